@@ -23,10 +23,10 @@ from benchmarks.captures import MEMORY
 from benchmarks.data import Data, MissingData
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from indexer.runtime import open_runtime
 from memtree.config import MODES, Settings
-from proxy.server.app import create_app
-from proxy.server.serve import open_services
+from memtree_indexer.runtime import open_runtime
+from memtree_proxy.server.app import create_app
+from memtree_proxy.server.serve import open_services
 from tests.http.running import running
 from tests.replayed import NOT_REPLAYED, Findings, same
 from tests.scripted import Say

@@ -148,7 +148,7 @@ async def _server(upstream: str) -> AsyncIterator[httpx.AsyncClient]:
     with tempfile.TemporaryDirectory(prefix="memtree-bench-") as folder:
         port = free_port()
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "proxy.cli", "serve", "--port", str(port)),
+            *(sys.executable, "-m", "memtree_proxy.cli", "serve", "--port", str(port)),
             *("--upstream", f"{upstream}/v1", "--anthropic-upstream", f"{upstream}/v1"),
             *("--store", f"sqlite:///{folder}/speed.db", "--log-level", "warning"),
             *("--embedder", "none", "--target-tokens", str(TARGET)),

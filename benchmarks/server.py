@@ -123,7 +123,7 @@ async def open_server(keep: Path | None) -> AsyncIterator[Client]:
         port = free_port()
         store = f"sqlite:///{(keep or Path(folder)) / 'server.db'}"
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "proxy.cli", "serve", "--port", str(port)),
+            *(sys.executable, "-m", "memtree_proxy.cli", "serve", "--port", str(port)),
             *("--upstream", "none", "--store", store, "--log-level", "warning"),
         )
         try:

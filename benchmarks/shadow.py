@@ -27,12 +27,12 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.shadow.probes import KINDS
 from memtree.shadow.usage import RECALLED, USED
-from proxy.chat import request_reader
-from proxy.chat.memories.sources import ChatUser
-from proxy.chat.retrying.model_limits import ModelLimits
-from proxy.chat.shadow import ShadowRunner
-from proxy.dialects.chat_dialect import ChatDialect
-from proxy.observability.metrics import Metrics
+from memtree_proxy.chat import request_reader
+from memtree_proxy.chat.memories.sources import ChatUser
+from memtree_proxy.chat.retrying.model_limits import ModelLimits
+from memtree_proxy.chat.shadow import ShadowRunner
+from memtree_proxy.dialects.chat_dialect import ChatDialect
+from memtree_proxy.observability.metrics import Metrics
 
 TARGETS = (20_000, 8_000)
 STRETCH = 150_000  # tokens of the coding session

@@ -17,10 +17,6 @@ from pathlib import Path
 from benchmarks import synthetic
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from indexer.embedding.queue import NoQueue
-from indexer.growing.builder import StageOne
-from indexer.runtime import SystemClock
-from indexer.summarizing.open import SummaryStage
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import UNHURRIED, CompressRequest
@@ -29,6 +25,10 @@ from memtree.conversation.message_cache import MessageCache
 from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree.text import tokens
+from memtree_indexer.embedding.queue import NoQueue
+from memtree_indexer.growing.builder import StageOne
+from memtree_indexer.runtime import SystemClock
+from memtree_indexer.summarizing.open import SummaryStage
 from tests.summaries import ScriptedSummarizer
 
 TENANT = "bench"

@@ -18,14 +18,14 @@ from pathlib import Path
 from benchmarks import synthetic
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from indexer.redis.connection import RedisConnection
-from indexer.redis.outbox import Outbox
-from indexer.redis.queue import RedisQueue
-from indexer.runtime import SystemClock
 from memtree.conversation.history import History, read
 from memtree.conversation.message import Volatile
 from memtree.stores import RamStore
 from memtree.tree.work import LeafWork
+from memtree_indexer.redis.connection import RedisConnection
+from memtree_indexer.redis.outbox import Outbox
+from memtree_indexer.redis.queue import RedisQueue
+from memtree_indexer.runtime import SystemClock
 from tests.embeddings import serving
 from tests.properties.strategies import batch, leaves_of
 from tests.redis.processes import Held, Rig

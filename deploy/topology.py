@@ -149,13 +149,13 @@ def _build(made: Topology, shape: Shape) -> None:
 
 def proxy(folder: Path, name: str, settings: Mapping[str, str]) -> Process:
     port = free_port()
-    command = [sys.executable, "-m", "proxy.cli", "serve", "--port", str(port)]
+    command = [sys.executable, "-m", "memtree_proxy.cli", "serve", "--port", str(port)]
     return Process(command, folder / f"{name}.log", settings, health(port))
 
 
 def worker(folder: Path, name: str, settings: Mapping[str, str]) -> Process:
     port = free_port()
-    command = [sys.executable, "-m", "proxy.cli", "worker", "--health-port", str(port)]
+    command = [sys.executable, "-m", "memtree_proxy.cli", "worker", "--health-port", str(port)]
     return Process(command, folder / f"{name}.log", settings, health(port))
 
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from proxy.server_tools.calls import ToolRound
+from memtree_proxy.server_tools.calls import ToolRound
 
 
 @dataclass(slots=True)

@@ -19,9 +19,9 @@ from memtree.tree import growth
 from memtree.tree.node import EMPTY
 from memtree.unfolding.memory_text import quote_lines
 from memtree.unfolding.plan import TextSpan
-from proxy.http import json_fields
-from proxy.server_tools import sse
-from proxy.server_tools.stream import ToolStream
+from memtree_proxy.http import json_fields
+from memtree_proxy.server_tools import sse
+from memtree_proxy.server_tools.stream import ToolStream
 
 # A text is its unit, again and again. One letter of an alphabet, or what a pattern begins with.
 PLAIN = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from proxy.imports import (
+from memtree_proxy.imports import (
     chatgpt,
     claude_code,
     cline_cli,
@@ -16,7 +16,7 @@ from proxy.imports import (
     sillytavern,
     tasks,
 )
-from proxy.imports.posted_file import PostedFile, PrefixQuery, parsed
+from memtree_proxy.imports.posted_file import PostedFile, PrefixQuery, parsed
 from tests import hostile
 from tests.linear_time import Subject
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import httpx
 
-from indexer.runtime import open_runtime
 from memtree.config import MODES, Settings
-from proxy.server.app import create_app
-from proxy.server.serve import open_services
+from memtree_indexer.runtime import open_runtime
+from memtree_proxy.server.app import create_app
+from memtree_proxy.server.serve import open_services
 from tests.http.running import running
 from tests.outgoing import problems_of_bytes
 from tests.scripted import Say, Scripted

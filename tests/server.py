@@ -69,7 +69,7 @@ class Server:
         self.log = store.with_suffix(f".{self.port}.log")
         env = {k: v for k, v in os.environ.items() if not k.startswith("MEMTREE_")}
         env |= {"MEMTREE_EMBEDDING_SECONDS": str(LONG), **(variables or {})}
-        command = [sys.executable, "-m", "proxy.cli", "serve", "--port", str(self.port)]
+        command = [sys.executable, "-m", "memtree_proxy.cli", "serve", "--port", str(self.port)]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [*command, "--store", f"sqlite:///{store}", *flags],

@@ -33,7 +33,7 @@ from memtree.models.query_cache import QueryCache
 from memtree.ranking import fusion
 from memtree.text import tokens
 from memtree.unfolding import memory_text
-from proxy.dialects import translation_cache  # so that what decodes JSON is loaded  # noqa: F401
+from memtree_proxy.dialects import translation_cache  # so that what decodes JSON is loaded  # noqa: F401
 from tests.garbage import uncollected
 
 ROOT = Path(__file__).parents[1]
@@ -196,7 +196,7 @@ def _decoders(work: Work) -> Iterator[None]:
             setattr(holder, name, value)
 
 
-_TOPS = frozenset({"memtree", "proxy", "indexer"})
+_TOPS = frozenset({"memtree", "memtree_proxy", "memtree_indexer"})
 
 
 class Suspending:

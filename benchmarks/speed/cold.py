@@ -70,7 +70,7 @@ def version(python: str) -> Row:
     for _ in range(VERSIONS):
         pid = os.posix_spawn(
             python,
-            [python, "-m", "proxy.cli", "--version"],
+            [python, "-m", "memtree_proxy.cli", "--version"],
             dict(os.environ),
             file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)],
         )

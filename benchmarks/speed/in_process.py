@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.speed import apps
-from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
-from proxy.server.app import create_app
-from proxy.server.serve import open_services
+from memtree_indexer.runtime import Runtime, open_runtime
+from memtree_proxy.server.app import create_app
+from memtree_proxy.server.serve import open_services
 from tests.http.running import running
 
 PIECE = 65_536  # bytes of a body that uvicorn hands on at once

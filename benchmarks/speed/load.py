@@ -183,7 +183,7 @@ def _processes() -> Iterator[tuple[str, int]]:
         except OSError:
             continue
         for kind in ("serve", "worker"):
-            if b"proxy.cli" in command and kind.encode() in command:
+            if b"memtree_proxy.cli" in command and kind.encode() in command:
                 seen[kind] += 1
                 yield f"{kind} {seen[kind]}", pid
 

@@ -147,7 +147,7 @@ def memtree(
     """`memtree serve` of this interpreter's MemTree, or of another one's."""
     with tempfile.TemporaryDirectory(prefix="memtree-bench-") as folder:
         port = free_port()
-        command = [python, "-m", "proxy.cli", "serve", "--port", str(port)]
+        command = [python, "-m", "memtree_proxy.cli", "serve", "--port", str(port)]
         command += [
             "--upstream",
             f"{upstream.url}/v1",

@@ -27,11 +27,11 @@ import httpx
 from benchmarks.data import Data
 from benchmarks.speed import sessions
 from benchmarks.speed.sessions import RecordedSession, Request
-from indexer import runtime as runtime_file
-from indexer.runtime import Runtime, open_runtime
 from memtree.config import MODES, Settings
-from proxy.server.app import create_app
-from proxy.server.serve import open_services
+from memtree_indexer import runtime as runtime_file
+from memtree_indexer.runtime import Runtime, open_runtime
+from memtree_proxy.server.app import create_app
+from memtree_proxy.server.serve import open_services
 from tests.http.running import running
 
 TARGET = 6_000

@@ -1,7 +1,8 @@
 """What memory answers, as values; putting an answer together is pure.
 
 An answer says what is sent in the client's terms of nothing but order: posted messages that stay,
-the text of the memory message, lines of the assistant. `proxy.dialects` makes messages of it.
+the text of the memory message, lines of the assistant. `memtree_proxy.dialects` makes messages of
+it.
 """
 
 from __future__ import annotations

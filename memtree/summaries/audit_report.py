@@ -1,7 +1,7 @@
 """What a report on summaries shows: a few nodes, and of each the text, the extraction, the model's
 summary, and what the check finds in both.
 
-What this file does not do: ask a model, draw (`proxy/cli/audit.py`, `proxy/cli/audit_page.py`).
+What this file does not do: ask a model, draw (`memtree_proxy.cli.audit`, `audit_page`).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from proxy.server.web_pages import PAGES, ROOT, web_files
+from memtree_proxy.server.web_pages import PAGES, ROOT, web_files
 from tests.browser.chromium import BrowserThread
 from tests.browser.served import new_key
 from tests.browser.test_tree_sizes import NO_PLAN

@@ -48,7 +48,7 @@ STREAM = "/memories/events status="
 
 
 def memtree(store: Path, *words: str) -> list[str]:
-    command = [sys.executable, "-m", "proxy.cli", *words, "--store", f"sqlite:///{store}"]
+    command = [sys.executable, "-m", "memtree_proxy.cli", *words, "--store", f"sqlite:///{store}"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 

@@ -26,7 +26,7 @@ def run(folder: Path, *arguments: str, text: str | None = None) -> subprocess.Co
     env["COLUMNS"] = "160"
     env["MEMTREE_PORT"] = "0"  # that of the settings may be taken by what runs on this machine
     return subprocess.run(
-        [sys.executable, "-m", "proxy.cli", *arguments],
+        [sys.executable, "-m", "memtree_proxy.cli", *arguments],
         input=text,
         capture_output=True,
         text=True,

@@ -48,7 +48,9 @@ class Shown:
         if not shutil.which("curl"):
             pytest.skip("there is no curl")
         text = block(name).replace("http://127.0.0.1:8787", self.server.url)
-        text = re.sub("^memtree ", f"{sys.executable} -m proxy.cli ", text, flags=re.MULTILINE)
+        text = re.sub(
+            "^memtree ", f"{sys.executable} -m memtree_proxy.cli ", text, flags=re.MULTILINE
+        )
         settings = {"MEMTREE_STORE": f"sqlite:///{self.store}", "MEMTREE_EMBEDDER": "none"}
         paths = {"PYTHONPATH": str(Path(__file__).parents[2])}
         done = subprocess.run(

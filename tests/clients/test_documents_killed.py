@@ -77,5 +77,12 @@ def test_each_document_is_whole_after_a_kill(tmp_path: Path, seconds: float):
         assert total == sum(row["passages"] for row in rows)
     finally:
         assert again.stop() == 0
-    check = [sys.executable, "-m", "proxy.cli", "check", "--store", f"sqlite:///{tmp_path}/m.db"]
+    check = [
+        sys.executable,
+        "-m",
+        "memtree_proxy.cli",
+        "check",
+        "--store",
+        f"sqlite:///{tmp_path}/m.db",
+    ]
     assert subprocess.run(check, capture_output=True, timeout=PATIENCE, check=False).returncode == 0

@@ -54,7 +54,7 @@ def test_kill_during_indexing_and_restart_give_the_uninterrupted_answer(tmp_path
         ask(server, history)
         server.settle(KEY)
         assert ask(server, history) == wanted
-    command = [sys.executable, "-m", "proxy.cli", "check", "--store", f"sqlite:///{store}"]
+    command = [sys.executable, "-m", "memtree_proxy.cli", "check", "--store", f"sqlite:///{store}"]
     checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
     assert "no problem" in checked.stdout

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from proxy.mcp.definitions import BY_NAME
+from memtree_proxy.mcp.definitions import BY_NAME
 from tests.clients.test_mcp_stdio import command
 from tests.server import PATIENCE, Server, running
 

@@ -36,7 +36,7 @@ def command(folder: Path, *flags: str) -> list[str]:
     return [
         sys.executable,
         "-m",
-        "proxy.cli",
+        "memtree_proxy.cli",
         "mcp",
         "--store",
         store,
@@ -133,7 +133,7 @@ def test_whatever_is_asked_before_the_input_ends_is_answered(tmp_path: Path) -> 
     assert FACT.encode() not in done.stderr
     own = ("--store", f"sqlite:///{tmp_path / 'm.db'}", "--tenant", "local")
     listed = subprocess.run(
-        [sys.executable, "-m", "proxy.cli", "memories", "list", *own],
+        [sys.executable, "-m", "memtree_proxy.cli", "memories", "list", *own],
         capture_output=True, text=True, cwd=tmp_path, env=environment(), timeout=PATIENCE,
         check=False,
     )  # fmt: skip

@@ -73,7 +73,7 @@ def test_curl(server: Server):
 
 def test_terminal(tmp_path: Path):
     (tmp_path / "profile.json").write_text('{"properties": {"name": {"type": "string"}}}')
-    memtree = f"{sys.executable} -m proxy.cli"
+    memtree = f"{sys.executable} -m memtree_proxy.cli"
     text = block("terminal").replace("memtree schemas", f"{memtree} schemas")
     env = os.environ | {"MEMTREE_STORE": f"sqlite:///{tmp_path}/t.db", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(

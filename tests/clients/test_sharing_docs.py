@@ -56,7 +56,7 @@ def test_two_keys(tmp_path: Path):
     keys = []
     for label in ("ada", "bob"):
         made = subprocess.run(
-            [sys.executable, "-m", "proxy.cli", "keys", "create", label],
+            [sys.executable, "-m", "memtree_proxy.cli", "keys", "create", label],
             env={"MEMTREE_STORE": f"sqlite:///{store}"},
             cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True,
         )  # fmt: skip

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 
-COMMAND = [sys.executable, "-m", "proxy.cli"]
+COMMAND = [sys.executable, "-m", "memtree_proxy.cli"]
 
 
 def started(tmp_path: Path, *arguments: str, path: str = "") -> subprocess.Popen[str]:
@@ -101,7 +101,7 @@ def test_a_store_that_does_not_answer_yet(tmp_path: Path):
 COMPILING = """
 import asyncio, sys
 from memtree.text.standing_rules import standing_rules
-from proxy.server.serve import compile_phrases
+from memtree_proxy.server.serve import compile_phrases
 
 compiled = []
 def count(frame, event, arg):

@@ -318,7 +318,7 @@ async def test_another_writer_is_noticed(pair):
 
 def memtree(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "proxy.cli", "store", "copy", *arguments],
+        [sys.executable, "-m", "memtree_proxy.cli", "store", "copy", *arguments],
         capture_output=True,
         text=True,
         timeout=600,

@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
-from indexer.memory_services import MemoryServices
-from indexer.runtime import open_runtime
 from memtree.config import Settings
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.stores import open_store
+from memtree_indexer.memory_services import MemoryServices
+from memtree_indexer.runtime import open_runtime
 from tests.postgres import drop_schema, store_url, victim_url, wait_for_victims
 
 ROOT = Path(__file__).parents[2]
@@ -63,7 +63,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def importing(url: str, file: Path, *flags: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "proxy.cli", "memories", "import", str(file), "--json"]
+    command = [sys.executable, "-m", "memtree_proxy.cli", "memories", "import", str(file), "--json"]
     return subprocess.Popen(
         [*command, "--store", url, "--embedder", "none", *flags],
         stdout=subprocess.PIPE, text=True, cwd=ROOT, env=os.environ,

@@ -22,7 +22,9 @@ pytestmark = pytest.mark.slow
 def memtree(tmp_path):
     """`memtree` on the path, with a store of its own."""
     script = tmp_path / "memtree"
-    script.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m proxy.cli "$@"\n')
+    script.write_text(
+        f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m memtree_proxy.cli "$@"\n'
+    )
     script.chmod(0o755)
     return os.environ | {
         "PATH": f"{tmp_path}:{os.environ['PATH']}",

@@ -28,7 +28,9 @@ def block(name: str) -> str:
 def sh(commands: str, folder, **env: str) -> str:
     """Runs a block with `memtree` on its path."""
     program = folder / "memtree"
-    program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m proxy.cli "$@"\n')
+    program.write_text(
+        f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m memtree_proxy.cli "$@"\n'
+    )
     program.chmod(0o755)
     path = f"{folder}:{env.pop('PATH', '')}:{os.environ['PATH']}"
     done = subprocess.run(

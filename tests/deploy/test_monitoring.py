@@ -16,12 +16,12 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from indexer.runtime import open_runtime
 from memtree.config import Settings
 from memtree.tracing import STEPS, step
-from proxy.observability.setup import watching
-from proxy.server.app import create_app
-from proxy.server.serve import open_services
+from memtree_indexer.runtime import open_runtime
+from memtree_proxy.observability.setup import watching
+from memtree_proxy.server.app import create_app
+from memtree_proxy.server.serve import open_services
 from scripts import dashboard
 from tests.server import free_port
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from proxy.cli.parsers.parser import build_parser
+from memtree_proxy.cli.parsers.parser import build_parser
 from tests.deploy.programs import DEPLOY, ROOT, run
 from tests.server import PATIENCE, free_port
 from tests.sessions import coding
@@ -81,7 +81,16 @@ def test_both_units_are_equally_tight():
 @pytest.mark.slow
 def test_memtree_runs_where_no_memory_may_be_written_and_executed(tmp_path):
     port, log = free_port(), tmp_path / "log"
-    command = [sys.executable, "-c", DENIED, "-m", "proxy.cli", "serve", "--upstream", "none"]
+    command = [
+        sys.executable,
+        "-c",
+        DENIED,
+        "-m",
+        "memtree_proxy.cli",
+        "serve",
+        "--upstream",
+        "none",
+    ]
     options = ["--port", str(port), "--store", f"sqlite:///{tmp_path / 'a.db'}"]
     with log.open("wb") as out:
         process = subprocess.Popen([*command, *options], cwd=ROOT, stdout=out, stderr=out)

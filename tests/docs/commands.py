@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from memtree.config import Settings
-from proxy.cli.main import main
-from proxy.cli.parsers.arguments import given_settings
-from proxy.cli.parsers.parser import build_parser
+from memtree_proxy.cli.main import main
+from memtree_proxy.cli.parsers.arguments import given_settings
+from memtree_proxy.cli.parsers.parser import build_parser
 from tests.docs.pages import ROOT
 from tests.server import PATIENCE
 

@@ -104,7 +104,7 @@ def test_no_command_hides_in_an_indented_block():
 
 def options() -> set[str]:
     """All that `memtree` and its commands take: what parsers name, and settings."""
-    parsers = (path.read_text("utf-8") for path in (ROOT / "proxy/cli").rglob("*.py"))
+    parsers = (path.read_text("utf-8") for path in (ROOT / "proxy/memtree_proxy/cli").rglob("*.py"))
     named = {one for text in parsers for one in re.findall(r'"(--[a-z][a-z-]+)"', text)}
     settings = {field.name.replace("_", "-") for field in fields(Settings)}
     return named | {f"--{name}" for name in settings} | {f"--no-{name}" for name in settings}

@@ -13,7 +13,7 @@ from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.scope import Scope
 from memtree.ports.models import Embedder
 from memtree.ports.store import Credentials
-from proxy.access.auth import tenant_id
+from memtree_proxy.access.auth import tenant_id
 from tests.http.fakes import FakeKeys, FakeMemory, edge
 from tests.unit.memories.books import Opened, opened
 

@@ -8,8 +8,8 @@ from functools import partial
 import pytest
 
 from memtree.context import context_memory, indexing
-from proxy.access.rate_limits import RequestRates
-from proxy.server import app
+from memtree_proxy.access.rate_limits import RequestRates
+from memtree_proxy.server import app
 from tests.http.running import PATIENCE, running
 from tests.http.upstream import FakeUpstream
 

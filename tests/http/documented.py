@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema_rs
 
 from memtree.config import Settings
-from proxy.openapi.document import build
+from memtree_proxy.openapi.document import build
 
 DOCUMENT = build(Settings())
 METHODS = ("get", "post", "put", "patch", "delete")

@@ -20,18 +20,18 @@ from urllib.parse import unquote
 
 from starlette.types import Message
 
-from indexer.embedding.queue import NoQueue
-from indexer.growing.builder import StageOne
-from indexer.memory_services import open_memory_services
-from indexer.runtime import SystemClock
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message_cache import MessageCache
 from memtree.stores import open_memories, open_store
-from proxy.http.request_body import PREFIXES
-from proxy.openapi import failures
-from proxy.server.app import Services, create_app
-from proxy.upstream.upstreams import Upstreams
+from memtree_indexer.embedding.queue import NoQueue
+from memtree_indexer.growing.builder import StageOne
+from memtree_indexer.memory_services import open_memory_services
+from memtree_indexer.runtime import SystemClock
+from memtree_proxy.http.request_body import PREFIXES
+from memtree_proxy.openapi import failures
+from memtree_proxy.server.app import Services, create_app
+from memtree_proxy.upstream.upstreams import Upstreams
 from tests.http.upstream import FakeUpstream, Seen
 
 SECRET = "xyzzy-plugh"  # stands in what is posted, and must not come back in errors or in the log

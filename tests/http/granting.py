@@ -15,7 +15,7 @@ from memtree.memories.grants.grant_book import GrantBook
 from memtree.memories.grants.ports import WalletStore
 from memtree.ports.store import Credentials
 from memtree.stores import RamStore, open_memories
-from proxy.server.app import create_app
+from memtree_proxy.server.app import create_app
 from tests.http.fakes import services
 from tests.wallets import FixedClock, Wallet
 

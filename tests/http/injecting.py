@@ -11,8 +11,6 @@ from typing import Any
 
 import httpx
 
-from indexer.memory_services import MemoryServices, new_memory_id
-from indexer.runtime import SystemClock
 from memtree.context.context_memory import ContextMemory
 from memtree.memories.book import MemoryBook
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
@@ -25,9 +23,11 @@ from memtree.memories.user_memories import SettingsChange
 from memtree.ports.models import Embedder
 from memtree.stores import open_memories, open_store
 from memtree.text import memory_lines
-from proxy.access.auth import tenant_id
-from proxy.http import json_body
-from proxy.server.app import create_app
+from memtree_indexer.memory_services import MemoryServices, new_memory_id
+from memtree_indexer.runtime import SystemClock
+from memtree_proxy.access.auth import tenant_id
+from memtree_proxy.http import json_body
+from memtree_proxy.server.app import create_app
 from tests.fakes import LONG, HashingEmbedder
 from tests.http.fakes import FakeMemory, services
 from tests.http.upstream import FakeUpstream

@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 
-from proxy.http import json_body
-from proxy.server.app import create_app
+from memtree_proxy.http import json_body
+from memtree_proxy.server.app import create_app
 from tests.http.fakes import edge, real_memory, services
 from tests.http.running import running
 from tests.http.upstream import JSON, SSE, piece, reply, start

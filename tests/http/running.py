@@ -13,8 +13,8 @@ from typing import Any
 import uvicorn
 
 from memtree.config import Settings
-from proxy.server.serve import listening
-from proxy.upstream.upstreams import Upstreams
+from memtree_proxy.server.serve import listening
+from memtree_proxy.upstream.upstreams import Upstreams
 
 # Seconds that a test waits for what it expects. None of them passes where all is well; a machine
 # with other work to do may need some.

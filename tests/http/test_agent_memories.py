@@ -8,7 +8,7 @@ import pytest
 
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
-from proxy.http.request_body import PREFIXES
+from memtree_proxy.http.request_body import PREFIXES
 from tests.http.agents import AGENT, KEY, agents
 from tests.http.fakes import FakeKeys
 from tests.http.remembering import error

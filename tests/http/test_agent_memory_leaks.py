@@ -14,9 +14,9 @@ import pytest
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import SettingsChange
-from proxy.access.auth import tenant_id
-from proxy.memories.events import EventPace
-from proxy.server.app import create_app
+from memtree_proxy.access.auth import tenant_id
+from memtree_proxy.memories.events import EventPace
+from memtree_proxy.server.app import create_app
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import FakeKeys, FakeMemory, edge, services
 from tests.http.injecting import SYSTEM, Notebook, chatting, user

@@ -9,8 +9,8 @@ import pytest
 from starlette.requests import Request
 
 from memtree.errors import StoreUnavailable, Unauthorized
-from proxy.access.auth import KEYS_SECONDS, Gate, is_loopback, tenant_id
-from proxy.observability import request_trace
+from memtree_proxy.access.auth import KEYS_SECONDS, Gate, is_loopback, tenant_id
+from memtree_proxy.observability import request_trace
 from tests.http.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.upstream import FakeUpstream
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from memtree.errors import StoreUnavailable
-from proxy.server.app import create_app
+from memtree_proxy.server.app import create_app
 from tests.http.fakes import FakeKeys, FakeMemory, dumps, edge, services, turn
 from tests.http.running import running
 from tests.http.sockets import talk

@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from memtree.stores import open_memories, open_store
-from proxy.memories.events import MOST_STREAMS, EventPace
-from proxy.server.app import create_app
+from memtree_proxy.memories.events import MOST_STREAMS, EventPace
+from memtree_proxy.server.app import create_app
 from tests.http.fakes import FakeKeys, edge, services
 from tests.http.remembering import error
 from tests.http.running import PATIENCE, running, wait_for

@@ -13,10 +13,10 @@ from memtree.errors import StoreUnavailable
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
-from proxy.access.auth import tenant_id
-from proxy.chat.tool_session import BROKEN, MOST_ROUNDS
-from proxy.http import json_body
-from proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
+from memtree_proxy.access.auth import tenant_id
+from memtree_proxy.chat.tool_session import BROKEN, MOST_ROUNDS
+from memtree_proxy.http import json_body
+from memtree_proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from tests.completion import completed
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import FakeMemory, real_memory

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from indexer.runtime import SystemClock, open_redis_queues
 from memtree.config import Settings, config_file, unknown_variables
 from memtree.stores import open_store
 from memtree.stores.postgres.migrations import TREE_STEPS
-from proxy.checkups import open_files, parts, postgres_server, surroundings
-from proxy.checkups.finding import Finding
-from proxy.cli import doctor
-from proxy.server.app import create_app
+from memtree_indexer.runtime import SystemClock, open_redis_queues
+from memtree_proxy.checkups import open_files, parts, postgres_server, surroundings
+from memtree_proxy.checkups.finding import Finding
+from memtree_proxy.cli import doctor
+from memtree_proxy.server.app import create_app
 from tests import postgres
 from tests.collector import collecting
 from tests.http.fakes import services

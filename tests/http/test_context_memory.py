@@ -13,7 +13,7 @@ from memtree.errors import ContextOverflow
 from memtree.ports.queues import Pending, SummaryStatus
 from memtree.text import tokens
 from memtree.unfolding.explain import TreeView
-from proxy.context.explanation import tree_json
+from memtree_proxy.context.explanation import tree_json
 from tests.http.encoders import encoded
 from tests.http.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, real_memory, turn
 

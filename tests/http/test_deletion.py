@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.errors import StoreUnavailable
-from proxy.access.auth import tenant_id
+from memtree_proxy.access.auth import tenant_id
 from tests.http.encoders import encoded
 from tests.http.fakes import FakeMemory, dumps, edge, turn
 

@@ -9,8 +9,8 @@ import msgspec
 
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
-from proxy.server.demo_session import PATH, QUESTIONS, TOKENS
-from proxy.server.web_pages import HEADERS
+from memtree_proxy.server.demo_session import PATH, QUESTIONS, TOKENS
+from memtree_proxy.server.web_pages import HEADERS
 from tests.http.fakes import FakeKeys, edge
 from tests.http.upstream import FakeUpstream
 

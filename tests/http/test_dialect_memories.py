@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from proxy.server.app import create_app
+from memtree_proxy.server.app import create_app
 from tests.http.fakes import real_memory, services
 from tests.http.running import running
 from tests.http.speaking import FILLER, MessagesSpeaker, ResponsesSpeaker, Speaker, messages

@@ -11,7 +11,7 @@ import pytest
 
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
-from proxy.access.auth import tenant_id
+from memtree_proxy.access.auth import tenant_id
 from tests.fakes import HashingEmbedder
 from tests.http.filing import KEY, PORTS, Filing, filing
 

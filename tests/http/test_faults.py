@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from proxy.server.app import create_app
+from memtree_proxy.server.app import create_app
 from tests.http.fakes import dumps, services, turn
 from tests.http.running import PATIENCE, refused_port, running
 from tests.http.test_streaming import connection

@@ -10,8 +10,8 @@ from memtree.budget.prices import LOCAL, UNKNOWN, Prices
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest
 from memtree.errors import BadRequest
-from proxy.http.json_body import split
-from proxy.request import fields, memory_switch
+from memtree_proxy.http.json_body import split
+from memtree_proxy.request import fields, memory_switch
 from tests.http.fakes import dumps
 
 MESSAGES = [{"role": "user", "content": "hi"}]

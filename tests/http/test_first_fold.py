@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from memtree.budget.packing import THRESHOLD
-from proxy.server.app import create_app
-from proxy.upstream.upstreams import Upstreams
+from memtree_proxy.server.app import create_app
+from memtree_proxy.upstream.upstreams import Upstreams
 from tests.http.fakes import dumps, edge, real_memory, services
 from tests.http.upstream import FakeUpstream
 from tests.properties.process import World, story

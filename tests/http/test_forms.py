@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from proxy.http.json_body import split
-from proxy.request import fields
+from memtree_proxy.http.json_body import split
+from memtree_proxy.request import fields
 from tests.http.fakes import dumps, edge, real_memory
 from tests.http.upstream import FakeUpstream
 from tests.outgoing import problems_of_bytes

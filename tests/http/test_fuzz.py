@@ -27,8 +27,8 @@ from schemathesis.specs.openapi import checks
 
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest
-from proxy.http import json_body
-from proxy.http.request_body import PREFIXES
+from memtree_proxy.http import json_body
+from memtree_proxy.http.request_body import PREFIXES
 from tests.http import wild
 from tests.http.documented import DOCUMENT as WRITTEN
 from tests.http.documented import operations, resolved, rooted

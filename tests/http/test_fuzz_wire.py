@@ -12,7 +12,7 @@ import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from proxy.server.app import create_app
+from memtree_proxy.server.app import create_app
 from tests.http import wild
 from tests.http.fakes import real_memory, services
 from tests.http.fuzzing import Lines

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from indexer.answering import memory_answers
 from memtree.memories.grants.grant import Chain, SignedGrant
 from memtree.memories.grants.grant_json import header_of
 from memtree.memories.memory import MemoryChange
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore
-from proxy.access.auth import tenant_id
+from memtree_indexer.answering import memory_answers
+from memtree_proxy.access.auth import tenant_id
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import AnsweringModel
 from tests.http.granting import refused

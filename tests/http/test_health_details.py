@@ -12,13 +12,13 @@ from typing import Any
 import httpx
 import pytest
 
-from indexer.runtime import open_runtime
 from memtree import __version__
 from memtree.config import Settings
-from proxy.checkups import parts
-from proxy.checkups.health_report import health_report
-from proxy.server.app import create_app
-from proxy.server.serve import open_services
+from memtree_indexer.runtime import open_runtime
+from memtree_proxy.checkups import parts
+from memtree_proxy.checkups.health_report import health_report
+from memtree_proxy.server.app import create_app
+from memtree_proxy.server.serve import open_services
 from tests.http.fakes import FakeKeys, edge
 from tests.http.running import PATIENCE, refused_port, running
 from tests.http.upstream import FakeUpstream

@@ -9,19 +9,19 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from indexer.embedding.queue import InProcessQueue
-from indexer.growing.builder import INLINE_TOKENS, StageOne
-from indexer.progress import Backlog, StageTotals
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, QueueUnavailable
 from memtree.stores import RamStore
 from memtree.tree.growth import Tail
 from memtree.tree.node import EMPTY
 from memtree.tree.work import LeafWork
-from proxy.observability import metrics
-from proxy.observability.index_metrics import IndexMetrics
-from proxy.observability.metrics import Metrics
-from proxy.server.app import create_app
+from memtree_indexer.embedding.queue import InProcessQueue
+from memtree_indexer.growing.builder import INLINE_TOKENS, StageOne
+from memtree_indexer.progress import Backlog, StageTotals
+from memtree_proxy.observability import metrics
+from memtree_proxy.observability.index_metrics import IndexMetrics
+from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.server.app import create_app
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import services
 from tests.http.running import PATIENCE, waited_for

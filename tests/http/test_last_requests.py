@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from memtree.config import Settings
-from proxy.server import http_protocol, serve
-from proxy.server.listener import bound, listen
-from proxy.server.serve import Server, listening
+from memtree_proxy.server import http_protocol, serve
+from memtree_proxy.server.listener import bound, listen
+from memtree_proxy.server.serve import Server, listening
 from tests.server import PATIENCE
 
 GET = b"GET /a HTTP/1.1\r\nhost: edge\r\n\r\n"

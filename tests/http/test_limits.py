@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from memtree.bounded import MAX_TENANTS
 from memtree.errors import RateLimited
-from proxy.access import rate_limits
-from proxy.access.rate_limits import MINUTE, RequestRates, WaitingRequests
+from memtree_proxy.access import rate_limits
+from memtree_proxy.access.rate_limits import MINUTE, RequestRates, WaitingRequests
 from tests.http.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.running import waited_for
 from tests.http.upstream import FakeUpstream

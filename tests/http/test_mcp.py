@@ -17,8 +17,8 @@ import pytest
 from memtree import __version__
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
-from proxy.access.tenant_names import ANONYMOUS
-from proxy.mcp.definitions import BY_NAME, TOOLS
+from memtree_proxy.access.tenant_names import ANONYMOUS
+from memtree_proxy.mcp.definitions import BY_NAME, TOOLS
 from tests import hostile, linear_time
 from tests.http.fakes import FakeKeys
 from tests.http.mcp_client import META, NEW, OLD, Mcp, remembering
@@ -222,7 +222,7 @@ async def test_a_page_that_is_allowed():
 async def test_the_package_is_missing(monkeypatch: pytest.MonkeyPatch):
     async with remembering(version=OLD) as mcp:
         with monkeypatch.context() as patched:
-            patched.setitem(sys.modules, "proxy.mcp.sdk_http", None)
+            patched.setitem(sys.modules, "memtree_proxy.mcp.sdk_http", None)
             for _ in range(2):
                 answer = await mcp.client.post("/mcp", json=LISTED)
                 assert answer.status_code == 503

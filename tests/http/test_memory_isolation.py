@@ -18,8 +18,8 @@ import httpx
 import pytest
 from starlette.routing import Route
 
-from proxy.http.request_body import PREFIXES
-from proxy.server.app import create_app
+from memtree_proxy.http.request_body import PREFIXES
+from memtree_proxy.server.app import create_app
 from tests.fakes import HashingEmbedder
 from tests.http.documented import DOCUMENT, METHODS
 from tests.http.fakes import FakeKeys, FakeMemory, edge, services

@@ -13,7 +13,7 @@ from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.agent import scopes
 from memtree.stores.memories.rows import scope_values
-from proxy.access import agent_scope, user_scope
+from memtree_proxy.access import agent_scope, user_scope
 from tests.http import test_memory_isolation as isolation
 from tests.http.owners import ASKS, OTHER
 

@@ -10,10 +10,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from memtree.context.state import State
 from memtree.errors import ContextOverflow
-from proxy.access.auth import tenant_id
-from proxy.observability.memory_outcome import memory_outcome
-from proxy.observability.metrics import Metrics
-from proxy.observability.request_trace import Trace
+from memtree_proxy.access.auth import tenant_id
+from memtree_proxy.observability.memory_outcome import memory_outcome
+from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.observability.request_trace import Trace
 from tests.http.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.upstream import FakeUpstream
 

@@ -188,7 +188,7 @@ def test_a_401(tmp_path: Path):
     make = [
         sys.executable,
         "-m",
-        "proxy.cli",
+        "memtree_proxy.cli",
         "keys",
         "create",
         "me",

@@ -20,16 +20,16 @@ from memtree.conversation.message import ROLES, Message, check_message
 from memtree.errors import BadRequest
 from memtree.memories.grants.grant import Chain
 from memtree.ports import store
-from proxy.dialects.chat_dialect import ChatDialect
-from proxy.http import json_body
-from proxy.http.request_body import PREFIXES
-from proxy.observability import request_trace
-from proxy.openapi import answers, bodies, failures
-from proxy.openapi import messages as shapes
-from proxy.openapi.document import build
-from proxy.openapi.memories import chat_shapes, schema_shapes, user_shapes
-from proxy.request import fields, memory_switch
-from proxy.server.app import create_app
+from memtree_proxy.dialects.chat_dialect import ChatDialect
+from memtree_proxy.http import json_body
+from memtree_proxy.http.request_body import PREFIXES
+from memtree_proxy.observability import request_trace
+from memtree_proxy.openapi import answers, bodies, failures
+from memtree_proxy.openapi import messages as shapes
+from memtree_proxy.openapi.document import build
+from memtree_proxy.openapi.memories import chat_shapes, schema_shapes, user_shapes
+from memtree_proxy.request import fields, memory_switch
+from memtree_proxy.server.app import create_app
 from tests.http.documented import (
     DOCUMENT,
     METHODS,

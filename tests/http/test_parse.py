@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memtree.stores import RamStore
-from proxy.imports.parse_process import SMALL
+from memtree_proxy.imports.parse_process import SMALL
 from tests.http.fakes import FakeKeys, edge, real_memory, turn
 
 PATH = "/v1/context_memory/parse"

@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from memtree.errors import BadRequest
-from proxy.http.headers import end_to_end, request_headers
-from proxy.upstream.client import Upstream
+from memtree_proxy.http.headers import end_to_end, request_headers
+from memtree_proxy.upstream.client import Upstream
 from tests.http.fakes import edge
 from tests.http.upstream import PLAIN_BYTES, FakeUpstream
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 import pytest
 
 from memtree.config import Settings
-from proxy.server import http_protocol, upload_timeout
-from proxy.server.app import create_app
-from proxy.server.http_protocol import MAX_HEADERS, MAX_QUEUED
+from memtree_proxy.server import http_protocol, upload_timeout
+from memtree_proxy.server.app import create_app
+from memtree_proxy.server.http_protocol import MAX_HEADERS, MAX_QUEUED
 from tests.http.fakes import FakeMemory, dumps, services, turn
 from tests.http.running import PATIENCE, running
 from tests.http.sockets import HOST, answers, ask, connect, drip, rest, talk, until

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from proxy.server.app import create_app
+from memtree_proxy.server.app import create_app
 from tests.completion import completed
 from tests.http.fakes import real_memory, services
 from tests.http.recalling import (

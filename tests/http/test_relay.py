@@ -11,9 +11,9 @@ from contextlib import contextmanager
 import pytest
 
 from memtree.config import Settings
-from proxy.server.app import create_app
-from proxy.upstream import client
-from proxy.upstream.client import STALE_SECONDS
+from memtree_proxy.server.app import create_app
+from memtree_proxy.upstream import client
+from memtree_proxy.upstream.client import STALE_SECONDS
 from tests.http.fakes import dumps, services, turn
 from tests.http.rawupstream import Connection, Script, raw_upstream
 from tests.http.running import PATIENCE, running

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from proxy.server.app import create_app
+from memtree_proxy.server.app import create_app
 from tests.http.fakes import dumps, services, turn
 from tests.http.rawupstream import Connection, raw_upstream
 from tests.http.running import PATIENCE

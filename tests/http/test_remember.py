@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from proxy.mcp.definitions import BY_NAME, REMEMBER
+from memtree_proxy.mcp.definitions import BY_NAME, REMEMBER
 from tests.http.mcp_client import NEW, OLD, DeadEmbedder, Mcp, remembering
 
 Check = Callable[[Mcp], Awaitable[None]]

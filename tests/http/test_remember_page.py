@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from memtree.models.local_embedder import LocalEmbedder
-from proxy.cli.parsers.parser import build_parser
-from proxy.mcp.definitions import BY_NAME, REMEMBER
-from proxy.mcp.rendering import CODES, INTERNAL
+from memtree_proxy.cli.parsers.parser import build_parser
+from memtree_proxy.mcp.definitions import BY_NAME, REMEMBER
+from memtree_proxy.mcp.rendering import CODES, INTERNAL
 from tests.http.mcp_client import OLD, remembering
 
 PAGE = (Path(__file__).parents[2] / "docs" / "remember.md").read_text("utf-8")

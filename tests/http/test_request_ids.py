@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from proxy.observability import log
+from memtree_proxy.observability import log
 from tests.http.fakes import FakeMemory, edge, turn
 from tests.http.upstream import FakeUpstream
 

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from memtree.errors import ContextOverflow
-from proxy.chat.keepalive import KeepalivePace
-from proxy.server.app import create_app
+from memtree_proxy.chat.keepalive import KeepalivePace
+from memtree_proxy.server.app import create_app
 from tests.http.fakes import FakeKeys, FakeMemory, dumps, edge, services
 from tests.http.running import PATIENCE, running
 from tests.http.speaking import FILLER, OFF, ON, events, responses

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from indexer.embedding.queue import NoQueue
-from indexer.growing.builder import StageOne
-from indexer.runtime import SystemClock
 from memtree.context.context_memory import ContextMemory
 from memtree.stores import open_store
-from proxy.access.auth import KEYS_SECONDS, Gate
-from proxy.cli.main import main
+from memtree_indexer.embedding.queue import NoQueue
+from memtree_indexer.growing.builder import StageOne
+from memtree_indexer.runtime import SystemClock
+from memtree_proxy.access.auth import KEYS_SECONDS, Gate
+from memtree_proxy.cli.main import main
 from tests.http.fakes import FakeKeys, edge
 from tests.http.test_auth import request
 

@@ -14,19 +14,19 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from indexer.embedding.queue import NoQueue
-from indexer.growing.builder import StageOne
-from indexer.runtime import SystemClock
 from memtree.context.context_memory import Answer, AnswerDetails, ContextMemory
 from memtree.context.request import CompressRequest
 from memtree.conversation.history import History
 from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.ports.store import Store
 from memtree.stores import open_store
-from proxy.access.tenant_names import ANONYMOUS as TENANT
-from proxy.chat import shadow as shadowing
-from proxy.chat.shadow import AT_ONCE, WAITING, ShadowRunner
-from proxy.server.app import create_app
+from memtree_indexer.embedding.queue import NoQueue
+from memtree_indexer.growing.builder import StageOne
+from memtree_indexer.runtime import SystemClock
+from memtree_proxy.access.tenant_names import ANONYMOUS as TENANT
+from memtree_proxy.chat import shadow as shadowing
+from memtree_proxy.chat.shadow import AT_ONCE, WAITING, ShadowRunner
+from memtree_proxy.server.app import create_app
 from tests.http.fakes import dumps, services, turn
 from tests.http.running import PATIENCE, refused_port
 from tests.http.upstream import PLAIN_BYTES, FakeUpstream

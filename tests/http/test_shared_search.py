@@ -12,7 +12,7 @@ from memtree.memories.grants.grant_json import HEADER, header_of
 from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.text_terms import packed_terms
-from proxy.access.auth import tenant_id
+from memtree_proxy.access.auth import tenant_id
 from tests.fakes import HashingEmbedder
 from tests.http.documented import check_answer
 from tests.http.user_memories import Users, users

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from memtree.context.context_memory import ContextMemory
-from proxy.server.app import create_app
+from memtree_proxy.server.app import create_app
 from tests.http.fakes import FakeMemory, dumps, services, turn
 from tests.http.running import PATIENCE, running, wait_for
 from tests.http.upstream import FakeUpstream, event

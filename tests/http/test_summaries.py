@@ -14,13 +14,13 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from indexer.runtime import Runtime, open_runtime
-from indexer.summarizing.open import open_summarizer
 from memtree.config import Settings
 from memtree.errors import BadRequest
-from proxy.cli import commands
-from proxy.server.app import create_app
-from proxy.server.serve import open_services
+from memtree_indexer.runtime import Runtime, open_runtime
+from memtree_indexer.summarizing.open import open_summarizer
+from memtree_proxy.cli import commands
+from memtree_proxy.server.app import create_app
+from memtree_proxy.server.serve import open_services
 from tests.embeddings import Silence, Status
 from tests.http.running import PATIENCE, refused_port
 from tests.properties.strategies import prose

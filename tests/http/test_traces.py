@@ -12,17 +12,17 @@ from typing import Any
 import httpx
 import pytest
 
-from indexer.embedding.queue import InProcessQueue
-from indexer.growing.builder import StageOne
-from indexer.runtime import SystemClock
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest
 from memtree.stores import open_store
-from proxy.observability import otel
-from proxy.observability.otel import Tracing
-from proxy.observability.setup import open_tracing
-from proxy.server.app import create_app
+from memtree_indexer.embedding.queue import InProcessQueue
+from memtree_indexer.growing.builder import StageOne
+from memtree_indexer.runtime import SystemClock
+from memtree_proxy.observability import otel
+from memtree_proxy.observability.otel import Tracing
+from memtree_proxy.observability.setup import open_tracing
+from memtree_proxy.server.app import create_app
 from tests.collector import Collector, attributes, collecting
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import FakeMemory, services, turn
@@ -212,7 +212,7 @@ async def test_a_collector_that_is_away_holds_up_nothing():
 
 def test_without_the_extra_the_server_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     settings = Settings(otel_endpoint="http://127.0.0.1:1/v1/traces")
-    monkeypatch.delitem(sys.modules, "proxy.observability.otel")
+    monkeypatch.delitem(sys.modules, "memtree_proxy.observability.otel")
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     with pytest.raises(BadRequest, match=r"pip install '\.\[otel\]'") as caught:
         open_tracing(settings)

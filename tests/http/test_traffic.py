@@ -11,9 +11,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.tracing import STEPS, step
-from proxy.access import rate_limits
-from proxy.observability.request_metrics import STATUSES, status
-from proxy.observability.request_trace import Trace
+from memtree_proxy.access import rate_limits
+from memtree_proxy.observability.request_metrics import STATUSES, status
+from memtree_proxy.observability.request_trace import Trace
 from tests.http.fakes import FakeMemory, edge, real_memory, turn
 from tests.http.running import PATIENCE, refused_port
 from tests.http.upstream import FakeUpstream

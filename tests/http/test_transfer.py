@@ -12,8 +12,8 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree.memories.scope import Scope
-from proxy.access import auth
-from proxy.access.auth import tenant_id
+from memtree_proxy.access import auth
+from memtree_proxy.access.auth import tenant_id
 from tests.http.fakes import FakeKeys
 from tests.http.remembering import error
 from tests.http.transferring import KEY, OTHER, lines, statuses, transferring

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proxy.access.auth import tenant_id
+from memtree_proxy.access.auth import tenant_id
 from tests.http.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.running import running
 from tests.http.upstream import FakeUpstream

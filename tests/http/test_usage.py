@@ -19,7 +19,7 @@ from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.ports.queues import Pending
 from memtree.ports.store import Store
 from memtree.stores import RamStore, open_store
-from proxy.server.app import create_app
+from memtree_proxy.server.app import create_app
 from tests.http.fakes import FakeKeys, FakeMemory, services, turn
 from tests.server import Server
 

@@ -9,7 +9,7 @@ import pytest
 from memtree.memories.book import MemoryRules
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import CATEGORIES, USER_CATEGORIES, MemorySource
-from proxy.http.request_body import PREFIXES
+from memtree_proxy.http.request_body import PREFIXES
 from tests.fakes import HashingEmbedder
 from tests.http.remembering import error
 from tests.http.user_memories import FIELDS, KEY, TYPESCRIPT, users

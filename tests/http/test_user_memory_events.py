@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from proxy.memories.events import MOST_STREAMS, EventPace
-from proxy.server.app import create_app
+from memtree_proxy.memories.events import MOST_STREAMS, EventPace
+from memtree_proxy.server.app import create_app
 from tests.http.fakes import services
 from tests.http.remembering import error
 from tests.http.running import PATIENCE, running

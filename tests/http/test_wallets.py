@@ -13,9 +13,9 @@ from memtree.errors import Unauthorized
 from memtree.memories.grants.grant import Chain
 from memtree.memories.grants.grant_book import GrantBook
 from memtree.stores import RamStore, open_memories
-from proxy.access.auth import Gate, tenant_id, wallet_tenant
-from proxy.access.wallet_access import WALLET_HEADERS, WalletAccess
-from proxy.observability import request_trace
+from memtree_proxy.access.auth import Gate, tenant_id, wallet_tenant
+from memtree_proxy.access.wallet_access import WALLET_HEADERS, WalletAccess
+from memtree_proxy.observability import request_trace
 from tests.http.fakes import FakeKeys
 from tests.http.granting import granting, refused
 from tests.wallets import NOW, FixedClock, Wallet

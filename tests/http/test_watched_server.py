@@ -63,6 +63,9 @@ def test_every_line_is_an_object_and_names_its_request(tmp_path: Path):
 
 
 def test_without_an_endpoint_nothing_of_opentelemetry_is_imported():
-    code = "import sys, proxy.server.serve; print([m for m in sys.modules if 'opentelemetry' in m])"
+    code = (
+        "import sys, memtree_proxy.server.serve; "
+        "print([m for m in sys.modules if 'opentelemetry' in m])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

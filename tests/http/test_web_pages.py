@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from proxy.server.web_pages import PAGES, ROOT, STATIC, STYLE, accepts_gzip, loaded, web_files
+from memtree_proxy.server.web_pages import (
+    PAGES,
+    ROOT,
+    STATIC,
+    STYLE,
+    accepts_gzip,
+    loaded,
+    web_files,
+)
 from tests.http.fakes import FakeKeys, edge
 from tests.http.upstream import FakeUpstream
 

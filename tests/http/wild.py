@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from proxy.openapi import examples
+from memtree_proxy.openapi import examples
 from tests.http.fuzzing import SECRET, Headers
 from tests.sessions import chat, coding
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from proxy.server_tools.definitions import CONTEXT_TOOLS
-from proxy.server_tools.stream import SEAM, ToolStream
-from proxy.server_tools.whole import WholeAnswer
+from memtree_proxy.server_tools.definitions import CONTEXT_TOOLS
+from memtree_proxy.server_tools.stream import SEAM, ToolStream
+from memtree_proxy.server_tools.whole import WholeAnswer
 from tests.completion import completed, said
 
 OURS = sorted(CONTEXT_TOOLS.names)

@@ -15,14 +15,14 @@ from memtree.conversation.message_list import EarlierList
 from memtree.conversation.preamble import preamble
 from memtree.errors import BadRequest
 from memtree.text.memory_lines import MemoryLine, MemoryVersion
-from proxy.dialects.anthropic_messages import history as messages_history
-from proxy.dialects.anthropic_messages.canonical.posted_request import KnownRequests
-from proxy.dialects.injection import PlacedMemories
-from proxy.dialects.openai_responses import history as responses_history
-from proxy.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
-from proxy.dialects.raw_items import raw_items
-from proxy.dialects.translation_cache import TranslationCache
-from proxy.http import json_body
+from memtree_proxy.dialects.anthropic_messages import history as messages_history
+from memtree_proxy.dialects.anthropic_messages.canonical.posted_request import KnownRequests
+from memtree_proxy.dialects.injection import PlacedMemories
+from memtree_proxy.dialects.openai_responses import history as responses_history
+from memtree_proxy.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
+from memtree_proxy.dialects.raw_items import raw_items
+from memtree_proxy.dialects.translation_cache import TranslationCache
+from memtree_proxy.http import json_body
 from tests.properties.strategies import history_of
 from tests.wire.any_responses import items_of_all_kinds, paired_items
 from tests.wire.conversations import as_responses, conversations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from indexer.redis.worker import Worker, WorkerParts
+from memtree_indexer.redis.worker import Worker, WorkerParts
 
 SECONDS = 120  # a busy machine must not fail a test
 

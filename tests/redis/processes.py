@@ -58,7 +58,7 @@ class Rig:
     def command(self, *arguments: str) -> tuple[list[str], dict[str, str]]:
         env = {k: v for k, v in os.environ.items() if not k.startswith("MEMTREE_")}
         env |= self.variables | {"MEMTREE_STORE": f"sqlite:///{self.folder / 'm.db'}"}
-        return [sys.executable, "-m", "proxy.cli", *arguments], env
+        return [sys.executable, "-m", "memtree_proxy.cli", *arguments], env
 
     def worker(self, *flags: str) -> subprocess.Popen[bytes]:
         command, env = self.command("worker", *flags)

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from indexer.redis.connection import COMMAND, RedisConnection, blocking
 from memtree.errors import QueueUnavailable
+from memtree_indexer.redis.connection import COMMAND, RedisConnection, blocking
 from tests.redis_server import redis_server, refuses
 
 

@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from indexer.redis.ledger import CLOCK, EMBED
-from indexer.redis.payloads import tenant_name
 from memtree.errors import StoreUnavailable
 from memtree.ports.queues import Pending
+from memtree_indexer.redis.ledger import CLOCK, EMBED
+from memtree_indexer.redis.payloads import tenant_name
 from tests.contracts.queues import Chat, OverRedis, said
 from tests.redis.benches import SECONDS, embedded, submit, summarise, until, workshop
 from tests.redis_server import redis_server

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.embedding.embed import segment_texts
-from indexer.redis.payloads import (
+from memtree.summaries.batching import sources
+from memtree_indexer.embedding.embed import segment_texts
+from memtree_indexer.redis.payloads import (
     SHORT,
     contains,
     job_id,
@@ -17,7 +18,6 @@ from indexer.redis.payloads import (
     tenant_name,
     unpack,
 )
-from memtree.summaries.batching import sources
 from tests.contracts.queues import Chat
 from tests.properties.strategies import conversation
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from indexer.runtime import open_runtime
 from memtree.config import Settings
-from proxy.server.app import create_app
-from proxy.server.serve import open_services
+from memtree_indexer.runtime import open_runtime
+from memtree_proxy.server.app import create_app
+from memtree_proxy.server.serve import open_services
 from tests.redis_server import redis_server
 
 pytestmark = pytest.mark.slow

@@ -9,12 +9,12 @@ import logging
 
 import pytest
 
-from indexer.redis import build_lock
-from indexer.redis.build_lock import KEY, name
-from indexer.redis.connection import RedisConnection
-from indexer.redis.peers import RedisPeers
 from memtree.errors import QueueUnavailable
 from memtree.ports.peers import OWN, NoPeers, Peers
+from memtree_indexer.redis import build_lock
+from memtree_indexer.redis.build_lock import KEY, name
+from memtree_indexer.redis.connection import RedisConnection
+from memtree_indexer.redis.peers import RedisPeers
 from tests.redis_server import redis_server
 
 pytestmark = pytest.mark.slow
@@ -433,7 +433,7 @@ async def test_a_request_that_is_cancelled_leaves_its_notice_owed(server, monkey
 
 
 async def test_of_too_many_nobody_is_named(own_server, monkeypatch):
-    monkeypatch.setattr("indexer.redis.peers.MAX_OWED", 3)
+    monkeypatch.setattr("memtree_indexer.redis.peers.MAX_OWED", 3)
     async with two(own_server) as (one, other):
         own_server.stop()
         await until(lambda: not one.shared.live and not other.shared.live)

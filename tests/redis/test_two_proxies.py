@@ -70,7 +70,14 @@ class Pair:
             send(held, signal.SIGCONT)
 
     def check(self) -> None:
-        command = [sys.executable, "-m", "proxy.cli", "check", "--store", f"sqlite:///{self.store}"]
+        command = [
+            sys.executable,
+            "-m",
+            "memtree_proxy.cli",
+            "check",
+            "--store",
+            f"sqlite:///{self.store}",
+        ]
         checked = subprocess.run(command, capture_output=True, text=True, check=False)
         assert checked.returncode == 0, checked.stdout
 

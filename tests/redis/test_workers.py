@@ -10,16 +10,16 @@ import threading
 import httpx
 import pytest
 
-from indexer.redis import ledger as ledgers
-from indexer.redis.connection import RedisConnection
-from indexer.redis.ledger import EMBED, JobName, SliceOutcome
-from indexer.redis.payloads import job_id, tenant_name, unpack
-from indexer.redis.peers import RedisPeers
-from indexer.redis.recovery import QueueRecovery, missing
-from indexer.redis.worker import WorkerParts, open_workshop
 from memtree.ports.queues import Pending
-from proxy.observability.log import Tally
-from proxy.server.worker import health_app
+from memtree_indexer.redis import ledger as ledgers
+from memtree_indexer.redis.connection import RedisConnection
+from memtree_indexer.redis.ledger import EMBED, JobName, SliceOutcome
+from memtree_indexer.redis.payloads import job_id, tenant_name, unpack
+from memtree_indexer.redis.peers import RedisPeers
+from memtree_indexer.redis.recovery import QueueRecovery, missing
+from memtree_indexer.redis.worker import WorkerParts, open_workshop
+from memtree_proxy.observability.log import Tally
+from memtree_proxy.server.worker import health_app
 from tests.contracts.queues import Chat, said
 from tests.redis.benches import SECONDS, Gate, embedded, submit, summarise, until, workshop
 
@@ -141,8 +141,8 @@ async def test_a_tenant_with_one_conversation_is_not_behind_one_with_fifty(bench
 
 
 async def test_a_long_job_lets_others_in_after_a_slice(bench, monkeypatch):
-    monkeypatch.setattr("indexer.redis.time_slice.EMBED_SLICE", 0.0001)
-    monkeypatch.setattr("indexer.redis.time_slice.BATCH_TOKENS", 1)
+    monkeypatch.setattr("memtree_indexer.redis.time_slice.EMBED_SLICE", 0.0001)
+    monkeypatch.setattr("memtree_indexer.redis.time_slice.BATCH_TOKENS", 1)
     long = await Chat("long", said("long", 12)).plant(bench.store)
     short = await Chat("short", said("short", 2)).plant(bench.store)
     submit(bench, long)
@@ -316,7 +316,7 @@ async def test_who_lost_a_job_does_not_end_it_for_its_new_owner(bench):
 
 
 async def test_a_stop_gives_back_what_is_left(bench, monkeypatch):
-    monkeypatch.setattr("indexer.redis.time_slice.BATCH_TOKENS", 1)
+    monkeypatch.setattr("memtree_indexer.redis.time_slice.BATCH_TOKENS", 1)
     chat = await Chat("a", said("alder", 6)).plant(bench.store)
     submit(bench, chat)
     await bench.arrived()
@@ -337,7 +337,7 @@ async def test_a_stop_gives_back_what_is_left(bench, monkeypatch):
 
 
 async def test_living_workers_are_known(bench):
-    from indexer.redis.queue import workers
+    from memtree_indexer.redis.queue import workers
 
     assert await workers(bench.link) == 0
     shop = workshop(bench)

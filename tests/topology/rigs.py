@@ -15,10 +15,10 @@ import httpx
 from redis import Redis
 
 from deploy.topology import Shape, Topology, topology
-from indexer.embedding.open import open_embedder
 from memtree.config import Settings
 from memtree.stores import open_store
-from proxy.access.auth import tenant_id
+from memtree_indexer.embedding.open import open_embedder
+from memtree_proxy.access.auth import tenant_id
 from tests.server import PATIENCE
 from tests.topology import judged
 from tests.topology.database import Database
@@ -160,7 +160,7 @@ class Rig:
         return [*found, *judged.asked_when_stored(self.models.summaries.log, bodies)]
 
     def _checked(self) -> str | None:
-        command = [sys.executable, "-m", "proxy.cli", "check"]
+        command = [sys.executable, "-m", "memtree_proxy.cli", "check"]
         command += ["--store", self.settings["MEMTREE_STORE"]]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         return None if done.returncode == 0 else done.stdout + done.stderr

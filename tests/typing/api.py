@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, assert_never, assert_type
 
 import memtree
-from indexer.runtime import Runtime, SystemClock, open_runtime
 from memtree.budget.prices import UNKNOWN, Prices
 from memtree.config import Settings
 from memtree.context.answer import Answer
@@ -27,7 +26,8 @@ from memtree.stores import RamStore, SqliteStore, open_store, shown_store
 from memtree.stores.postgres import PostgresStore
 from memtree.tree.node import Frontier, Node
 from memtree.unfolding.explain import Explanation, TreeView
-from proxy.dialects import openai_chat
+from memtree_indexer.runtime import Runtime, SystemClock, open_runtime
+from memtree_proxy.dialects import openai_chat
 
 
 def messages() -> None:

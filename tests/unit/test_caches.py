@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from indexer.caches import ContextCaches
-from indexer.embedding.queue import InProcessQueue
-from indexer.growing.builder import StageOne
 from memtree.cache_limits import CacheLimits
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
 from memtree.conversation.message_list import EarlierList
+from memtree_indexer.caches import ContextCaches
+from memtree_indexer.embedding.queue import InProcessQueue
+from memtree_indexer.growing.builder import StageOne
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.listed_messages import ListedMessages

@@ -34,5 +34,6 @@ def test_what_is_loaded_changes_no_example():
     alone = drawn("ci", "")
     assert alone.count("(") >= 50
     assert (
-        drawn("ci", "import memtree.config, memtree.text.anchors, proxy.http.known_bodies") == alone
+        drawn("ci", "import memtree.config, memtree.text.anchors, memtree_proxy.http.known_bodies")
+        == alone
     )

@@ -20,7 +20,7 @@ HEAVY = (
 )
 OPENED = """
 import asyncio
-from indexer.runtime import open_runtime
+from memtree_indexer.runtime import open_runtime
 from memtree.config import Settings
 async def opened():
     async with open_runtime(Settings(store='memory:', {settings})):
@@ -46,7 +46,7 @@ def loaded_by(statement: str) -> list[str]:
         "import memtree",
         "import memtree.config, memtree.errors",
         "import memtree.tree.btree, memtree.tree.chunking",
-        "from proxy.cli.parsers.parser import build_parser; build_parser()",
+        "from memtree_proxy.cli.parsers.parser import build_parser; build_parser()",
     ],
 )
 def test_importing_loads_nothing_heavy(statement):
@@ -60,7 +60,7 @@ def test_the_look_at_modules_sees_what_is_loaded():
 @pytest.mark.parametrize(
     "statement",
     [
-        "import proxy.cli.running, proxy.server.serve, proxy.cli.commands",
+        "import memtree_proxy.cli.running, memtree_proxy.server.serve, memtree_proxy.cli.commands",
         OPENED.format(settings=""),
     ],
 )
@@ -72,12 +72,12 @@ def test_a_server_loads_no_sdk_that_it_does_not_use(statement):
 def test_the_version_is_told_before_anything_is_loaded():
     """Modules are counted: a time would tell of the machine."""
     told = (
-        "from proxy.cli.main import main\n"
+        "from memtree_proxy.cli.main import main\n"
         "try: main(['--version'])\n"
         "except SystemExit: pass\n"
         "import sys; print(*[n for n in {heavy!r} if n in sys.modules], len(sys.modules))"
     )
-    run = [sys.executable, "-c", told.format(heavy=(*HEAVY, "indexer", "memtree.context"))]
+    run = [sys.executable, "-c", told.format(heavy=(*HEAVY, "memtree_indexer", "memtree.context"))]
     lines = subprocess.run(run, capture_output=True, text=True, check=True).stdout.split("\n")
     assert lines[0].startswith("memtree ")
     (count,) = lines[1].split()  # and no name of what is heavy
@@ -89,7 +89,7 @@ def test_a_server_listens_before_its_models_are_loaded():
     """Neither the embedder nor the vocabulary, nor patterns that are seldom needed."""
     opened = (
         "import asyncio, sys, toktok\n"
-        "from indexer.runtime import open_runtime\n"
+        "from memtree_indexer.runtime import open_runtime\n"
         "from memtree.config import Settings\n"
         "from memtree.memories.extraction.pasted import documents\n"
         "async def opened():\n"
@@ -105,7 +105,7 @@ def test_a_server_listens_before_its_models_are_loaded():
 
 @pytest.mark.slow
 def test_the_look_at_modules_sees_the_sdk_of_mcp():
-    assert "mcp" in loaded_by("import proxy.mcp.sdk_http")
+    assert "mcp" in loaded_by("import memtree_proxy.mcp.sdk_http")
 
 
 @pytest.mark.slow

@@ -59,22 +59,22 @@ from memtree.text import (
 from memtree.text.normal_form import nfkc
 from memtree.tree import chunking, growth, passages
 from memtree.unfolding import duplicates, labels, recall_block, telling_lines
-from proxy.chat.memories.chat_memory_tools import recall_result
-from proxy.chat.memories.turn_sources import others_spoke
-from proxy.chat.memories.user_query import user_query
-from proxy.chat.retrying import context_overflow, thinking_refusal
-from proxy.cli.drawing import foreign_text
-from proxy.dialects import openai_chat
-from proxy.dialects.injection import PlacedMemories
-from proxy.http import content_encoding, json_body
-from proxy.imports import (
+from memtree_proxy.chat.memories.chat_memory_tools import recall_result
+from memtree_proxy.chat.memories.turn_sources import others_spoke
+from memtree_proxy.chat.memories.user_query import user_query
+from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
+from memtree_proxy.cli.drawing import foreign_text
+from memtree_proxy.dialects import openai_chat
+from memtree_proxy.dialects.injection import PlacedMemories
+from memtree_proxy.http import content_encoding, json_body
+from memtree_proxy.imports import (
     js,
     recognise,
 )
-from proxy.mcp.stdio_lines import LineSplitter
-from proxy.memories import fields as memory_fields
-from proxy.request import fields
-from proxy.server_tools import refusal, sse
+from memtree_proxy.mcp.stdio_lines import LineSplitter
+from memtree_proxy.memories import fields as memory_fields
+from memtree_proxy.request import fields
+from memtree_proxy.server_tools import refusal, sse
 from tests import hostile, hostile_files, hostile_grants, hostile_imports
 from tests.linear_time import Subject, slow
 from tests.shown_lines import lines_of

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from indexer.memory_services import open_memory_services
-from indexer.runtime import SystemClock
 from memtree.config import Settings
 from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.agents.search.agent_search import AgentQuery
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore, open_memories
+from memtree_indexer.memory_services import open_memory_services
+from memtree_indexer.runtime import SystemClock
 from tests.fakes import LONG, HashingEmbedder
 
 FACT = "The port of staging is 8090."

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import cast
 
-from indexer.embedding.queue import NoQueue
-from indexer.growing.builder import StageOne
-from indexer.sweeper import Sweeper
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import StoreUnavailable
 from memtree.memories.book import MemoryBook
 from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
 from memtree.stores import RamStore
+from memtree_indexer.embedding.queue import NoQueue
+from memtree_indexer.growing.builder import StageOne
+from memtree_indexer.sweeper import Sweeper
 from tests.contracts.backends import address, frontier, leaf
 from tests.fakes import HashingEmbedder
 from tests.unit.summarizing.refined import Hands

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { checkEnd, emptyAnswer, withEvent } from "../../../proxy/web/chat/conversation/answer.js";
+import { checkEnd, emptyAnswer, withEvent } from "../../../proxy/memtree_proxy/web/chat/conversation/answer.js";
 import {
   childrenOf,
   isNewer,
@@ -9,11 +9,11 @@ import {
   pathTo,
   placeAmongSiblings,
   sentMessages,
-} from "../../../proxy/web/chat/conversation/branches.js";
-import { inPlainWords } from "../../../proxy/web/chat/conversation/failures.js";
-import { inWords, memoryOf } from "../../../proxy/web/chat/conversation/memory_state.js";
-import { Sentences, beginning } from "../../../proxy/web/chat/conversation/sentences.js";
-import { meant } from "../../../proxy/web/chat/view/model_box.js";
+} from "../../../proxy/memtree_proxy/web/chat/conversation/branches.js";
+import { inPlainWords } from "../../../proxy/memtree_proxy/web/chat/conversation/failures.js";
+import { inWords, memoryOf } from "../../../proxy/memtree_proxy/web/chat/conversation/memory_state.js";
+import { Sentences, beginning } from "../../../proxy/memtree_proxy/web/chat/conversation/sentences.js";
+import { meant } from "../../../proxy/memtree_proxy/web/chat/view/model_box.js";
 
 const MESSAGES = [
   ["a", null, 1],

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Conversation } from "../../../proxy/web/chat/conversation/conversation.js";
-import { ChatStore } from "../../../proxy/web/chat/store/chat_store.js";
-import { TabDatabase } from "../../../proxy/web/chat/store/database.js";
-import { newChat } from "../../../proxy/web/chat/store/ids.js";
+import { Conversation } from "../../../proxy/memtree_proxy/web/chat/conversation/conversation.js";
+import { ChatStore } from "../../../proxy/memtree_proxy/web/chat/store/chat_store.js";
+import { TabDatabase } from "../../../proxy/memtree_proxy/web/chat/store/database.js";
+import { newChat } from "../../../proxy/memtree_proxy/web/chat/store/ids.js";
 
 /** Tabs of one browser: what one posts, the others get. */
 function channels() {

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { newMessage } from "../../../proxy/web/chat/store/ids.js";
+import { newMessage } from "../../../proxy/memtree_proxy/web/chat/store/ids.js";
 
 const listeners = new Map();
 globalThis.location = { hash: "#chat=long", pathname: "/ui" };
 globalThis.addEventListener = (name, run) => listeners.set(name, run);
 globalThis.BroadcastChannel = undefined;
-const { desk } = await import("../../../proxy/web/chat/desk/desk.js");
-const { openChatStore } = await import("../../../proxy/web/chat/store/chat_store.js");
+const { desk } = await import("../../../proxy/memtree_proxy/web/chat/desk/desk.js");
+const { openChatStore } = await import("../../../proxy/memtree_proxy/web/chat/store/chat_store.js");
 
 test("of two chats that are opened at once the newer one is shown, however long the other takes", async () => {
   const store = await openChatStore();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { EventParser, readEvents } from "../../../proxy/web/shell/event_stream.js";
+import { EventParser, readEvents } from "../../../proxy/memtree_proxy/web/shell/event_stream.js";
 
 const STREAM =
   ": keep-alive\n\nid: 7\ndata: one\n\nevent: note\r\ndata:two\r\ndata:  three\r\n\r\n" +

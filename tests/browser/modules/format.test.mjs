@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { ago, bytes, count, money, tokens } from "../../../proxy/web/shell/format.js";
+import { ago, bytes, count, money, tokens } from "../../../proxy/memtree_proxy/web/shell/format.js";
 
 test("numbers", () => {
   assert.equal(count(1234567), "1,234,567");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { read, readMore } from "../../../proxy/web/shell/markdown.js";
+import { read, readMore } from "../../../proxy/memtree_proxy/web/shell/markdown.js";
 
 const PARTS = [
   "# Head\r\n\npara one\nmore *x*", "1. a\n\n2. b\n   - c\n\n   d", "```js\nlet x = 1;\n\n\ny\n```",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { decoded, headingLevels, read, safeAddress } from "../../../proxy/web/shell/markdown.js";
+import { decoded, headingLevels, read, safeAddress } from "../../../proxy/memtree_proxy/web/shell/markdown.js";
 
 test("links lead to web pages and mail alone", () => {
   assert.equal(safeAddress("https://example.com/a b"), "https://example.com/a%20b");

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { excerpt } from "../../../proxy/web/memories/card/labels.js";
-import { readHash, writeHash } from "../../../proxy/web/memories/admin/use_hash.js";
-import { changesOf, draftOf, tagsOf } from "../../../proxy/web/memories/list/use_drafts.js";
+import { excerpt } from "../../../proxy/memtree_proxy/web/memories/card/labels.js";
+import { readHash, writeHash } from "../../../proxy/memtree_proxy/web/memories/admin/use_hash.js";
+import { changesOf, draftOf, tagsOf } from "../../../proxy/memtree_proxy/web/memories/list/use_drafts.js";
 import {
   NOTHING, appended, narrowed, put, wanted, without,
-} from "../../../proxy/web/memories/list/row_set.js";
-import { listenTogether } from "../../../proxy/web/memories/live.js";
-import { dataText, ofAgent, ofChat, ofUser, textData } from "../../../proxy/web/memories/rows.js";
+} from "../../../proxy/memtree_proxy/web/memories/list/row_set.js";
+import { listenTogether } from "../../../proxy/memtree_proxy/web/memories/live.js";
+import { dataText, ofAgent, ofChat, ofUser, textData } from "../../../proxy/memtree_proxy/web/memories/rows.js";
 
 const DAY = (day) => `2026-03-0${day}T10:00:00Z`;
 const memory = (id, day, more = {}) => ({

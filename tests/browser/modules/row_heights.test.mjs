@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { RowHeights } from "../../../proxy/web/shell/row_heights.js";
+import { RowHeights } from "../../../proxy/memtree_proxy/web/shell/row_heights.js";
 
 test("rows are where a plain sum puts them", () => {
   const heights = new RowHeights(40);

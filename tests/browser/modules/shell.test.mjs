@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { address } from "../../../proxy/web/shell/api.js";
-import { waitFor } from "../../../proxy/web/shell/live_events.js";
-import { matches } from "../../../proxy/web/shell/shortcuts.js";
-import { crowded } from "../../../proxy/web/shell/toasts.js";
+import { address } from "../../../proxy/memtree_proxy/web/shell/api.js";
+import { waitFor } from "../../../proxy/memtree_proxy/web/shell/live_events.js";
+import { matches } from "../../../proxy/memtree_proxy/web/shell/shortcuts.js";
+import { crowded } from "../../../proxy/memtree_proxy/web/shell/toasts.js";
 
 const press = (key, more = {}) => ({
   key, code: "", altKey: false, ctrlKey: false, metaKey: false, shiftKey: false, ...more,

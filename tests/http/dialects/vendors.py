@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from proxy.server.app import create_app
+from memtree_proxy.server.app import create_app
 from tests.http.fakes import services
 from tests.http.running import PATIENCE, running
 from tests.wire import messages_changes, responses_changes

@@ -7,8 +7,6 @@ import json
 
 import pytest
 
-from indexer.answering.memory_answers import MemoryAnswers, open_answers
-from indexer.summarizing.spending import TOKENS, DailyLimits, Spending
 from memtree.config import Settings
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable, Unavailable, UpstreamTimeout
@@ -17,6 +15,8 @@ from memtree.memories.memory import Memory
 from memtree.ports.chat_model import ModelAnswer, ModelQuestion
 from memtree.ports.models import Usage
 from memtree.stores import RamStore
+from memtree_indexer.answering.memory_answers import MemoryAnswers, open_answers
+from memtree_indexer.summarizing.spending import TOKENS, DailyLimits, Spending
 from tests.unit.memories.books import HandClock
 
 PORT = Memory("mem_1", 1, "The staging port is 8090", 0.0, 0.0)

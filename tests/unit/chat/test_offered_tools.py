@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from memtree.config import Settings
-from proxy.chat.offered_tools import MAX_KEPT, OfferedTools
-from proxy.chat.tool_session import ToolSession
-from proxy.dialects.chat_dialect import ChatDialect
-from proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, ToolGroup
-from proxy.server_tools.offer import CHAT, Offer
+from memtree_proxy.chat.offered_tools import MAX_KEPT, OfferedTools
+from memtree_proxy.chat.tool_session import ToolSession
+from memtree_proxy.dialects.chat_dialect import ChatDialect
+from memtree_proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, ToolGroup
+from memtree_proxy.server_tools.offer import CHAT, Offer
 from tests.unit.chat.test_tool_session import save
 
 DIALECT = ChatDialect(Settings())

@@ -11,21 +11,21 @@ from dataclasses import replace
 import pytest
 from starlette.requests import Request
 
-from indexer.embedding.queue import NoQueue
-from indexer.growing.builder import StageOne
-from indexer.runtime import SystemClock
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.state import State
 from memtree.memories.user_memories import UserSettings
 from memtree.stores import open_store
-from proxy.chat import request_reader
-from proxy.chat.memories.sources import ChatUser
-from proxy.chat.request_reader import RequestReader
-from proxy.chat.retrying.model_limits import ModelLimits
-from proxy.dialects.chat_dialect import ChatDialect
-from proxy.dialects.openai_responses.dialect import OpenAIResponses
-from proxy.http.known_bodies import KnownBodies
+from memtree_indexer.embedding.queue import NoQueue
+from memtree_indexer.growing.builder import StageOne
+from memtree_indexer.runtime import SystemClock
+from memtree_proxy.chat import request_reader
+from memtree_proxy.chat.memories.sources import ChatUser
+from memtree_proxy.chat.request_reader import RequestReader
+from memtree_proxy.chat.retrying.model_limits import ModelLimits
+from memtree_proxy.dialects.chat_dialect import ChatDialect
+from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
+from memtree_proxy.http.known_bodies import KnownBodies
 
 SECRET = "xyzzy"
 ROLES = ("user", "assistant")

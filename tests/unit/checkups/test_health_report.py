@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from memtree.errors import StoreUnavailable
-from proxy.checkups.finding import Finding
-from proxy.checkups.health_report import HealthReport, Look
+from memtree_proxy.checkups.finding import Finding
+from memtree_proxy.checkups.health_report import HealthReport, Look
 
 
 class Part:

@@ -11,8 +11,8 @@ from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import LOCAL, UNKNOWN
 from memtree.config import Settings
 from memtree.context.state import Reason
-from proxy.checkups.model_terms import SHOWN_LINES, memory_begins
-from proxy.request import price_table
+from memtree_proxy.checkups.model_terms import SHOWN_LINES, memory_begins
+from memtree_proxy.request import price_table
 
 PAGE = Path(__file__).parents[3] / "docs" / "when-memory-begins.md"
 HOME = "http://localhost:11434/v1"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.cli.main import main
+from memtree_proxy.cli.main import main
 from tests.sessions import coding
 from tests.wire import messages_changes, responses_changes
 from tests.wire.conversations import as_messages, as_responses, conversation

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from proxy.cli.demo import EMBEDDING, FULL, NEXT
-from proxy.cli.main import main
+from memtree_proxy.cli.demo import EMBEDDING, FULL, NEXT
+from memtree_proxy.cli.main import main
 
 
 @pytest.fixture

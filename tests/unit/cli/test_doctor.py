@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from memtree.config import Settings
-from proxy.checkups import model_terms
-from proxy.cli import doctor
+from memtree_proxy.checkups import model_terms
+from memtree_proxy.cli import doctor
 from tests.embeddings import Status
 from tests.summaries import Answer, Summaries, serving
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.cli.main import main
+from memtree_proxy.cli.main import main
 
 PORTS = "# Ports\n\nStaging listens on port 8090.\n"
 LONG = "".join(f"# Chapter {n}\n\n" + f"It is about subject {n}. " * 30 + "\n\n" for n in range(9))

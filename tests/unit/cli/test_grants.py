@@ -16,7 +16,7 @@ from memtree.memories.grants.signatures.private_key import read_private_key
 from memtree.memories.grants.signatures.wallets import is_signed_by
 from memtree.memories.grants.signed_text import grant_digest, signed_text
 from memtree.stores import open_memories, open_store
-from proxy.cli.main import main
+from memtree_proxy.cli.main import main
 from tests.wallets import Wallet
 
 ADA, BOB = Wallet("Ada"), Wallet("Bob", Chain.SOLANA)

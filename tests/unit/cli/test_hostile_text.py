@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.cli.main import main
+from memtree_proxy.cli.main import main
 from tests.sessions import chat
 
 STEERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.cli.main import main
+from memtree_proxy.cli.main import main
 from tests.foreign import chatgpt_simple
 
 

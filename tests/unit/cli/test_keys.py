@@ -17,8 +17,8 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
-from proxy.access.auth import tenant_id
-from proxy.cli.main import main
+from memtree_proxy.access.auth import tenant_id
+from memtree_proxy.cli.main import main
 from tests.contracts.backends import address, frontier, leaf
 from tests.contracts.memory_backends import new
 

@@ -14,7 +14,7 @@ import pytest
 from memtree.days import day_of
 from memtree.ports.store import TALLY_DAYS
 from memtree.stores import open_store
-from proxy.cli.main import main
+from memtree_proxy.cli.main import main
 
 ONE, OTHER = "t_" + "a1" * 32, "t_" + "b2" * 32
 SHADOW = {

@@ -13,7 +13,7 @@ from memtree.context.state import State
 from memtree.conversation.message import Message
 from memtree.text import tokens
 from memtree.unfolding import recall_block
-from proxy.dialects.openai_chat import with_text_before
+from memtree_proxy.dialects.openai_chat import with_text_before
 from tests.properties.process import (
     NEEDLE,
     QUESTION,

@@ -9,9 +9,6 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from indexer.embedding.queue import NoQueue
-from indexer.growing.builder import StageOne
-from indexer.runtime import SystemClock
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.context.read_histories import MESSAGE_BYTES, ReadHistories
 from memtree.conversation import history
@@ -19,7 +16,10 @@ from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_list import EarlierList, MessageList, RawMessages
 from memtree.errors import BadRequest
 from memtree.stores import open_store
-from proxy.http.known_bodies import BLOCK, KnownBodies
+from memtree_indexer.embedding.queue import NoQueue
+from memtree_indexer.growing.builder import StageOne
+from memtree_indexer.runtime import SystemClock
+from memtree_proxy.http.known_bodies import BLOCK, KnownBodies
 
 VOLATILE = Volatile()
 

@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-from indexer.embedding.queue import InProcessQueue
-from indexer.growing.builder import StageOne
 from memtree.budget.costs import costs_little
 from memtree.budget.prices import CAUTIOUS
 from memtree.context.context_memory import ContextMemory
@@ -25,6 +23,8 @@ from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree.text import tokens
 from memtree.tree.node import Summary
+from memtree_indexer.embedding.queue import InProcessQueue
+from memtree_indexer.growing.builder import StageOne
 from tests.answered import Answered, compressed
 from tests.fakes import HashingEmbedder
 from tests.properties.process import Clock, Watched, an_ask, assistant, begins, text_of, user

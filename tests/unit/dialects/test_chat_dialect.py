@@ -10,9 +10,9 @@ from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage
 from memtree.context.state import State
 from memtree.errors import BadRequest, ContextOverflow, NotFound
-from proxy.dialects.chat_dialect import ChatDialect
-from proxy.http import json_body
-from proxy.server_tools.calls import StreamedCall, ToolRound
+from memtree_proxy.dialects.chat_dialect import ChatDialect
+from memtree_proxy.http import json_body
+from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
 
 DIALECT = ChatDialect(Settings(overflow_status=400))
 BODY = json_body.split(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memtree.text import memory_lines
 from memtree.text.memory_lines import LineKind
-from proxy.dialects.injection import SYSTEM, USER, PlacedMemories
+from memtree_proxy.dialects.injection import SYSTEM, USER, PlacedMemories
 from tests.shown_lines import lines_of
 
 LINES = lines_of(('Deadline: "March" 15 (fact)', "Ä line (preference)"))

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from indexer.embedding.open import OpenedEmbedder, loaded, open_unloaded
 from memtree.config import Settings
 from memtree.errors import BadRequest, EmbedderUnavailable
 from memtree.models.local_embedder import LocalEmbedder
+from memtree_indexer.embedding.open import OpenedEmbedder, loaded, open_unloaded
 from tests.fakes import HashingEmbedder
 
 

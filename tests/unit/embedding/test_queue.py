@@ -8,14 +8,14 @@ from itertools import chain
 
 import pytest
 
-from indexer import jobs
-from indexer.embedding.embed import segment_texts
-from indexer.embedding.queue import InProcessQueue, NoQueue
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, StoreUnavailable
 from memtree.ports.queues import Pending
 from memtree.stores import RamStore
 from memtree.tree.work import LeafWork
+from memtree_indexer import jobs
+from memtree_indexer.embedding.embed import segment_texts
+from memtree_indexer.embedding.queue import InProcessQueue, NoQueue
 from tests.fakes import HashingEmbedder
 from tests.properties.strategies import batch, history_of, leaves_of, prose
 from tests.trees import places

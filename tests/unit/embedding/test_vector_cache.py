@@ -7,8 +7,8 @@ import asyncio
 import numpy as np
 import pytest
 
-from indexer.embedding.vector_cache import ROW_BYTES, VectorCache
 from memtree.errors import EmbedderUnavailable
+from memtree_indexer.embedding.vector_cache import ROW_BYTES, VectorCache
 from tests.fakes import HashingEmbedder
 
 

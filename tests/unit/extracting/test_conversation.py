@@ -9,10 +9,6 @@ from typing import Any
 
 import pytest
 
-from indexer.extracting.conversation import PER_CONVERSATION, ConversationExtraction
-from indexer.extracting.keep_snapshots import SnapshotKeeper
-from indexer.extracting.queue import ExtractionJob, ExtractionQueue
-from indexer.extracting.read_messages import ReadMessages
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.errors import StoreUnavailable
@@ -29,6 +25,10 @@ from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_book import UserBook
 from memtree.memories.user_memories import SettingsChange, UserSettings
+from memtree_indexer.extracting.conversation import PER_CONVERSATION, ConversationExtraction
+from memtree_indexer.extracting.keep_snapshots import SnapshotKeeper
+from memtree_indexer.extracting.queue import ExtractionJob, ExtractionQueue
+from memtree_indexer.extracting.read_messages import ReadMessages
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.books import Opened, opened
 

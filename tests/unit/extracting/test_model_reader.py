@@ -8,9 +8,6 @@ from datetime import date
 
 import pytest
 
-from indexer.extracting.metered_model import MeteredModel
-from indexer.extracting.model_reader import ModelReader
-from indexer.summarizing.spending import TOKENS, DailyLimits, Spending
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable
 from memtree.memories.extracting import ReadMessage, UserMessage
@@ -19,6 +16,9 @@ from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.ports.chat_model import ModelAnswer, ModelQuestion
 from memtree.ports.models import Usage
 from memtree.stores import RamStore
+from memtree_indexer.extracting.metered_model import MeteredModel
+from memtree_indexer.extracting.model_reader import ModelReader
+from memtree_indexer.summarizing.spending import TOKENS, DailyLimits, Spending
 from tests.embeddings import Status
 from tests.summaries import Answer, Hand, Summaries, serving
 from tests.unit.memories.books import HandClock

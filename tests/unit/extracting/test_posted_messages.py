@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from indexer.extracting.posted_messages import MessageFacts, PostedMessages, said_on
-from indexer.extracting.read_messages import KnownMessage, ReadMessages
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_cache import MessageCache
 from memtree.memories.extracting import MessagePlace
 from memtree.memories.scope import Scope
+from memtree_indexer.extracting.posted_messages import MessageFacts, PostedMessages, said_on
+from memtree_indexer.extracting.read_messages import KnownMessage, ReadMessages
 
 ME = Scope.of_user("t")
 VOLATILE = Volatile()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from indexer.extracting.queue import ExtractionJob, ExtractionQueue
 from memtree.conversation.message import Message
 from memtree.errors import StoreUnavailable
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
+from memtree_indexer.extracting.queue import ExtractionJob, ExtractionQueue
 
 ME = Scope.of_user("t")
 ON = UserSettings(save=True)

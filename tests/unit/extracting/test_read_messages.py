@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from indexer.extracting.read_messages import ROW_BYTES, KnownMessage, ReadMessages
 from memtree.memories.scope import Scope
+from memtree_indexer.extracting.read_messages import ROW_BYTES, KnownMessage, ReadMessages
 
 
 def test_keys_differ_by_scope_and_process() -> None:

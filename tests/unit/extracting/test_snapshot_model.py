@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from indexer.extracting.keep_snapshots import SnapshotKeeper
-from indexer.extracting.snapshot_model import READ_MESSAGE, ModelSnapshots
-from indexer.extracting.snapshots import windows
-from indexer.summarizing.spending import TOKENS, DailyLimits, Spending
 from memtree.conversation import history
 from memtree.conversation.history import History
 from memtree.conversation.message import Message, Volatile
@@ -16,6 +12,10 @@ from memtree.errors import SummarizerUnavailable
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore
 from memtree.text import tokens
+from memtree_indexer.extracting.keep_snapshots import SnapshotKeeper
+from memtree_indexer.extracting.snapshot_model import READ_MESSAGE, ModelSnapshots
+from memtree_indexer.extracting.snapshots import windows
+from memtree_indexer.summarizing.spending import TOKENS, DailyLimits, Spending
 from tests.fakes import HashingEmbedder
 from tests.summaries import Answer, ScriptedSummarizer, Unavailable
 from tests.unit.memories.books import HandClock, Opened, opened

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from indexer.extracting.snapshots import MOST_TOKENS, snapshot_text, windows
 from memtree.conversation import history
 from memtree.conversation.history import History
 from memtree.conversation.message import Message, Volatile
 from memtree.text import memory_lines, tokens
+from memtree_indexer.extracting.snapshots import MOST_TOKENS, snapshot_text, windows
 from tests.shown_lines import lines_of
 
 KEY = "sk-" + "Zx8Qw3Lm9Tn4Vb7Rk2Pd6Hs1Jf5Gc0Ya"

@@ -9,9 +9,6 @@ from typing import Any
 
 import pytest
 
-from indexer.extracting.metered_model import MeteredModel
-from indexer.extracting.structured_model_reader import StructuredModelReader
-from indexer.summarizing.spending import TOKENS, DailyLimits, Spending
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable
 from memtree.memories.agents.extraction.structured_readers import StructuredReading
@@ -22,6 +19,9 @@ from memtree.memories.scope import Scope
 from memtree.ports.chat_model import ModelAnswer
 from memtree.ports.models import Usage
 from memtree.stores import RamStore
+from memtree_indexer.extracting.metered_model import MeteredModel
+from memtree_indexer.extracting.structured_model_reader import StructuredModelReader
+from memtree_indexer.summarizing.spending import TOKENS, DailyLimits, Spending
 from tests.unit.extracting.test_model_reader import Scripted
 from tests.unit.memories.books import HandClock
 

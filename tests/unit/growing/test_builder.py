@@ -11,13 +11,13 @@ import sys
 
 import pytest
 
-from indexer.growing import child_process
-from indexer.growing.builder import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, StageOne
-from indexer.growing.children import Children
 from memtree.errors import Unavailable
 from memtree.tree import growth
 from memtree.tree.growth import grow
 from memtree.tree.parallel_growth import concat, split
+from memtree_indexer.growing import child_process
+from memtree_indexer.growing.builder import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, StageOne
+from memtree_indexer.growing.children import Children
 from tests.loop_clock import LoopClock
 from tests.properties.strategies import conversation, history_of, tail_of
 
@@ -193,7 +193,7 @@ def test_a_child_ends_with_its_parent():
     """However that ends: the system closes its end of the pipe. The child holds the error output
     that both have, so it is gone where that comes to its end."""
     script = (
-        "import os, signal; from indexer.growing.child_process import Child; one = Child();"
+        "import os, signal; from memtree_indexer.growing.child_process import Child; one = Child();"
         "print(one.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
     parent = subprocess.run(

@@ -11,8 +11,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from memtree.errors import BadRequest
-from proxy.http import json_body
-from proxy.http.known_bodies import BLOCK, LEAST, KnownBodies
+from memtree_proxy.http import json_body
+from memtree_proxy.http.known_bodies import BLOCK, LEAST, KnownBodies
 
 PAD = "x" * 700
 

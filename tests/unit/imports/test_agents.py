@@ -12,7 +12,7 @@ import pytest
 
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
-from proxy.imports import cline_cli, js, opencode, outdated, tasks
+from memtree_proxy.imports import cline_cli, js, opencode, outdated, tasks
 from tests.foreign import (
     CLINE_STORED,
     DATA_URL,

@@ -9,11 +9,11 @@ import pytest
 
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
-from proxy.dialects.anthropic_messages.canonical.posted_request import Cache
-from proxy.dialects.anthropic_messages.history import read as read_request
-from proxy.http import json_body
-from proxy.imports import claude_code
-from proxy.imports.conversation import Conversation, raw_message
+from memtree_proxy.dialects.anthropic_messages.canonical.posted_request import Cache
+from memtree_proxy.dialects.anthropic_messages.history import read as read_request
+from memtree_proxy.http import json_body
+from memtree_proxy.imports import claude_code
+from memtree_proxy.imports.conversation import Conversation, raw_message
 from tests.foreign import Fields, claude_line, picture, result, text, use
 
 OLD, NEW = {"version": "2.1.112"}, {"version": "2.1.330"}

@@ -10,12 +10,12 @@ import pytest
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.errors import BadRequest
-from proxy.dialects.openai_responses.history import read as read_request
-from proxy.dialects.openai_responses.items.input_items import ItemCache
-from proxy.http import json_body
-from proxy.imports import recognise
-from proxy.imports.conversation import Conversation, raw_message
-from proxy.imports.posted_file import PostedFile
+from memtree_proxy.dialects.openai_responses.history import read as read_request
+from memtree_proxy.dialects.openai_responses.items.input_items import ItemCache
+from memtree_proxy.http import json_body
+from memtree_proxy.imports import recognise
+from memtree_proxy.imports.conversation import Conversation, raw_message
+from memtree_proxy.imports.posted_file import PostedFile
 
 Fields = dict[str, Any]
 SESSION = "01a205db-d4d1-7f70-8baf-ee81250a48ed"

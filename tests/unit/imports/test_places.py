@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from memtree.errors import BadRequest
-from proxy.imports import places as edge
-from proxy.imports.conversation import FORMATS, Conversation
-from proxy.imports.recognise import NoConversation, conversations
+from memtree_proxy.imports import places as edge
+from memtree_proxy.imports.conversation import FORMATS, Conversation
+from memtree_proxy.imports.recognise import NoConversation, conversations
 from tests.foreign import (
     CLAUDE_SIMPLE,
     CLINE_STORED,

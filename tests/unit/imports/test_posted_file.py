@@ -10,8 +10,8 @@ import pytest
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile, read_messages
 from memtree.errors import BadRequest
-from proxy.imports.conversation import raw_message
-from proxy.imports.posted_file import PostedFile, PrefixQuery, parsed, request_messages
+from memtree_proxy.imports.conversation import raw_message
+from memtree_proxy.imports.posted_file import PostedFile, PrefixQuery, parsed, request_messages
 from tests.foreign import (
     CLAUDE_SIMPLE,
     TAVERN_SIMPLE,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from memtree.conversation import history
 from memtree.conversation.message import Volatile, read_messages
-from proxy.imports.conversation import FORMATS, raw_message
-from proxy.imports.recognise import ParsedFile, conversations
+from memtree_proxy.imports.conversation import FORMATS, raw_message
+from memtree_proxy.imports.recognise import ParsedFile, conversations
 from tests.foreign import Fields
 
 ids = st.sampled_from(["a", "b", "c", "", "10"])

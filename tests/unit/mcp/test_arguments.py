@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from memtree.errors import BadRequest, NotFound, SecretRejected
 from memtree.memories.draft import DedupPolicy
 from memtree.memories.ports import ANY, MemoryFilter
-from proxy.mcp import arguments
-from proxy.mcp.definitions import BY_NAME
+from memtree_proxy.mcp import arguments
+from memtree_proxy.mcp.definitions import BY_NAME
 
 TEXT = "My son Colby lives in Los Angeles."
 KEY = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY" * 2

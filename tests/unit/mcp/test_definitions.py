@@ -6,8 +6,8 @@ import jsonschema_rs
 import pytest
 
 from memtree.memories.memory import MAX_TAGS, MAX_TEXT_CHARS
-from proxy.mcp import arguments
-from proxy.mcp.definitions import BY_NAME, REMEMBER, TOOLS, ToolDefinition
+from memtree_proxy.mcp import arguments
+from memtree_proxy.mcp.definitions import BY_NAME, REMEMBER, TOOLS, ToolDefinition
 
 INPUTS = {
     "remember": {"text", "tags", "source_provider", "importance", "capture_mode", "session_id",

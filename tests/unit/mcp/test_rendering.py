@@ -12,8 +12,8 @@ from memtree.memories.duplicates import NearMemory
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.rules.relation import Relation
 from memtree.memories.search.hits import MemoryHit, SearchResult
-from proxy.mcp import rendering
-from proxy.mcp.definitions import BY_NAME
+from memtree_proxy.mcp import rendering
+from memtree_proxy.mcp.definitions import BY_NAME
 
 AT = 1_772_879_400.0  # 2026-03-07T10:30:00Z
 NEW = Memory("mem_b", 124, "The server listens on 8091.", AT, AT, supersedes=None)

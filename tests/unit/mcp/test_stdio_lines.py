@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from proxy.mcp.stdio_lines import AHEAD, TOO_LONG, InputLines, LineSplitter, OutputLines
+from memtree_proxy.mcp.stdio_lines import AHEAD, TOO_LONG, InputLines, LineSplitter, OutputLines
 
 
 def split(*pieces: bytes, most: int = 10) -> list[bytes]:

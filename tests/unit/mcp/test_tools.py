@@ -11,8 +11,8 @@ import pytest
 from memtree import errors
 from memtree.memories.book import MemoryBook
 from memtree.memories.scope import Scope
-from proxy.mcp.definitions import BY_NAME, TOOLS
-from proxy.mcp.tools import Caller, MemoryTools
+from memtree_proxy.mcp.definitions import BY_NAME, TOOLS
+from memtree_proxy.mcp.tools import Caller, MemoryTools
 
 CALLER = Caller(Scope.of_user("t_tenant", "ann"), "key-1")
 GIVEN = {"text": "canary text", "query": "canary query", "id": 1, "reason": "canary reason"}

@@ -11,9 +11,9 @@ import pytest
 
 from memtree import tracing
 from memtree.context.state import State
-from proxy.observability import log
-from proxy.observability.batched_lines import BatchedLines, Value
-from proxy.observability.request_trace import Trace
+from memtree_proxy.observability import log
+from memtree_proxy.observability.batched_lines import BatchedLines, Value
+from memtree_proxy.observability.request_trace import Trace
 
 SECRET = "the secret of the user"
 

@@ -6,7 +6,7 @@ import pytest
 
 from memtree.errors import BadRequest
 from memtree.memories.scope import Scope
-from proxy.request import chat_scope
+from memtree_proxy.request import chat_scope
 
 
 @pytest.mark.parametrize("switch", [None, "on", "ON", "", "perhaps", "1"])

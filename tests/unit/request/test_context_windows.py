@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.request import context_windows, price_table
-from proxy.request.model_names import bare
+from memtree_proxy.request import context_windows, price_table
+from memtree_proxy.request.model_names import bare
 
 
 @pytest.mark.parametrize("model", ["a-model-of-my-own", "gpt-4o-mini", "gpt-oss-120b", ""])

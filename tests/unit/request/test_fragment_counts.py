@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtree.text import tokens
-from proxy.request.fragment_counts import ROW_BYTES, FragmentCounts
+from memtree_proxy.request.fragment_counts import ROW_BYTES, FragmentCounts
 
 TOOLS = b'[{"name":"caf\xc3\xa9","cache_control":{"type":"ephemeral"}},{"cache_control":null}]' * 9
 

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from memtree.errors import BadRequest
-from proxy.http import json_body
-from proxy.request import memory_options
-from proxy.request.memory_options import DEFAULTS, MemoryOptions
+from memtree_proxy.http import json_body
+from memtree_proxy.request import memory_options
+from memtree_proxy.request.memory_options import DEFAULTS, MemoryOptions
 
 
 def read(value: Any) -> MemoryOptions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.request.model_names import bare, beginning
+from memtree_proxy.request.model_names import bare, beginning
 
 TABLE = {"gpt-4", "gpt-4-turbo", "gpt-4.1", "claude", "claude-opus-4.6"}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from memtree.config import Settings
-from proxy.http.json_body import split
-from proxy.request import fields
-from proxy.request.patience import patience
+from memtree_proxy.http.json_body import split
+from memtree_proxy.request import fields
+from memtree_proxy.request.patience import patience
 
 TIMES = [
     (None, 300, 280),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.budget.prices import LOCAL, UNKNOWN, Prices
-from proxy.request import price_table
+from memtree_proxy.request import price_table
 
 
 def test_anthropic_charges_for_writes_and_keeps_them_five_minutes():

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from memtree.errors import BadRequest
-from proxy.http import json_body
-from proxy.request import rag_options
-from proxy.request.rag_options import RagOptions
+from memtree_proxy.http import json_body
+from memtree_proxy.request import rag_options
+from memtree_proxy.request.rag_options import RagOptions
 
 
 def asked(**body: Any) -> RagOptions | None:

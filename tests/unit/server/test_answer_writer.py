@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from proxy.server.answer_writer import AnswerWriter
+from memtree_proxy.server.answer_writer import AnswerWriter
 
 
 class Wire(asyncio.Transport):

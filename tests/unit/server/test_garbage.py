@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from proxy.server import garbage
-from proxy.server.garbage import (
+from memtree_proxy.server import garbage
+from memtree_proxy.server.garbage import (
     FULL_COLLECTIONS,
     LONGEST_SECONDS,
     allocator_trim,

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from memtree.errors import BadRequest
-from proxy.server.listener import accept_backlog, bound, listen, refusal
+from memtree_proxy.server.listener import accept_backlog, bound, listen, refusal
 
 
 def refused(host: str, port: int) -> BadRequest:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from proxy.server_tools.definitions import CONTEXT_TOOLS
-from proxy.server_tools.stream import SEAM, ToolStream
+from memtree_proxy.server_tools.definitions import CONTEXT_TOOLS
+from memtree_proxy.server_tools.stream import SEAM, ToolStream
 from tests.completion import Completion, completed, said
 
 SEARCH = '{"query": "the limit"}'

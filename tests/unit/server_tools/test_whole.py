@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from proxy.http import json_body
-from proxy.server_tools import offer, refusal, sse
-from proxy.server_tools.calls import ToolRound
-from proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
-from proxy.server_tools.sse import SseEvents
-from proxy.server_tools.usage import added
-from proxy.server_tools.whole import WholeAnswer
+from memtree_proxy.http import json_body
+from memtree_proxy.server_tools import offer, refusal, sse
+from memtree_proxy.server_tools.calls import ToolRound
+from memtree_proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
+from memtree_proxy.server_tools.sse import SseEvents
+from memtree_proxy.server_tools.usage import added
+from memtree_proxy.server_tools.whole import WholeAnswer
 from tests.completion import said
 
 USAGE = {"prompt_tokens": 10, "total_tokens": 12, "completion_tokens_details": {"reasoning": 1}}

@@ -11,7 +11,6 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from indexer.runtime import open_runtime
 from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.history import read
@@ -20,8 +19,9 @@ from memtree.errors import BadRequest
 from memtree.summaries import audit_report
 from memtree.tree.node import Node, NodePlace, Summary
 from memtree.tree.work import NodeWork
-from proxy.cli import audit, audit_page
-from proxy.cli.main import main
+from memtree_indexer.runtime import open_runtime
+from memtree_proxy.cli import audit, audit_page
+from memtree_proxy.cli.main import main
 from tests.embeddings import Status
 from tests.sessions import coding
 from tests.summaries import SHORT, Summaries, invented, serving

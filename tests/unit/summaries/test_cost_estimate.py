@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from indexer.runtime import open_runtime
 from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.history import read
@@ -17,8 +16,9 @@ from memtree.summaries.cost_estimate import Estimate, Level, Part, PlannedCall, 
 from memtree.text import tokens
 from memtree.tree.btree import walk
 from memtree.tree.work import NodeWork
-from proxy.cli import estimate as estimating
-from proxy.cli.main import main
+from memtree_indexer.runtime import open_runtime
+from memtree_proxy.cli import estimate as estimating
+from memtree_proxy.cli.main import main
 from tests.sessions import coding
 from tests.summaries import Summaries, serving
 

@@ -9,9 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from indexer.embedding.queue import NoQueue
-from indexer.growing.builder import StageOne
-from indexer.summarizing.open import SummaryStage
 from memtree.config import Settings
 from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
 from memtree.conversation.history import History
@@ -20,6 +17,9 @@ from memtree.errors import StoreUnavailable
 from memtree.ports.store import Store
 from memtree.stores import RamStore
 from memtree.tree.node import Frontier, Node, Summary
+from memtree_indexer.embedding.queue import NoQueue
+from memtree_indexer.growing.builder import StageOne
+from memtree_indexer.summarizing.open import SummaryStage
 from tests.properties.strategies import history_of, prose
 from tests.summaries import Script, ScriptedSummarizer
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from indexer.summarizing import call
 from memtree.errors import StoreUnavailable
 from memtree.ports.queues import Pending
 from memtree.stores import open_store
 from memtree.text.tokens import count
+from memtree_indexer.summarizing import call
 from tests.summaries import SHORT, Held, ScriptedSummarizer
 from tests.unit.summarizing.refined import (
     DAY,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from indexer.summarizing.call import Outcome
-from indexer.summarizing.limits import USELESS, DayLimits, ModelHealth
+from memtree_indexer.summarizing.call import Outcome
+from memtree_indexer.summarizing.limits import USELESS, DayLimits, ModelHealth
 
 NODES = [bytes([n]) for n in range(2 * USELESS)]
 

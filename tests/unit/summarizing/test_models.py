@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from indexer.summarizing import limits
-from indexer.summarizing.spending import TOKENS
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
+from memtree_indexer.summarizing import limits
+from memtree_indexer.summarizing.spending import TOKENS
 from tests import summaries as scripted
 from tests.answered import compressed
 from tests.embeddings import Silence, Status

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.embedding.queue import NoQueue
-from indexer.growing.builder import StageOne
-from indexer.summarizing.scheduler import GATHER
-from indexer.summarizing.spending import TOKENS
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.ports.queues import Pending
 from memtree.text.tokens import count
+from memtree_indexer.embedding.queue import NoQueue
+from memtree_indexer.growing.builder import StageOne
+from memtree_indexer.summarizing.scheduler import GATHER
+from memtree_indexer.summarizing.spending import TOKENS
 from tests import summaries as scripted
 from tests.answered import compressed
 from tests.summaries import SHORT, Held, ScriptedSummarizer

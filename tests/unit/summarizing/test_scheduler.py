@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.jobs import Jobs
-from indexer.summarizing.scheduler import LEASED_AGAIN, Scheduler
-from indexer.summarizing.summary_job import SummaryJob
 from memtree.conversation.message import Message
 from memtree.summaries.batching import CallBatch
 from memtree.tree.node import Node, NodePlace, Summary
 from memtree.tree.work import NodeWork
+from memtree_indexer.jobs import Jobs
+from memtree_indexer.summarizing.scheduler import LEASED_AGAIN, Scheduler
+from memtree_indexer.summarizing.summary_job import SummaryJob
 from tests.properties.strategies import history_of
 
 NOW = 1_000.0

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from indexer.summarizing.spending import MICROS, TOKENS, DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
 from memtree.errors import StoreUnavailable
 from memtree.ports.models import Usage
 from memtree.stores import RamStore
+from memtree_indexer.summarizing.spending import (
+    MICROS,
+    TOKENS,
+    DailyLimits,
+    Spending,
+    SummaryPrices,
+)
 from tests.unit.summarizing.refined import T0, Hands
 
 DAY = int(T0 // 86_400)

@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-from indexer.embedding.queue import NoQueue
-from indexer.growing.builder import StageOne
-from indexer.runtime import SystemClock
 from memtree.context.answer_details import FoldedReader
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
@@ -23,6 +20,9 @@ from memtree.unfolding.search import (
     RECORD,
     SEARCH_TOKENS,
 )
+from memtree_indexer.embedding.queue import NoQueue
+from memtree_indexer.growing.builder import StageOne
+from memtree_indexer.runtime import SystemClock
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat, coding

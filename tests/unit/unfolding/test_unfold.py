@@ -25,7 +25,7 @@ from memtree.unfolding.plan import (
     merge,
 )
 from memtree.unfolding.unfold import ROOT
-from proxy.context.explanation import explanation_json
+from memtree_proxy.context.explanation import explanation_json
 from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose
 from tests.trees import places
 

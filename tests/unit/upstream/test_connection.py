@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from proxy.upstream.connection import (
+from memtree_proxy.upstream.connection import (
     HIGH_WATER,
     MAX_HEAD,
     BadAnswer,

@@ -8,7 +8,7 @@ import pytest
 
 from memtree.config import DEFAULT_UPSTREAM, Settings
 from memtree.errors import BadRequest, NoUpstream
-from proxy.upstream.upstreams import ANTHROPIC, Upstreams, anthropic_base, is_for_anthropic
+from memtree_proxy.upstream.upstreams import ANTHROPIC, Upstreams, anthropic_base, is_for_anthropic
 
 OWN = "http://127.0.0.1:11434/v1"
 VERSION = {"anthropic-version": "2023-06-01"}

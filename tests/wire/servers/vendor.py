@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from proxy.request.memory_switch import OWN_HEADERS
+from memtree_proxy.request.memory_switch import OWN_HEADERS
 from tests.scripted import Say
 from tests.wire.rule_break import Fields, RuleBreak
 

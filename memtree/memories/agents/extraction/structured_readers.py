@@ -1,4 +1,5 @@
-"""Who reads messages for structured memories: by rules here, by a model in `indexer/extracting`."""
+"""Who reads messages for structured memories: by rules here, by a model in
+`memtree_indexer.extracting`."""
 
 from __future__ import annotations
 

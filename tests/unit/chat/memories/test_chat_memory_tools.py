@@ -12,7 +12,7 @@ from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import MemoryHit
 from memtree.text import tokens
-from proxy.chat.memories.chat_memory_tools import (
+from memtree_proxy.chat.memories.chat_memory_tools import (
     CUT,
     LEAST_CHARS,
     MOST_TOKENS,

@@ -8,9 +8,9 @@ from memtree.errors import BadRequest
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
-from proxy.chat.memories.sources import NONE, ChatUser, wanted
-from proxy.request.memory_options import DEFAULTS, MemoryOptions
-from proxy.request.rag_options import RagOptions
+from memtree_proxy.chat.memories.sources import NONE, ChatUser, wanted
+from memtree_proxy.request.memory_options import DEFAULTS, MemoryOptions
+from memtree_proxy.request.rag_options import RagOptions
 
 CHAT = Scope.of_chat("t", "c")
 USER = Scope.of_user("t", "u")

@@ -8,7 +8,7 @@ import pytest
 
 from memtree.conversation.message import Message, Volatile
 from memtree.ranking.query_text import REACH
-from proxy.chat.memories.user_query import user_query
+from memtree_proxy.chat.memories.user_query import user_query
 
 
 def query(*messages) -> str:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from memtree.budget.packing import MARGIN
-from proxy.chat.retrying.context_overflow import Overflow, overflow_of, window
+from memtree_proxy.chat.retrying.context_overflow import Overflow, overflow_of, window
 
 SAID = {
     "OpenAI": (400, "This model's maximum context length is 8192 tokens. However, your messages "

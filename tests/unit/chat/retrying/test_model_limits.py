@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.chat.retrying.model_limits import MAX_KEPT, ModelLimits
+from memtree_proxy.chat.retrying.model_limits import MAX_KEPT, ModelLimits
 
 
 def test_models_without_tools_are_kept_by_tenant_and_bounded():

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from memtree.config import Settings
-from proxy.chat.retrying.peek import MOST_KEPT, FirstEventReply
-from proxy.dialects.anthropic_messages.errors import MessagesErrors
-from proxy.dialects.chat_dialect import ChatDialect
-from proxy.dialects.openai_responses.errors import ResponsesErrors
-from proxy.http.headers import Headers
+from memtree_proxy.chat.retrying.peek import MOST_KEPT, FirstEventReply
+from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
+from memtree_proxy.dialects.chat_dialect import ChatDialect
+from memtree_proxy.dialects.openai_responses.errors import ResponsesErrors
+from memtree_proxy.http.headers import Headers
 
 CREATED = b'event: response.created\ndata: {"type":"response.created"}\n\n'
 FAILED = b'event: response.failed\ndata: {"type":"response.failed","response":{}}\n\n'

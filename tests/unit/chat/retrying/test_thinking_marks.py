@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.chat.retrying.thinking_marks import MAX_MARKS, MAX_TENANTS, ThinkingMarks
+from memtree_proxy.chat.retrying.thinking_marks import MAX_MARKS, MAX_TENANTS, ThinkingMarks
 
 CHAIN = [b"root", b"1", b"2", b"3"]
 

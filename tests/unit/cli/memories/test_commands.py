@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from indexer.runtime import open_runtime
 from memtree.config import Settings
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
-from proxy.cli.main import main
+from memtree_indexer.runtime import open_runtime
+from memtree_proxy.cli.main import main
 
 
 class Shell:

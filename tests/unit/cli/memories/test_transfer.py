@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from proxy.cli.main import main
-from proxy.cli.memories.transfer import SHOWN
+from memtree_proxy.cli.main import main
+from memtree_proxy.cli.memories.transfer import SHOWN
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 LIST = f"- Likes tea\n- Has a beagle\n- my key is {SECRET}\n"

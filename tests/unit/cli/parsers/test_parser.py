@@ -9,9 +9,9 @@ from dataclasses import fields
 import pytest
 
 from memtree.config import Settings, variable
-from proxy.cli.main import main, named
-from proxy.cli.parsers.parser import build_parser
-from proxy.cli.parsers.setting_groups import GROUPS, OTHER, group_of
+from memtree_proxy.cli.main import main, named
+from memtree_proxy.cli.parsers.parser import build_parser
+from memtree_proxy.cli.parsers.setting_groups import GROUPS, OTHER, group_of
 
 # One line for each command and action, as it may be typed.
 LINES = """\

@@ -10,8 +10,8 @@ import pytest
 
 from memtree import errors
 from memtree.errors import MemTreeError
-from proxy.dialects.anthropic_messages.errors import MessagesErrors
-from proxy.http import error_response
+from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
+from memtree_proxy.http import error_response
 
 FORM = MessagesErrors()
 # What Claude Code looks for before it makes its history shorter

@@ -9,8 +9,8 @@ import pytest
 
 from memtree import errors
 from memtree.errors import MemTreeError
-from proxy.dialects.openai_responses.errors import TOO_LONG, ResponsesErrors
-from proxy.http import error_response
+from memtree_proxy.dialects.openai_responses.errors import TOO_LONG, ResponsesErrors
+from memtree_proxy.http import error_response
 
 FORM = ResponsesErrors(clock=lambda: 1234.5)
 CREATED = b'event: response.created\ndata: {"type":"response.created","response":{}}\n\n'

@@ -9,11 +9,11 @@ import json
 import pytest
 
 from memtree.conversation.message_list import EarlierList, MessageList
-from proxy.dialects.openai_responses import history, translation
-from proxy.dialects.openai_responses.history import ResponsesHistory
-from proxy.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
-from proxy.dialects.raw_items import raw_items
-from proxy.http import json_body
+from memtree_proxy.dialects.openai_responses import history, translation
+from memtree_proxy.dialects.openai_responses.history import ResponsesHistory
+from memtree_proxy.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
+from memtree_proxy.dialects.raw_items import raw_items
+from memtree_proxy.http import json_body
 from tests.unit.dialects.openai_responses.test_conversation import call, output, said, thought, user
 
 TALK = [

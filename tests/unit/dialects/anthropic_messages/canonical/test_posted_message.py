@@ -10,7 +10,7 @@ from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_tokens import price
 from memtree.errors import BadRequest
 from memtree.text import tokens
-from proxy.dialects.anthropic_messages.canonical import posted_message
+from memtree_proxy.dialects.anthropic_messages.canonical import posted_message
 from tests.wire.messages_shorthand import (
     assistant,
     called,

@@ -7,10 +7,14 @@ import msgspec
 import pytest
 
 from memtree.errors import BadRequest
-from proxy.dialects.anthropic_messages.canonical import posted_message, translation
-from proxy.dialects.anthropic_messages.canonical.translation import ASIDE, JOINED, TranslatedList
-from proxy.dialects.raw_items import RawItems, raw_items
-from proxy.http import json_body
+from memtree_proxy.dialects.anthropic_messages.canonical import posted_message, translation
+from memtree_proxy.dialects.anthropic_messages.canonical.translation import (
+    ASIDE,
+    JOINED,
+    TranslatedList,
+)
+from memtree_proxy.dialects.raw_items import RawItems, raw_items
+from memtree_proxy.http import json_body
 from tests.wire.messages_shorthand import assistant, called, result, server_call, text, user
 
 NOTE = {"role": "system", "content": "n"}

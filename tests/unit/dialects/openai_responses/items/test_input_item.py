@@ -7,7 +7,7 @@ import json
 import pytest
 
 from memtree.errors import BadRequest
-from proxy.dialects.openai_responses.items.input_item import ItemKind, read_item
+from memtree_proxy.dialects.openai_responses.items.input_item import ItemKind, read_item
 
 
 def item(**fields):

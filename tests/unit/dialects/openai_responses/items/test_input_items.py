@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from memtree.errors import BadRequest
-from proxy.dialects.openai_responses.items.input_items import INPUT, InputItems, ItemCache
-from proxy.dialects.raw_items import raw_items
-from proxy.http import json_body
+from memtree_proxy.dialects.openai_responses.items.input_items import INPUT, InputItems, ItemCache
+from memtree_proxy.dialects.raw_items import raw_items
+from memtree_proxy.http import json_body
 
 BODY = b'{"input": [{"role":"user","content":"a"}, {"role":"nobody"}]}'
 

@@ -1,0 +1,207 @@
+"""The lock for growing a history: a key in Redis that expires by itself.
+
+It is renewed while it is held: a killed process holds up the others for ten seconds, and one that
+is paused for a few seconds keeps it. Its release is published on the channel. Names are hashes of
+addresses.
+
+    take -> free: held, renewed ... -> released, published
+         -> held by another process: wait for the release or the expiry -> look into the store again
+         -> Redis is down, or gives no answer within a second: granted locally
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from memtree.errors import QueueUnavailable
+from memtree.ports.peers import OWN, GrowthLock
+from memtree_indexer.redis.pubsub import Channel
+
+log = logging.getLogger("memtree.queue")
+
+KEY = "memtree:turn:"
+LEASE = 10.0  # seconds; a process that cannot renew it for so long is dead or of no use
+RENEW = 0.15  # of a lease
+SOON = 0.05  # seconds; the least wait, so that an expiring lock is not asked for in a tight loop
+
+# KEYS: the lock, then those of prefixes, newest first. ARGV: owner, milliseconds.
+TAKE = """
+local owner = redis.call('GET', KEYS[1])
+if owner and owner ~= ARGV[1] then return {1, redis.call('PTTL', KEYS[1])} end
+if not owner then
+  for i = 2, #KEYS do
+    if redis.call('EXISTS', KEYS[i]) == 1 then return {i, redis.call('PTTL', KEYS[i])} end
+  end
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return {0, 0}
+"""
+KEEP = """
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+"""
+LET_GO = """
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+redis.call('PUBLISH', ARGV[2], ARGV[3])
+"""
+
+
+class LockReleased(msgspec.Struct, frozen=True, tag="ended"):
+    """A lock was released, whether the tree was built or not."""
+
+    name: str
+
+
+class BuildLocks:
+    """The locks that one process holds or waits for."""
+
+    def __init__(self, channel: Channel, lease: float = LEASE) -> None:
+        """`lease`: seconds after which a lock expires that nobody renews."""
+        self._channel, self._lease = channel, lease
+        self._me = secrets.token_hex(16)
+        self.held: dict[str, HeldLock] = {}  # by the name of an address, as are these:
+        self.waiting: dict[str, set[asyncio.Event]] = {}  # requests, until the lock is released
+
+    async def take(self, tenant: str, addresses: Sequence[bytes]) -> GrowthLock | None:
+        """See `Peers.take`."""
+        names = [name(tenant, address) for address in reversed(addresses)]
+        if not self._channel.live or names[0] in self.held:
+            return self.held.get(names[0], OWN)
+        with self._released(names) as ended:  # first: the release may come before the answer
+            try:
+                at, lapses = await self._ask(names)
+            except QueueUnavailable:
+                return OWN
+            if not at:
+                return self.held.get(names[0]) or HeldLock(names[0], self)
+            await self._wait(ended, lapses / 1000)
+        return None
+
+    async def _ask(self, names: Sequence[str]) -> tuple[int, int]:
+        """Which of these is taken, counted from 1 (0: it is ours), and in how many milliseconds
+        that one expires. Raises `QueueUnavailable`."""
+        keys = [KEY + name for name in names]
+        lease = int(self._lease * 1000)
+        asking = asyncio.ensure_future(
+            self._channel.ask(lambda redis: redis.eval(TAKE, len(keys), *keys, self._me, lease))
+        )
+        try:
+            at, lapses = await asyncio.shield(asking)
+        except asyncio.CancelledError:  # it may be taken all the same, but not before it is asked
+            self._channel.behind(self._give_back(asking, names[0]))
+            raise
+        return at, lapses
+
+    async def _give_back(self, asking: asyncio.Future[Any], name: str) -> None:
+        await asyncio.gather(asking, return_exceptions=True)
+        await self.let_go(name)
+
+    async def _wait(self, ended: asyncio.Event, seconds: float) -> None:
+        log.info("turn.elsewhere")
+        began = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout(max(seconds, SOON)):
+                await ended.wait()
+        except TimeoutError:
+            pass  # expired, or renewed since
+        log.info("turn.waited ms=%.0f", (asyncio.get_running_loop().time() - began) * 1000)
+
+    def holds(self, held: HeldLock) -> None:
+        self.held[held.name] = held
+
+    def ended(self, held: HeldLock) -> None:
+        """No request of this process has the lock any more. Does not wait for Redis."""
+        if self.held.get(held.name) is held:
+            del self.held[held.name]
+            self._channel.behind(self.let_go(held.name))
+
+    async def keep(self, name: str) -> None:
+        """Renew a lock until this is cancelled."""
+        lease = int(self._lease * 1000)
+        while True:
+            await asyncio.sleep(self._lease * RENEW)
+            try:
+                await self._channel.ask(
+                    lambda redis: redis.eval(KEEP, 1, KEY + name, self._me, lease)
+                )
+            except QueueUnavailable:
+                continue  # the others go on without it, and so does this one
+
+    async def let_go(self, name: str) -> None:
+        if not self._channel.live or name in self.held:
+            return  # it expires, or another request of this process has it
+        notice, channel = msgspec.json.encode(LockReleased(name)), self._channel.name
+        try:
+            await self._channel.ask(
+                lambda redis: redis.eval(LET_GO, 1, KEY + name, self._me, channel, notice)
+            )
+        except QueueUnavailable:
+            return
+
+    @contextmanager
+    def _released(self, names: Sequence[str]) -> Iterator[asyncio.Event]:
+        """An event that is set when one of these locks is released."""
+        event = asyncio.Event()
+        for name in names:
+            self.waiting.setdefault(name, set()).add(event)
+        try:
+            yield event
+        finally:
+            for name in names:
+                self.waiting[name].discard(event)
+                if not self.waiting[name]:
+                    del self.waiting[name]
+
+    # -- messages of the channel -------------------------------------------------------------
+
+    def wake(self, name: str) -> None:
+        """This lock was released."""
+        for event in self.waiting.get(name, ()):
+            event.set()
+
+    def wake_all(self) -> None:
+        """The channel is lost, so no release will be heard: all that wait go on."""
+        for name in self.waiting:
+            self.wake(name)
+
+
+class HeldLock:
+    """A lock of this process. Several of its requests may hold it at once: their runs of stage 1
+    are joined anyway."""
+
+    def __init__(self, name: str, locks: BuildLocks) -> None:
+        self.name = name
+        self._locks = locks
+        self._users = 0
+        self._renewing: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> None:
+        self._users += 1
+        if self._renewing is None:
+            self._locks.holds(self)
+            self._renewing = asyncio.create_task(self._locks.keep(self.name), name="build-lock")
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._users -= 1
+        if not self._users and self._renewing is not None:
+            self._renewing.cancel()
+            self._renewing = None
+            self._locks.ended(self)
+
+
+def name(tenant: str, address: bytes) -> str:
+    """32 hex digits that reveal neither."""
+    return sha256(b"memtree turn\0" + tenant.encode() + b"\0" + address).hexdigest()[:32]

@@ -1,0 +1,56 @@
+"""A proxy's side of Redis: queues whose work workers do, and what proxies tell each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memtree.config import Settings
+from memtree.ports.clock import Clock
+from memtree.ports.models import Embedder
+from memtree.ports.store import Store
+from memtree_indexer.redis.connection import RedisConnection
+from memtree_indexer.redis.outbox import Outbox
+from memtree_indexer.redis.peers import RedisPeers
+from memtree_indexer.redis.queue import RedisQueue, RedisSummaries, workers
+from memtree_indexer.summarizing.spending import DailyLimits, Spending, SummaryPrices
+
+
+@dataclass(frozen=True, slots=True)
+class RedisQueues:
+    """Whoever opens it starts and closes it. No `summaries`: they are extracted."""
+
+    link: RedisConnection
+    outbox: Outbox
+    queue: RedisQueue
+    summaries: RedisSummaries | None
+    peers: RedisPeers
+
+    @classmethod
+    def of(
+        cls, settings: Settings, store: Store, clock: Clock, embedder: Embedder | None
+    ) -> RedisQueues:
+        """`embedder`: None where nothing is embedded."""
+        link = RedisConnection(settings.queue)
+        outbox = Outbox(settings.queue, link, clock, parts=settings.summary_leaves)
+        spending = Spending(store, clock, SummaryPrices.of(settings), DailyLimits.of(settings))
+        summaries = (
+            RedisSummaries(outbox, link, store, spending) if settings.summary_model else None
+        )
+        queue = RedisQueue(outbox, link, store, embedder)
+        return cls(link, outbox, queue, summaries, RedisPeers(link))
+
+    async def start(self, forgotten: Callable[[str | None], object]) -> None:
+        """`forgotten`: another process deleted something of this tenant (None: of anybody)."""
+        self.outbox.start()
+        await self.peers.start(forgotten)
+
+    async def workers(self) -> int:
+        """Worker processes that live. Raises `QueueUnavailable`."""
+        return await workers(self.link)
+
+    async def close(self, patience: float) -> None:
+        """What can be sent within `patience` seconds is."""
+        await self.peers.close()
+        await self.outbox.close(patience)
+        await self.link.close()

@@ -1,0 +1,158 @@
+"""Publish and subscribe between the processes on one store: a subscription that is kept alive.
+
+When the connection is lost, Redis forgets the subscription and keeps no message for later. So the
+listener is called when a subscription begins, since earlier messages were missed, and `live` says
+whether it works: with a lost channel nobody asks Redis anything, and no request loses a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol, TypeVar
+
+from redis.asyncio import Redis
+from redis.asyncio.client import PubSub
+from redis.exceptions import RedisError
+
+from memtree.errors import QueueUnavailable
+from memtree_indexer.redis.connection import RedisConnection
+
+log = logging.getLogger("memtree.queue")
+
+CHANNEL = "memtree:told:"  # and the database's number: channels know no databases
+BEAT = 2.0  # seconds of silence after which Redis is asked for a sign of life, and has for it
+# Questions without an answer after which the connection is lost. One is not enough: where this
+# process is held up for a while, the time is over before what has come meanwhile is read.
+UNANSWERED = 2
+AGAIN = 0.5  # seconds between two attempts
+ANSWER = 0.5  # of the time that a command may take, which is a second: a chat may wait for it
+
+T = TypeVar("T")
+
+
+class Listener(Protocol):
+    def began(self) -> None:
+        """Messages come from now on; earlier ones were missed."""
+        ...
+
+    def heard(self, message: bytes) -> None: ...
+
+    def alive(self) -> None:
+        """A sign of life after silence."""
+        ...
+
+    def lost(self) -> None:
+        """No message comes any more, until it begins again."""
+        ...
+
+
+class Channel:
+    """`open()` and `close()` belong to a running loop."""
+
+    def __init__(
+        self, link: RedisConnection, listener: Listener, *, answer: float | None = None
+    ) -> None:
+        """`answer`: seconds that Redis has for one, None: half of those for a command."""
+        self._link, self._listener = link, listener
+        self._answer = ANSWER * link.seconds if answer is None else answer
+        database = link.client.connection_pool.connection_kwargs.get("db") or 0
+        self.name = f"{CHANNEL}{database}"
+        self._subscribed = asyncio.Event()
+        self._doubted = self._said = False
+        self._task: asyncio.Task[None] | None = None
+        self._background: set[asyncio.Task[None]] = set()
+
+    @property
+    def live(self) -> bool:
+        """Messages come, and whoever asked last was answered."""
+        return self._subscribed.is_set() and not self._doubted
+
+    async def open(self) -> None:
+        """Begin to listen; wait for the subscription as long as for an answer."""
+        self._task = asyncio.create_task(self._run(), name="channel")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._answer):
+                await self._subscribed.wait()
+
+    async def close(self) -> None:
+        await self.drain()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+
+    async def ask(self, action: Callable[[Redis], Awaitable[T]]) -> T:
+        """As `RedisConnection.run`, but not for as long. Without an answer the channel is not
+        live until the next sign of life. Raises `QueueUnavailable`."""
+        try:
+            async with asyncio.timeout(self._answer):
+                return await self._link.run(action)
+        except TimeoutError as error:
+            self._doubted = True
+            raise QueueUnavailable("Redis is slow") from error
+        except QueueUnavailable:
+            self._doubted = True
+            raise
+
+    @property
+    def idle(self) -> bool:
+        """Nothing goes on in the background."""
+        return not self._background
+
+    async def drain(self) -> None:
+        """Wait for what goes on in the background: each answer takes a second at most."""
+        await asyncio.gather(*self._background, return_exceptions=True)
+
+    def behind(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do this in the background."""
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                async with self._link.client.pubsub() as subscription:
+                    await subscription.subscribe(self.name)
+                    await self._listen(subscription)
+            except (RedisError, OSError) as error:
+                self._lost(error)
+            except Exception as error:
+                log.exception("channel.failed")
+                self._lost(error)
+            await asyncio.sleep(AGAIN)
+
+    async def _listen(self, subscription: PubSub) -> None:
+        """Until the connection is lost. Raises errors of Redis's package."""
+        asked = 0
+        while True:
+            message: dict[str, Any] | None = await subscription.get_message(timeout=BEAT)
+            if message is not None:
+                asked = 0
+                self._came(message)
+            elif asked == UNANSWERED:
+                raise TimeoutError("no sign of life")
+            else:
+                asked += 1
+                await subscription.ping()
+
+    def _came(self, message: dict[str, Any]) -> None:
+        self._doubted = False
+        if message["type"] == "message":
+            self._listener.heard(message["data"])
+        elif message["type"] == "subscribe":  # also after the client has connected anew by itself
+            self._subscribed.set()
+            self._said = False
+            self._listener.began()
+        else:
+            self._listener.alive()
+
+    def _lost(self, error: Exception) -> None:
+        if not self._said:  # once in an outage
+            self._said = True
+            log.warning("channel.lost error=%s", type(error).__name__)
+        self._subscribed.clear()
+        self._listener.lost()

@@ -1,0 +1,127 @@
+"""The queues of stages 2 and 3 as a proxy sees them when workers do the work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from memtree.conversation.history import History
+from memtree.errors import QueueUnavailable
+from memtree.ports.models import Embedder
+from memtree.ports.queues import Pending, SummaryStatus
+from memtree.ports.store import TreeStore
+from memtree.tree.node import Node
+from memtree.tree.work import LeafWork, NodeWork
+from memtree_indexer.jobs import job
+from memtree_indexer.progress import Backlog
+from memtree_indexer.redis.connection import RedisConnection
+from memtree_indexer.redis.ledger import EMBED, SUMMARIES
+from memtree_indexer.redis.outbox import Outbox
+from memtree_indexer.redis.payloads import tenant_name
+from memtree_indexer.redis.pending import StageJobs
+from memtree_indexer.redis.remaining import unembedded, unsummarised
+from memtree_indexer.summarizing.spending import Spending
+
+WORKERS = "memtree:workers"  # sorted set: processes by the time until which they are known to live
+STATE = "memtree:state:"  # of a tenant's summaries, where it is not "ok"
+
+
+class RedisQueue:
+    """An `IndexQueue` whose work is done by `memtree worker`."""
+
+    def __init__(
+        self, outbox: Outbox, link: RedisConnection, store: TreeStore, embedder: Embedder | None
+    ) -> None:
+        """`embedder`: None where nothing is submitted."""
+
+        def remaining(tenant: str, ids: Sequence[bytes]) -> Awaitable[Mapping[bytes, Node]]:
+            return unembedded(store, tenant, embedder.recipe if embedder else "", ids)
+
+        self._outbox, self._stage = outbox, StageJobs(EMBED, outbox, link, remaining)
+
+    @property
+    def dropped(self) -> int:
+        return self._stage.unsent.dropped
+
+    async def backlog(self) -> Backlog:
+        return await self._stage.backlog()
+
+    def submit(
+        self,
+        history: History,
+        start: bytes,
+        leaves: Sequence[LeafWork],
+        *,
+        backfill: bool = False,
+    ) -> None:
+        if leaves:
+            self._outbox.put(EMBED, job(history, start, leaves, backfill=backfill))
+
+    async def pending(self, tenant: str) -> Pending:
+        return (await self._stage.of(tenant)).pending
+
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+        self._stage.forget(tenant)
+        return await self._outbox.forget(EMBED, tenant, addresses)
+
+
+class RedisSummaries:
+    """A `SummaryQueue` whose work is done by `memtree worker`."""
+
+    def __init__(
+        self, outbox: Outbox, link: RedisConnection, store: TreeStore, spending: Spending
+    ) -> None:
+        self._outbox = outbox
+        self._stage = StageJobs(SUMMARIES, outbox, link, partial(unsummarised, store))
+        self._link, self._spending = link, spending
+
+    @property
+    def dropped(self) -> int:
+        return self._stage.unsent.dropped
+
+    async def backlog(self) -> Backlog:
+        return await self._stage.backlog()
+
+    def submit(
+        self,
+        history: History,
+        start: bytes,
+        work: Sequence[NodeWork],
+        nodes: Mapping[bytes, Node],
+        *,
+        backfill: bool = False,
+    ) -> None:
+        """`nodes` stay here: the worker reads them from the store."""
+        if work:
+            self._outbox.put(SUMMARIES, job(history, start, work, backfill=backfill))
+
+    async def pending(self, tenant: str) -> Pending:
+        return (await self._stage.of(tenant)).pending
+
+    async def status(self, tenant: str) -> SummaryStatus:
+        """`unavailable` also where Redis does not answer, or no worker lives."""
+        count = (await self._stage.of(tenant)).count + self._stage.unsent.owed(tenant)
+        return await self._spending.status(tenant, await self._state(tenant), count)
+
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+        self._stage.forget(tenant)
+        return await self._outbox.forget(SUMMARIES, tenant, addresses)
+
+    async def _state(self, tenant: str) -> str:
+        try:
+            found: Any = await self._link.run(
+                lambda client: client.get(STATE + tenant_name(tenant))
+            )
+            living = await workers(self._link)
+        except QueueUnavailable:
+            return "unavailable"
+        if found:
+            return str(found.decode())
+        return "ok" if living else "unavailable"
+
+
+async def workers(link: RedisConnection) -> int:
+    """Worker processes that live. Raises `QueueUnavailable`."""
+    return int(await link.run(lambda client: client.zcount(WORKERS, time.time(), "+inf")))

@@ -1,2 +1,0 @@
-"""A conversation on its way to the upstream (`/chat/completions`, `/messages`, `/responses`), with
-its history shortened by memory, and the answer on its way back. Wire forms are `proxy.dialects`."""

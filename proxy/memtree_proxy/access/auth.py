@@ -1,0 +1,238 @@
+"""Credentials become tenants: who may come in, and as whom.
+
+With access keys configured only those values are let in. Without, any value of a header is a tenant
+of its own, and no value is the tenant `anonymous` on a server that only its own machine can reach.
+The header `x-memtree-key` goes before all others. It is for us alone: the client's own credential,
+which may change every few hours, then goes on to the upstream.
+After a credential changed, an operator may let the new one in as the old one's tenant (`aliases`).
+A credential is never kept: tenants and cache entries are made from its hash.
+
+A cookie counts only as a value of a configured key. Cookies know no ports: any web app on
+localhost may have set one called `session`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from starlette.requests import Request
+
+from memtree.bounded import remember
+from memtree.errors import StoreCorrupt, StoreUnavailable, Unauthorized
+from memtree.memories.grants.wallet_proof import ProvenWallet
+from memtree.ports.store import Credentials
+from memtree_proxy.access import wallet_access
+from memtree_proxy.access.rate_limits import RequestRates
+from memtree_proxy.access.tenant_names import ANONYMOUS
+from memtree_proxy.access.wallet_access import WalletAccess
+from memtree_proxy.http.headers import TENANT_KEY
+from memtree_proxy.observability import request_trace
+
+SESSION_COOKIE = "session"
+KEYS_SECONDS = 2.0  # how long a key or a revocation may take to be noticed
+MAX_CACHED = 4096
+
+_NO_KEY = "You did not provide an API key."
+_DOMAIN = b"memtree tenant v1\x00"
+# Apart from the values of headers: addresses are public, and whoever sent one as its bearer would
+# be that wallet's tenant.
+_WALLET_DOMAIN = b"memtree wallet tenant v1\x00"
+_PROVEN = "memtree_wallet"  # of the state of a request
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """`keyed`: let in by one of our keys in a header of upstreams, to which it means nothing."""
+
+    id: str
+    keyed: bool
+
+
+def credentials(request: Request) -> Iterator[str]:
+    """The values that a request carries in headers of its own, the most deliberate first."""
+    if value := _own_key(request):
+        yield value
+    scheme, _, value = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and value.strip():
+        yield value.strip()
+    if value := request.headers.get("x-api-key", "").strip():
+        yield value
+
+
+def _own_key(request: Request) -> str:
+    """The credential for us alone: whose own one is for the upstream, or changes every few hours,
+    sends it beside that."""
+    return request.headers.get(TENANT_KEY.decode(), "").strip()
+
+
+def tenant_id(credential: str) -> str:
+    """The tenant that a value names on a server without keys; says nothing about the value."""
+    return "t_" + hashlib.sha256(_DOMAIN + credential.encode()).hexdigest()
+
+
+def wallet_tenant(address: str) -> str:
+    """The tenant of a wallet (by its canonical address) that comes without another credential."""
+    return "t_" + hashlib.sha256(_WALLET_DOMAIN + address.encode()).hexdigest()
+
+
+async def bare_tenant(keys: Credentials, credential: str | None) -> str:
+    """The tenant that a server without keys lets this credential in as."""
+    name = tenant_id(credential) if credential else ANONYMOUS
+    return (await keys.aliases()).get(name, name)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server bound to `host` can be reached from its own machine alone."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+class Gate:
+    """Lets requests in. `loopback`: the server is bound to a loopback address.
+    `operator_key`: the setting `metrics_key`. `rates`: none, and nobody is counted. `wallets`:
+    none, and no wallet's proof is looked at."""
+
+    def __init__(
+        self,
+        keys: Credentials,
+        loopback: bool,
+        monotonic: Callable[[], float] = time.monotonic,
+        *,
+        operator_key: str | None = None,
+        rates: RequestRates | None = None,
+        wallets: WalletAccess | None = None,
+    ) -> None:
+        self._wallets = wallets
+        self._keys = keys
+        self._loopback = loopback
+        self._operator_key = operator_key
+        self._rates = rates
+        self._configured: RecentLookups[bool] = RecentLookups(monotonic)
+        self._tenants: RecentLookups[str | None] = RecentLookups(monotonic)
+        self._aliases: RecentLookups[dict[str, str]] = RecentLookups(monotonic)
+
+    async def tenant(self, request: Request, *, counted: bool = True) -> Tenant:
+        """`counted`: this is one of the requests that a tenant may make in a minute.
+
+        Raises `Unauthorized`, `StoreUnavailable` where keys cannot be looked up, or `RateLimited`.
+        """
+        return self._admitted(request, await self._find(request), counted=counted)
+
+    async def memory_tenant(self, request: Request, *, counted: bool = True) -> Tenant:
+        """As `tenant`, for a route of memories, where a wallet's proof counts: the wallet is bound
+        to the tenant. On a server without keys it is a credential, too: without another one in the
+        headers the tenant is the wallet's own.
+
+        Raises as `tenant` does, `BadRequest` and `Unauthorized` for a proof that does not hold,
+        `Conflict` where the wallet is another tenant's, `Forbidden` where the proof is, and
+        `RequestTooLarge`.
+        """
+        sent = wallet_access.sent_headers(request) if self._wallets else None
+        if sent is None or self._wallets is None:
+            return await self.tenant(request, counted=counted)
+        alone = not any(credentials(request)) and await self.keyless()
+        tenant = None if alone else await self.tenant(request, counted=counted)
+        wallet: ProvenWallet | None = getattr(request.state, _PROVEN, None)
+        known = wallet is not None
+        wallet = wallet or await self._wallets.proven(request, sent)
+        if tenant is None:
+            name = await self._renamed(wallet_tenant(wallet.address))
+            tenant = self._admitted(request, Tenant(name, keyed=False), counted=counted)
+        if not known:  # a stream that outlives its proof asks again
+            await self._wallets.bind(tenant.id, wallet)
+            setattr(request.state, _PROVEN, wallet)
+        return tenant
+
+    async def operator(self, request: Request) -> None:
+        """Let in who may see numbers of the whole server. Raises as `tenant` does.
+
+        An access key is not enough: it would let one tenant measure the others. Without access
+        keys a server on loopback has one user, who needs nothing unless a key was set.
+        """
+        if self._operator_key is None:
+            if self._loopback and await self.keyless():
+                return
+            raise Unauthorized("This needs the operator's key: set MEMTREE_METRICS_KEY.")
+        wanted = self._operator_key.encode()
+        given = [value.encode() for value in credentials(request)]
+        if not any(hmac.compare_digest(value, wanted) for value in given):
+            raise Unauthorized("Incorrect API key provided." if given else _NO_KEY)
+
+    async def keyless(self) -> bool:
+        """Whether there are no access keys. Raises `StoreUnavailable` where nobody can tell."""
+        return not await self._configured.get("", self._keys.has_keys)
+
+    async def _find(self, request: Request) -> Tenant:
+        values = list(credentials(request))
+        if not await self.keyless():
+            values += filter(None, [request.cookies.get(SESSION_COOKIE, "").strip()])
+            for place, value in enumerate(values):
+                if tenant := await self._known(value):
+                    ours = place > 0 or not _own_key(request) or await self._any_known(values[1:])
+                    return Tenant(tenant, keyed=ours)
+            raise Unauthorized("Incorrect API key provided." if values else _NO_KEY)
+        if not values and not self._loopback:
+            raise Unauthorized(_NO_KEY)
+        name = tenant_id(values[0]) if values else ANONYMOUS
+        return Tenant(await self._renamed(name), keyed=False)
+
+    def _admitted(self, request: Request, tenant: Tenant, *, counted: bool) -> Tenant:
+        request_trace.of(request.scope).tenant = tenant.id
+        if counted and self._rates is not None:
+            self._rates.take(tenant.id)
+        return tenant
+
+    async def _renamed(self, name: str) -> str:
+        aliases = await self._aliases.get("", self._keys.aliases)
+        return aliases.get(name, name)
+
+    async def _any_known(self, values: Sequence[str]) -> bool:
+        """Whether one of the credentials beside a key for us alone is a key of ours: then they do
+        not go on. While the store fails, what it was not asked about before is none."""
+        for value in values:
+            try:
+                if await self._known(value):
+                    return True
+            except (StoreUnavailable, StoreCorrupt):
+                continue
+        return False
+
+    async def _known(self, value: str) -> str | None:
+        async def look_up() -> str | None:
+            return await self._keys.tenant_of(value)
+
+        return await self._tenants.get(tenant_id(value), look_up)
+
+
+class RecentLookups(Generic[Value]):
+    """Values looked up a moment ago. When the store fails, the last known value still counts:
+    a chat goes on without the store (DESIGN, promise 10)."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._known: OrderedDict[str, tuple[float, Value]] = OrderedDict()
+
+    async def get(self, key: str, look_up: Callable[[], Awaitable[Value]]) -> Value:
+        now = self._monotonic()
+        known = self._known.get(key)
+        if known and now - known[0] < KEYS_SECONDS:
+            return known[1]
+        try:
+            value = await look_up()
+        except (StoreUnavailable, StoreCorrupt):
+            if known is None:
+                raise
+            value = known[1]
+        remember(self._known, key, (now, value), MAX_CACHED)
+        return value

@@ -1,0 +1,315 @@
+"""What browsers may do here: the rules for Host, Origin, Sec-Fetch-*, Content-Type and CORS.
+
+A server on localhost is within reach of every web page that its user opens. These rules keep such
+pages out; clients that are no browsers send none of these headers and notice nothing.
+
+- Host: with DNS rebinding a page points its own name at 127.0.0.1, and its requests are same-origin
+  to the browser. A server without access keys therefore answers to local names alone.
+- Origin and Sec-Fetch-Site: a route of ours serves our own pages and those of `allowed_origins`.
+- Content-Type: forms and `no-cors` fetches need no preflight, but they cannot send JSON.
+- CORS: an allowed origin may read our answers, no other.
+
+A cookie makes nobody a tenant by itself: see `auth`. What this file does not do: read requests and
+raise errors in their turn, which `proxy/memtree_proxy/server/browser_guard.py` does.
+
+    >>> policy = BrowserPolicy(allowed_origins=frozenset({"http://localhost:3000"}))
+    >>> policy.answers_to("nas.local:8787"), policy.answers_to("evil.example:8787")
+    (True, False)
+    >>> policy.trusts(FetchHeaders(host="localhost:8787", origin="http://localhost:3000"))
+    True
+    >>> policy.trusts(FetchHeaders(host="localhost:8787", origin="https://evil.example"))
+    False
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from memtree.config import Settings
+from memtree.errors import BadRequest, Forbidden, MisdirectedRequest, UnsupportedMedia
+from memtree.setting_values import without_password
+from memtree_proxy.http.authority import DEFAULT_PORTS, MAX_LENGTH, Authority
+from memtree_proxy.http.headers import Headers
+
+BODY_TYPES = ("application/json", "application/x-ndjson", "application/octet-stream")
+# Pages that hold no data: a link on any site may lead to them.
+HOME_PATHS = frozenset({"/", "/ui", "/ui/memories", "/ui/tree", "/ui/state"})
+PREFLIGHT_METHOD = b"access-control-request-method"
+PREFLIGHT_SECONDS = 600
+METHODS = b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+
+_LOCAL_NAMES = frozenset({"localhost", "host.docker.internal"})
+_LOCAL_ENDINGS = (".localhost", ".local")
+_OUR_SITES = (None, "none", "same-origin")  # of Sec-Fetch-Site; anything else is another's page
+_ORIGIN = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<authority>[^\s/?#@,*]*)")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
+_HEADER_NAMES = re.compile(rb"[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,8000}")
+
+
+@dataclass(frozen=True, slots=True)
+class FetchHeaders:
+    """What a request says of the page that it comes from. None: not sent. Several headers of one
+    name are joined by commas, as HTTP reads them, and no rule accepts the result.
+
+    `site`, `mode`: Sec-Fetch-Site and -Mode. `metadata`: there is any Sec-Fetch-* header."""
+
+    host: str | None = None
+    origin: str | None = None
+    site: str | None = None
+    mode: str | None = None
+    metadata: bool = False
+
+    @classmethod
+    def of(cls, headers: Iterable[tuple[bytes, bytes]]) -> FetchHeaders:
+        values: dict[str, str] = {}
+        metadata = False
+        for name, value in headers:
+            lower = name.lower()
+            field = _FIELDS.get(lower)
+            metadata = metadata or lower.startswith(b"sec-fetch-")
+            if field is not None:
+                text = value.decode("latin-1").strip()
+                values[field] = f"{values[field]},{text}" if field in values else text
+        return cls(**values, metadata=metadata)
+
+    @property
+    def from_browser(self) -> bool:
+        """Or from a program that fetches like one, as Node does."""
+        return self.origin is not None or self.metadata
+
+    @property
+    def navigates(self) -> bool:
+        """Somebody follows a link, types an address, or reloads."""
+        return self.mode == "navigate"
+
+
+_FIELDS = {
+    b"host": "host",
+    b"origin": "origin",
+    b"sec-fetch-site": "site",
+    b"sec-fetch-mode": "mode",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserPolicy:
+    """The rules with what is configured. `allowed_schemes`: entries of `allowed_origins` like
+    `vscode-webview:`, whose origins have a new name each time. `public`: of `public_url`."""
+
+    allowed_hosts: frozenset[str] = frozenset()
+    allowed_origins: frozenset[str] = frozenset()
+    allowed_schemes: frozenset[str] = frozenset()
+    public: Authority | None = None
+    public_scheme: str = "http"
+
+    @classmethod
+    def of(cls, settings: Settings) -> BrowserPolicy:
+        """Raises `BadRequest` that names the setting."""
+        public, scheme = _public(settings.public_url)
+        entries = [entry.lower() for entry in settings.allowed_origins]
+        schemes = {entry for entry in entries if _SCHEME.fullmatch(entry)}
+        if web := schemes & {"http:", "https:"}:
+            raise BadRequest(
+                f"allowed_origins: {web.pop()!r} would let every web page in",
+                param="allowed_origins",
+            )
+        return cls(
+            allowed_hosts=frozenset(map(_host_entry, settings.allowed_hosts)),
+            allowed_origins=frozenset(_origin_entry(e) for e in entries if e not in schemes),
+            allowed_schemes=frozenset(scheme.rstrip(":") for scheme in schemes),
+            public=public,
+            public_scheme=scheme,
+        )
+
+    # -- Host --------------------------------------------------------------------------------
+
+    def answers_to(self, host: str | None) -> bool:
+        """Whether a server without access keys answers to this Host. No browser leaves it out."""
+        if host is None:
+            return True
+        authority = Authority.parse(host)
+        if authority is None:
+            return False
+        name = authority.host.removesuffix(".")
+        return (
+            authority.is_address
+            or "." not in authority.host  # Docker and LAN; nobody can register such a name
+            or name in _LOCAL_NAMES
+            or name.endswith(_LOCAL_ENDINGS)
+            or name in self.allowed_hosts
+            or (self.public is not None and name == self.public.host)
+        )
+
+    def misdirected(self, fetch: FetchHeaders) -> MisdirectedRequest:
+        return MisdirectedRequest(
+            "This server has no access keys, so it answers to local names alone, and "
+            f"{shown(fetch.host)} is none. Add it to allowed_hosts (MEMTREE_ALLOWED_HOSTS), or "
+            "create a key with `memtree keys create LABEL`.",
+            param="host",
+        )
+
+    # -- Origin ------------------------------------------------------------------------------
+
+    def allows(self, origin: str | None) -> bool:
+        """Whether `allowed_origins` names it."""
+        if origin is None or len(origin) > MAX_LENGTH:
+            return False
+        normal = _normal_origin(origin)
+        if normal in self.allowed_origins:
+            return True
+        return bool(_ORIGIN.fullmatch(normal)) and normal.partition(":")[0] in self.allowed_schemes
+
+    def trusts(self, fetch: FetchHeaders) -> bool:
+        """Whether a request comes from no web page, from one of ours, or from an allowed one."""
+        if fetch.origin is not None:
+            if self.allows(fetch.origin):
+                return True
+            if not self._is_own(fetch.origin, fetch.host):
+                return False
+        return fetch.site in _OUR_SITES
+
+    def check_origin(self, method: str, path: str, fetch: FetchHeaders) -> None:
+        """Raises `Forbidden` for a request to a route of ours that another site's page makes."""
+        if self.trusts(fetch) or (method == "GET" and path in HOME_PATHS and fetch.navigates):
+            return
+        if fetch.origin is None:
+            message = (
+                f"A page of another site may not use this (sec-fetch-site is {shown(fetch.site)})."
+            )
+        else:
+            message = (
+                f"Pages of {shown(fetch.origin)} may not use this server. To let them, add this "
+                "origin to allowed_origins (MEMTREE_ALLOWED_ORIGINS)."
+            )
+        raise Forbidden(message, param="sec-fetch-site" if fetch.origin is None else "origin")
+
+    def _is_own(self, origin: str, host: str | None) -> bool:
+        """Whether host and port are those that the request was sent to, or `public_url`'s."""
+        match = _ORIGIN.fullmatch(origin.lower()) if len(origin) <= MAX_LENGTH else None
+        if match is None or match["scheme"] not in DEFAULT_PORTS:
+            return False
+        scheme = match["scheme"]
+        page = Authority.parse(match["authority"])
+        if page is None:
+            return False
+        here = Authority.parse(host) if host else None
+        if here is not None and page.with_port(scheme) == here.with_port(scheme):
+            return True
+        public = self.public
+        return public is not None and page.with_port(scheme) == public.with_port(self.public_scheme)
+
+    # -- CORS --------------------------------------------------------------------------------
+
+    def cors_headers(self, origin: str) -> Headers:
+        """What lets an allowed page read an answer, all headers of it included."""
+        return [
+            (b"access-control-allow-origin", origin.encode("latin-1")),
+            (b"access-control-expose-headers", b"*"),
+            (b"vary", b"Origin"),
+        ]
+
+    def preflight_headers(self, origin: str, headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+        """What lets an allowed page send the request that it asks for: any method and header."""
+        answer = [
+            (b"access-control-allow-origin", origin.encode("latin-1")),
+            (b"access-control-allow-methods", METHODS),
+            (b"access-control-max-age", b"%d" % PREFLIGHT_SECONDS),
+            (b"vary", b"Origin, Access-Control-Request-Method, Access-Control-Request-Headers"),
+        ]
+        asked = dict(headers)
+        names = asked.get(b"access-control-request-headers", b"")
+        if _HEADER_NAMES.fullmatch(names):  # `*` would leave Authorization out
+            answer.append((b"access-control-allow-headers", names))
+        if asked.get(b"access-control-request-private-network") == b"true":
+            answer.append((b"access-control-allow-private-network", b"true"))
+        return answer
+
+
+def with_cors(answer: Headers, cors: Headers, *, ours: bool) -> Headers:
+    """The headers of an answer with CORS as it shall be. `cors`: for an allowed origin, else none.
+    `ours`: a route of ours answers; what an upstream says of CORS there was not meant for it."""
+    if ours:
+        kept = [pair for pair in answer if not pair[0].lower().startswith(b"access-control-")]
+        return [*kept, *cors]
+    if not cors:
+        return answer
+    granted = {value for name, value in answer if name.lower() == cors[0][0]}
+    if granted and granted <= {b"*", cors[0][1]}:
+        return answer
+    return with_cors(answer, cors, ours=True)
+
+
+def check_body_type(headers: Iterable[tuple[bytes, bytes]], fetch: FetchHeaders) -> None:
+    """Raises `UnsupportedMedia` for the body of a request to a route of ours that is not JSON. No
+    type at all is taken for JSON, but from a browser, which may leave it out as well."""
+    values = [value.decode("latin-1") for name, value in headers if name.lower() == b"content-type"]
+    types = [value.partition(";")[0].strip().lower() for value in values if value.strip()]
+    if all(type_ in BODY_TYPES for type_ in types) and (types or not fetch.from_browser):
+        return
+    given = f"is {shown(', '.join(types))}, not JSON" if types else "is missing"
+    raise UnsupportedMedia(
+        f"The content-type {given}. Send JSON with the header `Content-Type: application/json`, "
+        "or a file with `application/octet-stream`.",
+        param="content-type",
+    )
+
+
+def is_page_visit(fetch: FetchHeaders, accept: str) -> bool:
+    """Whether somebody looks at an address in a browser. Old ones send no fetch metadata."""
+    return "text/html" in accept.lower() and (fetch.navigates or not fetch.metadata)
+
+
+def shown(value: str | None) -> str:
+    """A header's value as a message may hold it."""
+    text = value or ""
+    return ascii(text if len(text) <= 100 else text[:100] + "...")
+
+
+def _normal_origin(origin: str) -> str:
+    """In lower case and without the default port, as browsers send it."""
+    normal = origin.lower()
+    for scheme, port in DEFAULT_PORTS.items():
+        if normal.startswith(f"{scheme}://"):
+            normal = normal.removesuffix(f":{port}")
+    return normal
+
+
+def _host_entry(entry: str) -> str:
+    authority = Authority.parse(entry)
+    if authority is None or authority.port is not None or entry.endswith(":"):
+        raise BadRequest(
+            f"allowed_hosts: {shown(entry)} is no host name, as in memory.example.com (without "
+            "scheme and port; names in other scripts as xn--...)",
+            param="allowed_hosts",
+        )
+    return authority.host.removesuffix(".")
+
+
+def _origin_entry(entry: str) -> str:
+    if entry != "null" and not _ORIGIN.fullmatch(entry):
+        raise BadRequest(
+            f"allowed_origins: {shown(entry)} is no origin, as in http://localhost:3000, app://x "
+            "or null (without a path), and no scheme, as in vscode-webview:",
+            param="allowed_origins",
+        )
+    return _normal_origin(entry)
+
+
+def _public(url: str | None) -> tuple[Authority | None, str]:
+    """Host and port of `public_url`, and its scheme."""
+    if url is None:
+        return None, "http"
+    try:
+        parts = urlsplit(url)
+        public = Authority.parse(parts.netloc)
+    except ValueError:
+        parts, public = urlsplit(""), None
+    if public is None or parts.scheme not in DEFAULT_PORTS or parts.query or parts.fragment:
+        raise BadRequest(
+            f"public_url: {shown(without_password(url))} is no address, as in https://memory.example.com",
+            param="public_url",
+        )
+    return public, parts.scheme

@@ -1,0 +1,67 @@
+"""A wallet's proof in the headers of a request: read, checked, and its wallet bound to a tenant."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from starlette.requests import Request
+
+from memtree.errors import BadRequest
+from memtree.memories.grants.grant_book import GrantBook
+from memtree.memories.grants.wallet_proof import (
+    ADDRESS_HEADER,
+    SIGNATURE_HEADER,
+    TIMESTAMP_HEADER,
+    ProvenWallet,
+    WalletProof,
+)
+from memtree_proxy.http import request_body
+
+WALLET_HEADERS = (ADDRESS_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER)
+
+
+class WalletHeaders(NamedTuple):
+    address: str
+    timestamp: str
+    signature: str
+
+
+class WalletAccess:
+    """`max_body_bytes`: a body is read before its request is believed, for its hash is signed."""
+
+    def __init__(self, book: GrantBook, max_body_bytes: int) -> None:
+        self._book, self._limit = book, max_body_bytes
+
+    async def proven(self, request: Request, sent: WalletHeaders) -> ProvenWallet:
+        """Raises as `GrantBook.proven`, and `RequestTooLarge`."""
+        body = await request_body.kept(request, self._limit)
+        return await self._book.proven(
+            WalletProof(*sent, method=request.method, paths=signed_paths(request), body=body)
+        )
+
+    async def bind(self, tenant: str, wallet: ProvenWallet) -> None:
+        """Raises as `GrantBook.prove`."""
+        await self._book.prove(tenant, wallet)
+
+
+def sent_headers(request: Request) -> WalletHeaders | None:
+    """None where there is none of them. Raises `BadRequest` naming the one that is missing."""
+    values = [request.headers.getlist(name) for name in WALLET_HEADERS]
+    if not any(values):
+        return None
+    for name, given in zip(WALLET_HEADERS, values, strict=True):
+        if len(given) != 1:
+            told = "stands twice" if given else "is missing: a wallet's proof has three headers"
+            raise BadRequest(f"{name} {told}", param=name)
+    return WalletHeaders(*(given[0].strip() for given in values))
+
+
+def signed_paths(request: Request) -> tuple[str, ...]:
+    """The ways to write a request's path that a client may have signed: as it was sent, or as its
+    SDK knows it, without our prefix; with the query, or without. The SDKs' own way is first."""
+    raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
+    path = raw.partition(b"?")[0].decode("latin-1")
+    plain = request_body.without_prefix(path)
+    query = request.scope["query_string"].decode("latin-1")
+    asked = f"?{query}" if query else ""
+    return tuple(dict.fromkeys((plain + asked, path + asked, plain, path)))

@@ -1,0 +1,245 @@
+"""`/chat/completions`, `/messages` and `/responses`: the history shortened by memory on its way to
+the upstream, in whatever dialect it was posted.
+
+Whatever goes wrong on our side, the chat goes on: a history that cannot be read, or an error
+inside memory, sends the request on as it came (our own fields taken out) and says so in
+`x-memtree-state`. Three things stop a request: a field of ours with a wrong type, a history that no
+model of this window can take, and more waiting requests of one tenant than may wait.
+
+    read -> memory -> upstream -> relay         nearly always
+              \\-> slow: 200 and signs of life             `keepalive`
+                       \\-> refused: changed, once more     `retry`
+                       \\-> calls tools of ours: answered, once more    `tool_rounds`
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.config import Settings
+from memtree.context.context_memory import ContextMemory
+from memtree.context.state import State
+from memtree.errors import BadRequest, ContextOverflow
+from memtree.tracing import step
+from memtree_indexer.memory_services import MemoryServices
+from memtree_proxy.access.auth import Gate
+from memtree_proxy.access.rate_limits import WaitingRequests
+from memtree_proxy.chat import tool_rounds, tool_session
+from memtree_proxy.chat.chat_request import ChatRequest, ShadowRequest
+from memtree_proxy.chat.exchange import ChatExchange, PreparedChat
+from memtree_proxy.chat.keepalive import (
+    JsonKeepalive,
+    KeepaliveForm,
+    KeepalivePace,
+    KeepaliveResponse,
+    SseKeepalive,
+)
+from memtree_proxy.chat.memories import chat_memories
+from memtree_proxy.chat.memories.chat_memories import ChatMemories
+from memtree_proxy.chat.offered_tools import OfferedTools
+from memtree_proxy.chat.request_reader import RequestReader
+from memtree_proxy.chat.retrying import thinking_marks
+from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
+from memtree_proxy.chat.retrying.retry import RetryingUpstream
+from memtree_proxy.chat.shadow import ShadowRunner
+from memtree_proxy.dialects.dialect import Dialect
+from memtree_proxy.http import request_body
+from memtree_proxy.http.known_bodies import KnownBodies
+from memtree_proxy.observability import log, request_trace
+from memtree_proxy.request import price_table
+from memtree_proxy.upstream.relay import Relay, RelayedReply
+from memtree_proxy.upstream.upstreams import Upstreams
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionServices:
+    """What the routes of all dialects share."""
+
+    memory: ContextMemory
+    memories: MemoryServices
+    gate: Gate
+    upstreams: Upstreams
+    settings: Settings
+    waits: WaitingRequests
+    pace: KeepalivePace
+    shadows: ShadowRunner
+    bodies: KnownBodies
+
+
+class CompletionRoute:
+    """`dialect`: what the route speaks. `learned`: what its upstreams refused."""
+
+    def __init__(
+        self, dialect: Dialect, services: CompletionServices, learned: LearnedRefusals
+    ) -> None:
+        self._dialect = dialect
+        self._services = services
+        self._memory, self._settings = services.memory, services.settings
+        self._waits, self._pace = services.waits, services.pace
+        self._offered = OfferedTools()
+        self._learned, self._thinking = learned.limits, learned.thinking
+        self._reader = RequestReader(dialect, services.settings, self._learned, services.bodies)
+        self._memories = ChatMemories(services.memory, services.memories, services.settings)
+
+    async def complete(self, request: Request) -> Response:
+        tenant = await self._services.gate.tenant(request)
+        destination = self._services.upstreams.of(request.scope["path"], request.headers)
+        posted = await request_body.read(request, self._settings.max_body_bytes)
+        started = time.perf_counter()
+        user = await self._memories.user(request, tenant)
+        with step("parse"):
+            chat = await self._reader.read(request, tenant.id, posted, user)
+        trace = request_trace.of(request.scope)
+        exchange = ChatExchange(request, tenant, destination, posted, chat, trace)
+        try:
+            if chat.shadow is not None:
+                return await self._untouched(exchange, chat.shadow)
+            return await self._answered(exchange, started)
+        finally:  # as soon as that can no longer delay it
+            self._memories.hand_over(chat)
+
+    def forget(self, tenant: str | None) -> None:
+        """Something of a tenant was deleted (None: it is not known whose): nothing is kept of what
+        it posted."""
+        self._dialect.forget()
+        self._services.bodies.forget(tenant)
+        self._thinking.forget(tenant)
+
+    async def _answered(self, exchange: ChatExchange, started: float) -> Response:
+        chat, trace = exchange.chat, exchange.trace
+        if chat.ask is None and not chat.memories.any:  # nothing to wait for
+            trace.decide(chat.state, chat.reason)
+            prepared = self._unpacked(exchange)
+            trace.memory_ms = (time.perf_counter() - started) * 1000
+            return Relay(await self._answer(prepared, begun=False), trace.headers())
+        async with AsyncExitStack() as owned:
+            memory = asyncio.create_task(self._prepare(exchange, started))
+            owned.push_async_callback(_cancelled, memory)
+            done, _ = await asyncio.wait((memory,), timeout=self._pace.quiet)
+            if not done and (form := self._form(chat)) is not None:
+                response = self._keepalive(exchange, memory, form)
+                owned.pop_all()  # the response has the task from now on
+                return response
+            if not done:
+                with self._waits.place(exchange.tenant.id), step("wait"):
+                    await memory
+        reply = await self._answer(memory.result(), begun=False)
+        return Relay(reply, trace.headers())
+
+    async def _untouched(self, exchange: ChatExchange, shadowed: ShadowRequest) -> Response:
+        """As with memory off; measured as soon as that can no longer delay it."""
+        trace = exchange.trace
+        trace.decide(exchange.chat.state)
+        trace.mode = exchange.chat.state
+        try:
+            prepared = self._unpacked(await self._memories.injected(exchange))
+            reply = await self._answer(prepared, begun=False)
+            return Relay(reply, trace.headers())
+        finally:
+            self._services.shadows.follow(exchange.tenant.id, shadowed)
+
+    # -- memory ------------------------------------------------------------------------------
+
+    async def _prepare(self, exchange: ChatExchange, started: float) -> PreparedChat:
+        """What goes to the upstream, whatever happens to memory. Raises `ContextOverflow`."""
+        trace = exchange.trace
+        trace.decide(exchange.chat.state, exchange.chat.reason)
+        try:
+            exchange = await self._memories.injected(exchange)
+            return await self._remember(exchange)
+        except BadRequest:
+            trace.decide(State.INVALID_HISTORY)
+        except ContextOverflow as error:
+            trace.decide(State.REFUSED)
+            trace.raw_tokens, trace.error = error.tokens, error.code
+            raise
+        except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memory
+            log.failure("chat.memory_failed", error)
+            trace.decide(State.INTERNAL)
+        finally:
+            trace.memory_ms = (time.perf_counter() - started) * 1000
+        return self._unpacked(exchange)
+
+    async def _remember(self, exchange: ChatExchange) -> PreparedChat:
+        ask = exchange.chat.ask
+        if ask is None:
+            return self._unpacked(exchange)
+        exchange.trace.mode = ask.mode
+        exchange.trace.input_price = price_table.input_price_of(
+            exchange.chat.model, self._settings.input_prices
+        )
+        answer, details = await self._memory.compress_with_details(ask)
+        if answer.folds:
+            self._thinking.fold(ask.tenant)
+        thinks_from = await thinking_marks.thinks_from(self._memory, self._thinking, ask)
+        chat = chat_memories.with_room(exchange.chat, answer)
+        chat = replace(chat, thinks_from=thinks_from)
+        exchange = replace(exchange, chat=chat)
+        sent = exchange.learn(answer)
+        session = tool_session.begin(chat, answer, details.folded, self._memories.tools(chat))
+        if self._dialect.prefix_bound and answer.epoch:
+            session = self._offered.settled(ask.tenant, answer.epoch, session)
+        with step("pack"):
+            return PreparedChat(exchange, exchange.body(answer, session), sent, answer, session)
+
+    def _unpacked(self, exchange: ChatExchange) -> PreparedChat:
+        """The history as it was posted: context memory is off, or has failed."""
+        exchange.learn(None)
+        session = tool_session.begin(exchange.chat, None, None, self._memories.tools(exchange.chat))
+        return PreparedChat(exchange, exchange.body(None, session), session=session)
+
+    # -- waiting -----------------------------------------------------------------------------
+
+    def _form(self, chat: ChatRequest) -> KeepaliveForm | None:
+        """How to keep the client waiting; None: in silence."""
+        if chat.streams:
+            return SseKeepalive(self._dialect)
+        return JsonKeepalive(self._dialect) if self._settings.json_wait == "spaces" else None
+
+    def _keepalive(
+        self, exchange: ChatExchange, memory: asyncio.Task[PreparedChat], form: KeepaliveForm
+    ) -> Response:
+        """An answer that begins while memory is still at work, which it ends with itself."""
+        self._waits.enter(exchange.tenant.id)
+
+        # Its place is free as soon as memory has ended: streams are not counted.
+        memory.add_done_callback(lambda _: self._waits.leave(exchange.tenant.id))
+
+        async def reply() -> RelayedReply:
+            with step("wait"):
+                prepared = await memory
+            return await self._answer(prepared, begun=True)
+
+        return KeepaliveResponse(reply, form, self._pace.beat, memory.cancel)
+
+    # -- the upstream ------------------------------------------------------------------------
+
+    async def _answer(self, prepared: PreparedChat, *, begun: bool) -> RelayedReply:
+        """The answer, with all rounds in which the model calls tools of ours. `begun`: the client
+        has its 200 already."""
+        exchange, session = prepared.exchange, prepared.session
+        readable = begun or session is not None
+        upstream = RetryingUpstream(
+            self._memory, self._learned, self._thinking, prepared, readable=readable
+        )
+        reply = await upstream.reply(prepared.body)
+        if session is None:
+            return reply
+
+        async def again() -> RelayedReply:
+            exchange.trace.recall_rounds += 1
+            return await upstream.again()
+
+        return await tool_rounds.answered(reply, session, again)
+
+
+async def _cancelled(task: asyncio.Task[PreparedChat]) -> None:
+    """End a task that nobody waits for any more; nothing happens to one that has ended."""
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,80 @@
+"""One chat request on its way to the upstream, and what memory made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from memtree.context.answer import Answer
+from memtree_proxy.access.auth import Tenant
+from memtree_proxy.chat.chat_request import ChatRequest
+from memtree_proxy.chat.tool_session import ToolSession
+from memtree_proxy.observability.request_trace import Trace
+from memtree_proxy.request.memory_switch import OWN_HEADERS
+from memtree_proxy.upstream.relay import RelayedReply, forward
+from memtree_proxy.upstream.upstreams import Destination
+
+
+@dataclass(frozen=True, slots=True)
+class ChatExchange:
+    """One request, and who answers it. `posted`: the body as it came, encoded or not."""
+
+    request: Request
+    tenant: Tenant
+    destination: Destination
+    posted: bytes
+    chat: ChatRequest
+    trace: Trace
+
+    def body(self, answer: Answer | None, session: ToolSession | None) -> bytes:
+        """The body for the upstream with the messages that memory sends; None: it has no say."""
+        return session.body(self.chat) if session else self.chat.with_messages(answer)
+
+    def learn(self, answer: Answer | None) -> int:
+        """Note what memory sends (None: it has no say), and which memories stand in it. Returns the
+        tokens of its messages."""
+        trace, placed = self.trace, self.chat.placed
+        if answer is None:
+            trace.memories = placed.ids if placed else ()
+            return 0
+        trace.learn(answer)
+        if answer.folds or placed is None:
+            return answer.sent_tokens
+        trace.memories = placed.ids
+        trace.sent_tokens = answer.sent_tokens + placed.tokens
+        return trace.sent_tokens
+
+    async def forward(self, body: bytes, *, readable: bool = False) -> RelayedReply:
+        """The upstream's reply to `body`. `readable`: without content-encoding, as far as the
+        upstream listens: its bytes are read here, or follow others."""
+        changed = body is not self.chat.content
+        without = OWN_HEADERS
+        if changed:
+            without |= {b"content-encoding"}
+        if readable:
+            without |= {b"accept-encoding"}
+        upstream, api_key, key_header = self.destination
+        return await forward(
+            self.request,
+            upstream,
+            self.tenant,
+            body if changed else self.posted,
+            api_key=api_key,
+            key_header=key_header,
+            without=without,
+            also=[(b"accept-encoding", b"identity")] if readable else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedChat:
+    """What goes to the upstream first. `exchange`: with the memories of the chat. `sent`: tokens of
+    its messages, 0 where context memory had no say in them; `answer`: what it sends then.
+    `session`: the model has tools of ours."""
+
+    exchange: ChatExchange
+    body: bytes
+    sent: int = 0
+    answer: Answer | None = None
+    session: ToolSession | None = None

@@ -1,0 +1,157 @@
+"""Answers that begin before there is anything to say, so that a waiting client stays.
+
+Clients give a silent server up after 60 to 300 seconds. A streamed answer therefore begins with
+200 and a sign of life every ten seconds (a comment, or a ping where the API has them); an answer
+that is not streamed may begin with 200 and white space, which JSON allows, where the setting
+`json_wait` says so. Whatever fails afterwards can no longer be a status: it is an event, or the
+body.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from memtree.errors import MemTreeError
+from memtree_proxy.chat.reply import (
+    EVENT_STREAM,
+    beginning,
+    decoded,
+    is_event_stream,
+    is_json,
+    upstream_error,
+)
+from memtree_proxy.dialects.dialect import Dialect
+from memtree_proxy.http import error_response
+from memtree_proxy.observability import log
+from memtree_proxy.upstream.relay import RelayedReply
+
+MAX_ERROR = 64 * 1024  # bytes of an upstream's error that are read
+
+
+@dataclass(frozen=True, slots=True)
+class KeepalivePace:
+    """Seconds. `quiet`: how long memory may take before the client is told that it has to wait;
+    `beat`: between two signs of life."""
+
+    quiet: float = 5.0
+    beat: float = 10.0
+
+
+PACE = KeepalivePace()
+
+
+class KeepaliveForm(Protocol):
+    """How waiting and failing look in an answer that has begun."""
+
+    media_type: str
+    sign: bytes
+
+    def failed(self, error: Mapping[str, Any]) -> bytes:
+        """All that still has to be said."""
+        ...
+
+    def fits(self, reply: RelayedReply) -> bool:
+        """Whether an upstream's answer may follow in the same body."""
+        ...
+
+
+class SseKeepalive:
+    """A stream of events, in which a dialect says `sign` and `errors`."""
+
+    media_type = EVENT_STREAM
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.sign = dialect.sign
+        self.failed = dialect.errors.failed
+
+    def fits(self, reply: RelayedReply) -> bool:
+        return is_event_stream(reply)
+
+
+class JsonKeepalive:
+    media_type = "application/json"
+    sign = b" "
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.failed = dialect.errors.whole
+
+    def fits(self, reply: RelayedReply) -> bool:
+        return is_json(reply)
+
+
+class KeepaliveResponse(Response):
+    """Status 200 at once, signs of life until `reply` is there, then its body.
+
+    `reply` asks for an answer without content-encoding, and is cancelled when the client goes.
+    `ended`: called when it has ended, however.
+    """
+
+    def __init__(
+        self,
+        reply: Callable[[], Awaitable[RelayedReply]],
+        form: KeepaliveForm,
+        beat: float,
+        ended: Callable[[], object],
+    ) -> None:
+        self._reply = reply
+        self._ended = ended
+        self._form = form
+        self._beat = beat
+        self.background = None
+        self.status_code = 200
+        self.raw_headers = [
+            (b"content-type", form.media_type.encode()),
+            (b"cache-control", b"no-cache"),
+            (b"x-accel-buffering", b"no"),  # nginx would keep the signs of life to itself
+        ]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = {"status": self.status_code, "headers": self.raw_headers}
+        work = asyncio.ensure_future(self._reply())
+        try:
+            await send({"type": "http.response.start", **head})
+            await send(_piece(self._form.sign))
+            while not (await asyncio.wait((work,), timeout=self._beat))[0]:
+                await send(_piece(self._form.sign))
+            async for piece in self._rest(work):
+                await send(_piece(piece))
+        finally:
+            work.cancel()
+            self._ended()
+            await asyncio.gather(work, return_exceptions=True)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _rest(self, work: asyncio.Future[RelayedReply]) -> AsyncIterator[bytes]:
+        try:
+            reply = work.result()
+        except MemTreeError as error:
+            yield self._form.failed(named(error))
+            return
+        except Exception as error:  # noqa: BLE001  one request must not end the process
+            log.failure("chat.internal_error", error)
+            yield self._form.failed(named(error_response.internal()))
+            return
+        try:
+            if reply.status == 200 and self._form.fits(reply):
+                async for piece in decoded(reply):
+                    yield piece
+            else:
+                body = await beginning(reply, MAX_ERROR)
+                yield self._form.failed(upstream_error(reply.status, body))
+        finally:
+            reply.close()
+
+
+def named(error: MemTreeError) -> dict[str, Any]:
+    """With the status that can no longer be sent."""
+    return {**error_response.body(error), "status": error.status}
+
+
+def _piece(body: bytes) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": body, "more_body": True}

@@ -1,0 +1,164 @@
+"""Memories of a chat and of its user, on their way into a request, and what is said in it on its
+way to becoming some.
+
+Context memory gets them with what it is asked, and puts them beside what it folds; where it folds
+nothing, or is off, they stand in one of the posted messages. Nothing here stops a chat.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Sequence
+
+from starlette.requests import Request
+
+from memtree.config import Settings
+from memtree.context import injected
+from memtree.context.answer import Answer
+from memtree.context.context_memory import ContextMemory
+from memtree.conversation import message_list
+from memtree.errors import BadRequest
+from memtree.memories.injecting import InjectionChoice
+from memtree.memories.user_memories import UserSettings
+from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
+from memtree.tracing import step
+from memtree_indexer.memory_services import MemoryServices
+from memtree_proxy.access.auth import Tenant
+from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.chat.chat_request import ChatRequest, room_beside
+from memtree_proxy.chat.exchange import ChatExchange
+from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools
+from memtree_proxy.chat.memories.posted_addresses import PostedAddresses
+from memtree_proxy.chat.memories.sources import ChatUser, WantedSource
+from memtree_proxy.dialects.injection import USER, PlacedMemories
+from memtree_proxy.observability import log
+
+
+class ChatMemories:
+    """Bound to the use cases of memories. `memory`: reads histories."""
+
+    def __init__(self, memory: ContextMemory, services: MemoryServices, settings: Settings) -> None:
+        self._memory, self._services, self._settings = memory, services, settings
+        self._injection = services.book.injection
+
+    async def user(self, request: Request, tenant: Tenant) -> ChatUser:
+        """Whose request it is."""
+        try:
+            scope = user_scope(request, tenant)
+        except BadRequest as error:
+            return ChatUser(None, UserSettings(), error)
+        try:
+            return ChatUser(scope, await self._services.users.recent.of(scope))
+        except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memories
+            log.failure("chat.settings_failed", error)
+            return ChatUser(scope, UserSettings())
+
+    def tools(self, chat: ChatRequest) -> ChatMemoryTools | None:
+        """The tools of chat memory, where the chat opted in to it."""
+        if chat.memories.chat is None:
+            return None
+        most, spoke = self._settings.max_text_chars, chat.others_spoke
+        return ChatMemoryTools(self._services.book, chat.memories.chat, most, others_spoke=spoke)
+
+    def hand_over(self, chat: ChatRequest) -> None:
+        """Let memories be made of what the user says, in the background, where that is wanted."""
+        user = chat.memories.extracted
+        if user is None or user.scope is None:
+            return
+        try:
+            kept = message_list.unread(chat.messages)
+            self._services.extraction.submit(user.scope, kept, user.settings)
+        except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memories
+            log.failure("chat.not_handed_over", error)
+
+    async def injected(self, exchange: ChatExchange) -> ChatExchange:
+        """The request with the memories that fit it."""
+        chat, trace = exchange.chat, exchange.trace
+        sources = chat.memories.sources
+        if not sources:
+            return exchange
+        tenant, rule = exchange.tenant.id, self._settings.memories_branches
+        posted = PostedAddresses(self._memory, tenant, chat.messages, rule)
+        with step("memories"):
+            choices = await self._choices(chat, sources, posted)
+        trace.memories_degraded = tuple(
+            dict.fromkeys(failed for choice in choices for failed in choice.degraded)
+        )
+        named = self._named(sources, choices)
+        # Also without lines: what was sent before may hold some.
+        ask = None if chat.ask is None else dataclasses.replace(chat.ask, memories=named)
+        # A changed system prompt would cost what was thought behind it.
+        placement = USER if chat.dialect.prefix_bound else self._settings.memories_placement
+        placed = PlacedMemories.of(named.lines, placement) if named.lines else None
+        chat = dataclasses.replace(chat, ask=ask, placed=placed, ranked=tuple(named.ranked()))
+        return dataclasses.replace(exchange, chat=chat)
+
+    def unchosen(self, chat: ChatRequest) -> ChatRequest:
+        """The request with the memories that it may have, of which none is chosen."""
+        sources = chat.memories.sources
+        if chat.ask is None or not sources:
+            return chat
+        named = self._named(sources, [InjectionChoice()] * len(sources))
+        return dataclasses.replace(chat, ask=dataclasses.replace(chat.ask, memories=named))
+
+    async def _choices(
+        self, chat: ChatRequest, sources: Sequence[WantedSource], posted: PostedAddresses
+    ) -> list[InjectionChoice]:
+        """One after the other: the first search embeds the message, for the others it is at hand.
+        Where that failed once, words decide, and nobody waits again."""
+        found = [InjectionChoice(degraded=("timeout",))] * len(sources)
+        waits = True
+        try:
+            async with asyncio.timeout(self._injection.deadline):
+                for place, source in enumerate(sources):
+                    found[place] = await self._choice(chat, source, posted, waits)
+                    waits = waits and "embedder" not in found[place].degraded
+        except TimeoutError:
+            log.event("chat.injection_late")
+        return found
+
+    async def _choice(
+        self, chat: ChatRequest, source: WantedSource, posted: PostedAddresses, waits: bool
+    ) -> InjectionChoice:
+        try:
+            return await self._injection.choose(
+                source.scope,
+                source.keys(chat.conversation),
+                chat.asked,
+                source.options,
+                posted,
+                waits=waits,
+            )
+        except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memories
+            log.failure("chat.injection_failed", error)
+            return InjectionChoice(degraded=("internal",))
+
+    def _named(
+        self, sources: Sequence[WantedSource], choices: Sequence[InjectionChoice]
+    ) -> InjectedMemories:
+        return InjectedMemories.of(
+            [
+                MemorySourceLines(
+                    source.name,
+                    choice.lines,
+                    choice.hits,
+                    self._injection.kept(source.scope, source.options),
+                )
+                for source, choice in zip(sources, choices, strict=True)
+            ]
+        )
+
+
+def with_room(chat: ChatRequest, answer: Answer) -> ChatRequest:
+    """The request without memories that would be too much beside an answer which folds nothing;
+    those that matter least go first."""
+    placed = chat.placed
+    if placed is None or chat.ask is None or answer.folds:
+        return chat
+    left = room_beside(chat.ask, answer)
+    if placed.tokens <= left:
+        return chat
+    lines = injected.fitting(placed.lines, chat.ranked, left)
+    fewer = PlacedMemories.of(lines, placed.placement) if lines else None
+    return dataclasses.replace(chat, placed=fewer)

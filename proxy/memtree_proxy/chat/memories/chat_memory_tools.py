@@ -1,0 +1,142 @@
+"""The tools by which a model saves to and recalls from its chat's memory: `save_memory` and
+`recall_memory`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from memtree.errors import BadRequest
+from memtree.memories.book import MemoryBook
+from memtree.memories.draft import MemoryDraft, checked_text
+from memtree.memories.duplicates import NearMemory
+from memtree.memories.injection.rendering import FACT
+from memtree.memories.memory import CATEGORIES, Memory
+from memtree.memories.rules.expiry import shown
+from memtree.memories.rules.relation import Relation
+from memtree.memories.scope import Scope
+from memtree.memories.search.hits import MemoryHit
+from memtree.text import tokens
+from memtree_proxy.request import fields
+from memtree_proxy.server_tools.calls import ToolHandler
+from memtree_proxy.server_tools.definitions import RECALL, SAVE
+
+HITS = 5
+MOST_TOKENS = 20_000  # of one result
+LEAST_CHARS = 200  # of a content that is cut
+CUT = " [...]"
+
+
+class ChatMemoryTools:
+    """`others_spoke`: a tool or a web page has spoken in this turn, so that what the model saves
+    may be another's idea. That is so as well once it has read what came from one: older messages,
+    or a memory that is tainted itself."""
+
+    def __init__(
+        self, book: MemoryBook, scope: Scope, max_text_chars: int, *, others_spoke: bool
+    ) -> None:
+        self._book = book
+        self._scope = scope
+        self._max_text_chars = max_text_chars
+        self.others_spoke = others_spoke
+
+    def handlers(self) -> dict[str, ToolHandler]:
+        """What answers the calls, by the name of the tool."""
+        return {SAVE: self._save, RECALL: self._recall}
+
+    async def _save(self, arguments: Mapping[str, Any], room: int) -> str:
+        category = fields.choice(arguments.get("category"), "category", CATEGORIES)
+        draft = MemoryDraft(
+            checked_text(_text(arguments, "content"), self._max_text_chars, "content"),
+            category=category,
+            source_type="model",
+            tainted=self.others_spoke,
+        )
+        saved = await self._book.save(self._scope, draft)
+        near = [one for one in saved.near if one.relation is Relation.POSSIBLE_UPDATE]
+        told = [saved.memory] if saved.existing else [one.memory for one in near]
+        self._read(told)
+        return save_result(saved.memory, near, room, existing=saved.existing)
+
+    async def _recall(self, arguments: Mapping[str, Any], room: int) -> str:
+        found = await self._book.search(self._scope, _text(arguments, "query"), limit=HITS)
+        self._read([hit.memory for hit in found.hits])
+        return recall_result(found.hits, room)
+
+    def _read(self, memories: Sequence[Memory]) -> None:
+        self.others_spoke |= any(memory.tainted for memory in memories)
+
+
+def save_result(
+    memory: Memory, near: Sequence[NearMemory], room: int, *, existing: bool = False
+) -> str:
+    """What the model is told of a save. `existing`: it was there before, and nothing was stored.
+    `room`: tokens."""
+
+    def made(most: int | None) -> dict[str, Any]:
+        shown = {"saved": not existing, "memory": _memory(memory, most)}
+        updates = [{**_memory(one.memory, most), "differs": one.differs} for one in near]
+        return shown if existing else {**shown, "possible_update_of": updates}
+
+    return _fitted(made, 1 + len(near), room)
+
+
+def recall_result(hits: Sequence[MemoryHit], room: int) -> str:
+    """What the model is told of a search, the best hit first. `room`: tokens."""
+
+    def made(most: int | None) -> dict[str, Any]:
+        rows = [
+            {
+                "id": hit.memory.id,
+                "content": _cut(hit.memory.text, most),
+                "category": category_shown(hit.memory),
+                "relevance": round(hit.relevance, 2),
+                "created_at": shown(hit.memory.created),
+            }
+            for hit in hits
+        ]
+        return {"memories": rows}
+
+    return _fitted(made, len(hits), room)
+
+
+def category_shown(memory: Memory) -> str | None:
+    """A tainted memory is a fact to the model, whatever it was saved as: never an instruction."""
+    return FACT if memory.tainted else memory.category
+
+
+def _memory(memory: Memory, most: int | None) -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "content": _cut(memory.text, most),
+        "category": category_shown(memory),
+        "created_at": shown(memory.created),
+    }
+
+
+def _fitted(made: Callable[[int | None], dict[str, Any]], texts: int, room: int) -> str:
+    """The JSON with its texts whole where they fit, else cut to equal lengths, at the least to
+    `LEAST_CHARS`."""
+    room = min(room, MOST_TOKENS)
+    most = 4 * room // max(1, texts)  # English has four characters a token
+    result = msgspec.json.encode(made(None)).decode()
+    while tokens.count(result) > room:
+        most = max(LEAST_CHARS, most)
+        result = msgspec.json.encode(made(most)).decode()
+        if most == LEAST_CHARS:
+            break
+        most //= 2
+    return result
+
+
+def _cut(text: str, most: int | None) -> str:
+    return text if most is None or len(text) <= most else text[:most] + CUT
+
+
+def _text(arguments: Mapping[str, Any], name: str) -> str:
+    value = fields.text(arguments.get(name), name)
+    if value is None or not value.strip():
+        raise BadRequest(f"{name} must be a string that is not empty", param=name)
+    return value

@@ -1,0 +1,102 @@
+"""Which memories a chat request gets beside it: its chat's, its user's, passages of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from memtree.errors import BadRequest
+from memtree.memories.injection import passages
+from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions, threshold_of
+from memtree.memories.scope import Scope
+from memtree.memories.user_memories import UserSettings
+from memtree_proxy.request.memory_options import MemoryOptions
+from memtree_proxy.request.rag_options import RagOptions
+
+_NOBODY = "?"  # no id of a user
+
+
+@dataclass(frozen=True, slots=True)
+class ChatUser:
+    """Whose request it is, and what they have switched on. No `scope`: the user has a name that
+    cannot be an id of ours, as `refused` says: memories of nobody stand beside that request, and
+    none are made of it. The header may be meant for the upstream alone."""
+
+    scope: Scope | None
+    settings: UserSettings
+    refused: BadRequest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WantedSource:
+    """Memories of one scope that may stand beside a request. `reader`: which user asks, where the
+    scope is not that user's own: what others were shown is nothing to go by. `form`: of its lines,
+    where they may have several."""
+
+    scope: Scope
+    options: InjectionOptions
+    reader: str = ""
+    form: str = ""
+
+    @property
+    def name(self) -> str:
+        """Whose memories they are, and how they read: what was sent of another is not sent on."""
+        return repr((self.scope.kind.value, self.scope.owner, self.scope.subject)) + self.form
+
+    def keys(self, conversation: Sequence[str]) -> list[str]:
+        """By what names the conversation remembers what it was shown of this scope."""
+        return [f"{self.reader} {key}" if self.reader else key for key in conversation]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedMemories:
+    """`chat`: the chat's scope, None where its memory is off. `sources`: in the order in which they
+    stand. `extracted`: memories are made of what this user says, as these settings say."""
+
+    chat: Scope | None = None
+    sources: tuple[WantedSource, ...] = ()
+    extracted: ChatUser | None = None
+
+    @property
+    def any(self) -> bool:
+        """Whether the messages have to be read for them."""
+        return bool(self.sources) or self.extracted is not None
+
+
+NONE = WantedMemories()
+
+
+def wanted(
+    tenant: str,
+    chat: Scope | None,
+    user: ChatUser,
+    options: MemoryOptions,
+    rag: RagOptions | None = None,
+) -> WantedMemories:
+    """What a request asks for by its headers, its fields and the settings of its user. Raises
+    `BadRequest` where it asks for memories of a user whom nobody can be."""
+    sources = [] if chat is None else [WantedSource(chat, CHAT_OPTIONS)]
+    switched, extracted = user.settings, None
+    if user.refused is not None and options.enabled:
+        raise user.refused
+    if user.scope is not None and options.enabled is not False:
+        if switched.save or options.enabled:
+            sources.append(WantedSource(user.scope, _injection(switched, options)))
+        extracted = user if switched.save or switched.history else None
+    if rag is not None:
+        namespace = Scope.of_namespace(tenant, rag.namespace)
+        form = "metadata" if rag.metadata else ""
+        reader = user.scope.owner if user.scope else _NOBODY
+        sources.append(WantedSource(namespace, _passages(rag), reader, form))
+    return WantedMemories(chat, tuple(sources), extracted)
+
+
+def _injection(switched: UserSettings, options: MemoryOptions) -> InjectionOptions:
+    threshold = switched.threshold if options.threshold is None else options.threshold
+    return InjectionOptions(options.top_k or switched.top_k, threshold_of(threshold))
+
+
+def _passages(rag: RagOptions) -> InjectionOptions:
+    line = partial(passages.line, metadata=rag.metadata)
+    return InjectionOptions(rag.top_k, threshold_of(rag.threshold), rag.type, line)

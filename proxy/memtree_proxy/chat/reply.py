@@ -1,0 +1,80 @@
+"""Reading an upstream's reply: its headers, its body without content-encoding, its error.
+
+`peek`, `keepalive` and `tool_rounds` are built on these. They all put one `RelayedReply` in the
+place of another: one of which the beginning was read, one that begins with signs of life, and one
+that goes on through several rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+
+from memtree.errors import BadRequest, UnsupportedMedia, UpstreamFailed
+from memtree_proxy.http.content_encoding import Decoder
+from memtree_proxy.upstream.relay import RelayedReply
+
+EVENT_STREAM = "text/event-stream"
+
+
+def header(reply: RelayedReply, name: bytes) -> str:
+    """The value of a header (`name` in lower case), stripped and in lower case; "" without one."""
+    values = (value for key, value in reply.headers if key.lower() == name)
+    return next(values, b"").decode("latin-1").strip().lower()
+
+
+def is_encoded(reply: RelayedReply) -> bool:
+    return header(reply, b"content-encoding") not in ("", "identity")
+
+
+def is_event_stream(reply: RelayedReply) -> bool:
+    return header(reply, b"content-type").startswith(EVENT_STREAM)
+
+
+def is_json(reply: RelayedReply) -> bool:
+    return "json" in header(reply, b"content-type")
+
+
+async def decoded(reply: RelayedReply) -> AsyncIterator[bytes]:
+    """The body without its content-encoding. Raises `UpstreamFailed`."""
+    if not is_encoded(reply):
+        async for chunk in reply.chunks():
+            yield chunk
+        return
+    try:
+        decoder = Decoder(header(reply, b"content-encoding"))
+        async for chunk in reply.chunks():
+            for piece in decoder.pieces(chunk):
+                yield piece
+        decoder.finish()
+    except (BadRequest, UnsupportedMedia) as error:
+        raise UpstreamFailed("The upstream's answer cannot be decoded.") from error
+
+
+async def beginning(reply: RelayedReply, most: int) -> bytes:
+    """At most the first `most` bytes of the decoded body; what cannot be read is left out."""
+    read = b""
+    try:
+        async for piece in decoded(reply):
+            read += piece
+            if len(read) >= most:
+                break
+    except UpstreamFailed:
+        pass
+    return read[:most]
+
+
+def upstream_error(status: int, body: bytes) -> dict[str, Any]:
+    """The `error` object of an upstream's answer, or one that names the status where the body
+    holds none."""
+    try:
+        answer = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        answer = None
+    error = answer.get("error") if isinstance(answer, dict) else None
+    if isinstance(error, dict):
+        return {"code": status, **error}
+    message = error if isinstance(error, str) else f"The upstream answered with status {status}."
+    return {"message": message, "type": "upstream_error", "param": None, "code": status}

@@ -1,0 +1,189 @@
+"""Reading a request: from posted bytes, encoded or not, to what memory is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable, Mapping
+
+import msgspec
+from starlette.requests import Request
+
+from memtree.config import Settings
+from memtree.context.state import State
+from memtree.conversation import beginning
+from memtree.conversation.message import Volatile
+from memtree.errors import BadRequest, MemTreeError
+from memtree.memories.scope import Scope
+from memtree_proxy.chat import chat_request
+from memtree_proxy.chat.chat_request import ChatRequest, ShadowRequest
+from memtree_proxy.chat.memories import sources
+from memtree_proxy.chat.memories.sources import ChatUser, WantedMemories
+from memtree_proxy.chat.memories.turn_sources import others_spoke
+from memtree_proxy.chat.memories.user_query import user_query
+from memtree_proxy.chat.retrying import context_overflow
+from memtree_proxy.chat.retrying.model_limits import ModelLimits
+from memtree_proxy.dialects.dialect import Dialect
+from memtree_proxy.http import content_encoding, json_body, request_body
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
+from memtree_proxy.observability import log
+from memtree_proxy.request import chat_scope, fields, memory_options, memory_switch, rag_options
+from memtree_proxy.request.patience import patience
+from memtree_proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, ToolGroup
+
+
+class RequestReader:
+    """`learned`: what is known of models; `bodies`: what came before."""
+
+    def __init__(
+        self, dialect: Dialect, settings: Settings, learned: ModelLimits, bodies: KnownBodies
+    ) -> None:
+        self._dialect, self._settings, self._learned = dialect, settings, learned
+        self._bodies = bodies
+
+    async def read(
+        self, request: Request, tenant: str, posted: bytes, user: ChatUser
+    ) -> ChatRequest:
+        given = request_body.encoded(request)
+        limit, history = self._settings.max_body_bytes, self._dialect.history
+
+        def work(beginning: BodyBeginning) -> ChatRequest:
+            return read(
+                self._dialect,
+                tenant,
+                beginning.raw,
+                request.headers,
+                self._settings,
+                self._learned,
+                user,
+                split=lambda: self._bodies.split(beginning),
+            )
+
+        def decoded() -> ChatRequest:
+            content = content_encoding.decoded(posted, given, limit)
+            return work(self._bodies.begin(tenant, history, content))
+
+        try:
+            if given:  # a few encoded bytes may be a second's work
+                return await asyncio.to_thread(decoded)
+            beginning = self._bodies.begin(tenant, history, posted)
+            return await json_body.off_loop(beginning.new, lambda: work(beginning))
+        except MemTreeError as error:
+            if not given or error.param != content_encoding.HEADER:
+                raise
+            return unread(self._dialect, posted, request.headers, self._settings)
+
+
+def read(
+    dialect: Dialect,
+    tenant: str,
+    content: bytes,
+    headers: Mapping[str, str],
+    settings: Settings,
+    learned: ModelLimits,
+    user: ChatUser,
+    split: Callable[[], Body] | None = None,
+) -> ChatRequest:
+    """Read a body. `user`: who asks; `split`: finds its fields, where that is not to be done from
+    the beginning. Raises `BadRequest` for a field of ours with a wrong type, if memory is on, and
+    for a chat id that cannot be one.
+
+    A body that is no sound JSON object goes on as it came: the upstream judges it.
+    """
+    scope = chat_scope.of(tenant, headers)
+    try:
+        body = split() if split else json_body.split(content)
+    except BadRequest:
+        on = memory_switch.by_headers(headers, settings.memory)
+        return ChatRequest(dialect, content, content, State.INVALID_HISTORY if on else State.OFF)
+    suffix = memory_switch.suffix_of(body)
+    changed = {"model": msgspec.json.encode(suffix.model)} if suffix.present else {}
+    shadowed = fields.shadowed(body, headers, settings)
+    on = memory_switch.wanted(body, headers, suffix, settings.memory or shadowed)
+    options, rag = memory_options.of(body), rag_options.of(body)
+    memories = sources.wanted(tenant, scope, user, options, rag)
+    plain = body.rewritten(changed)
+    chat = ChatRequest(dialect, content, plain, changed=changed, model=suffix.model)
+    if on and shadowed:  # its history is not read now: it must not wait
+        ours = {name: headers[name] for name in fields.OWN_HEADERS if name in headers}
+        shadow = ShadowRequest(dialect, body, suffix, ours)
+        chat = dataclasses.replace(chat, state=State.SHADOW, shadow=shadow)
+    packed = on and not shadowed
+    if not packed and not memories.any:
+        return chat
+    ask = chat_request.asked(dialect, tenant, body, headers, settings, suffix) if packed else None
+    try:
+        history = dialect.read(body, tenant, settings.max_messages)
+        whole = not history.passes and chat_request.is_side(history)
+    except BadRequest:
+        return dataclasses.replace(chat, state=State.INVALID_HISTORY) if packed else chat
+    except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memory
+        log.failure("chat.not_read", error)
+        return dataclasses.replace(chat, state=State.INTERNAL) if packed else chat
+    if history.passes:
+        state = State.PASSED if packed else chat.state
+        return dataclasses.replace(chat, state=state, reason=history.passes if packed else "")
+    memories = sources.NONE if whole else memories
+    groups = _groups(headers, settings, packed=packed and not whole, scope=memories.chat)
+    usable = groups and learned.takes_tools(tenant, suffix.model)
+    chat = dataclasses.replace(
+        chat,
+        body=body,
+        streams=_streams(body),
+        offer=dialect.offer(body, groups, history.defined) if usable else None,
+        history=history,
+    )
+    if memories.any:
+        chat = _with_memories(chat, memories, body, tenant, settings)
+    if ask is None:
+        return chat
+    silent = not chat.streams and settings.json_wait != "spaces"
+    ask = context_overflow.narrowed(ask, learned.window(tenant, suffix.model))
+    ask = chat_request.with_history(ask, history, whole=whole)
+    ask = dataclasses.replace(
+        ask,
+        patience=patience(headers, settings, silent=silent),
+        tools_tokens=ask.tools_tokens + (chat.offer.size if chat.offer else 0),
+    )
+    return dataclasses.replace(chat, state=State.UNDECIDED, ask=ask)
+
+
+def _with_memories(
+    chat: ChatRequest, memories: WantedMemories, body: Body, tenant: str, settings: Settings
+) -> ChatRequest:
+    """What has to be known of the messages to choose memories for them."""
+    volatile = Volatile(settings.volatile_tags)
+    named = memories.chat and (memories.chat.owner,)
+    return dataclasses.replace(
+        chat,
+        memories=memories,
+        others_spoke=memories.chat is not None and others_spoke(chat.messages, body, chat.model),
+        asked=user_query(chat.messages, volatile),
+        conversation=named or beginning.keys_of(tenant, chat.messages, volatile),
+    )
+
+
+def _groups(
+    headers: Mapping[str, str], settings: Settings, *, packed: bool, scope: Scope | None
+) -> tuple[ToolGroup, ...]:
+    """The tools that may be offered. Those of chat memory stand first: they are there from the
+    beginning, the others once something is folded."""
+    recall = packed and memory_switch.recall_tools(headers, settings.recall_tools)
+    saving = (CHAT_MEMORY_TOOLS,) if scope is not None else ()
+    return (*saving, CONTEXT_TOOLS) if recall else saving
+
+
+def _streams(body: Body) -> bool:
+    try:
+        return body.value("stream") is True
+    except BadRequest:
+        return False  # the upstream's to judge
+
+
+def unread(
+    dialect: Dialect, posted: bytes, headers: Mapping[str, str], settings: Settings
+) -> ChatRequest:
+    """A body that cannot be decoded: it goes on as it came."""
+    on = memory_switch.by_headers(headers, settings.memory)
+    return ChatRequest(dialect, posted, posted, State.ENCODED_BODY if on else State.OFF)

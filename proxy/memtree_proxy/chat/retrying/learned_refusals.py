@@ -1,0 +1,16 @@
+"""What the upstreams of one dialect have refused, as far as later requests go by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from memtree_proxy.chat.retrying.model_limits import ModelLimits
+from memtree_proxy.chat.retrying.thinking_marks import ThinkingMarks
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedRefusals:
+    """Of one process."""
+
+    limits: ModelLimits = field(default_factory=ModelLimits)
+    thinking: ThinkingMarks = field(default_factory=ThinkingMarks)

@@ -1,0 +1,195 @@
+"""Retries: a refused chat request, changed and sent once more.
+
+Three refusals can be answered without the client: the upstream finds the prompt too long (memory
+packs it smaller), its model takes no tools (ours are left out), or what the model thought does not
+belong to a prompt that memory changed, or changes no more (thinking is left out). They may come as
+a status, or as the first event of a stream that began with 200. Each request is changed at most
+once; whatever else the upstream says is the client's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+
+from memtree.context.context_memory import ContextMemory
+from memtree.errors import BadRequest, ContextOverflow, MemTreeError
+from memtree_proxy.chat.chat_request import unthinking
+from memtree_proxy.chat.exchange import PreparedChat
+from memtree_proxy.chat.reply import is_encoded, is_event_stream
+from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
+from memtree_proxy.chat.retrying.model_limits import ModelLimits
+from memtree_proxy.chat.retrying.peek import FirstEventReply, peek
+from memtree_proxy.chat.retrying.thinking_marks import ThinkingMarks
+from memtree_proxy.http import json_body
+from memtree_proxy.observability import log
+from memtree_proxy.server_tools import refusal
+from memtree_proxy.upstream.relay import RelayedReply
+
+
+class RetryingUpstream:
+    """The upstream as one exchange calls it, round after round. What a refusal says of the model is
+    kept in `learned`, what it says of a history in `thinking`. `readable`: replies are wanted
+    without content-encoding."""
+
+    def __init__(
+        self,
+        memory: ContextMemory,
+        learned: ModelLimits,
+        thinking: ThinkingMarks,
+        prepared: PreparedChat,
+        *,
+        readable: bool,
+    ) -> None:
+        self._memory = memory
+        self._learned = learned
+        self._thinking = thinking
+        self._exchange = prepared.exchange
+        self._answer = prepared.answer
+        self._session = prepared.session
+        self._sent = prepared.sent
+        self._readable = readable
+
+    async def reply(self, body: bytes) -> RelayedReply:
+        """The reply to `body`, or to the same request as the upstream takes it."""
+        reply = await self._forward(body)
+        if not self._may_change:
+            return reply
+        if self._may_be_refused(reply.status):
+            with ExitStack() as unused:
+                unused.callback(reply.close)
+                peeked = await peek(reply)
+                other = await self._changed(body, reply.status, peeked.beginning)
+                if other is not None:
+                    return other
+                unused.pop_all()
+                return peeked
+        if is_event_stream(reply) and not is_encoded(reply):
+            first_error = self._exchange.chat.dialect.errors.first_error
+            return FirstEventReply(reply, first_error, self._instead(body))
+        return reply
+
+    async def again(self) -> RelayedReply:
+        """The reply to the request with what its tool calls have added."""
+        return await self.reply(self._exchange.body(self._answer, self._session))
+
+    @property
+    def _may_change(self) -> bool:
+        """Whether anything of the request is ours, or may be left from what was."""
+        chat, tenant = self._exchange.chat, self._exchange.tenant.id
+        if chat.ask is not None or self._session is not None:
+            return True
+        return chat.dialect.prefix_bound and self._thinking.has_folded(tenant)
+
+    def _may_be_refused(self, status: int) -> bool:
+        if status in context_overflow.STATUSES:
+            return True
+        return self._session is not None and refusal.may_be_about_tools(status)
+
+    def _instead(self, body: bytes) -> Callable[[bytes], Awaitable[RelayedReply | None]]:
+        """For a stream that begins with an error: another one that can take its place."""
+
+        async def instead(event: bytes) -> RelayedReply | None:
+            try:
+                other = await self._changed(body, 400, event)
+            except MemTreeError:
+                return None
+            if other is None:
+                return None
+            if other.status == 200 and is_event_stream(other) and not is_encoded(other):
+                return other
+            other.close()
+            return None
+
+        return instead
+
+    async def _changed(self, body: bytes, status: int, error: bytes) -> RelayedReply | None:
+        """The reply to the same request as the upstream takes it; None where `error` (decoded) is
+        about something else, or nothing can be done about it."""
+        for changed in (self._unthinking, self._shorter, self._toolless):
+            other = await changed(body, status, error)
+            if other is not None:
+                return other
+        return None
+
+    async def _unthinking(self, body: bytes, status: int, error: bytes) -> RelayedReply | None:
+        """The reply to the same request without thinking, where `error` is about that."""
+        exchange = self._exchange
+        posted, tenant = exchange.chat, exchange.tenant.id
+        if not posted.dialect.prefix_bound or not thinking_refusal.is_about_thinking(status, error):
+            return None
+        try:
+            chat = await json_body.off_loop(len(body), lambda: unthinking(posted, tenant))
+        except BadRequest:
+            return None
+        headers = exchange.request.headers
+        if chat.body is None or thinking_refusal.is_the_client_s(chat.body, headers):
+            return None
+        exchange = dataclasses.replace(exchange, chat=chat)
+        if self._session and chat.history is not None:
+            self._session.unbind(chat.history)
+        again = exchange.body(self._answer, self._session)
+        if len(again) >= len(body):
+            return None
+        self._exchange = exchange
+        exchange.trace.thinking_replays += 1
+        reply = await self._forward(again)
+        if reply.status == 200 and self._answer is not None:
+            self._thinking.mark(tenant, self._answer.address)
+        log.event("chat.thinking_left_out", status=reply.status, messages=chat.thinks_from)
+        return reply
+
+    async def _toolless(self, body: bytes, status: int, error: bytes) -> RelayedReply | None:
+        """The reply to the same request without our tools, where `error` is about tools."""
+        session, chat = self._session, self._exchange.chat
+        if session is None or session.withdrawn or session.rounds:
+            return None
+        if not refusal.is_about_tools(status, error):
+            return None
+        session.withdrawn = True
+        reply = await self._forward(session.body(chat))
+        if reply.status == 200:  # else it was about something else
+            self._learned.learn_toolless(self._exchange.tenant.id, chat.model)
+            log.event("chat.toolless", status=status)
+        return reply
+
+    async def _shorter(self, body: bytes, status: int, error: bytes) -> RelayedReply | None:
+        """The reply to the same request packed smaller, where `error` is about its length."""
+        ask, session = self._exchange.chat.ask, self._session
+        overflow = context_overflow.overflow_of(status, error)
+        if overflow is None or ask is None or not self._sent:
+            return None
+        added = session.size if session else 0
+        sent = self._sent + ask.tools_tokens + added
+        window = context_overflow.window(overflow, sent, ask.reserve)
+        if window >= ask.window:
+            return None
+        smaller = dataclasses.replace(
+            context_overflow.narrowed(ask, window),
+            whole=False,
+            tools_tokens=ask.tools_tokens + added,
+        )
+        try:
+            answer, details = await self._memory.compress_with_details(smaller)
+        except (BadRequest, ContextOverflow):
+            return None
+        except Exception as failure:  # noqa: BLE001  the client gets what the upstream said
+            log.failure("chat.memory_failed", failure)
+            return None
+        if session:
+            session.repack(smaller, answer, details.folded)
+            if self._exchange.chat.history is not None:
+                session.unbind(self._exchange.chat.history)
+        again = self._exchange.body(answer, session)
+        if len(again) >= len(body):
+            return None
+        self._learned.learn(ask.tenant, self._exchange.chat.model, window)
+        trace = self._exchange.trace
+        trace.overflows += 1
+        log.event("chat.overflow", window=window, sent=sent, again=answer.sent_tokens)
+        self._answer, self._sent = answer, self._exchange.learn(answer)
+        return await self._forward(again)
+
+    async def _forward(self, body: bytes) -> RelayedReply:
+        return await self._exchange.forward(body, readable=self._readable)

@@ -1,0 +1,39 @@
+"""Recognising an upstream's error about thinking that does not belong to the prompt it stands in.
+
+Some models sign what they think together with all that stood before it. Thinking from behind a fold
+is refused where the same history is sent unfolded, and the other way round.
+
+    >>> is_about_thinking(400, b'{"error": {"message": "Invalid signature in thinking block. The '
+    ...     b'block is bound to a different conversation."}}')
+    True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memtree_proxy.http.json_body import Body
+
+STATUS = 400
+LONGEST = 16 * 1024  # bytes of an error that are looked at
+_SUBJECT = "thinking"
+_REASONS = ("bound to a different conversation", "cannot be modified")
+# How a client asks that such blocks be dropped or kept
+_FIELD, _FIELDS = b"block_binding", ("thinking", "context_management")
+_BETAS, _BETA = "anthropic-beta", "binding"
+
+
+def is_about_thinking(status: int, body: bytes) -> bool:
+    """`body`: decoded, its beginning is enough."""
+    if status != STATUS:
+        return False
+    text = body[:LONGEST].decode("utf-8", "replace").lower()
+    return _SUBJECT in text and any(reason in text for reason in _REASONS)
+
+
+def is_the_client_s(body: Body, headers: Mapping[str, str]) -> bool:
+    """Whether the client has said itself what is to become of such thinking."""
+    if _BETA in headers.get(_BETAS, ""):
+        return True
+    named = _FIELD.decode() in body.spans
+    return named or any(_FIELD in (body.fragment(name) or b"") for name in _FIELDS)

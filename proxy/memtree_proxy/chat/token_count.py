@@ -1,0 +1,65 @@
+"""`/messages/count_tokens`: what a history takes as memory would send it. Nothing is indexed.
+
+Clients count fragments (a tool, one message) far more often than whole histories. Where memory has
+folded a conversation and its next request would go on from that, the same is counted; everything
+else is counted as it came.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree_proxy.chat.chat_request import ChatRequest
+from memtree_proxy.chat.completion_route import CompletionServices
+from memtree_proxy.chat.exchange import ChatExchange
+from memtree_proxy.chat.memories.chat_memories import ChatMemories
+from memtree_proxy.chat.request_reader import RequestReader
+from memtree_proxy.chat.retrying import thinking_marks
+from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
+from memtree_proxy.dialects.dialect import Dialect
+from memtree_proxy.http import request_body
+from memtree_proxy.observability import log, request_trace
+from memtree_proxy.upstream.relay import Relay
+
+
+class TokenCountRoute:
+    """`dialect`: that of the history. `learned`: what its upstreams refused."""
+
+    def __init__(
+        self, dialect: Dialect, services: CompletionServices, learned: LearnedRefusals
+    ) -> None:
+        self._thinking = learned.thinking
+        self._services = services
+        self._reader = RequestReader(dialect, services.settings, learned.limits, services.bodies)
+        self._memories = ChatMemories(services.memory, services.memories, services.settings)
+
+    async def count(self, request: Request) -> Response:
+        services = self._services
+        tenant = await services.gate.tenant(request)
+        destination = services.upstreams.of(request.scope["path"], request.headers)
+        posted = await request_body.read(request, services.settings.max_body_bytes)
+        user = await self._memories.user(request, tenant)
+        chat = await self._reader.read(request, tenant.id, posted, user)
+        trace = request_trace.of(request.scope)
+        exchange = ChatExchange(request, tenant, destination, posted, chat, trace)
+        return Relay(await exchange.forward(await self._body(chat)))
+
+    async def _body(self, chat: ChatRequest) -> bytes:
+        """What is counted. Our tools stand in it as they do in a folded request."""
+        ask = self._memories.unchosen(chat).ask
+        if ask is None or ask.whole:
+            return chat.plain
+        memory = self._services.memory
+        try:
+            answer = await memory.standing_answer(ask)
+            thinks_from = await thinking_marks.thinks_from(memory, self._thinking, ask)
+        except Exception as error:  # noqa: BLE001  promise 10: it is counted without memory
+            log.failure("chat.not_counted", error)
+            return chat.plain
+        chat = dataclasses.replace(chat, thinks_from=thinks_from)
+        if answer is None:
+            return chat.with_messages(None)
+        return chat.with_messages(answer, also=chat.offer.fields(last=False) if chat.offer else {})

@@ -1,0 +1,158 @@
+"""One answer in which a model calls tools of ours: arguments as the model wrote them in, texts for
+it out.
+
+Which tools there are is the caller's: a `ToolHandler` by name. Whatever is wrong with a call is
+told to the model; nothing of it fails the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from memtree.context.answer import Answer
+from memtree.context.answer_details import FoldedReader
+from memtree.context.request import CompressRequest
+from memtree.context.state import State
+from memtree.conversation.message import MESSAGE_OVERHEAD
+from memtree.errors import BadRequest, Conflict, SecretRejected
+from memtree.text import tokens
+from memtree_proxy.chat import recall_tools
+from memtree_proxy.chat.chat_request import ChatRequest, room_beside
+from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools
+from memtree_proxy.dialects.dialect import Dialect, DialectHistory
+from memtree_proxy.observability import log
+from memtree_proxy.server_tools import calls
+from memtree_proxy.server_tools.calls import StreamedCall, ToolHandler, ToolRound
+from memtree_proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, SAVE, ToolGroup
+from memtree_proxy.server_tools.offer import Offer
+
+# Memory folded something, and knows all of it; whether words alone rank it does not matter
+STATES = frozenset({State.PACKED, State.PROVISIONAL, State.NO_EMBEDDER})
+MOST_ROUNDS = 8
+MOST_CALLS = 8  # of one round
+UNCOUNTED_ROOM = 8_000  # tokens for results where nobody has counted the prompt
+
+BROKEN = "Error: the memory cannot be reached at the moment. Answer without it."
+TOO_MANY = f"Error: at most {MOST_CALLS} calls at once are answered. Ask again with fewer."
+# What is wrong with a call, in words that hold nothing of what was saved.
+_TOLD = (BadRequest, SecretRejected, Conflict)
+
+
+@dataclass(slots=True)
+class ToolSession:
+    """`packed`: what memory sends, None where it has no say. `handlers`: by the name of their tool.
+    `saved`: the tools of chat memory, where the model has them. `room`: tokens that the model's
+    window has left. `messages`: the items that the rounds so far add to the prompt, raw JSON;
+    `size`: their tokens. `withdrawn`: the upstream takes no tools."""
+
+    dialect: Dialect
+    offer: Offer
+    packed: Answer | None
+    handlers: Mapping[str, ToolHandler]
+    room: int
+    saved: ChatMemoryTools | None = None
+    messages: list[bytes] = field(default_factory=list)
+    size: int = 0
+    rounds: int = 0
+    withdrawn: bool = False
+
+    @property
+    def offered(self) -> bool:
+        """Whether the next round may call our tools."""
+        return not self.withdrawn and self.rounds < MOST_ROUNDS
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Of our tools."""
+        return frozenset(self.handlers)
+
+    def only(self, groups: Container[ToolGroup]) -> ToolSession | None:
+        """The same with those tools alone; None where none is left."""
+        offer = self.offer.only(groups)
+        if offer is None:
+            return None
+        names = frozenset().union(*(group.names for group in offer.groups))
+        handlers = {name: one for name, one in self.handlers.items() if name in names}
+        return replace(self, offer=offer, handlers=handlers)
+
+    def body(self, chat: ChatRequest) -> bytes:
+        """The request for the next round."""
+        fields = {} if self.withdrawn else self.offer.fields(last=not self.offered)
+        return chat.with_messages(self.packed, self.messages, fields)
+
+    def repack(self, ask: CompressRequest, answer: Answer, folded: FoldedReader | None) -> None:
+        """Memory packed again: the window is smaller than it was thought. `ask` counts what the
+        rounds have added."""
+        self.packed, self.room = answer, room_beside(ask, answer) + self.size
+        if folded is not None and CONTEXT_TOOLS in self.offer.groups:
+            self.handlers = {**self.handlers, **recall_tools.handlers(folded)}
+
+    def unbind(self, history: DialectHistory) -> None:
+        """The prompt in front of the rounds so far has changed."""
+        self.messages = history.unbound(self.messages)
+
+    async def answer(self, asked: ToolRound) -> None:
+        """Add a round: what the model said, and the results of its calls."""
+        self.rounds += 1
+        self._count(asked.items)
+        texts: list[str] = []
+        for number, call in enumerate(asked.calls):
+            text = TOO_MANY if number >= MOST_CALLS else await self._result(call)
+            self._count(self.dialect.results(ToolRound((), (call,)), [text]))
+            texts.append(text)
+        self.messages += (*asked.items, *self.dialect.results(asked, texts))
+        log.event("chat.recalled", round=self.rounds, calls=len(asked.calls), tokens=self.size)
+
+    async def settle(self, calls: Sequence[StreamedCall]) -> None:
+        """Calls of a round that ends the answer, since the client has its own calls to run first:
+        the model never sees results. What is to be saved is saved."""
+        for call in calls[:MOST_CALLS]:
+            if call.name == SAVE:
+                await self._result(call)
+
+    def _count(self, items: Iterable[bytes]) -> None:
+        self.size += sum(tokens.count(raw.decode()) + MESSAGE_OVERHEAD for raw in items)
+
+    async def _result(self, call: StreamedCall) -> str:
+        arguments = calls.parsed(call.arguments)
+        if arguments is None:
+            return "Error: the arguments are not a JSON object"
+        if self.saved is not None and call.name in CONTEXT_TOOLS.names:
+            self.saved.others_spoke = True  # older messages of tools may be among what it reads
+        try:
+            return await self.handlers[call.name](arguments, self.room - self.size)
+        except _TOLD as error:
+            return f"Error: {error.message}"
+        except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memory
+            log.failure("chat.recall_failed", error)
+            return BROKEN
+
+
+def begin(
+    chat: ChatRequest,
+    answer: Answer | None,
+    folded: FoldedReader | None,
+    saved: ChatMemoryTools | None = None,
+) -> ToolSession | None:
+    """`answer`: of context memory, None where it has no say. `folded`: a way into what that folded.
+    `saved`: the tools of chat memory. None where the model gets no tools of ours."""
+    if chat.offer is None:
+        return None
+    handlers: dict[ToolGroup, Mapping[str, ToolHandler]] = {}
+    if saved is not None:
+        handlers[CHAT_MEMORY_TOOLS] = saved.handlers()
+    if folded is not None and answer is not None and answer.state in STATES:
+        handlers[CONTEXT_TOOLS] = recall_tools.handlers(folded)
+    offer = chat.offer.only(handlers)
+    if offer is None:
+        return None
+    room = chat.room(answer)
+    return ToolSession(
+        chat.dialect,
+        offer,
+        answer,
+        {name: one for group in offer.groups for name, one in handlers[group].items()},
+        UNCOUNTED_ROOM if room is None else room,
+        saved,
+    )

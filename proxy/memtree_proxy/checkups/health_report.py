@@ -1,0 +1,126 @@
+"""What is wrong with a running server, for whoever asks every few seconds.
+
+Each part is asked at most once in `Look.seconds`, by one caller at a time, and has `PATIENCE` to
+answer; whoever asks in between gets what was found last. Nothing is asked while nobody wants to
+know, and nothing goes on after the request that began it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from memtree.config import Settings
+from memtree.errors import MemTreeError
+from memtree_indexer.runtime import Runtime
+from memtree_proxy.checkups import parts, surroundings
+from memtree_proxy.checkups.finding import Finding
+
+PATIENCE = 5.0  # seconds for one part
+OFTEN, SELDOM = 9.0, 60.0  # seconds that a finding stands: of what is near, and of what costs
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How to look at one part, and for how many seconds what was found stands."""
+
+    part: str
+    find: Callable[[], Awaitable[Sequence[Finding]]]
+    seconds: float
+
+
+class HealthReport:
+    def __init__(
+        self,
+        looks: Sequence[Look] = (),
+        *,
+        patience: float = PATIENCE,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._recent = [RecentLook(look, patience, monotonic) for look in looks]
+
+    async def findings(self) -> list[Finding]:
+        """Of all parts, in their order."""
+        found = await asyncio.gather(*(recent.findings() for recent in self._recent))
+        return [finding for part in found for finding in part]
+
+
+class RecentLook:
+    """A look, and what it found last."""
+
+    def __init__(self, look: Look, patience: float, monotonic: Callable[[], float]) -> None:
+        self._look, self._patience, self._monotonic = look, patience, monotonic
+        self._alone = asyncio.Lock()
+        self._found: Sequence[Finding] = ()
+        self._stands_until: float | None = None
+
+    async def findings(self) -> Sequence[Finding]:
+        async with self._alone:
+            if self._stands_until is None or self._monotonic() >= self._stands_until:
+                self._found = await self._looked()
+                self._stands_until = self._monotonic() + self._look.seconds
+            return self._found
+
+    async def _looked(self) -> Sequence[Finding]:
+        try:
+            async with asyncio.timeout(self._patience):
+                return await self._look.find()
+        except TimeoutError:
+            text = f"no answer within {self._patience:g} seconds"
+        except MemTreeError as error:
+            text = error.message
+        except OSError as error:
+            text = error.strerror or type(error).__name__
+        return (Finding(self._look.part, "problem", text),)
+
+
+def health_report(settings: Settings, runtime: Runtime, patience: float = PATIENCE) -> HealthReport:
+    """Of the server that this process is."""
+
+    async def upstream() -> Sequence[Finding]:
+        return ((await parts.upstream(settings))[0],)
+
+    async def messages() -> Sequence[Finding]:
+        return (await parts.messages(settings))[0]
+
+    async def store() -> Sequence[Finding]:
+        return (await parts.store(runtime.store),)
+
+    async def database() -> Sequence[Finding]:
+        return present(await parts.database(settings.store))
+
+    async def disk() -> Sequence[Finding]:
+        return present(await asyncio.to_thread(surroundings.disk, settings.store))
+
+    async def embedder() -> Sequence[Finding]:
+        # The caches of embedders keep what was embedded before, so each look has its own words.
+        question = f"{parts.QUESTION} {time.time_ns()}"
+        return (await parts.embedder(settings, runtime, question),)
+
+    async def summaries() -> Sequence[Finding]:
+        return (parts.seen_summarizer(settings, runtime),)
+
+    async def files() -> Sequence[Finding]:
+        return (surroundings.files(),)
+
+    return HealthReport(
+        (
+            Look("upstream", upstream, SELDOM / 2),
+            Look("messages", messages, SELDOM / 2),
+            Look("store", store, SELDOM / 2),
+            Look("database", database, SELDOM),
+            Look("disk", disk, OFTEN),
+            Look("embedder", embedder, SELDOM),
+            Look("summaries", summaries, OFTEN),
+            Look("queue", partial(surroundings.queue, runtime.redis), OFTEN),
+            Look("files", files, OFTEN),
+        ),
+        patience=patience,
+    )
+
+
+def present(found: Finding | None) -> Sequence[Finding]:
+    return () if found is None else (found,)

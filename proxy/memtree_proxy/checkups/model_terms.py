@@ -1,0 +1,98 @@
+"""What is assumed of the upstream's models: the window and the prices of each, and when memory
+begins with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import httpx
+
+from memtree.budget import first_fold
+from memtree.budget.packing import TokenLimits
+from memtree.budget.prices import Prices
+from memtree.config import SHADOW, Settings
+from memtree.setting_values import without_password
+from memtree_proxy.checkups.finding import Finding
+from memtree_proxy.request import context_windows, price_table
+from memtree_proxy.request.fields import CHAT_MODE, DEFAULT_RESERVE
+from memtree_proxy.request.local_upstream import is_local
+
+SHOWN_NAMES, SHOWN_LINES = 3, 5
+LOOKED_AT = 1_000  # names; gateways list hundreds
+ANY = ""  # a name that nothing knows
+SHOWN_MODELS = 5
+
+
+def listed_models(answer: httpx.Response) -> list[str]:
+    """Names in an upstream's answer to `GET /models`; none where it has another form."""
+    try:
+        body = answer.json()
+    except ValueError:
+        return []
+    listed = body.get("data") if isinstance(body, dict) else None
+    models = listed if isinstance(listed, list) else []
+    names = (model.get("id") for model in models if isinstance(model, dict))
+    return [name for name in names if isinstance(name, str)]
+
+
+def models(settings: Settings, listed: Sequence[str]) -> Finding:
+    """Which window is assumed, and for which of the upstream's models (`listed`)."""
+    window = context_windows.assumed(settings.window)
+    text = f"an unknown model is taken to have a window of {window:,} tokens"
+    unknown = [name for name in listed if context_windows.known(name, settings.window) is None]
+    if unknown:
+        more = len(unknown) - SHOWN_MODELS
+        shown = ", ".join(unknown[:SHOWN_MODELS]) + (f" and {more} more" if more > 0 else "")
+        text += f", as {shown}"
+    return Finding("models", "ok", f"{text}; --window NAME=TOKENS says otherwise")
+
+
+def memory_begins(settings: Settings, listed: Sequence[str]) -> list[Finding]:
+    """One line for models that nobody knows, and one for each group of `listed` models that are
+    known and alike."""
+    unknown = f"an unknown model{_place(settings.upstream)}: {_terms(ANY, settings)}"
+    groups: dict[str, list[str]] = {}
+    for name in listed[:LOOKED_AT]:
+        if price_table.known(name, settings.prices) is not None:
+            groups.setdefault(_terms(name, settings), []).append(name)
+    lines = [f"{_names(names)}: {terms}" for terms, names in groups.items()]
+    if len(lines) > SHOWN_LINES:
+        left = sum(len(names) for names in list(groups.values())[SHOWN_LINES:])
+        lines = [*lines[:SHOWN_LINES], f"and {left} more models that are known"]
+    return [Finding("memory", "ok", line) for line in (unknown, *lines)]
+
+
+def _place(upstream: str | None) -> str:
+    if upstream is None:
+        return ""
+    own = "your own upstream " if is_local(upstream) else ""
+    return f" behind {own}{without_password(upstream)}"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - SHOWN_NAMES
+    return ", ".join(names[:SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _terms(model: str, settings: Settings) -> str:
+    window = context_windows.of(model, settings.window)
+    prices = price_table.of(model, settings.prices, local=is_local(settings.upstream))
+    cost = f"{prices.write:g}/{prices.read:g}/{prices.lifetime:.0f}"
+    if not prices.metered:
+        cost += ", for which no fold waits"
+    return f"window {window:,}, prices {cost}; {_begins(settings, window, prices)}"
+
+
+def _begins(settings: Settings, window: int, prices: Prices) -> str:
+    mode = settings.mode or CHAT_MODE
+    if mode == SHADOW:
+        return "nothing is folded in mode shadow"
+    limits = TokenLimits.of(
+        target=min(settings.target_tokens, window),
+        hard=False,
+        window=window,
+        reserve=min(DEFAULT_RESERVE, window // 2),
+    )
+    begins = first_fold.in_a_usual_chat(limits, prices, mode)
+    return f"in mode {mode} memory begins at about {round(begins, -3):,} tokens"

@@ -1,0 +1,36 @@
+"""The program `memtree`, which is also `python -m memtree_proxy.cli`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any
+
+INTERRUPTED = 130  # as shells say it of Ctrl-C
+
+
+def _leave(*_: Any) -> None:
+    os._exit(INTERRUPTED)
+
+
+# Imports take a second, and a traceback from their midst says nothing to who pressed Ctrl-C. Where
+# the signal is ignored (a job in the background), it stays so.
+_interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+if _interruptible:
+    signal.signal(signal.SIGINT, _leave)
+
+from memtree_proxy.cli.main import main  # noqa: E402
+
+
+def run() -> int:
+    return main(imported=_take_interrupts)
+
+
+def _take_interrupts() -> None:
+    if _interruptible:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+if __name__ == "__main__":
+    sys.exit(run())

@@ -1,0 +1,137 @@
+"""`memtree doctor`: what is configured, and what of it can be reached."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import AsyncIterator
+from dataclasses import fields
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from memtree.budget.prices import UNKNOWN
+from memtree.config import Settings, config_file, unknown_variables
+from memtree.errors import MemTreeError
+from memtree.setting_values import without_password
+from memtree.stores import shown_store
+from memtree_indexer.runtime import Runtime, SystemClock, open_redis_queues, open_runtime
+from memtree_proxy.checkups import parts, surroundings
+from memtree_proxy.checkups.finding import Finding
+from memtree_proxy.checkups.model_terms import memory_begins, models
+from memtree_proxy.cli.drawing.console import open_console, styled
+from memtree_proxy.request import context_windows
+from memtree_proxy.request.fields import CHAT_MODE, CONTEXT_MODE
+
+WIDEST_LEVEL, WIDEST_PART = len("problem"), len("summaries")
+SECRETS = frozenset(
+    {
+        "upstream_api_key",
+        "anthropic_upstream_api_key",
+        "metrics_key",
+        "embedding_api_key",
+        "summary_api_key",
+    }
+)
+URLS = {"store": shown_store, "queue": without_password}  # they may carry a password
+UNSET = {
+    "home": "the user's folder for data of programs",
+    "embedding_dimensions": "the model's own",
+    "embedding_relevant": "measured at the start",
+    "mode": f"{CONTEXT_MODE}; on the chat routes {CHAT_MODE}",
+    "window": f"as built in; {context_windows.DEFAULT:,} tokens for others",
+    "prices": (
+        f"as built in; {UNKNOWN.write:g}/{UNKNOWN.read:g}/{UNKNOWN.lifetime:.0f} for others, none "
+        "behind an upstream of your own"
+    ),
+}
+
+
+async def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Exit code 1 where something that is configured does not work."""
+    console = open_console()
+    console.print(_settings_table(settings))
+    sound = _show(console, surroundings.settings_file(config_file(), unknown_variables()))
+    try:
+        async with open_runtime(settings, drain=0) as runtime:
+            async for finding in _opened(settings, runtime):
+                sound &= _show(console, finding)
+    except MemTreeError as error:
+        sound = _show(console, Finding("store", "problem", error.message))
+    sound &= await _upstream(console, settings)
+    return 0 if await _surroundings(console, settings) and sound else 1
+
+
+def _settings_table(settings: Settings) -> Table:
+    """Names and values; what is long stays in its column."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for setting in fields(settings):
+        table.add_row(setting.name, styled(_shown(setting.name, getattr(settings, setting.name))))
+    return table
+
+
+def _shown(name: str, value: Any) -> str:
+    if name in SECRETS:
+        return "set" if value else "not set"
+    if name in URLS:
+        return URLS[name](str(value))
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        value = ", ".join(value)
+    return str(value or UNSET.get(name, value if value == 0 else "none"))
+
+
+async def _opened(settings: Settings, runtime: Runtime) -> AsyncIterator[Finding]:
+    """Of the parts of a process that keeps memory."""
+    yield await parts.store(runtime.store)
+    if (server := await parts.database(settings.store)) is not None:
+        yield server
+    yield await parts.embedder(settings, runtime)
+    stage = runtime.summaries
+    yield await parts.asked_summarizer(stage.summarizer if stage else None)
+    queues = open_redis_queues(settings, runtime.store, SystemClock())
+    try:
+        for finding in await surroundings.queue(queues):
+            yield finding
+    finally:
+        if queues is not None:
+            await queues.close(0)
+
+
+async def _surroundings(console: Console, settings: Settings) -> bool:
+    """What the process would find: disk, port, open files, the collector of traces."""
+    findings = [
+        surroundings.disk(settings.store),
+        await surroundings.port(settings),
+        surroundings.files(),
+        await surroundings.traces(settings),
+    ]
+    shown = [_show(console, finding) for finding in findings if finding is not None]
+    return all(shown)
+
+
+async def _upstream(console: Console, settings: Settings) -> bool:
+    """And what is assumed of the models that it lists."""
+    found, listed = await parts.upstream(settings)
+    apart, more = await parts.messages(settings)
+    listed = [*listed, *more]
+    for finding in (models(settings, listed), *memory_begins(settings, listed)):
+        _show(console, finding)
+    shown = [_show(console, finding) for finding in (found, *apart)]
+    return all(shown)
+
+
+def _show(console: Console, finding: Finding) -> bool:
+    """False where it is a problem."""
+    table = Table.grid(padding=(0, 1))
+    table.add_column(width=WIDEST_LEVEL)
+    table.add_column(width=WIDEST_PART)
+    table.add_column(overflow="fold")
+    style = {"ok": "green", "warning": "yellow"}.get(finding.level, "red")
+    table.add_row(Text(finding.level, style), finding.part, styled(finding.text))
+    console.print(table)
+    return finding.level != "problem"

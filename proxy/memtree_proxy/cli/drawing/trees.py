@@ -1,0 +1,248 @@
+"""Trees of summaries in a terminal: all of one, what one answer shows of it, and a path in it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from memtree.context.context_memory import Answer
+from memtree.context.state import State
+from memtree.conversation.message import Message
+from memtree.unfolding.explain import (
+    ExplainedExcerpt,
+    ExplainedNode,
+    Explanation,
+    TreeNode,
+    TreeView,
+)
+from memtree_proxy.cli.drawing.foreign_text import one_line, plain
+
+ROOT = b""
+RUN = 3  # excerpts in a row that are told each; of more, the first and how many there are
+BEGINNING = 100  # characters of what is quoted
+WHOLE_QUOTE = 600  # characters where only a few are shown
+_STATES = {
+    State.PACKED: "",
+    State.PROVISIONAL: "provisional: ranked by words, until there are embeddings",
+    State.NO_EMBEDDER: "ranked by words alone: there is no embedder",
+    State.BELOW_THRESHOLD: "sent whole: it is short",
+    State.PASSED: "sent whole",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedMessage:
+    """Excerpts of one message, in its order."""
+
+    message: int
+    role: str
+    texts: tuple[str, ...]
+    excerpts: tuple[ExplainedExcerpt, ...]
+
+    @property
+    def tokens(self) -> int:
+        return sum(excerpt.tokens for excerpt in self.excerpts)
+
+
+def draw_all(console: Console, view: TreeView) -> None:
+    """The whole tree: every node a line."""
+    nodes = {node.id: node for node in view.nodes}
+    leaves = sum(not node.children for node in view.nodes)
+    top = Text(f"{len(nodes) - leaves:,} summaries over {leaves:,} parts", "bold")
+    tree = Tree(top, guide_style="dim")
+    for root in view.roots:
+        _branch(console, tree, nodes[root], nodes)
+    console.print(tree)
+
+
+def draw_unfolded(
+    console: Console, explained: Explanation, messages: Sequence[Message], *, scores: bool = False
+) -> None:
+    """What one answer shows: summaries, and under them the beginning of what is quoted. `scores`:
+    every excerpt for itself, with why it was chosen."""
+    rules = [excerpt for excerpt in explained.excerpts if excerpt.reason == "rule"]
+    others = [excerpt for excerpt in explained.excerpts if excerpt.reason != "rule"]
+    count = f"{len(others):,} excerpt{'' if len(others) == 1 else 's'}, word for word"
+    tree = Tree(Text(f"memory message: summaries, and {count}", "bold"), guide_style="dim")
+    _hang(console, tree, explained.nodes, others, messages, scores)
+    if rules:
+        branch = tree.add(Text("standing rules, always shown", "bold"))
+        _quote(console, branch, rules, messages, scores)
+    console.print(tree)
+
+
+def draw_path(
+    console: Console,
+    explained: Explanation,
+    messages: Sequence[Message],
+    excerpts: Sequence[ExplainedExcerpt],
+    *,
+    mark: str = "",
+) -> None:
+    """The summaries above these excerpts, and what they say; `mark` stands out in it."""
+    above = {id_ for excerpt in excerpts for id_ in excerpt.path}
+    nodes = [node for node in explained.nodes if node.id in above]
+    top = Text(f"the whole conversation, messages 0 to {len(messages) - 1:,}", "bold")
+    tree = Tree(top, guide_style="dim")
+    branches = {ROOT: tree}
+    for node in nodes:
+        path = next(excerpt.path for excerpt in excerpts if node.id in excerpt.path)
+        at = path.index(node.id)
+        parent = branches.get(path[at - 1] if at else ROOT, tree)
+        branches[node.id] = parent.add(_node_line(console, node))
+    for quoted in quoted_messages(excerpts, messages):
+        branch = branches.get(
+            quoted.excerpts[0].path[-1] if quoted.excerpts[0].path else ROOT, tree
+        )
+        line = Text()
+        line.append(f"message {quoted.message:,}, {plain(quoted.role)}: ", "cyan")
+        line.append(one_line(" … ".join(quoted.texts), WHOLE_QUOTE))
+        if mark:
+            line.highlight_words([mark], "bold green")
+        branch.add(line)
+    console.print(tree)
+
+
+def quoted_messages(
+    excerpts: Iterable[ExplainedExcerpt], messages: Sequence[Message]
+) -> Iterator[QuotedMessage]:
+    """The excerpts by message, in the order of the conversation."""
+    ordered = sorted(excerpts, key=lambda excerpt: (excerpt.message, excerpt.part, excerpt.start))
+    for number, group in groupby(ordered, key=lambda excerpt: excerpt.message):
+        own = tuple(group)
+        message = messages[number]
+        texts = tuple(quoted_text(message, excerpt) for excerpt in own)
+        yield QuotedMessage(number, message.role, texts, own)
+
+
+def quoted_text(message: Message, excerpt: ExplainedExcerpt) -> str:
+    """What an excerpt says, as it was posted."""
+    for segment in message.segments:
+        if segment.part == excerpt.part and segment.quotable:
+            return message.text[segment.start + excerpt.start : segment.start + excerpt.end]
+    return ""
+
+
+def summary_line(answer: Answer) -> str:
+    """What was sent of what was posted, in words."""
+    share = answer.sent_tokens / max(1, answer.raw_tokens)
+    state = _STATES.get(State(answer.state), f"state {answer.state}")
+    line = f"{answer.raw_tokens:,} tokens posted, {answer.sent_tokens:,} sent"
+    if not answer.excerpts and not answer.outline_tokens:
+        return f"{line}{f'; {state}' * bool(state)}"
+    return (
+        f"{line} ({share:.1%}): summaries of {answer.outline_tokens:,} tokens, {answer.excerpts:,} "
+        f"excerpts, newest messages of {answer.recent_tokens:,} tokens{f'; {state}' * bool(state)}"
+    )
+
+
+def _hang(
+    console: Console,
+    tree: Tree,
+    nodes: Sequence[ExplainedNode],
+    excerpts: Sequence[ExplainedExcerpt],
+    messages: Sequence[Message],
+    scores: bool,
+) -> None:
+    """Nodes at their depth, excerpts under the narrowest of their nodes, all in order."""
+    children: dict[bytes, list[ExplainedNode | ExplainedExcerpt]] = defaultdict(list)
+    stack = [ROOT]
+    for node in nodes:
+        del stack[node.depth + 1 :]
+        children[stack[-1]].append(node)
+        stack.append(node.id)
+    known = {node.id for node in nodes}
+    for excerpt in excerpts:
+        children[next((id_ for id_ in reversed(excerpt.path) if id_ in known), ROOT)].append(
+            excerpt
+        )
+    waiting = [(tree, ROOT)]
+    while waiting:
+        branch, id_ = waiting.pop()
+        for is_node, group in groupby(
+            sorted(children[id_], key=_place), key=lambda one: isinstance(one, ExplainedNode)
+        ):
+            if is_node:
+                for node in (one for one in group if isinstance(one, ExplainedNode)):
+                    waiting.append((branch.add(_node_line(console, node)), node.id))
+            else:
+                run = [one for one in group if isinstance(one, ExplainedExcerpt)]
+                _quote(console, branch, run, messages, scores)
+
+
+def _place(child: ExplainedNode | ExplainedExcerpt) -> tuple[int, int]:
+    if isinstance(child, ExplainedNode):
+        return child.first, 0
+    return child.message, 1
+
+
+def _quote(
+    console: Console,
+    branch: Tree,
+    run: Sequence[ExplainedExcerpt],
+    messages: Sequence[Message],
+    scores: bool,
+) -> None:
+    """A run of excerpts: a line for each message, or for each excerpt with its scores."""
+    if scores:
+        for excerpt in run:
+            text = quoted_text(messages[excerpt.message], excerpt)
+            branch.add(_quote_line(console, excerpt.message, messages, text, _scores(excerpt)))
+        return
+    lines = list(quoted_messages(run, messages))
+    shown = lines if len(lines) <= RUN else lines[: RUN - 1]
+    for quoted in shown:
+        branch.add(_quote_line(console, quoted.message, messages, " … ".join(quoted.texts)))
+    if left := lines[len(shown) :]:
+        tokens = sum(quoted.tokens for quoted in left)
+        told = f"… and of {len(left):,} more messages up to {left[-1].message:,}: {tokens:,} tokens"
+        branch.add(Text(told, "dim"))
+
+
+def _scores(excerpt: ExplainedExcerpt) -> str:
+    scores = ", ".join(f"{name} {value:.2f}" for name, value in excerpt.scores.items())
+    return f"  {excerpt.tokens} tokens, {excerpt.reason}{f': {scores}' if scores else ''}"
+
+
+def _quote_line(
+    console: Console, message: int, messages: Sequence[Message], text: str, scores: str = ""
+) -> Text:
+    line = _line(console)
+    line.append(f"{message:,} {plain(messages[message].role)}: ", "cyan")
+    line.append(f"“{one_line(text, BEGINNING)}”")
+    line.append(scores, "dim")
+    return line
+
+
+def _branch(
+    console: Console, parent: Tree, node: TreeNode, nodes: Mapping[bytes, TreeNode]
+) -> None:
+    line = _node_line(console, node)
+    if node.by_model:
+        line.append(" (model)", "dim")
+    branch = parent.add(line)
+    for child in node.children:
+        _branch(console, branch, nodes[child], nodes)
+
+
+def _node_line(console: Console, node: TreeNode | ExplainedNode) -> Text:
+    where = f"{node.first:,}" if node.first == node.last else f"{node.first:,}-{node.last:,}"
+    line = _line(console)
+    line.append(f"{where} ", "cyan")
+    line.append(
+        plain(node.headline), "bold" if isinstance(node, ExplainedNode) and node.body else ""
+    )
+    return line
+
+
+def _line(console: Console) -> Text:
+    """A line of a terminal is cut at its edge; into a file it goes whole."""
+    if console.is_terminal:
+        return Text(no_wrap=True, overflow="ellipsis")
+    return Text()

@@ -1,0 +1,179 @@
+"""`memtree keys`: who is let in, and under which plan. A value is printed once, when it is made."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import getpass
+import secrets
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from memtree.config import Settings
+from memtree.errors import BadRequest
+from memtree.memories.ports import MemoryMaintenance
+from memtree.ports.store import KeyRow, KeyStore
+from memtree.stores import Opened, open_memories, open_store
+from memtree_proxy.access import auth
+from memtree_proxy.access.tenant_names import ANONYMOUS
+from memtree_proxy.cli.drawing.foreign_text import one_line
+
+_ONCE = "This is the only time the key is shown."
+_VALUE = "use this value instead of a new one; several mean one tenant; - asks for it"
+_PLAN = "free: no memories are made of conversations, or shown unasked (default: as it was, or pro)"
+
+
+async def create(options: argparse.Namespace, settings: Settings) -> int:
+    if options.keep_memory and not options.value:
+        raise BadRequest("--keep-memory: name the credential whose memory is kept with --value")
+    values = _values(options)
+    async with opened(settings) as store:
+        tenant = None
+        if options.keep_memory:
+            tenant = await _kept_by(store, values[0])
+        elif options.tenant:
+            tenant = await named_tenant(store, open_memories(store), options.tenant)
+        key_id = await store.add_key(options.label, values, tenant)
+        if options.plan:
+            made = chosen(await store.list_keys(), key_id)
+            await open_memories(store).set_plan(made.tenant, options.plan)
+    print(f"{key_id}  {one_line(options.label)}")
+    if not options.value:
+        print(f"{values[0]}\n{_ONCE}")
+    return 0
+
+
+async def add_value(options: argparse.Namespace, settings: Settings) -> int:
+    values = _values(options)
+    async with opened(settings) as store:
+        key = chosen(await store.list_keys(), options.key)
+        await store.add_values(key.id, values, only=options.only)
+    print(f"{key.id}  {one_line(key.label)}")
+    if not options.value:
+        print(f"{values[0]}\n{_ONCE}")
+    return 0
+
+
+async def remove_value(options: argparse.Namespace, settings: Settings) -> int:
+    async with opened(settings) as store:
+        key = chosen(await store.list_keys(), options.key)
+        await store.remove_value(key.id, _given(options.value))
+    print(f"{key.id}  {one_line(key.label)}  {key.values - 1} value(s) left")
+    return 0
+
+
+async def show(options: argparse.Namespace, settings: Settings) -> int:
+    async with opened(settings) as store:
+        rows = await store.list_keys()
+        memories = open_memories(store)
+        plans = {tenant: await memories.plan(tenant) for tenant in {row.tenant for row in rows}}
+    for row in rows:
+        plan = plans[row.tenant]
+        label = one_line(row.label)
+        print(f"{row.id}  {label}  tenant {row.tenant}  plan {plan}  {row.values} value(s)")
+    if not rows:
+        print("no keys: a server on loopback lets every credential in as a tenant of its own")
+    return 0
+
+
+async def set_plan(options: argparse.Namespace, settings: Settings) -> int:
+    """Of the tenant: all its keys have one plan."""
+    async with opened(settings) as store:
+        memories = open_memories(store)
+        tenant = await named_tenant(store, memories, options.key)
+        await memories.set_plan(tenant, options.plan)
+    print(f"tenant {tenant}  plan {options.plan}")
+    return 0
+
+
+async def revoke(options: argparse.Namespace, settings: Settings) -> int:
+    async with opened(settings) as store:
+        rows = await store.list_keys()
+        if not matching(rows, options.key):
+            print(f"there is no key {one_line(options.key)}")
+            return 1
+        key = chosen(rows, options.key)
+        await store.revoke_key(key.id)
+        others = {row.tenant for row in rows if row.id != key.id}
+        kept = {row.name for row in await store.tenants()} - others
+    print(f"revoked {key.id}  {one_line(key.label)}")
+    if key.tenant in kept:
+        print(
+            "Its memory stays until it expires. To give it to another key: "
+            f"memtree keys create LABEL --tenant {key.tenant}"
+        )
+    return 0
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[Opened]:
+    store = await asyncio.to_thread(open_store, settings.store)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def matching(keys: Sequence[KeyRow], name: str) -> list[KeyRow]:
+    """The key with this id, or those with this label."""
+    return [key for key in keys if key.id == name] or [key for key in keys if key.label == name]
+
+
+def chosen(keys: Sequence[KeyRow], name: str) -> KeyRow:
+    """`BadRequest` unless exactly one key is meant. Labels were not always unique."""
+    rows = matching(keys, name)
+    if not rows:
+        raise BadRequest(f"there is no key {name}; see memtree keys list", param="key")
+    if len(rows) > 1:
+        ids = ", ".join(row.id for row in rows)
+        raise BadRequest(f"several keys are called {name}: name one by its id ({ids})", param="key")
+    return rows[0]
+
+
+async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) -> str:
+    """The tenant of a key (id, label or its tenant), one that has memory of any kind, or `-`: that
+    of a credential which is asked for. `BadRequest` for any other name."""
+    if name == "-":
+        credential = secret()
+        return await store.tenant_of(credential) or await auth.bare_tenant(store, credential)
+    keys = await store.list_keys()
+    if matching(keys, name):
+        return chosen(keys, name).tenant
+    if name in {key.tenant for key in keys} | {row.name for row in await store.tenants()}:
+        return name
+    if await memories.memory_scopes(name):
+        return name
+    if name == ANONYMOUS:
+        return await auth.bare_tenant(store, None)
+    raise BadRequest(
+        f"there is no key {name}, and no tenant of that name has memory; "
+        "see memtree keys list and memtree tenants list"
+    )
+
+
+def secret(prompt: str = "credential: ") -> str:
+    """One credential: asked for without an echo, or a line of standard input."""
+    asks = sys.stdin.isatty()
+    value = (getpass.getpass(prompt) if asks else sys.stdin.readline()).strip()
+    if not value:
+        raise BadRequest(f"the {prompt.removesuffix(': ')} is empty")
+    return value
+
+
+def _values(options: argparse.Namespace) -> list[str]:
+    """Those that were given, or a new one."""
+    if options.value:
+        return [_given(value) for value in options.value]
+    return [f"mt-{secrets.token_urlsafe(32)}"]
+
+
+def _given(value: str) -> str:
+    return secret() if value == "-" else value
+
+
+async def _kept_by(store: KeyStore, credential: str) -> str:
+    tenant = await auth.bare_tenant(store, credential)
+    if tenant not in {row.name for row in await store.tenants()}:
+        raise BadRequest("--keep-memory: nothing is kept of the first value's time without keys")
+    return tenant

@@ -1,0 +1,46 @@
+"""`memtree mcp`: the memory tools for a client that starts its servers itself."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from memtree.config import Settings
+from memtree.errors import Unavailable
+from memtree.memories.scope import Scope
+from memtree_indexer.runtime import open_runtime
+from memtree_proxy.access.tenant_names import LOCAL
+from memtree_proxy.mcp.http_route import NEEDS_EXTRA
+from memtree_proxy.mcp.stdio_lines import own_streams
+from memtree_proxy.mcp.tools import Caller, MemoryTools
+
+AddSettings = Callable[[argparse.ArgumentParser, Sequence[str]], None]
+
+
+async def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Serve on standard input and output until the input ends; logs go to standard error. Raises
+    `Unavailable` where the package is missing, and as `open_runtime` does."""
+    try:
+        from memtree_proxy.mcp import stdio  # noqa: PLC0415  the optional `mcp` extra
+    except ImportError as error:
+        raise Unavailable(NEEDS_EXTRA) from error
+    own = replace(settings, summary_model=None)  # nothing here is summarised
+    with own_streams() as (given, taken):
+        async with open_runtime(own) as runtime:
+            book = runtime.memory_services.book
+            book.start()
+            tools = MemoryTools(book, settings.max_text_chars)
+            caller = Caller(Scope.of_user(LOCAL))
+            await stdio.serve(tools, caller, given, taken, _on_sigterm)
+    return 0
+
+
+def _on_sigterm(stop: Callable[[], None]) -> None:
+    """Clients close the input first and send this to what does not end."""
+    try:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
+    except NotImplementedError:  # Windows
+        pass

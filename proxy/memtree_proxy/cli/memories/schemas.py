@@ -1,0 +1,77 @@
+"""`memtree schemas`: what structured memories must look like, kind by kind.
+
+For whoever runs the store: it opens the store itself, beside a running server, which notices a
+change with the next memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from memtree.config import Settings
+from memtree.errors import BadRequest, NotFound
+from memtree.memories.schemas.schema_book import SchemaBook
+from memtree.stores import open_memories
+from memtree_indexer.runtime import SystemClock
+from memtree_proxy.cli.drawing.foreign_text import json_line, one_line, plain, plain_json
+from memtree_proxy.cli.keys import opened
+from memtree_proxy.cli.memories.scope import tenant_of
+from memtree_proxy.memories.schemas.rendering import schema_json
+
+STDIN = "-"
+
+
+async def show_all(options: argparse.Namespace, settings: Settings) -> int:
+    async with _book(options, settings) as (book, tenant):
+        for schema in await book.list(tenant):
+            if options.json:
+                print(json_line(schema_json(schema)))
+            else:
+                unique = f"  (one for each {', '.join(schema.unique_on)})" * bool(schema.unique_on)
+                told = f"  {one_line(schema.description)}" * bool(schema.description)
+                print(f"{schema.kind}{plain(unique)}{told}")
+    return 0
+
+
+async def show(options: argparse.Namespace, settings: Settings) -> int:
+    async with _book(options, settings) as (book, tenant):
+        print(plain_json((await book.get(tenant, options.kind)).document))
+    return 0
+
+
+async def keep(options: argparse.Namespace, settings: Settings) -> int:
+    document = _read(options.file)
+    async with _book(options, settings) as (book, tenant):
+        put = await book.put(tenant, options.kind, document, options.unique_on, options.description)
+    print(f"{put.schema.kind} {'kept' if put.created else 'replaced'}")
+    return 0
+
+
+async def remove(options: argparse.Namespace, settings: Settings) -> int:
+    async with _book(options, settings) as (book, tenant):
+        if not await book.delete(tenant, options.kind):
+            raise NotFound("There is no schema of this kind.")
+    print(f"{options.kind} deleted; its memories stay")
+    return 0
+
+
+@asynccontextmanager
+async def _book(
+    options: argparse.Namespace, settings: Settings
+) -> AsyncIterator[tuple[SchemaBook, str]]:
+    async with opened(settings) as store:
+        memories = open_memories(store)
+        tenant = await tenant_of(store, memories, options.tenant)
+        yield SchemaBook(memories, SystemClock()), tenant
+
+
+def _read(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == STDIN else Path(file).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise BadRequest(f"{file}: {why}") from None

@@ -1,0 +1,127 @@
+"""`memtree memories export` and `memtree memories import`: memories as a file, and back.
+
+For whoever runs the store, like the other actions: it opens the store itself, beside a running
+server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from memtree.config import Settings
+from memtree.errors import BadRequest
+from memtree.memories.scope import Scope
+from memtree.memories.transfer.file_items import LineResult, LineStatus
+from memtree.memories.transfer.import_options import ImportOptions
+from memtree.memories.transfer.report import ImportReport
+from memtree_indexer.memory_services import MemoryServices
+from memtree_indexer.runtime import open_runtime
+from memtree_proxy.cli.drawing.foreign_text import json_line, one_line, plain
+from memtree_proxy.cli.memories.scope import scope_of, tenant_of
+from memtree_proxy.memories.transfer.rendering import report_json
+from memtree_proxy.memories.transfer.unpacking import unpacked
+
+STDIN = "-"
+LARGEST = 1 << 30  # bytes of a file, unpacked
+SHOWN = 50  # lines with a problem in the terminal; --json tells more
+WAIT = 600.0  # seconds for vectors; what lacks them then gets them when a server starts
+
+
+async def write(options: argparse.Namespace, settings: Settings) -> int:
+    async with _opened(options, replace(settings, embedder="none")) as (services, scope):
+        lines = services.transfer.export(scope)
+        if options.output:
+            await _save(Path(options.output), lines)
+        else:
+            async for piece in lines:
+                sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
+    return 0
+
+
+async def read(options: argparse.Namespace, settings: Settings) -> int:
+    """Exit code 1 where something could not be imported."""
+    raw = unpacked(_content(options.file), LARGEST)
+    wanted = ImportOptions(options.format, options.dry_run, options.keep_ids)
+    async with _opened(options, settings) as (services, scope):
+        report = await services.transfer.import_file(scope, raw, wanted)
+        _print(report, as_json=options.json)
+        try:
+            async with asyncio.timeout(WAIT):
+                await services.book.join()
+        except TimeoutError:
+            print("some memories are without vectors: words alone find them", file=sys.stderr)
+    return 0 if report.complete and not report.failed else 1
+
+
+async def _save(target: Path, lines: AsyncIterator[bytes]) -> None:
+    """The file is there whole or not at all; only its owner may read it."""
+    number, name = tempfile.mkstemp(prefix=".memories-", dir=target.parent)
+    try:
+        with os.fdopen(number, "wb") as file:
+            async for piece in lines:
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _content(name: str) -> bytes:
+    if name == STDIN:
+        raw = sys.stdin.buffer.read(LARGEST + 1)
+    else:
+        with open(name, "rb") as file:
+            raw = file.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        raise BadRequest(f"{name} is over {LARGEST:,} bytes", param="file")
+    return raw
+
+
+@asynccontextmanager
+async def _opened(
+    options: argparse.Namespace, settings: Settings
+) -> AsyncIterator[tuple[MemoryServices, Scope]]:
+    async with open_runtime(settings, drain=0.0) as runtime:
+        tenant = await tenant_of(runtime.store, runtime.memories, options.tenant)
+        yield runtime.memory_services, scope_of(tenant, options)
+
+
+def _print(report: ImportReport, *, as_json: bool) -> None:
+    if as_json:
+        print(json_line(report_json(report)))
+        return
+    would = "would be " if report.dry_run else ""
+    print(
+        f"{report.format}: {report.imported:,} of {report.read:,} {would}imported, "
+        f"{report.skipped:,} left out, {report.failed:,} failed"
+    )
+    if report.tainted:
+        print(f"{report.tainted:,} of them speak to the model: shown as facts until confirmed")
+    wrong = [line for line in report.lines if line.status is not LineStatus.IMPORTED]
+    told = [line for line in wrong if line.status is not LineStatus.DUPLICATE]
+    for line in told[:SHOWN]:
+        print(f"  {one_line(_told(line))}")
+    if len(told) > SHOWN:
+        print(f"  ... and {len(told) - SHOWN:,} more (--json)")
+    for reason, count in report.reasons.items():
+        print(f"  {one_line(reason)}: {count:,}")
+    for warning in report.warnings:
+        print(plain(warning), file=sys.stderr)
+    if report.stopped:
+        print(f"not complete: {plain(report.stopped)}", file=sys.stderr)
+
+
+def _told(line: LineResult) -> str:
+    return f"line {line.line}: {line.status.value}, {line.message or line.reason}"

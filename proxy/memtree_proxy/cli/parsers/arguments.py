@@ -1,0 +1,115 @@
+"""The parts that parsers of several commands share: settings as flags, groups of commands, actions.
+
+A command is named by its module and function, `memtree_proxy.cli.keys:create`, and imported when it
+is what was typed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import Field, fields
+from typing import Any
+
+from memtree.config import Settings, variable
+from memtree_proxy.cli.parsers.setting_groups import grouped
+
+FILE_HELP = "JSON or JSONL of messages, or - for standard input"
+WHOSE_HELP = "a key (id or label), a tenant, - for a credential that is asked for"
+
+
+class CommandGroups:
+    """The commands of one parser, and the groups in which its help names them."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self._subs = parser.add_subparsers(
+            prog=parser.prog,
+            parser_class=argparse.ArgumentParser,
+            metavar="COMMAND",
+            required=False,  # without one, `memtree` prints its help
+            help=argparse.SUPPRESS,
+            dest="command",
+        )
+        self._groups: dict[str, list[tuple[str, str]]] = {}
+        self._group = ""
+
+    def begin(self, title: str) -> None:
+        """The commands that are added from now on stand under this title."""
+        self._group = title
+
+    def add(self, name: str, help_: str, **given: Any) -> argparse.ArgumentParser:
+        self._groups.setdefault(self._group, []).append((name, help_))
+        given.setdefault("description", f"{help_[:1].upper()}{help_[1:]}.")
+        # Without `help` it is not in the one list that argparse itself would print.
+        added: argparse.ArgumentParser = self._subs.add_parser(name, **given)
+        return added
+
+    @property
+    def names(self) -> list[str]:
+        return [name for commands in self._groups.values() for name, _ in commands]
+
+    def lines(self) -> Iterator[str]:
+        """The groups as text for the help."""
+        for title, commands in self._groups.items():
+            yield f"{title}:"
+            yield from (f"  {name:<11} {help_}" for name, help_ in commands)
+            yield ""
+
+
+class Actions:
+    """The actions of a command that has several, as `create` of `memtree keys create`."""
+
+    def __init__(self, parser: argparse.ArgumentParser, module: str) -> None:
+        """`module`: where the functions are that the actions run."""
+        self._subs = parser.add_subparsers(metavar="ACTION", required=True, title="actions")
+        self._module = module
+
+    def add(
+        self, name: str, help_: str, run: str, settings: Sequence[str] = (), module: str = ""
+    ) -> argparse.ArgumentParser:
+        """`run`: the function's name."""
+        text = help_.partition(";")[0]
+        added: argparse.ArgumentParser = self._subs.add_parser(
+            name, help=help_, description=f"{text[:1].upper()}{text[1:]}."
+        )
+        if settings:
+            add_settings(added, settings)
+        added.set_defaults(run=f"{module or self._module}:{run}")
+        return added
+
+
+def named_settings(*beginnings: str) -> list[str]:
+    """The settings whose names begin like this."""
+    return [setting.name for setting in fields(Settings) if setting.name.startswith(beginnings)]
+
+
+def add_settings(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
+    """A flag for each of these settings, with its help, variable and default; many are grouped."""
+    for title, settings in grouped([one for one in fields(Settings) if one.name in names]).items():
+        group = parser.add_argument_group(title)
+        for setting in settings:
+            _add_flag(group, setting)
+
+
+def given_settings(options: argparse.Namespace) -> Mapping[str, Any]:
+    """The flags that were given, None for the others."""
+    return {setting.name: getattr(options, setting.name, None) for setting in fields(Settings)}
+
+
+def _add_flag(group: Any, setting: Field[Any]) -> None:
+    flag = f"--{setting.name.replace('_', '-')}"
+    text = f"{setting.metadata['help']} ({variable(setting.name)}; {_default(setting)})"
+    given: dict[str, Any] = {"metavar": "VALUE"}
+    if setting.type == "bool":
+        given = {"action": argparse.BooleanOptionalAction, "default": None}
+    group.add_argument(flag, dest=setting.name, help=text.replace("%", "%%"), **given)
+
+
+def _default(setting: Field[Any]) -> str:
+    value = setting.default
+    if isinstance(value, tuple):
+        value = ",".join(value)
+    if isinstance(value, bool):
+        value = "on" if value else "off"
+    shown = setting.metadata.get("default") or ("none" if value in (None, "") else value)
+    return f"default {shown}"

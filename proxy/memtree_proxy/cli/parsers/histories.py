@@ -1,0 +1,124 @@
+"""Parsers of what is done with a history: `compress`, `index`, `tree`, `audit`, `import`, `delete`,
+`demo`."""
+
+from __future__ import annotations
+
+import argparse
+
+from memtree_proxy.cli.parsers.arguments import FILE_HELP, CommandGroups, add_settings
+from memtree_proxy.imports.conversation import FORMATS
+
+KEEPS = ("home", "store")
+AUDIT_SAMPLE = 12
+DEMO_TOKENS = 200_000
+
+
+def add_demo(commands: CommandGroups) -> None:
+    sub = commands.add(
+        "demo",
+        "what memory does, in a minute: no key, nothing to set up",
+        description="Takes a long made-up coding session, asks about a detail of long ago, and "
+        "shows how the answer is found and what it costs. No key, no network, nothing is kept.",
+    )
+    size = f"size of the session, 10,000 to 2,000,000 tokens (default {DEMO_TOKENS:,})"
+    sub.add_argument("--tokens", type=int, default=DEMO_TOKENS, help=size)
+    sub.add_argument("--query", metavar="TEXT", help="ask this instead of the demo's own question")
+    full = "show everything that the model would be sent, too"
+    sub.add_argument("--full", action="store_true", help=full)
+    sub.set_defaults(run="memtree_proxy.cli.demo:run")
+
+
+def add_compress(commands: CommandGroups) -> None:
+    sub = _on_file(
+        commands, "compress", "messages in, fewer messages out, as JSON on standard output"
+    )
+    size = "size of the answer, a hard limit; at least 1,000"
+    sub.add_argument("--target", type=int, metavar="TOKENS", help=size)
+    query = "what to unfold for, instead of the newest user message"
+    sub.add_argument("--query", metavar="TEXT", help=query)
+    wait = "wait for embeddings, so that passages are ranked by meaning, too"
+    sub.add_argument("--wait", action="store_true", help=wait)
+    explain = "say on standard error what was chosen and why"
+    sub.add_argument("--explain", action="store_true", help=explain)
+    _add_mode(sub)
+    sub.set_defaults(run="memtree_proxy.cli.commands:compress")
+
+
+def add_index(commands: CommandGroups) -> None:
+    sub = _on_file(commands, "index", "index a history, with a progress bar")
+    estimate = "tell what summaries by a model would cost, and do nothing"
+    sub.add_argument("--estimate", action="store_true", help=estimate)
+    sub.set_defaults(run="memtree_proxy.cli.commands:index")
+
+
+def add_audit(commands: CommandGroups) -> None:
+    sub = _on_file(commands, "audit", "show parts of a history with their summaries, side by side")
+    count = f"how many parts (default {AUDIT_SAMPLE})"
+    sub.add_argument("--sample", type=int, default=AUDIT_SAMPLE, metavar="N", help=count)
+    form = sub.add_mutually_exclusive_group()
+    form.add_argument("--html", metavar="PATH", help="write a page that needs nothing else")
+    form.add_argument("--json", action="store_true", help="all of it as JSON")
+    sub.set_defaults(run="memtree_proxy.cli.audit:run")
+
+
+def add_tree(commands: CommandGroups) -> None:
+    sub = _on_file(commands, "tree", "draw the tree of summaries over a history")
+    query = "show what memory would unfold for this; without it the whole tree is drawn"
+    sub.add_argument("--query", metavar="TEXT", help=query)
+    sub.add_argument("--target", type=int, metavar="TOKENS", help="size to unfold to")
+    sub.add_argument("--scores", action="store_true", help="with why each excerpt was chosen")
+    _add_mode(sub)
+    sub.set_defaults(run="memtree_proxy.cli.commands:tree")
+
+
+def add_delete(commands: CommandGroups) -> None:
+    sub = commands.add("delete", "forget what was indexed by compress, index and tree")
+    target = sub.add_mutually_exclusive_group(required=True)
+    target.add_argument("file", nargs="?", metavar="FILE", help=FILE_HELP)
+    target.add_argument("--address", metavar="HEX", help="an address as answers name it")
+    target.add_argument("--all", action="store_true", help="everything")
+    add_settings(sub, KEEPS)
+    sub.set_defaults(run="memtree_proxy.cli.commands:delete")
+
+
+def add_import(commands: CommandGroups) -> None:
+    sub = commands.add(
+        "import",
+        "turn what other programs keep of conversations into histories",
+        description="Turn what other programs keep of conversations into histories. Without "
+        "options: lists the conversations where there are several, writes the messages of the "
+        "only one.",
+    )
+    sub.add_argument("path", metavar="PATH", help="a file, a folder of them, a zip, or -")
+    sub.add_argument("--format", choices=FORMATS, help="the program; told from the content if not")
+    which = sub.add_mutually_exclusive_group()
+    which.add_argument("--pick", metavar="WHICH", help="a number of the list, an id, or a title")
+    which.add_argument("--all", action="store_true", help="every conversation, a file for each")
+    whole = "also what the program itself has condensed or cut away, and does not send any more"
+    sub.add_argument("--whole", action="store_true", help=whole)
+    names = "who speaks, before each message of a SillyTavern chat: for files, not for --warm"
+    sub.add_argument("--names", action="store_true", help=names)
+    sub.add_argument("-o", "--output", metavar="PATH", help="file to write; with --all a folder")
+    sub.add_argument("--force", action="store_true", help="replace files that are there already")
+    warm = "index it, so that the session's first request finds its memory"
+    sub.add_argument("--warm", action="store_true", help=warm)
+    key = "the client's API key, whose memory it will be; - asks for it or reads standard input"
+    sub.add_argument("--key", metavar="KEY", help=key)
+    sub.add_argument("--key-file", metavar="FILE", help="a file that holds the key")
+    server = "index by this running server, not in the store"
+    sub.add_argument("--server", metavar="URL", help=server)
+    add_settings(sub, [*KEEPS, "embedder", "expiration_days"])
+    sub.set_defaults(run="memtree_proxy.cli.import_command:run")
+
+
+def _on_file(commands: CommandGroups, name: str, help_: str) -> argparse.ArgumentParser:
+    sub = commands.add(name, help_)
+    sub.add_argument("file", metavar="FILE", help=FILE_HELP)
+    add_settings(sub, [*KEEPS, "embedder"])
+    return sub
+
+
+def _add_mode(sub: argparse.ArgumentParser) -> None:
+    # Not the setting's own flag: that one is about a server, whose conversations go on.
+    help_ = "stable, auto or fresh (default fresh: for this one question)"
+    sub.add_argument("--mode", metavar="MODE", help=help_)

@@ -1,0 +1,62 @@
+"""The parser of the whole command line, and its first page of help."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from memtree import __version__
+from memtree_proxy.cli.parsers import histories, saved, serving, stores
+from memtree_proxy.cli.parsers.arguments import CommandGroups
+from memtree_proxy.cli.parsers.grants import add_grants
+
+HEAD = "Endless conversations for any LLM client."
+FOOT = """\
+`memtree COMMAND --help` shows a command's options. Settings come from options, then from
+variables MEMTREE_*, then from memtree.toml; `memtree serve --help` lists all of them."""
+
+
+class CommandParser(argparse.ArgumentParser):
+    """`commands`: the names of all commands."""
+
+    commands: Sequence[str] = ()
+
+
+def build_parser() -> CommandParser:
+    parser = CommandParser(
+        prog="memtree",
+        usage="memtree COMMAND [OPTIONS]",
+        # The groups of commands, which argparse has no notion of, are lines of the description.
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"memtree {__version__}")
+    parser.set_defaults(runs_on=False)  # whether it ends by a signal, and logs meanwhile
+    commands = CommandGroups(parser)
+    commands.begin("Begin here")
+    histories.add_demo(commands)
+    serving.add_serve(commands)
+    stores.add_doctor(commands)
+    commands.begin("Conversations in files")
+    histories.add_compress(commands)
+    histories.add_tree(commands)
+    histories.add_index(commands)
+    histories.add_audit(commands)
+    histories.add_import(commands)
+    histories.add_delete(commands)
+    commands.begin("Saved memories")
+    saved.add_memories(commands)
+    saved.add_documents(commands)
+    saved.add_schemas(commands)
+    add_grants(commands)
+    serving.add_mcp(commands)
+    commands.begin("For whoever runs a server")
+    stores.add_keys(commands)
+    stores.add_tenants(commands)
+    stores.add_report(commands)
+    stores.add_check(commands)
+    stores.add_store(commands)
+    serving.add_worker(commands)
+    parser.description = "\n".join((HEAD, "", *commands.lines())).rstrip()
+    parser.epilog = FOOT
+    parser.commands = commands.names
+    return parser

@@ -1,0 +1,158 @@
+"""Parsers of what is done with saved memories: `memories`, `documents`, `schemas`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from memtree.memories.transfer.file_items import AUTO, FORMATS
+from memtree_proxy.access.tenant_names import ANONYMOUS, LOCAL
+from memtree_proxy.cli.parsers.arguments import WHOSE_HELP, Actions, CommandGroups
+
+STORE = ("home", "store")
+EMBEDDED = (*STORE, "embedder")
+NOBODY = f"default {ANONYMOUS}: requests without a credential"
+Action = Callable[[str, str, str], argparse.ArgumentParser]
+_TIMES = "may be given several times"
+
+
+def add_memories(commands: CommandGroups) -> None:
+    sub = commands.add("memories", "saved facts, preferences and instructions")
+    actions = Actions(sub, "memtree_proxy.cli.memories.commands")
+
+    def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
+        where = _MODULES.get(run, "commands")
+        added = actions.add(name, help_, run, EMBEDDED, f"memtree_proxy.cli.memories.{where}")
+        _add_scope(added)
+        added.add_argument("--json", action="store_true", help="one JSON object a line")
+        return added
+
+    listing = action("list", "newest first; without --chat, --user or --agent: all of them", "show")
+    listing.add_argument("--category", help="only these")
+    listing.add_argument("--tag", action="append", default=[], help="only with this tag")
+    listing.add_argument("--deleted", action="store_true", help="with deleted and expired ones")
+    add = action("add", "save one; what is there already is not saved twice", "save")
+    add.add_argument("text", help="the fact, or - for standard input")
+    add.add_argument("--category", help="default: inferred from the text")
+    add.add_argument("--tag", action="append", default=[], help=_TIMES)
+    add.add_argument("--expires", metavar="DATE", help="ISO 8601; not found after it")
+    search = action("search", "by words and meaning", "find")
+    search.add_argument("query")
+    search.add_argument("--limit", type=int, default=10, help="most hits (default 10)")
+    _add_curation(action)
+    undelete = action("undelete", "bring deleted memories back", "bring_back")
+    undelete.add_argument("ids", nargs="+", metavar="ID")
+    _add_transfer(action)
+    trust = action("confirm", "say that it is true: `unconfirmed` is taken away", "confirm")
+    trust.add_argument("ids", nargs="+", metavar="ID")
+
+
+# Where an action's function is, if not in `proxy/memtree_proxy/cli/memories/commands.py`.
+_MODULES = {
+    "remove": "curation", "history": "curation", "merge": "curation",
+    "write": "transfer", "read": "transfer",
+}  # fmt: skip
+
+
+def _add_curation(action: Action) -> None:
+    delete = action("delete", "delete some or many; `undelete` brings them back", "remove")
+    delete.add_argument("ids", nargs="*", metavar="ID", help="ids or numbers, or else a filter:")
+    delete.add_argument("--category", help="those of this category")
+    delete.add_argument("--tag", action="append", default=[], help="with this tag")
+    delete.add_argument("--source", metavar="TYPE", help="user, model, extraction or import")
+    delete.add_argument("--group", metavar="ID", help="members of this group")
+    delete.add_argument("--kind", help="structured memories of this kind, as in UserProfile")
+    delete.add_argument("--unconfirmed", action="store_true", help="those nobody has confirmed")
+    delete.add_argument("--since", metavar="DATE", help="made then or later (ISO 8601)")
+    delete.add_argument("--before", metavar="DATE", help="made before")
+    delete.add_argument("--all", action="store_true", help="everything of the scope")
+    delete.add_argument("--dry-run", action="store_true", help="delete nothing, tell how many")
+    delete.add_argument("--purge", action="store_true", help="erase them for good")
+    past = action("history", "what a memory said before, and what it replaced", "history")
+    past.add_argument("id", metavar="ID")
+    merging = action("merge", "let a memory count in the place of an older one", "merge")
+    merging.add_argument("id", metavar="ID", help="the one that counts")
+    merging.add_argument("older", metavar="OLDER", help="the one that it replaces")
+    merging.add_argument("--text", help="what it says from now on")
+    merging.add_argument("--reason", default="", help="kept with the older one")
+
+
+def _add_transfer(action: Action) -> None:
+    export = action("export", "all of them as lines of JSON, with history and groups", "write")
+    export.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+    sources = "from an export, or from mem0, OpenMemory, server-memory, ChatGPT or a list"
+    coming = action("import", sources, "read")
+    coming.add_argument("file", metavar="FILE", help="also a zip or .gz; - for standard input")
+    told = "default: told from the content"
+    coming.add_argument("--format", choices=(AUTO, *FORMATS), default=AUTO, help=told)
+    dry = "store nothing, and tell what would be stored"
+    coming.add_argument("--dry-run", action="store_true", help=dry)
+    ids = "bring an export back as it was, into a scope without other memories"
+    coming.add_argument("--keep-ids", action="store_true", help=ids)
+
+
+def _add_scope(parser: argparse.ArgumentParser) -> None:
+    whose = parser.add_argument_group("whose memories")
+    which = f"{WHOSE_HELP}, or {LOCAL}, that of `memtree mcp` ({NOBODY})"
+    whose.add_argument("--tenant", default=ANONYMOUS, metavar="WHICH", help=which)
+    kinds = whose.add_mutually_exclusive_group()
+    kinds.add_argument("--chat", metavar="ID", help="of one chat")
+    kinds.add_argument("--user", metavar="ID", help="of one user of the tenant")
+    kinds.add_argument("--agent", metavar="ID", help="of an agent; `*` in `delete`: of every agent")
+    about = "about whom the agent remembers it; `*` in `delete`: about anyone"
+    whose.add_argument("--subject", metavar="ID", help=about)
+
+
+def add_documents(commands: CommandGroups) -> None:
+    sub = commands.add("documents", "texts that chats with use_rag look things up in")
+    actions = Actions(sub, "memtree_proxy.cli.documents")
+
+    def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
+        added = actions.add(name, help_, run, EMBEDDED)
+        _add_tenant(added, f"{WHOSE_HELP} ({NOBODY})")
+        added.add_argument("--json", action="store_true", help="one JSON object a line")
+        return added
+
+    add = action("add", "put files; one with the same id is replaced", "put")
+    add.add_argument("namespace")
+    add.add_argument("files", nargs="+", metavar="FILE", help="text in UTF-8; - with --id: stdin")
+    add.add_argument("--id", help="of one file; default: its name")
+    add.add_argument("--type", help="what searches filter by")
+    listing = action("list", "without NAMESPACE: the namespaces", "show")
+    listing.add_argument("namespace", nargs="?")
+    search = action("search", "passages, by words and meaning", "find")
+    search.add_argument("namespace")
+    search.add_argument("query")
+    search.add_argument("--limit", type=int, default=5, help="most passages (default 5)")
+    search.add_argument("--type", help="only in documents of this type")
+    delete = action("delete", "by id, or all of a namespace", "remove")
+    delete.add_argument("namespace")
+    delete.add_argument("ids", nargs="*", metavar="ID")
+    delete.add_argument("--all", action="store_true", help="all documents of the namespace")
+    delete.add_argument("--purge", action="store_true", help="erase them at once")
+
+
+def add_schemas(commands: CommandGroups) -> None:
+    sub = commands.add("schemas", "what structured memories of agents must look like")
+    actions = Actions(sub, "memtree_proxy.cli.memories.schemas")
+
+    def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
+        added = actions.add(name, help_, run, STORE)
+        _add_tenant(added, f"{WHOSE_HELP}, or {LOCAL} ({NOBODY})")
+        return added
+
+    listing = action("list", "all of them, by kind", "show_all")
+    listing.add_argument("--json", action="store_true", help="one JSON object a line")
+    look = action("show", "one, as it was written", "show")
+    put = action("put", "keep one, in the place of one that the kind has", "keep")
+    gone = action("delete", "delete one; its memories stay", "remove")
+    for one in (look, put, gone):
+        one.add_argument("kind", metavar="KIND", help="as in UserProfile")
+    put.add_argument("file", metavar="FILE", help="its JSON Schema, or - for standard input")
+    unique = f"a new memory takes the place of one with the same value; {_TIMES}"
+    put.add_argument("--unique-on", action="append", default=[], metavar="FIELD", help=unique)
+    put.add_argument("--description", default="", help="what it is for")
+
+
+def _add_tenant(parser: argparse.ArgumentParser, help_: str) -> None:
+    parser.add_argument("--tenant", default=ANONYMOUS, metavar="WHICH", help=help_)

@@ -1,0 +1,13 @@
+"""`memtree serve`."""
+
+from __future__ import annotations
+
+import argparse
+
+from memtree.config import Settings
+from memtree_proxy.server.serve import serve
+
+
+async def run(_: argparse.Namespace, settings: Settings) -> int:
+    await serve(settings)
+    return 0

@@ -1,0 +1,194 @@
+"""`/context_memory`: messages in, compressed messages out; its status, and the tree as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree import __version__
+from memtree.config import Settings
+from memtree.context.context_memory import (
+    Answer,
+    AnswerDetails,
+    CompressRequest,
+    ContextMemory,
+)
+from memtree.context.state import State
+from memtree.errors import ContextOverflow
+from memtree.ports.queues import SummaryStatus
+from memtree.tracing import step
+from memtree.unfolding.explain import Explanation
+from memtree_proxy.access.auth import Gate
+from memtree_proxy.access.rate_limits import WaitingRequests
+from memtree_proxy.context import posted_history
+from memtree_proxy.context.explanation import explanation_json, tree_json
+from memtree_proxy.context.posted_history import PostedDialectHistory
+from memtree_proxy.http import json_body, request_body
+from memtree_proxy.http.known_bodies import KnownBodies
+from memtree_proxy.observability import request_trace
+from memtree_proxy.request import fields
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    ask: CompressRequest
+    history: PostedDialectHistory
+    input_price: float | None
+    index_only: bool
+    explain: bool
+
+
+class ContextMemoryRoutes:
+    """`bodies`: what came before, on the routes of chats as well."""
+
+    def __init__(
+        self,
+        memory: ContextMemory,
+        gate: Gate,
+        waits: WaitingRequests,
+        settings: Settings,
+        bodies: KnownBodies,
+    ) -> None:
+        self._memory = memory
+        self._gate = gate
+        self._waits = waits
+        self._settings = settings
+        self._bodies = bodies
+
+    async def compress(self, request: Request) -> Response:
+        posted = await self._read(request)
+        started = time.perf_counter()
+        trace = request_trace.of(request.scope)
+        trace.input_price, trace.explained = posted.input_price, posted.explain
+        try:
+            answer, details = await self._waits.counted(posted.ask.tenant, self._answered(posted))
+        except ContextOverflow as error:
+            trace.decide(State.REFUSED)
+            trace.mode, trace.raw_tokens = posted.ask.mode, error.tokens
+            raise
+        finally:
+            trace.memory_ms = (time.perf_counter() - started) * 1000
+        trace.learn(answer)
+        explained = await asyncio.to_thread(details.explain) if posted.explain else None
+        if posted.index_only:
+            trace.index_only, trace.sent_tokens = True, 0
+            return _json(rendered(answer, {}, explained), 202, trace.headers())
+        sent = {posted.history.field: posted.history.sent(answer)}
+        return _json(rendered(answer, sent, explained), 200, trace.headers())
+
+    async def _answered(self, posted: ContextRequest) -> tuple[Answer, AnswerDetails]:
+        if posted.index_only:
+            return await self._memory.index(posted.ask), AnswerDetails()
+        return await self._memory.compress_with_details(posted.ask)
+
+    async def status(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request, counted=False)
+        pending = await self._memory.pending(tenant.id)
+        shown = {
+            "ready": True,
+            "pending_tokens": pending.tokens,
+            "pending_jobs": pending.jobs,
+            "summaries": summaries(await self._memory.summary_status(tenant.id)),
+            "version": __version__,
+        }
+        return _json(msgspec.json.encode(shown))
+
+    async def tree(self, request: Request) -> Response:
+        posted = await self._read(request)
+        tree = await self._waits.counted(posted.ask.tenant, self._memory.tree(posted.ask))
+        return _json(msgspec.json.encode(tree_json(tree)))
+
+    async def _read(self, request: Request) -> ContextRequest:
+        tenant = await self._gate.tenant(request)
+        raw = await request_body.content(request, self._settings.max_body_bytes)
+
+        def parse() -> ContextRequest:
+            body = self._bodies.split(posted_history.beginning(self._bodies, tenant.id, raw))
+            history = posted_history.read(body, tenant.id, self._settings.max_messages)
+            ask = fields.context_ask(
+                tenant.id,
+                body,
+                request.headers,
+                self._settings,
+                history.messages,
+                history.output_fields,
+            )
+            return ContextRequest(
+                ask=history.asked(ask, body),
+                history=history,
+                input_price=fields.input_price(body, self._settings),
+                index_only=bool(fields.boolean(body.value("index_only"), "index_only")),
+                explain=bool(fields.boolean(body.value("explain"), "explain")),
+            )
+
+        with step("parse"):
+            return await json_body.off_loop(len(raw), parse)
+
+
+def summaries(status: SummaryStatus) -> dict[str, Any]:
+    """How summaries by a model do for one tenant."""
+    return {
+        "state": status.state,
+        "pending_nodes": status.pending_nodes,
+        "today": {
+            "calls": status.calls,
+            "input_tokens": status.input_tokens,
+            "cached_tokens": status.cached_tokens,
+            "output_tokens": status.output_tokens,
+            "money": status.money,
+        },
+    }
+
+
+def rendered(answer: Answer, sent: Mapping[str, bytes], explained: Explanation | None) -> bytes:
+    """The answer's JSON. `sent`: the history that is returned, if any, as raw JSON under the name
+    of its field."""
+    shown: dict[str, Any] = {name: msgspec.Raw(raw) for name, raw in sent.items()}
+    shown["usage"] = usage(answer, answer.sent_tokens if sent else 0)
+    shown["memory"] = memory(answer)
+    if explained is not None:
+        shown["explain"] = explanation_json(explained)
+    return msgspec.json.encode(shown)
+
+
+def usage(answer: Answer, returned: int) -> dict[str, Any]:
+    return {
+        "prompt_tokens": answer.raw_tokens,
+        "completion_tokens": returned,
+        "total_tokens": answer.raw_tokens + returned,
+        "prompt_tokens_details": {"cached_tokens": answer.cached_tokens},
+        "raw_prompt_tokens": answer.raw_tokens,
+    }
+
+
+def memory(answer: Answer) -> dict[str, Any]:
+    return {
+        "address": answer.address.hex(),
+        "state": answer.state,
+        "reason": answer.reason or None,
+        "indexed_tokens": answer.indexed_tokens,
+        "indexed_messages": answer.indexed_messages,
+        "pending_tokens": answer.pending_tokens,
+        "epoch": answer.epoch,
+        "mode": answer.mode,
+        "outline_tokens": answer.outline_tokens,
+        "recent_tokens": answer.recent_tokens,
+        "recall_tokens": answer.recall_tokens,
+        "saved_tokens": answer.saved_tokens,
+        "excerpts": answer.excerpts,
+    }
+
+
+def _json(
+    content: bytes, status: int = 200, headers: list[tuple[bytes, bytes]] | None = None
+) -> Response:
+    response = Response(content, status, media_type="application/json")
+    response.raw_headers.extend(headers or ())
+    return response

@@ -1,0 +1,112 @@
+"""`/context_memory/conversations`: what is known of a tenant's conversations, and no text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.context.context_memory import ContextMemory
+from memtree.context.conversations.known_conversations import KnownConversation
+from memtree.context.conversations.stored_plan import StoredExcerpt, StoredPlan
+from memtree.memories.rules.expiry import shown
+from memtree.unfolding.stored_tree import StoredTree
+from memtree_proxy.access.auth import Gate
+from memtree_proxy.context.explanation import node_json, tree_node_json
+from memtree_proxy.request import fields
+
+MAX_ROWS, ROWS = 100, 50  # of one page, and by default
+ADDRESS = "address"
+
+Json = dict[str, Any]
+
+
+class ConversationRoutes:
+    def __init__(self, memory: ContextMemory, gate: Gate) -> None:
+        self._memory, self._gate = memory, gate
+
+    async def page(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request)
+        query = request.query_params
+        limit = fields.integer(query.get("limit"), "limit", 1, MAX_ROWS) or ROWS
+        page = await self._memory.conversations.page(tenant.id, limit, query.get("cursor"))
+        rows = [conversation_json(one) for one in page.conversations]
+        return _json({"conversations": rows, "next_cursor": page.next_cursor})
+
+    async def tree(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request)
+        return _json(tree_json(await self._memory.conversations.tree(tenant.id, _named(request))))
+
+    async def plan(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request)
+        address = _named(request)
+        plan = await self._memory.conversations.plan(tenant.id, address)
+        return _json({"address": address.hex(), **plan_json(plan)})
+
+
+def _json(shown: Json) -> Response:
+    response = Response(msgspec.json.encode(shown), media_type="application/json")
+    response.headers["cache-control"] = "no-store"
+    return response
+
+
+def _named(request: Request) -> bytes:
+    return fields.address(request.path_params[ADDRESS], ADDRESS)
+
+
+def conversation_json(one: KnownConversation) -> Json:
+    return {
+        "address": one.address.hex(),
+        "title": one.title,
+        "messages": one.messages,
+        "tokens": one.tokens,
+        "last_used": shown(one.last_used),
+        "state": one.state,
+        "saved_tokens": one.saved_tokens,
+    }
+
+
+def tree_json(tree: StoredTree) -> Json:
+    """As the answer of `/context_memory/tree`, but for what needs the text of a rule."""
+    return {
+        "nodes": [tree_node_json(node) for node in tree.nodes],
+        "roots": [root.hex() for root in tree.roots],
+        "rules": [
+            {"message": rule.message, "start": rule.start, "end": rule.end} for rule in tree.rules
+        ],
+    }
+
+
+def plan_json(plan: StoredPlan) -> Json:
+    epoch = plan.epoch
+    return {
+        "epoch": None
+        if epoch is None
+        else {
+            "id": epoch.id.hex(),
+            "created": shown(epoch.created),
+            "messages": epoch.messages,
+            "reason": epoch.reason,
+        },
+        "cut": plan.cut,
+        "nodes": [node_json(node) for node in plan.nodes],
+        "excerpts": [_excerpt_json(one) for one in plan.excerpts],
+        "rules": [_excerpt_json(one) for one in plan.rules],
+        "recall": [
+            {"message": block.message, "excerpts": [_excerpt_json(one) for one in block.excerpts]}
+            for block in plan.recall
+        ],
+    }
+
+
+def _excerpt_json(one: StoredExcerpt) -> Json:
+    return {
+        "message": one.message,
+        "start": one.start,
+        "end": one.end,
+        "tokens": one.tokens,
+        "reason": one.reason,
+        "rank": one.rank,
+    }

@@ -1,0 +1,62 @@
+"""`POST /context_memory/parse`: a file of another program in, its conversations as messages out.
+
+Kept nowhere: the pages draw the tree of a file that is dropped on them, and the command line is not
+needed to look into one.
+"""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.config import Settings
+from memtree.conversation.message import Volatile
+from memtree.errors import BadRequest
+from memtree_proxy.access.auth import Gate
+from memtree_proxy.access.rate_limits import WaitingRequests
+from memtree_proxy.http import request_body
+from memtree_proxy.imports.parse_process import FileReader
+from memtree_proxy.imports.posted_file import NAME, PrefixQuery
+from memtree_proxy.request import fields
+
+MAX_NAME_CHARS = 255
+
+
+class ParseRoute:
+    def __init__(self, gate: Gate, waits: WaitingRequests, settings: Settings) -> None:
+        self._gate, self._waits, self._settings = gate, waits, settings
+        self._volatile = Volatile(settings.volatile_tags, settings.preamble_tags)
+        self._files = FileReader()
+
+    async def parse(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request)
+        query = request.query_params
+        name, address = file_name(query.get("name")), query.get("address")
+        wanted = PrefixQuery(
+            b"" if address is None else fields.address(address, "address"),
+            tenant.id,
+            self._settings.max_messages,
+            self._volatile,
+        )
+        size = None if request_body.encoded(request) else request_body.length(request)
+        with self._files.place(tenant.id, size):
+            data = await request_body.content(request, self._settings.max_body_bytes)
+            shown = await self._waits.counted(tenant.id, self._read(data, name, wanted))
+        return Response(shown, media_type="application/json")
+
+    async def _read(self, data: bytes, name: str, wanted: PrefixQuery) -> bytes:
+        """`param` of an error is a parameter, or a place in the file; not what the file is called,
+        which its message begins with."""
+        try:
+            return await self._files.read(data, name, wanted)
+        except BadRequest as error:
+            raise BadRequest(
+                error.message, param=None if error.param == name else error.param
+            ) from error
+
+
+def file_name(given: str | None) -> str:
+    """What to call the file in titles and errors. Raises `BadRequest`."""
+    if given is not None and len(given) > MAX_NAME_CHARS:
+        raise BadRequest(f"name must have at most {MAX_NAME_CHARS} characters", param="name")
+    return given or NAME

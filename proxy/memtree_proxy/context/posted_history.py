@@ -1,0 +1,150 @@
+"""The history that a caller of `/context_memory` posts, in any of the three wire dialects.
+
+The field `dialect` says which one it is. Where it says nothing, the shape does: only `/responses`
+has `input`, only `/messages` has `system` beside the messages and calls of tools as blocks of
+their content. What reads the same in `/messages` and in a chat counts as a chat: its address is
+the same, and so is what is kept of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from memtree.context.answer import Answer
+from memtree.context.request import CompressRequest
+from memtree.conversation.message import Message
+from memtree.errors import BadRequest
+from memtree_proxy.dialects import openai_chat
+from memtree_proxy.dialects.anthropic_messages import history as messages_history
+from memtree_proxy.dialects.anthropic_messages.canonical import posted_request as messages_request
+from memtree_proxy.dialects.dialect import DialectHistory
+from memtree_proxy.dialects.openai_responses import history as responses_history
+from memtree_proxy.dialects.openai_responses.items.input_items import INPUT, ItemCache
+from memtree_proxy.http import json_body
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
+from memtree_proxy.request import fields
+
+CHAT, MESSAGES, RESPONSES = "chat", "messages", "responses"
+DIALECTS = (CHAT, MESSAGES, RESPONSES)
+_CALLS = frozenset({"tool_use", "tool_result", "server_tool_use", "mcp_tool_use"})
+_CHAT_ROLES = frozenset({"tool", "function", "developer"})
+
+
+@dataclass(frozen=True, slots=True)
+class PostedDialectHistory:
+    """`field`: of the body that holds it. `read`: None for a chat, whose messages are canonical as
+    they are."""
+
+    dialect: str
+    field: str
+    posted: bytes
+    messages: Sequence[Message]
+    read: DialectHistory | None = None
+
+    @property
+    def output_fields(self) -> tuple[str, ...]:
+        return ("max_output_tokens",) if self.dialect == RESPONSES else fields.OUTPUT_FIELDS
+
+    def asked(self, ask: CompressRequest, body: Body | None = None) -> CompressRequest:
+        """The same with what only the dialect knows. What some chat templates need, the other two
+        APIs refuse."""
+        if self.read is None:
+            return ask
+        return replace(
+            ask,
+            tools_tokens=self.read.tools_tokens,
+            markers=self.read.markers,
+            dialect=self.dialect,
+            prices=fields.vendors_prices(ask.prices, body) if body else ask.prices,
+            alternate=False,
+            keep_first=False,
+        )
+
+    def sent(self, answer: Answer) -> bytes:
+        """The raw history that an answer sends, in the same dialect."""
+        if self.read is None:
+            return json_body.joined(openai_chat.messages(answer.items, self.messages))
+        return self.read.fields(answer).get(self.field, self.posted)
+
+
+def read(body: Body, tenant: str, most: int | None = None) -> PostedDialectHistory:
+    """Raises `BadRequest` naming the field. `most`: messages or items that may be posted."""
+    dialect = told(body)
+    if dialect == CHAT:
+        return PostedDialectHistory(dialect, MESSAGES, b"", body.messages(most))
+    # Nothing is kept of what was read: the next request brings all of it again.
+    if dialect == RESPONSES:
+        items = ItemCache(0, most=0)
+        found: DialectHistory = responses_history.read(body, tenant, items, most)
+    else:
+        found = messages_history.read(body, tenant, messages_request.Cache(0, most=0), most)
+    field = INPUT if dialect == RESPONSES else MESSAGES
+    if found.passes:
+        raise BadRequest(
+            f"{field}: a part of this history lies on the server (a thread, a response or "
+            "conversation that is referred to, a compaction), so it cannot be read here",
+            param=field,
+        )
+    return PostedDialectHistory(
+        dialect, field, body.fragment(field) or b"[]", found.messages, found
+    )
+
+
+def beginning(bodies: KnownBodies, tenant: str, raw: bytes) -> BodyBeginning:
+    """How much of a body is known, by its messages or else by its items."""
+    found = bodies.begin(tenant, MESSAGES, raw)
+    return found if found.known else bodies.begin(tenant, INPUT, raw)
+
+
+def told(body: Body) -> str:
+    """One of DIALECTS. Raises `BadRequest`."""
+    named = fields.choice(body.value("dialect"), "dialect", DIALECTS)
+    if named is not None:
+        return named
+    if is_given(body, INPUT):
+        if is_given(body, MESSAGES):
+            raise BadRequest("give messages or input, not both", param=INPUT)
+        return RESPONSES
+    return MESSAGES if is_given(body, "system") or _has_blocks(body) else CHAT
+
+
+def is_given(body: Body, name: str) -> bool:
+    return body.fragment(name) not in (None, b"null")
+
+
+def _has_blocks(body: Body) -> bool:
+    """Whether calls and results are blocks of messages, as they are in `/messages` alone."""
+    span = body.spans.get(MESSAGES)
+    if span is None:
+        return False
+    names = (f'"{kind}"'.encode() for kind in _CALLS)
+    if all(body.raw.find(name, span.start, span.end) < 0 for name in names):
+        return False
+    try:
+        return not _CALLS.isdisjoint(_kinds(body.raw[span.start : span.end]))
+    except (msgspec.DecodeError, RecursionError):  # for whoever reads it, to say where
+        return False
+
+
+class _Role(msgspec.Struct):
+    role: msgspec.Raw = msgspec.Raw(b"")
+    content: msgspec.Raw = msgspec.Raw(b"")
+    tool_calls: msgspec.Raw = msgspec.Raw(b"")
+
+
+class _Kind(msgspec.Struct):
+    type: msgspec.Raw = msgspec.Raw(b"")
+
+
+def _kinds(raw: bytes) -> Iterator[str]:
+    """The types of all blocks, in order; none behind a message that only a chat can hold."""
+    for message in msgspec.json.decode(raw, type=list[_Role]):
+        if bytes(message.role).strip(b'"').decode() in _CHAT_ROLES or bytes(message.tool_calls):
+            return
+        if bytes(message.content).startswith(b"["):
+            for block in msgspec.json.decode(message.content, type=list[_Kind]):
+                yield bytes(block.type).strip(b'"').decode()

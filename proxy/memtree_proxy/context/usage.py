@@ -1,0 +1,105 @@
+"""`GET /usage`: what the calling tenant's requests were, saved and waited for, day by day."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.context.context_memory import ContextMemory
+from memtree.days import day_of
+from memtree.ports.queues import Pending
+from memtree.ports.store import TALLY_DAYS
+from memtree_proxy.access.auth import Gate
+from memtree_proxy.observability.latency_histogram import percentile
+from memtree_proxy.observability.usage_tallies import (
+    LATENCY,
+    MICROS,
+    MILLI,
+    PRICED,
+    RAW,
+    SAVED,
+    SENT,
+    STATE,
+    UsageCounts,
+    UsageTallies,
+)
+from memtree_proxy.request import fields
+
+DEFAULT_DAYS = 30
+MILLION = 1_000_000
+EPOCH = date(1970, 1, 1).toordinal()
+
+
+class UsageRoute:
+    def __init__(
+        self,
+        tallies: UsageTallies,
+        memory: ContextMemory,
+        gate: Gate,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._tallies, self._memory, self._gate, self._now = tallies, memory, gate, now
+
+    async def usage(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request, counted=False)
+        days = fields.integer(request.query_params.get("days"), "days", 1, TALLY_DAYS)
+        last = day_of(self._now())
+        first = last + 1 - (days or DEFAULT_DAYS)
+        counts = await self._tallies.read(tenant.id, first, last)
+        pending = await self._memory.pending(tenant.id)
+        shown = usage_json(counts, first, last, pending)
+        return Response(msgspec.json.encode(shown), media_type="application/json")
+
+
+def usage_json(counts: UsageCounts, first: int, last: int, pending: Pending) -> dict[str, Any]:
+    """`first` and `last`: days since 1970, both included. What is summed is what the days say, so
+    that a page which shows both never contradicts itself."""
+    days = range(first, last + 1)
+    daily = [_of_day(day, counts.daily.get(day, {})) for day in days]
+    by_state: dict[str, int] = {}
+    for one in daily:
+        for state, count in one["requests"].items():
+            by_state[state] = by_state.get(state, 0) + count
+    return {
+        "period": {"first": _date(first), "last": _date(last), "days": len(days)},
+        "requests": {"total": sum(by_state.values()), "by_state": dict(sorted(by_state.items()))},
+        "raw_tokens": sum(one["raw_tokens"] for one in daily),
+        "sent_tokens": sum(one["sent_tokens"] for one in daily),
+        "saved_tokens": sum(one["saved_tokens"] for one in daily),
+        "saved_money": _money(counts.sums),
+        "pending": {"tokens": pending.tokens, "jobs": pending.jobs},
+        "latency_ms": _latency(counts.sums),
+        "daily": daily,
+    }
+
+
+def _of_day(day: int, amounts: Mapping[str, int]) -> dict[str, Any]:
+    states = {name.removeprefix(STATE): n for name, n in amounts.items() if name.startswith(STATE)}
+    return {
+        "date": _date(day),
+        "requests": dict(sorted(states.items())),
+        "raw_tokens": amounts.get(RAW, 0),
+        "sent_tokens": amounts.get(SENT, 0),
+        "saved_tokens": round(amounts.get(SAVED, 0) / MILLI),
+    }
+
+
+def _money(sums: Mapping[str, int]) -> dict[str, Any] | None:
+    if not (requests := sums.get(PRICED, 0)):
+        return None
+    return {"amount": sums.get(MICROS, 0) / MILLION, "requests": requests}
+
+
+def _latency(sums: Mapping[str, int]) -> dict[str, float | None]:
+    counts = {float(n.removeprefix(LATENCY)): c for n, c in sums.items() if n.startswith(LATENCY)}
+    return {"p50": percentile(counts, 0.5), "p95": percentile(counts, 0.95)}
+
+
+def _date(day: int) -> str:
+    return date.fromordinal(EPOCH + day).isoformat()

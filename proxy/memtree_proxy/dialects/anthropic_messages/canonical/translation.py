@@ -1,0 +1,190 @@
+"""Where the canonical messages of a posted list stand, so that a longer list that begins with it is
+translated from there on.
+
+Kept are positions and marks, no text: whoever looks at a message has it translated again. What one
+posted message becomes depends on those before it alone, so a list is known up to any place.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from memtree.errors import BadRequest
+from memtree_proxy.dialects.anthropic_messages.canonical.posted_message import (
+    PostedMessage,
+    carried,
+)
+from memtree_proxy.dialects.raw_items import RawItems
+
+# Of a posted message. CARRIED: a system message that is one in the canonical form, too. BEGINS:
+# with thinking. WORDS: of the user, besides results. CLOSED: only results may stand there, since a
+# tool of the provider is at work.
+USER, SYSTEM, CARRIED, THINKS, BEGINS, RESULTS, WORDS, CLOSED = (1 << bit for bit in range(8))
+# Of a canonical message.
+JOINED, ASIDE = 1, 2
+BYTES = 18  # of a posted message, and what it is in the canonical form
+
+
+class ReadMessages(Protocol):
+    """Posted messages by their place."""
+
+    def __getitem__(self, place: int) -> PostedMessage: ...
+
+
+class Pattern:
+    """Posted messages by their marks: those that `fits` says yes to."""
+
+    def __init__(self, fits: Callable[[int], bool]) -> None:
+        self._table = bytes(map(fits, range(256)))
+
+    def first(self, marks: bytes, end: int) -> int:
+        """The first one before `end`; -1 where there is none."""
+        return marks.translate(self._table).find(1, 0, end)
+
+    def last(self, marks: bytes, end: int) -> int:
+        return marks.translate(self._table).rfind(1, 0, end)
+
+    def count(self, marks: bytes, end: int) -> int:
+        return marks.translate(self._table).count(1, 0, end)
+
+
+TALK = Pattern(lambda mark: not mark & SYSTEM)
+THINKING = Pattern(lambda mark: bool(mark & THINKS))
+NEWEST_WORDS = Pattern(lambda mark: bool(mark & WORDS))
+QUESTION = Pattern(lambda mark: mark & (USER | RESULTS) == USER)
+# Behind these other calls may be answered than before.
+_TURN = Pattern(
+    lambda mark: (
+        bool(mark & WORDS) if mark & USER else mark & (SYSTEM | CARRIED) != SYSTEM | CARRIED
+    )
+)
+
+
+def _numbers(*values: int) -> array[int]:
+    return array("I", values)
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedList:
+    """`marks`: of each posted message. `firsts`: its first canonical message; `sizes`: bytes of the
+    canonical messages before it; both have one entry more. `joined`: JOINED and ASIDE of each
+    canonical message; `loading`: those that load tools."""
+
+    marks: bytes = b""
+    firsts: array[int] = field(default_factory=lambda: _numbers(0))
+    sizes: array[int] = field(default_factory=lambda: array("Q", [0]))
+    joined: bytes = b""
+    loading: array[int] = field(default_factory=_numbers)
+
+    def place(self, canonical: int) -> int:
+        """The posted message that a canonical one is of."""
+        return bisect_right(self.firsts, canonical) - 1
+
+    @property
+    def nbytes(self) -> int:
+        """That it takes."""
+        return BYTES * len(self.marks) + 5 * len(self.joined) + 500
+
+    def newest_words(self) -> int | None:
+        """The newest message in which the user says something; None where nothing may be added to
+        it: a tool of the provider is at work."""
+        place = NEWEST_WORDS.last(self.marks, len(self.marks))
+        return None if place < 0 or self.marks[place] & CLOSED else place
+
+    def open_turn(self) -> int:
+        """The message of the user for which the assistant still works; past the end where it waits
+        for the user. With thinking `enabled`, its first message behind that must begin with
+        thinking."""
+        end = len(self.marks)
+        newest = TALK.last(self.marks, end)
+        if newest < 0 or not self.marks[newest] & RESULTS:
+            return end
+        return QUESTION.last(self.marks, end)
+
+
+NOTHING = TranslatedList()
+
+
+def extended(
+    known: TranslatedList, start: int, raws: RawItems, read: ReadMessages, *, paired: bool
+) -> TranslatedList:
+    """The translation of `raws`, whose first `start` messages are those of `known`. `read`: what
+    each posted message is. `paired`: results need their calls. Raises `BadRequest`."""
+    made = _Translation(known, start, raws, read)
+    for place in range(start, len(raws)):
+        made.add(place, read[place], paired=paired)
+    return made.done()
+
+
+class _Translation:
+    """A list as it is translated, message by message. `waiting`: the calls that may be answered;
+    `waits`: a tool of the provider is at work; `spoken`: messages that are not the system's."""
+
+    def __init__(
+        self, known: TranslatedList, start: int, raws: RawItems, read: ReadMessages
+    ) -> None:
+        self._raws = raws
+        self._marks = bytearray(known.marks[:start])
+        self._firsts, self._sizes = known.firsts[: start + 1], known.sizes[: start + 1]
+        self._joined = bytearray(known.joined[: self._firsts[-1]])
+        self._loading = known.loading[: bisect_left(known.loading, self._firsts[-1])]
+        self._spoken = TALK.count(known.marks, start)
+        turn = _TURN.last(known.marks, start)
+        self._waiting: frozenset[str] = frozenset()
+        if turn >= 0 and not known.marks[turn] & (USER | SYSTEM):
+            self._waiting = read[turn].calls
+        self._waits = False
+        if start and known.marks[start - 1] & (USER | SYSTEM):
+            self._waits = bool(known.marks[start - 1] & CLOSED)
+        elif start:
+            self._waits = read[start - 1].waits
+
+    def add(self, place: int, one: PostedMessage, *, paired: bool) -> None:
+        closed = CLOSED * self._waits
+        if one.role == "system" and carried(one, self._spoken):
+            self._put(place, one, SYSTEM | CARRIED | closed)
+        elif one.role == "system":
+            self._waiting = frozenset()
+            self._put(place, one, SYSTEM | closed)
+        elif one.role == "assistant":
+            self._waiting, self._waits = one.calls, one.waits
+            self._put(place, one, THINKS * bool(one.thinking) | BEGINS * one.begins_with_thinking)
+        else:
+            if paired and one.results:
+                _check(place, one, self._waiting)
+            words = len(one.messages) > len(one.results)
+            if words:  # they part what comes behind them from the calls before
+                self._waiting = frozenset()
+            self._put(place, one, USER | closed | WORDS * words | RESULTS * bool(one.results))
+
+    def done(self) -> TranslatedList:
+        return TranslatedList(
+            bytes(self._marks), self._firsts, self._sizes, bytes(self._joined), self._loading
+        )
+
+    def _put(self, place: int, one: PostedMessage, mark: int) -> None:
+        carries, size = bool(mark & CARRIED), self._sizes[-1]
+        aside = ASIDE if mark & SYSTEM else 0
+        for message in one.messages:
+            size += len(message.raw) if message.raw and not carries else self._raws.size(place)
+            if message.loads:
+                self._loading.append(len(self._joined))
+            self._joined.append(0 if carries else JOINED * message.joined | aside)
+        self._spoken += not mark & SYSTEM
+        self._marks.append(mark)
+        self._firsts.append(len(self._joined))
+        self._sizes.append(size)
+
+
+def _check(place: int, one: PostedMessage, waiting: frozenset[str]) -> None:
+    for id_, block in one.results:
+        if id_ not in waiting:
+            where = f"messages[{place}].content[{block}]"
+            raise BadRequest(
+                f"{where}: a tool_result must answer a tool_use of the assistant message before it",
+                param=where,
+            )

@@ -1,0 +1,85 @@
+"""Raw messages with blocks put in or taken out: all other bytes stay as they were posted.
+
+A content that is a string becomes a list where a block joins it, always: clients post the same
+message now as a string, now as a list, and both have to lead to the same prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import msgspec
+
+from memtree_proxy.http import json_body, json_fields
+
+
+class _Kind(msgspec.Struct):
+    type: str = ""
+
+
+def text_block(text: str, marker: Any = None) -> bytes:
+    block = {"type": "text", "text": text}
+    return msgspec.json.encode(block if marker is None else {**block, "cache_control": marker})
+
+
+def user_message(blocks: Sequence[bytes]) -> bytes:
+    return b'{"role":"user","content":' + json_body.joined(blocks) + b"}"
+
+
+def blocks_of(raw: bytes) -> list[bytes]:
+    """The blocks of a message; a string is one of text, an empty one is none."""
+    content = bytes(_fields(raw).get("content", b""))
+    if content.startswith(b"["):
+        return [bytes(one) for one in msgspec.json.decode(content, type=list[msgspec.Raw])]
+    if not content.startswith(b'"') or content == b'""':
+        return []
+    return [b'{"type":"text","text":' + content + b"}"]
+
+
+def with_blocks(raw: bytes, more: Sequence[bytes]) -> bytes:
+    """A message of the user with blocks behind its last result, before all else."""
+    blocks = blocks_of(raw)
+    kinds = [_kind(block) for block in blocks]
+    last = max((at for at, kind in enumerate(kinds) if kind == "tool_result"), default=-1)
+    return _with_content(raw, [*blocks[: last + 1], *more, *blocks[last + 1 :]])
+
+
+def without_blocks(raw: bytes, left_out: Collection[int]) -> bytes:
+    """A message without some of its blocks; b"" where none is left."""
+    kept = [block for at, block in enumerate(blocks_of(raw)) if at not in left_out]
+    return _with_content(raw, kept) if kept else b""
+
+
+def merged(raws: Sequence[bytes]) -> bytes:
+    """Several messages of the user as one."""
+    return _with_content(raws[0], [block for raw in raws for block in blocks_of(raw)])
+
+
+def without_marker(block: bytes) -> bytes:
+    """A block without its cache marker."""
+    if b'"cache_control"' not in block:
+        return block
+    fields = _fields(block)
+    fields.pop("cache_control", None)
+    return msgspec.json.encode(fields)
+
+
+def _kind(block: bytes) -> str:
+    return msgspec.json.decode(block, type=_Kind).type
+
+
+def _fields(raw: bytes) -> dict[str, msgspec.Raw]:
+    return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+
+
+def _with_content(raw: bytes, blocks: Sequence[bytes]) -> bytes:
+    content = json_body.joined(blocks)
+    fields = _fields(raw)
+    try:
+        span = json_fields.spans(raw, fields).get("content")
+    except json_fields.DuplicateKey:  # which of two values counts is the decoder's to say
+        span = None
+    if span is None:
+        return msgspec.json.encode({**fields, "content": msgspec.Raw(content)})
+    return raw[: span.start] + content + raw[span.end :]

@@ -1,0 +1,121 @@
+"""Errors as the Messages API tells them: as a body, and in a stream that has begun.
+
+    {"type": "error", "error": {"type": ..., "message": ...}, "request_id": ...}
+
+Clients go by the type, and by the words of a prompt that is too long: Claude Code makes its history
+shorter only where it reads exactly those. An upstream's own words stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from memtree.errors import ContextOverflow, MemTreeError
+from memtree_proxy.http import error_response
+from memtree_proxy.server_tools import sse
+from memtree_proxy.server_tools.sse import SseEvents
+
+Json = dict[str, Any]
+
+INVALID, API, OVERLOADED = "invalid_request_error", "api_error", "overloaded_error"
+TYPES = {
+    400: INVALID,
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    408: "timeout_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    500: API,
+    503: OVERLOADED,
+    504: "timeout_error",
+    529: OVERLOADED,
+}
+# `ContextOverflow` in an `error` object, which has no place for its two numbers
+_OVERFLOW = re.compile(r"maximum context length is (\d+) tokens\..{1,40}resulted in (\d+) tokens")
+_OVERFLOW_LENGTH = 200
+_UNSAID = "The upstream answered with an error that says nothing."
+
+
+class MessagesErrors:
+    """The `ErrorForm` of the Messages API."""
+
+    def answer(self, error: MemTreeError, request_id: str = "") -> tuple[int, bytes]:
+        """Status and body of an error of ours."""
+        status = 400 if isinstance(error, ContextOverflow) else error.status
+        said = {**error_response.body(error), "status": error.status}
+        return status, _body(_told(said), request_id)
+
+    def whole(self, error: Mapping[str, Any]) -> bytes:
+        """The body of an answer that is an error."""
+        return _body(_told(error))
+
+    def failed(self, error: Mapping[str, Any]) -> bytes:
+        """All that still has to be said in a stream that has begun."""
+        return b"event: error\ndata: " + self.whole(error) + b"\n\n"
+
+    def first_error(self, beginning: bytes) -> bool | None:
+        """Whether a stream begins with an error; None where that is not told yet: comments and
+        pings come first. `beginning`: decoded, ends anywhere."""
+        for event in SseEvents().feed(beginning):
+            data = sse.data(event)
+            if data is None:
+                continue
+            said = _decoded(data)
+            if said.get("type") != "ping":
+                return said.get("type") == "error" or bool(said.get("error"))
+        return None
+
+
+def _body(error: Json, request_id: str = "") -> bytes:
+    whole = {"type": "error", "error": error, "request_id": request_id or None}
+    return msgspec.json.encode(whole)
+
+
+def _told(error: Mapping[str, Any]) -> Json:
+    """The `error` object in the words of this API. `error`: one of ours with its `status`, or what
+    an upstream said with its status as `code`."""
+    message = error.get("message")
+    said = message if isinstance(message, str) and message else _UNSAID
+    if error.get("code") == ContextOverflow.code and (numbers := _numbers(said)):
+        limit, tokens = numbers
+        return {
+            "type": INVALID,
+            "message": f"prompt is too long: {tokens} tokens > {limit} maximum",
+        }
+    return {"type": _type(error), "message": said, **_details(error)}
+
+
+def _type(error: Mapping[str, Any]) -> str:
+    status = error.get("status")
+    if not isinstance(status, int):
+        given = error.get("type")
+        if isinstance(given, str) and given and given != "upstream_error":
+            return given
+        status = error.get("code")
+    if not isinstance(status, int):
+        return API
+    return TYPES.get(status, INVALID if 400 <= status < 500 else API)
+
+
+def _details(error: Mapping[str, Any]) -> Json:
+    details = error.get("details")
+    return {"details": details} if isinstance(details, dict) else {}
+
+
+def _numbers(message: str) -> tuple[str, str] | None:
+    found = _OVERFLOW.search(message[:_OVERFLOW_LENGTH])
+    return (found[1], found[2]) if found else None
+
+
+def _decoded(data: bytes) -> Json:
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

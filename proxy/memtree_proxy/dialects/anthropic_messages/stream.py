@@ -1,0 +1,211 @@
+"""One streamed answer of the Messages API, made of the streams of several rounds. No I/O.
+
+    bytes of round 1 -> what the client sees of them, as they come
+    its end          -> the calls of our tools that it made, or None: the answer has ended
+    bytes of round 2 -> the same message goes on: one start, blocks numbered on, one end
+
+A first round that calls none of our tools goes through byte for byte, pings and unknown events
+included. Our calls are held back, and so are start and end of a round that another one joins.
+Thinking of later rounds is held back, too: its signatures hold what led to it, and our calls, which
+the client never sees, are part of that. Sent back by the client it would be refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from memtree_proxy.dialects.anthropic_messages import tool_round
+from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
+from memtree_proxy.dialects.anthropic_messages.tool_round import THINKING, AnswerBlock, RoundCalls
+from memtree_proxy.server_tools import sse
+from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
+from memtree_proxy.server_tools.sse import SseEvents
+
+Json = dict[str, Any]
+
+
+class _BlockStart(msgspec.Struct):
+    content_block: msgspec.Raw
+
+
+class MessagesStream:
+    """`names`: of our tools. `offered`: whether the present round was offered them; calls that a
+    model makes all the same are dropped."""
+
+    def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
+        self.offered = offered
+        self._names = names
+        self._rounds = 0
+        self._used: list[Json] = []  # by the rounds before, each
+        self._placed = 0  # blocks that the client has
+        self._begin()
+
+    def _begin(self) -> None:
+        self._rounds += 1
+        self._events = SseEvents()
+        self._blocks: list[AnswerBlock] = []
+        self._by_index: dict[int, AnswerBlock] = {}
+        self._calls = RoundCalls()
+        self._hidden = self._rounds > 1  # whether numbers of blocks differ from the upstream's
+        self._usage: Json = {}
+        self._over = False  # there was a reason to stop, or an error
+        self._asks = False  # and another round follows
+        self._done = False
+        self._unanswered: list[StreamedCall] = []
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that are kept back until their event is complete."""
+        return self._events.waiting
+
+    @property
+    def asks(self) -> bool:
+        """Whether another round follows, and this one has said its last word."""
+        return self._asks and self._done
+
+    def unanswered(self) -> list[StreamedCall]:
+        """Whole calls of ours whose results the model will not see, since the client's calls beside
+        them end the answer; each is told once."""
+        calls, self._unanswered = self._unanswered, []
+        return calls
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What the client gets for these bytes of the upstream."""
+        return b"".join(map(self._event, self._events.feed(chunk)))
+
+    def end(self) -> tuple[bytes, ToolRound | None]:
+        """The upstream's stream has ended: the rest, and what the round asks of us."""
+        rest = self._events.rest()
+        last = self._event(rest) if rest else b""
+        if not self._asks:
+            return last, None
+        calls = tool_round.called(self._blocks, self._rounds)
+        asked = ToolRound((tool_round.message(self._blocks),), calls)
+        self._used.append(self._usage)
+        self._begin()
+        return last, asked
+
+    def failed(self, error: Mapping[str, Any]) -> bytes:
+        """All that still has to be said where no other round comes."""
+        return MessagesErrors().failed(error)
+
+    # -- one event ---------------------------------------------------------------------------
+
+    def _event(self, raw: bytes) -> bytes:
+        data = sse.data(raw)
+        if data is None:
+            return raw
+        try:
+            event = msgspec.json.decode(data)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return raw
+        kind = event.get("type") if isinstance(event, dict) else None
+        if not isinstance(kind, str):
+            if isinstance(event, dict) and event.get("error"):
+                self._over, self._asks = True, False
+            return raw
+        shown = self._shown(kind, event, data)
+        if shown is event:
+            return raw
+        return b"" if shown is None else made(kind, shown)
+
+    def _shown(self, kind: str, event: Json, data: bytes) -> Json | None:
+        """What the client gets of an event: the same object where nothing changes."""
+        match kind:
+            case "message_start":
+                return self._started(event)
+            case "content_block_start":
+                return self._block_started(event, data)
+            case "content_block_delta":
+                if (block := self._block(event)) and isinstance(event.get("delta"), dict):
+                    block.add(event["delta"])
+                return self._numbered(event)
+            case "content_block_stop":
+                return self._numbered(event)
+            case "message_delta":
+                return self._ended(event)
+            case "message_stop":
+                return self._stopped(event)
+            case "error":
+                self._over, self._asks = True, False
+        return event
+
+    def _started(self, event: Json) -> Json | None:
+        message = event.get("message")
+        usage = message.get("usage") if isinstance(message, dict) else None
+        self._usage = tool_round.merged(self._usage, usage)
+        return event if self._rounds == 1 else None
+
+    def _block_started(self, event: Json, data: bytes) -> Json | None:
+        try:
+            raw = bytes(msgspec.json.decode(data, type=_BlockStart).content_block)
+            block = AnswerBlock.of(raw)
+        except (msgspec.DecodeError, RecursionError):  # it has no block, or one that is no object
+            block = AnswerBlock({})
+        number = event.get("index")
+        block.index = number if isinstance(number, int) else self._placed
+        if block.kind == "tool_use" and block.name in self._names:
+            block.begin_call()
+        if block.call or (self._rounds > 1 and block.kind in THINKING):
+            self._hidden = True
+        else:
+            block.place = self._placed if self._hidden else block.index
+            self._placed = max(self._placed, block.place + 1)
+        if block.fields:
+            self._blocks.append(block)
+            self._calls.add(block)
+        self._by_index[block.index] = block
+        return self._numbered(event)
+
+    def _block(self, event: Json) -> AnswerBlock | None:
+        index = event.get("index")
+        return self._by_index.get(index) if isinstance(index, int) else None
+
+    def _numbered(self, event: Json) -> Json | None:
+        """An event of a block, with the number that the client knows it by."""
+        block = self._block(event)
+        if block is None or block.place == block.index:
+            return event
+        return None if block.place is None else {**event, "index": block.place}
+
+    # -- the end of a round ------------------------------------------------------------------
+
+    def _ended(self, event: Json) -> Json | None:
+        self._usage = tool_round.merged(self._usage, event.get("usage"))
+        delta = event.get("delta")
+        reason = delta.get("stop_reason") if isinstance(delta, dict) else None
+        if reason is not None:
+            self._end_of_round(reason)
+        if self._asks:
+            return None
+        shown = event
+        if isinstance(delta, dict) and (why := self._calls.reason_shown(reason)) != reason:
+            shown = {**shown, "delta": {**delta, "stop_reason": why}}
+        if self._used and isinstance(event.get("usage"), dict):
+            total = tool_round.summed([*self._used, self._usage])
+            counts = {name: value for name, value in total.items() if not isinstance(value, str)}
+            shown = {**shown, "usage": counts}
+        return shown
+
+    def _stopped(self, event: Json) -> Json | None:
+        self._end_of_round(None)  # a server may give no reason
+        self._done = True
+        return None if self._asks else event
+
+    def _end_of_round(self, reason: Any) -> None:
+        """No more calls come: decide whether another round follows."""
+        if self._over:
+            return
+        self._over = True
+        if self._calls.followed(reason, offered=self.offered):
+            self._asks = not self._calls.theirs
+            if self._calls.theirs:
+                self._unanswered = list(tool_round.called(self._blocks, self._rounds))
+
+
+def made(kind: str, event: Json) -> bytes:
+    """An event as this API names it: in front of its data, too."""
+    return b"event: " + kind.encode() + b"\n" + sse.made(msgspec.json.encode(event))

@@ -1,0 +1,203 @@
+"""One round of an answer of the Messages API, as it goes back to the model: its assistant message
+with all blocks as they came, thinking and signatures included, then the results of our tools.
+
+A round that goes back whole stands behind the very prompt that produced it, so its signatures hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from memtree_proxy.http import json_body
+from memtree_proxy.server_tools.calls import StreamedCall, parsed
+from memtree_proxy.server_tools.usage import added
+
+Json = dict[str, Any]
+
+THINKING = frozenset({"thinking", "redacted_thinking"})
+# Reasons to stop with which a call of ours is not followed: the message is not whole, or the server
+# wants it back as it is.
+UNFINISHED = frozenset(
+    {"max_tokens", "model_context_window_exceeded", "refusal", "pause_turn", "compaction"}
+)
+_INPUT = "partial_json"
+_LISTS = {"citation": "citations"}  # fields of deltas that are one more of a list
+_LAST = frozenset({"signature"})  # fields that come whole
+# Counts of one round. Claude Code takes those of the last one for the size of the context, where
+# all of them are numbers.
+_COUNTS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+)
+
+
+@dataclass(slots=True)
+class AnswerBlock:
+    """A content block. `fields`: as it came, raw JSON; `grown`: pieces of text behind them, and
+    `listed` values, by field. `index`: as the upstream numbers it; `place`: as the client sees it,
+    None where it does not. `call`: of our tools."""
+
+    fields: dict[str, bytes]
+    kind: str = ""
+    name: str = ""
+    index: int = 0
+    place: int | None = None
+    call: StreamedCall | None = None
+    grown: dict[str, list[str]] = field(default_factory=dict)
+    listed: dict[str, list[Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, raw: bytes, index: int = 0) -> AnswerBlock:
+        """Raises `msgspec.DecodeError` for what is no JSON object."""
+        posted = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        fields = {name: bytes(value) for name, value in posted.items()}
+        return cls(fields, _text(fields.get("type")), _text(fields.get("name")), index)
+
+    def begin_call(self) -> None:
+        """It is a call of our tools."""
+        self.call = StreamedCall(id=_text(self.fields.get("id")), name=self.name, ours=True)
+
+    def add(self, delta: Json) -> None:
+        for name, value in delta.items():
+            if name == "type":
+                continue
+            if name in _LISTS:
+                self.listed.setdefault(_LISTS[name], []).append(value)
+            elif isinstance(value, str) and name not in _LAST:
+                self.grown.setdefault(name, []).append(value)
+            else:
+                self.fields[name] = msgspec.json.encode(value)
+
+    @property
+    def arguments(self) -> str:
+        """The input of a call, as the model wrote it."""
+        pieces = self.grown.get(_INPUT)
+        return "".join(pieces) if pieces else self.fields.get("input", b"{}").decode()
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the API would refuse it: a text of nothing but white space."""
+        if self.kind != "text" or any(piece.strip() for piece in self.grown.get("text", ())):
+            return False
+        return not _text(self.fields.get("text")).strip()
+
+    def raw(self) -> bytes:
+        """The whole block, as it goes back."""
+        whole = dict(self.fields)
+        for name, pieces in self.grown.items():
+            if name != _INPUT:
+                whole[name] = msgspec.json.encode("".join((_text(whole.get(name)), *pieces)))
+        for name, values in self.listed.items():
+            whole[name] = msgspec.json.encode([*_list(whole.get(name)), *values])
+        if _INPUT in self.grown or (self.call and "input" in whole):
+            written = self.arguments
+            sound = bool(written.strip()) and parsed(written) is not None
+            whole["input"] = written.encode() if sound else b"{}"
+        if self.call is not None:
+            whole["id"] = msgspec.json.encode(self.call.id)
+        return msgspec.json.encode({name: msgspec.Raw(value) for name, value in whole.items()})
+
+
+def called(blocks: Iterable[AnswerBlock], number: int) -> tuple[StreamedCall, ...]:
+    """Our calls of a round, whole; one that came without an id gets one."""
+    calls: list[StreamedCall] = []
+    for block in blocks:
+        if (call := block.call) is not None:
+            call.id = call.id or f"toolu_mem{number:02}{len(calls):04}"
+            call.said = [block.arguments]
+            calls.append(call)
+    return tuple(calls)
+
+
+def message(blocks: Iterable[AnswerBlock]) -> bytes:
+    """The assistant message of a round."""
+    content = json_body.joined(block.raw() for block in blocks if not block.says_nothing)
+    return b'{"role":"assistant","content":' + content + b"}"
+
+
+def without_thinking(raw: bytes) -> bytes:
+    """A message of a round without its thinking: it always holds a call or a result, too."""
+    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    blocks = msgspec.json.decode(fields["content"], type=list[msgspec.Raw])
+    kept = [one for one in map(bytes, blocks) if AnswerBlock.of(one).kind not in THINKING]
+    if len(kept) == len(blocks):
+        return raw
+    return msgspec.json.encode({**fields, "content": msgspec.Raw(json_body.joined(kept))})
+
+
+def results(calls: Sequence[StreamedCall], texts: Sequence[str]) -> list[bytes]:
+    """The user message with the results of a round's calls."""
+    content = [
+        {"type": "tool_result", "tool_use_id": call.id, "content": text}
+        for call, text in zip(calls, texts, strict=True)
+    ]
+    return [msgspec.json.encode({"role": "user", "content": content})]
+
+
+class RoundCalls:
+    """Whose calls a round holds. `ours`: there is one of our tools; `theirs`: one of the client's,
+    who has to run it before anything else can be said."""
+
+    def __init__(self, blocks: Iterable[AnswerBlock] = ()) -> None:
+        self.ours = self.theirs = False
+        for block in blocks:
+            self.add(block)
+
+    def add(self, block: AnswerBlock) -> None:
+        self.ours |= block.call is not None
+        self.theirs |= block.kind == "tool_use" and block.call is None
+
+    def followed(self, reason: Any, *, offered: bool) -> bool:
+        """Whether our calls are whole and may be answered, once the round has ended."""
+        whole = not (isinstance(reason, str) and reason in UNFINISHED)
+        return self.ours and offered and whole
+
+    def reason_shown(self, reason: Any) -> Any:
+        """Why the answer stopped, where calls of ours were dropped from it."""
+        return "end_turn" if self.ours and not self.theirs and reason == "tool_use" else reason
+
+
+def merged(start: Any, delta: Any) -> Json:
+    """The usage of one round: what its last event says counts, where it says anything."""
+    before = start if isinstance(start, dict) else {}
+    after = delta if isinstance(delta, dict) else {}
+    return {**before, **{name: value for name, value in after.items() if value is not None}}
+
+
+def summed(rounds: Sequence[Mapping[str, Any]]) -> Json:
+    """The usage of several rounds: counts are added, input and cache as well as output, and each
+    round is an entry of `iterations`, by whose last one the size of the context can be told."""
+    total: Json = {}
+    iterations: list[Any] = []
+    for usage in rounds:
+        total = added(total, {k: v for k, v in usage.items() if k != "iterations"})
+        own = usage.get("iterations")
+        iterations += own if isinstance(own, list) and own else [_iteration(usage)]
+    return {**total, "iterations": iterations}
+
+
+def _iteration(usage: Mapping[str, Any]) -> Json:
+    counts = {name: usage.get(name) or 0 for name in _COUNTS}
+    return {"type": "message", **counts, "cache_creation": usage.get("cache_creation")}
+
+
+def _text(raw: bytes | None) -> str:
+    try:
+        value = msgspec.json.decode(raw) if raw else ""
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return ""
+    return value if isinstance(value, str) else ""
+
+
+def _list(raw: bytes | None) -> list[Any]:
+    try:
+        value = msgspec.json.decode(raw) if raw else []
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return []
+    return value if isinstance(value, list) else []

@@ -1,0 +1,249 @@
+"""What an answer sends, as the messages of a request that the API takes.
+
+    user       [the client's own context, memory text, the first kept message if it is the user's]
+    ...        system messages that are always sent, rounds that load tools: in their order, the
+               first before any message of the assistant
+    ...        what is kept, byte for byte as it was posted
+
+Two messages of the user never follow each other because of us, and what is posted is never torn
+apart: a message is sent where any part of it is kept. Thinking from before a fold, or from before
+the words that memories stand with now, is bound to what was sent then, so it goes; what was said
+behind it stays as it is.
+What this file does not do: decide what is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from memtree.context.answer import Answer, AnswerItem, KeptMessage, MemoryText
+from memtree.conversation.preamble import Preamble
+from memtree.text import memory_lines
+from memtree.text.memory_lines import SEAM
+from memtree_proxy.dialects.anthropic_messages import content, markers
+from memtree_proxy.dialects.anthropic_messages.canonical.posted_request import PostedRequest
+from memtree_proxy.dialects.anthropic_messages.canonical.translation import CLOSED, THINKING, USER
+from memtree_proxy.dialects.injection import PlacedMemories
+from memtree_proxy.http import json_body
+
+
+def fields(
+    request: PostedRequest,
+    answer: Answer | None,
+    memories: PlacedMemories | None,
+    more: Sequence[bytes],
+    *,
+    no_thinking_before: int = 0,
+) -> Mapping[str, bytes]:
+    """The field `messages`, where it changes."""
+    folded = answer if answer is not None and answer.changed else None
+    limit = no_thinking_before
+    if memories is not None and not request.enabled:
+        limit = max(limit, _thought_elsewhere(request))
+    if folded is None and not limit:
+        return _in_place(request, memories, more)
+    if folded is not None and not request.enabled:
+        limit = max(limit, folded.begun)
+    begun = folded.begun if folded is not None else 0
+    outgoing = _Outgoing(request, limit, begun, memories, folds=folded is not None)
+    whole = range(len(request) if folded is None else 0)
+    sent = outgoing.of([*map(KeptMessage, whole)] if folded is None else folded.items)
+    return {"messages": json_body.joined((*(one.raw for one in sent), *more))}
+
+
+# ---------------------------------------------------------------- nothing is folded
+
+
+def _in_place(
+    request: PostedRequest, memories: PlacedMemories | None, more: Sequence[bytes]
+) -> Mapping[str, bytes]:
+    """The posted array with memories in one of its messages, and more behind it."""
+    place = request.translated.newest_words() if memories is not None else None
+    array = b""
+    if memories is not None and place is not None:
+        raw = content.with_blocks(request.raws[place], [_memory_block(memories)])
+        array = request.raws.with_item(place, raw)
+    if more:
+        array = json_body.extended(array or request.raws.array(), more)
+    return {"messages": array} if array else {}
+
+
+def _memory_block(memories: PlacedMemories) -> bytes:
+    return content.text_block(memory_lines.block(memories.lines) + SEAM)
+
+
+def _thought_elsewhere(request: PostedRequest) -> int:
+    """Before which canonical message thinking is bound to a prompt that is not sent any more: the
+    memories stood in front of other words then. 0 where there is none, or nothing to place them."""
+    newest = request.translated.newest_words()
+    if newest is None or THINKING.first(request.translated.marks, newest) < 0:
+        return 0
+    return request.first_of(newest)
+
+
+# ---------------------------------------------------------------- messages that change
+
+
+class _Sent(NamedTuple):
+    """A message that is sent: posted ones [first, end), none where it is ours."""
+
+    role: str
+    raw: bytes
+    first: int = -1
+    end: int = -1
+
+
+@dataclass(slots=True)
+class _Outgoing:
+    """The messages of an answer as they are put together. `limit`: a canonical message before which
+    no thinking is sent. `begun`: how many there were when what is folded was."""
+
+    request: PostedRequest
+    limit: int
+    begun: int
+    memories: PlacedMemories | None
+    folds: bool
+    sent: list[_Sent] = field(default_factory=list)
+
+    def of(self, items: Sequence[AnswerItem]) -> list[_Sent]:
+        blocks = self._blocks(items)
+        met: set[int] = set()
+        for item in items:
+            if isinstance(item, KeptMessage):
+                self._keep(item.index, met, blocks)
+        self.sent.sort(key=lambda one: one.first)  # a system message may stand before its place
+        if self.folds and self.request.enabled:
+            self._begin_with_thinking()
+        memory = next((item for item in items if isinstance(item, MemoryText)), None)
+        if memory is not None:
+            self.sent.insert(0, self._memory(memory))
+        elif self.folds and not _begins_with_user(self.sent):
+            self.sent.insert(0, _Sent("user", content.user_message([_NOT_SHOWN])))
+        return _arranged(self.sent)
+
+    def _blocks(self, items: Sequence[AnswerItem]) -> dict[int, list[bytes]]:
+        """What is put into posted messages of the user; a system message takes nothing of ours."""
+        found: dict[int, list[bytes]] = {}
+        translated = self.request.translated
+        for item in items:
+            if isinstance(item, KeptMessage) and item.block:
+                place = self.request.place(item.index)
+                if place >= 0 and translated.marks[place] & (USER | CLOSED) == USER:
+                    found.setdefault(place, []).append(content.text_block(item.block))
+        if self.memories is not None and (newest := translated.newest_words()) is not None:
+            found.setdefault(newest, []).append(_memory_block(self.memories))
+        return found
+
+    def _keep(self, canonical: int, met: set[int], blocks: Mapping[int, list[bytes]]) -> None:
+        """The posted message that a canonical one is of, once."""
+        place = self.request.place(canonical)
+        if place < 0 or place in met:
+            return
+        met.add(place)
+        one, raw = self.request.posted[place], self.request.raws[place]
+        if one.thinking and canonical < self.limit:
+            raw = content.without_blocks(raw, one.thinking)
+        if place in blocks:
+            raw = content.with_blocks(raw, blocks[place])
+        if raw:
+            self.sent.append(_Sent(one.role, raw, place, place + 1))
+
+    def _begin_with_thinking(self) -> None:
+        """Of a turn that begins with the memory message, as far as the beginning of its epoch tells
+        (so that the same is sent throughout it): rounds in front that are there to load tools go,
+        unless they begin with thinking, as the turn has to."""
+        posted = self.request.posted
+        kept = _kept_from(self.sent)
+        talk = [one for one in self.sent if one.role != "system"]
+        front = [one for one in talk if one.first < kept]
+        known = len(self.request.raws)
+        if self.begun < len(self.request):
+            known = self.request.place(self.begun)
+        words = [one for one in talk[len(front) + 1 :] if one.first < known]
+        if any(one.role == "user" and not posted[one.first].results for one in words):
+            return
+        gone = set[int]()
+        for one in front:
+            if posted[one.first].begins_with_thinking:
+                break
+            gone.add(one.first)
+        self.sent = [one for one in self.sent if one.first not in gone]
+
+    def _memory(self, memory: MemoryText) -> _Sent:
+        """The memory message: the client's own context, then the text."""
+        behind = [one.raw for one in self.sent]
+        marker = markers.fitted(memory.cache_marker, self.request.before, behind, self.request.top)
+        text = content.text_block(memory.text, marker)
+        return _Sent("user", content.user_message([*self._context(memory.preamble), text]))
+
+    def _context(self, preamble: Preamble) -> list[bytes]:
+        """The client's own context, block by block, without its cache markers."""
+        found = [content.text_block(preamble.text)] if preamble.text else []
+        posted: dict[int, list[bytes]] = {}
+        for canonical, at in preamble.parts:
+            part = self.request.part(canonical)
+            if part.place not in posted:
+                posted[part.place] = content.blocks_of(self.request.raws[part.place])
+            block = part.blocks[at] if at < len(part.blocks) else at
+            if block < len(posted[part.place]):
+                found.append(content.without_marker(posted[part.place][block]))
+        return found
+
+
+_NOT_SHOWN = content.text_block("[Earlier messages of this conversation are not shown.]")
+
+
+def _kept_from(sent: Sequence[_Sent]) -> int:
+    """The first of the posted messages that are sent up to the end without a gap."""
+    at = len(sent) - 1
+    while at > 0 and _neighbours(sent[at - 1], sent[at]):
+        at -= 1
+    return sent[at].first if sent else 0
+
+
+def _begins_with_user(sent: Sequence[_Sent]) -> bool:
+    return next((one.role for one in sent if one.role != "system"), "") == "user"
+
+
+def _arranged(sent: Sequence[_Sent]) -> list[_Sent]:
+    """The messages in an order that the API takes: what stands between two messages of the
+    assistant is put right where it is not what was posted there."""
+    made: list[_Sent] = []
+    run: list[_Sent] = []
+    for one in sent:
+        if one.role == "assistant":
+            made += (*_run(run), one)
+            run = []
+        else:
+            run.append(one)
+    return [*made, *_run(run)]
+
+
+def _run(run: Sequence[_Sent]) -> list[_Sent]:
+    """Messages of the user, then the system's. Neighbours that were none are made one."""
+    if all(_neighbours(*pair) for pair in pairwise(run)):
+        return list(run)
+    groups: list[list[_Sent]] = []
+    for one in run:
+        if one.role != "user":
+            continue
+        if groups and not _neighbours(groups[-1][-1], one):
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return [*map(_one_of, groups), *(one for one in run if one.role == "system")]
+
+
+def _one_of(users: Sequence[_Sent]) -> _Sent:
+    if len(users) == 1:
+        return users[0]
+    raw = content.merged([one.raw for one in users])
+    return _Sent("user", raw, users[0].first, users[-1].end)
+
+
+def _neighbours(one: _Sent, other: _Sent) -> bool:
+    """Whether they were posted one behind the other."""
+    return one.end == other.first >= 0

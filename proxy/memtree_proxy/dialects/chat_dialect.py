@@ -1,0 +1,118 @@
+"""OpenAI's chat completions as a `Dialect`: posted messages are the canonical ones.
+
+What this file does not do: write messages (`openai_chat`), or place memories (`injection`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from memtree.config import Settings
+from memtree.context.answer import Answer
+from memtree.conversation.message import Message
+from memtree_proxy.dialects import openai_chat
+from memtree_proxy.dialects.injection import PlacedMemories
+from memtree_proxy.http import json_body
+from memtree_proxy.http.error_response import OpenAIErrors
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.request import fields
+from memtree_proxy.server_tools import offer, sse
+from memtree_proxy.server_tools.calls import ToolRound
+from memtree_proxy.server_tools.definitions import ToolGroup
+from memtree_proxy.server_tools.offer import Offer
+from memtree_proxy.server_tools.stream import ToolStream
+from memtree_proxy.server_tools.whole import WholeAnswer
+
+HISTORY = "messages"
+
+
+class ChatDialect:
+    """`/chat/completions`."""
+
+    name = "chat"
+    history = HISTORY
+    output_fields: tuple[str, ...] = fields.OUTPUT_FIELDS
+    sign = b": keep-alive\n\n"
+    prefix_bound = False
+
+    def __init__(self, settings: Settings) -> None:
+        self.errors = ChatErrors(settings.overflow_status)
+
+    def read(self, body: Body, tenant: str, most: int | None = None) -> ChatHistory:
+        return ChatHistory(
+            body, body.messages(most), fields.tools_tokens(body), fields.markers(body)
+        )
+
+    def offer(
+        self, body: Body, groups: tuple[ToolGroup, ...], defined: frozenset[str] | None = None
+    ) -> Offer | None:
+        return offer.of(body, groups)
+
+    def stream(self, names: frozenset[str]) -> ToolStream:
+        return ToolStream(names)
+
+    def whole(self, names: frozenset[str]) -> WholeAnswer:
+        return WholeAnswer(names)
+
+    def results(self, asked: ToolRound, texts: Sequence[str]) -> list[bytes]:
+        """One message a call."""
+        return [
+            msgspec.json.encode({"role": "tool", "tool_call_id": call.id, "content": text})
+            for call, text in zip(asked.calls, texts, strict=True)
+        ]
+
+    def forget(self) -> None:
+        """Nothing is cached."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatHistory:
+    """A `DialectHistory`. Chats say of themselves neither that they pass nor that they are side
+    requests."""
+
+    body: Body
+    messages: Sequence[Message]
+    tools_tokens: int = 0
+    markers: int = 0
+    passes: str = ""
+    side: bool = False
+    defined: None = None
+
+    def fields(
+        self,
+        answer: Answer | None,
+        memories: PlacedMemories | None = None,
+        more: Sequence[bytes] = (),
+        *,
+        no_thinking_before: int = 0,
+    ) -> Mapping[str, bytes]:
+        """No upstream of chats refuses thinking: `no_thinking_before` changes nothing."""
+        if answer is not None and answer.changed:
+            kept: Sequence[bytes] = openai_chat.messages(answer.items, self.messages)
+            kept = memories.among(kept) if memories else kept
+            return {HISTORY: json_body.joined((*kept, *more))}
+        if not (memories or more):
+            return {}
+        posted = self.body.fragment(HISTORY) or b"[]"
+        posted = memories.within(posted) if memories else posted
+        return {HISTORY: json_body.extended(posted, more) if more else posted}
+
+    def unbound(self, items: Sequence[bytes]) -> list[bytes]:
+        return list(items)
+
+
+class ChatErrors(OpenAIErrors):
+    """An `ErrorForm`."""
+
+    def failed(self, error: Mapping[str, Any]) -> bytes:
+        return sse.failed(error)
+
+    def whole(self, error: Mapping[str, Any]) -> bytes:
+        return msgspec.json.encode({"error": error})
+
+    def first_error(self, beginning: bytes) -> bool | None:
+        return b'"error"' in beginning if b"data:" in beginning else None

@@ -1,0 +1,77 @@
+"""The response object of an answer that is made of several rounds: what its last event says, or its
+body where it is not streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from memtree_proxy.dialects.openai_responses import errors, tool_round
+from memtree_proxy.dialects.openai_responses.tool_round import AnswerOutput
+from memtree_proxy.http import json_body
+from memtree_proxy.server_tools.calls import ToolRound
+from memtree_proxy.server_tools.usage import added
+
+Json = dict[str, Any]
+Fields = dict[str, msgspec.Raw]
+
+_HEAD = ("id", "created_at", "model")
+
+
+class FinalResponse:
+    """`names`: of our tools. It knows what the client has of the rounds before."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        self._begun: Fields = {}
+        self._before: list[bytes] = []  # items
+        self._used: Any = None  # by the rounds before
+
+    def begin(self, response: Fields) -> None:
+        """The first round's head is that of the answer."""
+        self._begun = self._begun or response
+
+    def outputs(self, response: Fields) -> list[AnswerOutput] | None:
+        return tool_round.outputs(response.get("output"), self._names)
+
+    def asked(self, response: Fields, items: Sequence[AnswerOutput], number: int) -> ToolRound:
+        """Add a round that another one follows."""
+        self.begin(response)
+        self._before += [item.raw for item in tool_round.shown(items, later=number > 1)]
+        self._used = added(self._used, _value(response, "usage"))
+        calls = tool_round.called(items, number)
+        stored = _value(response, "store") is not False
+        return ToolRound(tool_round.sent_back(items, calls, stored=stored), calls)
+
+    def whole(self, response: Fields, items: Sequence[AnswerOutput], *, later: bool) -> Fields:
+        """The last round's response with the items of all rounds, without our calls, and with the
+        usage of all. It has the id of the first round, as its stream said, unless the server keeps
+        answers: what stands under the first id there is a call without its result, on which no
+        client could build, and the last one holds all."""
+        items = self.outputs(response) or items
+        kept = [*self._before, *(item.raw for item in tool_round.shown(items, later=later))]
+        head = {name: self._begun[name] for name in _HEAD if later and name in self._begun}
+        if _value(response, "store") is True:
+            head.pop("id", None)
+        whole = {**response, **{name: head[name] for name in head if name in response}}
+        whole["output"] = msgspec.Raw(json_body.joined(kept))
+        if self._used is not None and isinstance(usage := _value(response, "usage"), dict):
+            whole["usage"] = msgspec.Raw(msgspec.json.encode(added(self._used, usage)))
+        return whole
+
+    def begun(self) -> Json:
+        """The response as far as it has come."""
+        known = errors.response("", 0)
+        for name in self._begun:
+            known[name] = _value(self._begun, name)
+        known["output"] = [msgspec.Raw(item) for item in self._before]
+        return {**known, "usage": self._used}
+
+
+def _value(response: Fields, name: str) -> Any:
+    try:
+        return msgspec.json.decode(response.get(name, b"null"))
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None

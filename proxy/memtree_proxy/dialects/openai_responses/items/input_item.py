@@ -1,0 +1,241 @@
+"""One item of a posted `input`: what it is, and what it adds to the canonical history.
+
+Real clients send items that the API's own types do not allow (reasoning without an id, messages
+without a type), and new kinds of items come every few months. So whatever can be understood is, an
+unknown item is kept whole, and only what has no place in a conversation is refused.
+
+An item is parsed once and its translation kept (`translation_cache`). What a client posts anyway is
+not copied into that: a message of the user is its own canonical form, and of an output only the
+place of its text is kept.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from memtree.conversation.message import SYSTEM_ROLES, TEXT_PARTS
+from memtree.conversation.validation import check
+from memtree.errors import BadRequest
+from memtree.text import tokens
+from memtree_proxy.dialects.openai_responses.items import calls, outputs, server_items
+from memtree_proxy.http import json_fields
+from memtree_proxy.http.json_fields import DuplicateKey
+
+BREAKPOINT, MARKER = "prompt_cache_breakpoint", "cache_control"
+# Codex had other names for it.
+_COMPACTIONS = frozenset({"compaction", "compaction_summary", "context_compaction"})
+_HELD_BY_SERVER = frozenset({"item_reference", "compaction_trigger"})
+_SETTINGS = frozenset({"additional_tools", "configuration_update"})
+_BOOKKEEPING = ("id", "status")  # the server's, different for the same content
+
+
+class ItemKind(enum.Enum):
+    """`SERVER_STATE`: the item stands for what only the server has, or asks it to make that."""
+
+    USER = enum.auto()
+    SYSTEM = enum.auto()
+    MODEL = enum.auto()
+    OUTPUT = enum.auto()
+    COMPACTION = enum.auto()
+    SERVER_STATE = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class InputItem:
+    """An item as read; spans are of its raw JSON.
+
+    `canonical`: of a message of the user or the system that is not canonical as posted. Of what the
+    model said: `text` (the inside of a JSON string), `parts` that are no text, `reasoning` (JSON
+    strings), `sealed` (the span of encrypted reasoning), `call` as a canonical tool call. `ids`: of
+    a call, the first one its canonical id; of an output, of the call that it answers. `output`: the
+    span of an output's canonical content, where it is not `canonical`, and `opening` what stands
+    before that in a canonical message. `identified`: it has an id,
+    by which the server pairs it with its reasoning. `loads`: names of tools that it loads.
+    `tools_tokens`: of tools that it defines.
+    """
+
+    kind: ItemKind
+    canonical: bytes = b""
+    text: bytes = b""
+    parts: tuple[bytes, ...] = ()
+    reasoning: tuple[bytes, ...] = ()
+    sealed: tuple[int, int] | None = None
+    call: bytes = b""
+    ids: tuple[str, ...] = ()
+    output: tuple[int, int] | None = None
+    opening: bytes = b""
+    reasons: bool = False
+    identified: bool = False
+    loads: frozenset[str] = frozenset()
+    tools_tokens: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of text that it holds."""
+        said = sum(map(len, (*self.parts, *self.reasoning)))
+        return len(self.canonical) + len(self.text) + len(self.call) + len(self.opening) + said
+
+
+def read_item(raw: bytes, place: str) -> InputItem:
+    """Raises `BadRequest` that names what cannot be read, as in `input[3].call_id`."""
+    fields = _object(raw, place)
+    kind = fields.get("type")
+    if kind is not None and not isinstance(kind, str):
+        raise BadRequest(f"{place}.type must be a string", param=f"{place}.type")
+    if kind in (None, "message"):
+        if kind is None and "role" not in fields and "id" in fields:
+            return InputItem(ItemKind.SERVER_STATE)  # a reference; its type may be left out
+        return _message(fields, place)
+    if kind in _HELD_BY_SERVER:
+        return InputItem(ItemKind.SERVER_STATE)
+    if kind in _COMPACTIONS:
+        return InputItem(ItemKind.COMPACTION)
+    if kind in _SETTINGS:
+        return _setting(fields)
+    if kind == "reasoning":
+        return _reasoning(raw, fields, place)
+    if outputs.is_output(kind, fields):
+        return _output(raw, kind, fields, place)
+    if (said := server_items.said(kind, fields)) is not None:
+        return _model(fields, text=said.text, parts=said.parts, loads=said.loads)
+    if calls.is_call(kind):
+        ids = calls.ids(kind, fields, place)
+        call = msgspec.json.encode(calls.canonical_call(kind, fields, ids, place))
+        return _model(fields, call=call, ids=ids)
+    return _unknown(kind, fields)
+
+
+def _object(raw: bytes, place: str) -> dict[str, Any]:
+    try:
+        decoded = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{place}: not valid JSON: {error}", param=place) from error
+    except RecursionError as error:
+        raise BadRequest(f"{place}: nested too deeply", param=place) from error
+    if not isinstance(decoded, dict):
+        raise BadRequest(f"{place} must be an object", param=place)
+    return decoded
+
+
+def _message(fields: dict[str, Any], place: str) -> InputItem:
+    role = fields.get("role")
+    if role == "assistant":
+        return _said(fields, place)
+    if not isinstance(role, str) or (role != "user" and role not in SYSTEM_ROLES):
+        raise BadRequest(
+            f"{place}.role must be one of assistant, developer, system, user",
+            param=f"{place}.role",
+        )
+    check(fields, place)
+    kind = ItemKind.USER if role == "user" else ItemKind.SYSTEM
+    content = fields.get("content")
+    if not _marked(content):
+        return InputItem(kind)
+    message = {"role": role, "content": _with_markers(content)}
+    return InputItem(kind, canonical=msgspec.json.encode(message))
+
+
+def _said(fields: dict[str, Any], place: str) -> InputItem:
+    check({"role": "assistant", "content": fields.get("content")}, place)
+    content = fields.get("content") or ()
+    if isinstance(content, str):
+        return _model(fields, text=content)
+    text = "".join(part["text"] for part in content if part["type"] in TEXT_PARTS)
+    return _model(fields, text=text, parts=[p for p in content if p["type"] not in TEXT_PARTS])
+
+
+def _setting(fields: dict[str, Any]) -> InputItem:
+    """Tools and options that count from here on: they are the system's, wherever they stand."""
+    tools = fields.get("tools")
+    return InputItem(
+        ItemKind.SYSTEM,
+        canonical=b'{"role":"system","content":null}',
+        tools_tokens=tokens.count(msgspec.json.encode(tools).decode()) if tools else 0,
+    )
+
+
+def _reasoning(raw: bytes, fields: dict[str, Any], place: str) -> InputItem:
+    """What is encrypted is what the model reads again; a summary beside it is for people."""
+    sealed = fields.get("encrypted_content")
+    if isinstance(sealed, str) and sealed:
+        return _model(fields, sealed=_span(raw, "encrypted_content", place), reasons=True)
+    lists = [fields[name] for name in ("summary", "content") if isinstance(fields.get(name), list)]
+    texts = [part.get("text") for parts in lists for part in parts if isinstance(part, dict)]
+    reasoning = tuple(msgspec.json.encode(text) for text in texts if isinstance(text, str) and text)
+    return _model(fields, reasoning=reasoning, reasons=True)
+
+
+def _output(raw: bytes, kind: str, fields: dict[str, Any], place: str) -> InputItem:
+    ids = outputs.ids(kind, fields, place)
+    output = fields.get("output")
+    parts = outputs.is_parts(output)
+    opening = tool_opening(ids[0] if ids else "")
+    if isinstance(output, str) or (parts and not _marked(output)):
+        span = _span(raw, "output", place)
+        return InputItem(ItemKind.OUTPUT, ids=ids, output=span, opening=opening)
+    content = _with_markers(output) if parts else outputs.content(kind, fields)
+    return InputItem(
+        ItemKind.OUTPUT,
+        canonical=msgspec.json.encode(content),
+        ids=ids,
+        opening=opening,
+        loads=server_items.loaded(fields) if kind == "tool_search_output" else frozenset(),
+    )
+
+
+def tool_opening(call_id: str) -> bytes:
+    """The beginning of a canonical message with the result of a call, up to its content."""
+    named = b'"tool_call_id":' + msgspec.json.encode(call_id) + b"," if call_id else b""
+    return b'{"role":"tool",' + named + b'"content":'
+
+
+def _unknown(kind: str, fields: dict[str, Any]) -> InputItem:
+    """An item of a kind that nobody here knows is kept whole beside its neighbours."""
+    role = fields.get("role")
+    if isinstance(role, str) and role in SYSTEM_ROLES:
+        message = {"role": "system", "content": [{**fields, "type": kind}]}
+        return InputItem(ItemKind.SYSTEM, canonical=msgspec.json.encode(message))
+    content = {key: value for key, value in fields.items() if key not in _BOOKKEEPING}
+    return _model(fields, parts=[content])
+
+
+def _model(
+    fields: dict[str, Any],
+    *,
+    text: str = "",
+    parts: list[dict[str, Any]] | None = None,
+    **more: Any,
+) -> InputItem:
+    return InputItem(
+        ItemKind.MODEL,
+        text=msgspec.json.encode(text)[1:-1],
+        parts=tuple(msgspec.json.encode(part) for part in parts or ()),
+        identified=bool(fields.get("id")),
+        **more,
+    )
+
+
+def _span(raw: bytes, name: str, place: str) -> tuple[int, int]:
+    """Where the value of a field stands."""
+    try:
+        fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        span = json_fields.spans(raw, fields)[name]
+    except DuplicateKey as error:
+        raise BadRequest(f"{place}: a field stands twice", param=place) from error
+    return span.start, span.end
+
+
+def _marked(content: object) -> bool:
+    return isinstance(content, list) and any(part.get(BREAKPOINT) for part in content)
+
+
+def _with_markers(content: Any) -> list[dict[str, Any]]:
+    """The same parts with the cache markers by the name that the core knows."""
+    return [
+        {(MARKER if key == BREAKPOINT else key): value for key, value in part.items()}
+        for part in content
+    ]

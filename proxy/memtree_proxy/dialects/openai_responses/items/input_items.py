@@ -1,0 +1,59 @@
+"""The posted items, and what is known of earlier lists of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memtree_proxy.dialects.known_translations import KnownTranslations
+from memtree_proxy.dialects.openai_responses.items.input_item import InputItem, read_item
+from memtree_proxy.dialects.openai_responses.translation import TranslatedItems
+from memtree_proxy.dialects.raw_items import RawItems
+from memtree_proxy.dialects.translation_cache import TranslationCache
+
+INPUT = "input"
+
+ItemCache = TranslationCache[InputItem]
+
+
+class InputItems:
+    """The items of a list, each read when it is looked at."""
+
+    __slots__ = ("_cache", "_found", "_since", "raws", "tenant")
+
+    def __init__(self, raws: RawItems, tenant: str, cache: ItemCache) -> None:
+        self.raws = raws
+        self.tenant, self._cache, self._since = tenant, cache, cache.deletions
+        self._found: dict[int, InputItem] = {}
+
+    def __getitem__(self, index: int) -> InputItem:
+        """Raises `BadRequest` that names what cannot be read."""
+        found = self._found.get(index)
+        if found is None:
+            raw = self.raws[index]
+            found = self._cache.get(self.tenant, raw)
+            if found is None:
+                found = read_item(raw, f"{INPUT}[{index}]")
+                self._cache.put(self.tenant, raw, found, found.size, self._since)
+            self._found[index] = found
+        return found
+
+    def key(self, text: bytes) -> bytes:
+        """By which a text of this tenant is known again."""
+        return self._cache.key(self.tenant, text)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownInput:
+    """`listed`: the number of its canonical messages; `leading`: by what those of no item are known
+    again."""
+
+    translated: TranslatedItems
+    listed: int
+    leading: tuple[bytes, ...]
+
+    @property
+    def nbytes(self) -> int:
+        return self.translated.nbytes
+
+
+KnownInputs = KnownTranslations[KnownInput]

@@ -1,0 +1,249 @@
+"""One streamed answer of the Responses API, made of the streams of several rounds. No I/O.
+
+    bytes of round 1 -> what the client sees of them, as they come
+    its end          -> the calls of our tools that it made, or None: the answer has ended
+    bytes of round 2 -> the same response goes on: items and events numbered on, one end
+
+A first round that calls none of our tools goes through byte for byte, comments and unknown events
+included. Our calls are held back, and so are beginning and end of a round that another one joins.
+Reasoning of later rounds waits for the item behind it, and goes where that goes (`tool_round`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from memtree_proxy.dialects.openai_responses import errors, final, tool_round
+from memtree_proxy.dialects.openai_responses.tool_round import AnswerOutput
+from memtree_proxy.server_tools import sse
+from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
+from memtree_proxy.server_tools.sse import SseEvents
+
+Json = dict[str, Any]
+
+BEGINNINGS = frozenset({"response.created", "response.queued", "response.in_progress"})
+ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+ADDED, DONE = "response.output_item.added", "response.output_item.done"
+_INDEX, _NUMBER = "output_index", "sequence_number"
+
+
+class _ItemDone(msgspec.Struct):
+    item: msgspec.Raw
+
+
+class _Ended(msgspec.Struct):
+    response: dict[str, msgspec.Raw]
+
+
+class ResponsesStream:
+    """`names`: of our tools. `offered`: whether the present round was offered them; calls that a
+    model makes all the same are dropped."""
+
+    def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
+        self.offered = offered
+        self._names = names
+        self._rounds = 0
+        self._answer = final.FinalResponse(names)
+        self._changed = False  # something was hidden: numbers differ from the upstream's
+        self._number = 0  # of the next event
+        self._placed = 0  # items that the client has
+        self._begin()
+
+    def _begin(self) -> None:
+        self._rounds += 1
+        self._events = SseEvents()
+        self._places: dict[int, int | None] = {}  # of items, by the upstream's index; None: hidden
+        self._done_items: dict[int, AnswerOutput] = {}
+        self._held: list[tuple[bytes, Json]] = []  # events of reasoning
+        self._held_size = 0
+        self._holding: set[int] = set()  # whose events these are
+        self._of_ours = False  # a call of ours came behind them
+        self._response: dict[str, msgspec.Raw] = {}
+        self._broken = False  # there was an error
+        self._over = False
+        self._asks = False  # and another round follows
+        self._unanswered: list[StreamedCall] = []
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that are kept back."""
+        return self._events.waiting + self._held_size
+
+    @property
+    def asks(self) -> bool:
+        """Whether another round follows, and this one has said its last word."""
+        return self._asks
+
+    def unanswered(self) -> list[StreamedCall]:
+        """Whole calls of ours whose results the model will not see, since the client's calls beside
+        them end the answer; each is told once."""
+        calls, self._unanswered = self._unanswered, []
+        return calls
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What the client gets for these bytes of the upstream."""
+        return b"".join(map(self._event, self._events.feed(chunk)))
+
+    def end(self) -> tuple[bytes, ToolRound | None]:
+        """The upstream's stream has ended: the rest, and what the round asks of us."""
+        rest = self._events.rest()
+        last = self._event(rest) if rest else b""
+        if not self._asks:
+            return last, None
+        asked = self._answer.asked(self._response, self._items(), self._rounds)
+        self._begin()
+        self._changed = True
+        return last, asked
+
+    def failed(self, error: Mapping[str, Any]) -> bytes:
+        """All that still has to be said where no other round comes."""
+        return errors.ended(self._answer.begun(), error, self._number)
+
+    # -- one event ---------------------------------------------------------------------------
+
+    def _event(self, raw: bytes) -> bytes:
+        data = sse.data(raw)
+        if data is None:
+            return raw
+        if self._asks:
+            return b""
+        try:
+            event = msgspec.json.decode(data)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):  # `[DONE]`, too
+            return raw
+        kind = event.get("type") if isinstance(event, dict) else None
+        if not isinstance(kind, str):
+            self._broken |= isinstance(event, dict) and bool(event.get("error"))
+            return raw
+        if kind in BEGINNINGS:
+            return self._begun(raw, event, data)
+        if kind in ENDS:
+            return self._ended(raw, event, data)
+        self._broken |= kind == "error"
+        index = event.get(_INDEX)
+        if not isinstance(index, int):
+            return self._numbered(raw, event)
+        return self._of_item(kind, index, raw, event, data)
+
+    def _begun(self, raw: bytes, event: Json, data: bytes) -> bytes:
+        if self._rounds > 1:
+            return b""
+        if (response := _response(data)) is not None:
+            self._answer.begin(response)
+        return self._numbered(raw, event)
+
+    def _of_item(self, kind: str, index: int, raw: bytes, event: Json, data: bytes) -> bytes:
+        """An event of an item: hidden, held back, or shown with the numbers the client knows."""
+        item = _item(data, self._names) if kind in (ADDED, DONE) else None
+        if item is not None and kind == DONE:
+            self._done_items[index] = item
+        flushed = b"" if index in self._places else self._first_seen(index, item)
+        if index in self._holding:
+            self._held.append((raw, event))
+            self._held_size += len(raw)
+            return flushed
+        return flushed + self._placed_event(index, raw, event)
+
+    def _first_seen(self, index: int, item: AnswerOutput | None) -> bytes:
+        """Decide about an item that begins. What the client gets now that was held back for it."""
+        self._places[index] = None
+        if item is not None and item.ours:
+            self._changed = self._of_ours = True
+            return b""
+        if item is not None and item.reasons and self._rounds > 1:
+            if self._of_ours:
+                self._drop_held()
+            self._holding.add(index)
+            return b""
+        flushed = self._flush()
+        self._place(index)
+        return flushed
+
+    def _place(self, index: int) -> None:
+        place = self._placed if self._changed else index
+        self._places[index] = place
+        self._placed = max(self._placed, place + 1)
+
+    def _flush(self) -> bytes:
+        """What was held back, now that an item of the client's stands behind it."""
+        held, pieces = self._held, []
+        holding = sorted(self._holding)
+        self._drop_held()
+        for index in holding:
+            self._place(index)
+        for raw, event in held:
+            pieces.append(self._placed_event(event[_INDEX], raw, event))
+        return b"".join(pieces)
+
+    def _drop_held(self) -> None:
+        self._held, self._held_size, self._of_ours = [], 0, False
+        self._holding.clear()
+
+    # -- numbers -----------------------------------------------------------------------------
+
+    def _placed_event(self, index: int, raw: bytes, event: Json) -> bytes:
+        place = self._places.get(index)
+        if place is None:
+            return b""
+        return self._numbered(raw, event, {} if place == index else {_INDEX: place})
+
+    def _numbered(self, raw: bytes, event: Json, changes: Json | None = None) -> bytes:
+        """An event with its number among those that the client gets."""
+        changes = changes or {}
+        number = event.get(_NUMBER)
+        if isinstance(number, int):
+            if self._changed and number != self._number:
+                changes = {**changes, _NUMBER: self._number}
+            self._number = (self._number if self._changed else number) + 1
+        return made({**event, **changes}) if changes else raw
+
+    # -- the end of a round ------------------------------------------------------------------
+
+    def _items(self) -> list[AnswerOutput]:
+        """The items of the round as they were told one by one, or else at its end."""
+        if self._done_items:
+            return [self._done_items[index] for index in sorted(self._done_items)]
+        return self._answer.outputs(self._response) or []
+
+    def _ended(self, raw: bytes, event: Json, data: bytes) -> bytes:
+        if self._over:
+            return self._numbered(raw, event)
+        self._over = True
+        self._response = _response(data) or {}
+        items = self._items()
+        status = "failed" if self._broken else event["type"].removeprefix("response.")
+        follows = tool_round.follows(items, status, offered=self.offered)
+        if follows:
+            self._asks = True
+            return b""
+        if follows is None:
+            self._unanswered = list(tool_round.called(items, self._rounds))
+        hidden = any(item.ours for item in items)
+        if (self._rounds == 1 and not hidden) or not self._response:
+            return self._numbered(raw, event)
+        self._changed = True
+        whole = self._answer.whole(self._response, items, later=self._rounds > 1)
+        return self._numbered(raw, event, {"response": whole})
+
+
+def made(event: Json) -> bytes:
+    """An event as this API names it: in front of its data, too."""
+    kind = str(event["type"]).encode()
+    return b"event: " + kind + b"\n" + sse.made(msgspec.json.encode(event))
+
+
+def _item(data: bytes, names: frozenset[str]) -> AnswerOutput | None:
+    try:
+        return AnswerOutput.of(bytes(msgspec.json.decode(data, type=_ItemDone).item), names)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _response(data: bytes) -> dict[str, msgspec.Raw] | None:
+    try:
+        return msgspec.json.decode(data, type=_Ended).response
+    except (msgspec.DecodeError, RecursionError):
+        return None

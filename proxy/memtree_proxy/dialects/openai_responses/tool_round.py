@@ -1,0 +1,170 @@
+"""One round of an answer of the Responses API: which of its items the client sees, and the round as
+it goes back to the model, all items as they came and the results of our calls behind them.
+
+Reasoning belongs to the item behind it: a server that knows both by their ids refuses one without
+the other. So reasoning goes where that item goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from memtree_proxy.server_tools.calls import StreamedCall, parsed
+
+Json = dict[str, Any]
+
+REASONING = "reasoning"
+# Calls that the server runs itself within the answer; all others wait for the client, unless their
+# output stands in the same answer.
+_SERVER_RUN = frozenset(
+    {
+        "web_search_call",
+        "file_search_call",
+        "code_interpreter_call",
+        "image_generation_call",
+        "mcp_call",
+    }
+)
+_APPROVAL = "mcp_approval_request"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOutput:
+    """An item of the output of an answer. `raw`: as it came. `ours`: a call of one of our tools."""
+
+    raw: bytes
+    value: Json
+    ours: bool = False
+
+    @classmethod
+    def of(cls, raw: bytes, names: frozenset[str]) -> AnswerOutput | None:
+        """None for what is no object."""
+        try:
+            value = msgspec.json.decode(raw)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return None
+        if not isinstance(value, dict):
+            return None
+        name = value.get("name")
+        ours = value.get("type") == "function_call" and isinstance(name, str) and name in names
+        return cls(raw, value, ours)
+
+    @property
+    def reasons(self) -> bool:
+        return bool(self.value.get("type") == REASONING)
+
+
+def shown(items: Iterable[AnswerOutput], *, later: bool) -> list[AnswerOutput]:
+    """What the client gets of a round. `later`: than the first one, whose reasoning went out before
+    anyone knew what stands behind it."""
+    found: list[AnswerOutput] = []
+    held: list[AnswerOutput] = []
+    of_ours = False
+    for item in items:
+        if item.ours:
+            of_ours = True
+        elif item.reasons and later:
+            held = [item] if of_ours else [*held, item]
+            of_ours = False
+        else:
+            found += [*held, item]
+            held = []
+    return found
+
+
+def called(items: Iterable[AnswerOutput], number: int) -> tuple[StreamedCall, ...]:
+    """Our calls of a round; one that came without an id gets one."""
+    calls: list[StreamedCall] = []
+    for item in items:
+        if item.ours:
+            id_ = item.value.get("call_id")
+            id_ = id_ if isinstance(id_, str) and id_ else f"call_mem{number:02}{len(calls):04}"
+            arguments = item.value.get("arguments")
+            said = [arguments] if isinstance(arguments, str) else []
+            name = item.value["name"]
+            calls.append(StreamedCall(id=id_, name=name, ours=True, said=said))
+    return tuple(calls)
+
+
+def sent_back(
+    items: Sequence[AnswerOutput], calls: Iterable[StreamedCall], *, stored: bool
+) -> tuple[bytes, ...]:
+    """The items of a round as items of the next input. `stored`: the server keeps the answer, so it
+    knows reasoning by its id; reasoning that it neither knows nor can read is left out, and so is
+    what led to nothing."""
+    ours = iter(calls)
+    back = []
+    last = max((at for at, item in enumerate(items) if not item.reasons), default=-1)
+    for item in items[: last + 1]:
+        if item.reasons and not stored and not item.value.get("encrypted_content"):
+            continue
+        back.append(_call(item, next(ours)) if item.ours else item.raw)
+    return tuple(back)
+
+
+def _call(item: AnswerOutput, call: StreamedCall) -> bytes:
+    """A call of ours. Arguments that are no object would be refused by servers that read them."""
+    sound = bool(call.arguments.strip()) and parsed(call.arguments) is not None
+    if sound and item.value.get("call_id") == call.id:
+        return item.raw
+    arguments = call.arguments if sound else "{}"
+    return msgspec.json.encode({**item.value, "call_id": call.id, "arguments": arguments})
+
+
+def results(calls: Sequence[StreamedCall], texts: Sequence[str]) -> list[bytes]:
+    """The results of a round's calls: one item each."""
+    return [
+        msgspec.json.encode({"type": "function_call_output", "call_id": call.id, "output": text})
+        for call, text in zip(calls, texts, strict=True)
+    ]
+
+
+def follows(items: Sequence[AnswerOutput], status: Any, *, offered: bool) -> bool | None:
+    """Whether our calls in a round that has ended are answered: True, and another round follows;
+    None where the client has calls of its own to run first; False where there are none to answer.
+    """
+    ended = status in (None, "completed")
+    if not (offered and ended and any(item.ours for item in items)):
+        return False
+    return None if client_runs(items) else True
+
+
+def client_runs(items: Sequence[AnswerOutput]) -> bool:
+    """Whether something in a round waits for the client."""
+    answered = {
+        id_
+        for item in items
+        if _kind(item).endswith("_output") and isinstance(id_ := item.value.get("call_id"), str)
+    }
+    return any(_waits(item, answered) for item in items if not item.ours)
+
+
+def _waits(item: AnswerOutput, answered: set[str]) -> bool:
+    kind = _kind(item)
+    if kind == _APPROVAL:
+        return True
+    if not kind.endswith("_call") or kind in _SERVER_RUN:
+        return False
+    if item.value.get("execution") == "server":  # of a search for tools
+        return False
+    id_ = item.value.get("call_id")
+    return not (isinstance(id_, str) and id_ in answered)
+
+
+def _kind(item: AnswerOutput) -> str:
+    kind = item.value.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def outputs(raw: bytes | None, names: frozenset[str]) -> list[AnswerOutput] | None:
+    """The items of an `output` array; None where it is none."""
+    try:
+        posted = msgspec.json.decode(raw or b"null", type=list[msgspec.Raw])
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    items = (AnswerOutput.of(bytes(item), names) for item in posted)
+    return [item for item in items if item is not None]

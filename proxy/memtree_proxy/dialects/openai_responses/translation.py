@@ -1,0 +1,154 @@
+"""Where the canonical messages of a posted list of items stand, so that a longer list that begins
+with it is translated from there on.
+
+Kept are positions and marks, no text: whoever looks at a message has it made again. A step (a
+message of the user, or a run of the model with the outputs behind it) may begin anew wherever no
+output behind it answers a call before it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from memtree_proxy.dialects.raw_items import RawItems
+from memtree_proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
+
+# Of a canonical message. STEP: reading may go on from it; PAIRED and the bits from ALONE on say how
+# the run before it stands then (`conversation`).
+USER, JOINED, STEP, PAIRED, ALONE = 1, 2, 4, 8, 16
+MOST_ALONE = 15
+ITEM_BYTES, MESSAGE_BYTES = 4, 13
+# The item by which Codex hands over its tools inside the input, and the names of ours as strings.
+DEFINES = b'"additional_tools"'
+OURS = {
+    name: f'"{name}"'.encode()
+    for group in (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS)
+    for name in group.names
+}
+_STEPS = bytes(bool(mark & STEP) for mark in range(256))
+_USERS = bytes(bool(mark & USER) for mark in range(256))
+
+
+def numbers(*values: int) -> array[int]:
+    return array("I", values)
+
+
+class Defined(NamedTuple):
+    """By item: the tokens of the tools that it defines. By name: the first item with a tool of ours
+    in it, where any item defines tools; `first`: that one, -1 where none does."""
+
+    tokens: tuple[tuple[int, int], ...] = ()
+    first: int = -1
+    ours: tuple[tuple[str, int], ...] = ()
+
+    def until(self, item: int) -> Defined:
+        return Defined(
+            tuple(one for one in self.tokens if one[0] < item),
+            self.first if self.first < item else -1,
+            tuple(one for one in self.ours if self.first < item and one[1] < item),
+        )
+
+    @property
+    def size(self) -> int:
+        """Tokens of all the tools that items define."""
+        return sum(size for _, size in self.tokens)
+
+    def names(self) -> frozenset[str] | None:
+        """Those of ours that may be the client's; None where no item defines tools."""
+        return None if self.first < 0 else frozenset(name for name, _ in self.ours)
+
+
+NO_TOOLS = Defined()
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedItems:
+    """`order`: the items by message; those of message i are `order[firsts[i]:firsts[i+1]]`.
+    `sizes`: bytes of the messages before each one, and of all. `loading`: messages that load tools.
+    `sealed`: items at the beginning that stay as they are. `other_ids`: of outputs that name their
+    call otherwise, the call's."""
+
+    marks: bytes = b""
+    order: array[int] = field(default_factory=numbers)
+    firsts: array[int] = field(default_factory=lambda: numbers(0))
+    sizes: array[int] = field(default_factory=lambda: array("Q", [0]))
+    loading: array[int] = field(default_factory=numbers)
+    sealed: int = 0
+    other_ids: Mapping[int, str] = field(default_factory=dict)
+    defined: Defined = NO_TOOLS
+
+    @property
+    def nbytes(self) -> int:
+        """That it takes."""
+        ids = sum(100 + len(id_) for id_ in self.other_ids.values())
+        tools = 200 * (len(self.defined.tokens) + len(self.defined.ours))
+        return ITEM_BYTES * len(self.order) + MESSAGE_BYTES * len(self.marks) + ids + tools + 1_000
+
+    def newest_user(self) -> int | None:
+        """The item that is the user's newest message."""
+        message = self.marks.translate(_USERS).rfind(1)
+        return None if message < 0 else self.order[self.firsts[message]]
+
+    def beginning(self, items: int) -> Beginning:
+        """What is known of a list that has its first `items` items in common with this one: all
+        before the last step that begins in them."""
+        common = bisect_right(self.firsts, items - 1) if items > 0 else 0
+        message = self.marks.translate(_STEPS).rfind(1, 0, common)
+        if message <= 0:
+            return Beginning()
+        first = self.firsts[message]
+        known = TranslatedItems(
+            self.marks[:message],
+            self.order[:first],
+            self.firsts[: message + 1],
+            self.sizes[: message + 1],
+            self.loading[: bisect_left(self.loading, message)],
+            self.sealed,
+            {item: id_ for item, id_ in self.other_ids.items() if item < first},
+            self.defined.until(first),
+        )
+        return Beginning(known, self.marks[message])
+
+
+class Beginning(NamedTuple):
+    """What is known, and the marks of the message with which reading goes on."""
+
+    known: TranslatedItems = TranslatedItems()
+    mark: int = 0
+
+    @property
+    def items(self) -> int:
+        return len(self.known.order)
+
+    @property
+    def messages(self) -> int:
+        return len(self.known.marks)
+
+
+NOTHING = TranslatedItems()
+
+
+def defined(raws: RawItems, known: Defined, start: int, tokens: Mapping[int, int]) -> Defined:
+    """What the items define, where `known` is what those before `start` do. `tokens`: of tools of
+    the others."""
+    counted = (*known.tokens, *tokens.items())
+    first, begin = known.first, start
+    if first < 0:
+        first, begin = _holder(raws, DEFINES, start), 0
+    if first < 0:
+        return Defined(counted)
+    ours = dict(known.ours)
+    for name, word in OURS.items():
+        if name not in ours and (holder := _holder(raws, word, begin)) >= 0:
+            ours[name] = holder
+    return Defined(counted, first, tuple(ours.items()))
+
+
+def _holder(raws: RawItems, word: bytes, start: int) -> int:
+    """The first item from `start` on that holds a word; -1 where none does."""
+    at = raws.buffer.find(word, raws.starts[start], raws.end) if start < len(raws) else -1
+    return -1 if at < 0 else bisect_right(raws.starts, at) - 1

@@ -1,0 +1,114 @@
+"""What goes back to the server: the items of an answer, and text put into posted ones.
+
+A posted item stays as it is, byte for byte; text of ours goes in front of its own. What this file
+does not do: decide what is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from memtree.context.answer import AnswerItem, AssistantLine, KeptMessage, MemoryText
+from memtree_proxy.dialects.openai_responses.conversation import CanonicalMessages
+from memtree_proxy.http import json_fields
+
+_EXPLICIT = {"mode": "explicit"}  # the only cache marker there is
+
+
+class PostedItems:
+    """The raw items, and those that each canonical message is."""
+
+    def __init__(self, raws: Sequence[bytes], canonical: CanonicalMessages) -> None:
+        self._raws = raws
+        self._canonical = canonical
+
+    def of(self, answer: Iterable[AnswerItem], texts: Mapping[int, str]) -> list[bytes]:
+        """The items that an answer sends. Messages that stay do so in the order of their items:
+        a late output is a canonical message before others that were posted before it. `texts`: by
+        item, what goes in front of its own."""
+        sent: list[bytes] = []
+        kept: dict[int, str] = {}
+        for item in answer:
+            if isinstance(item, KeptMessage):
+                for place in self._canonical.items(item.index):
+                    kept[place] = texts.get(place, "") + item.block
+                continue
+            sent += self._kept(kept)
+            kept = {}
+            sent.append(self._of_ours(item))
+        return [*sent, *self._kept(kept)]
+
+    def _kept(self, blocks: Mapping[int, str]) -> Iterator[bytes]:
+        for place in sorted(blocks):
+            block = blocks[place]
+            yield with_text_before(self._raws[place], block) if block else self._raws[place]
+
+    def _of_ours(self, item: MemoryText | AssistantLine) -> bytes:
+        if isinstance(item, AssistantLine):
+            return msgspec.json.encode({"role": "assistant", "content": item.text})
+        before = item.preamble
+        carried: list[Any] = [_text(before.text)] if before.text else []
+        carried += [self._part(message, part) for message, part in before.parts]
+        return user_message([*carried, _text(item.text, _breakpoint(item.cache_marker))])
+
+    def _part(self, message: int, index: int) -> msgspec.Raw:
+        """A content part as it was posted, without its cache marker: ours is behind it."""
+        (place,) = self._canonical.items(message)
+        raw = msgspec.json.decode(self._raws[place], type=_Parts).content[index]
+        if b'"prompt_cache_breakpoint"' not in bytes(raw):
+            return raw
+        fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        fields.pop("prompt_cache_breakpoint", None)
+        return msgspec.Raw(msgspec.json.encode(fields))
+
+
+class _Parts(msgspec.Struct):
+    content: list[msgspec.Raw]
+
+
+def user_message(content: Sequence[Any]) -> bytes:
+    """An item of ours, which has no id: the server never gave it one."""
+    return msgspec.json.encode({"type": "message", "role": "user", "content": content})
+
+
+def memory_message(text: str) -> bytes:
+    return user_message([_text(text)])
+
+
+def with_text_before(raw: bytes, text: str) -> bytes:
+    """An item with more text in front of its own; all other bytes of it stay as they are. A message
+    without content gets it as a message of its own in front."""
+    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    name = "content" if "content" in fields else "output"
+    content = bytes(fields.get(name, b""))
+    if content[:1] not in (b"[", b'"'):
+        return memory_message(text) + b"," + raw
+    changed = before(content, text)
+    try:
+        span = json_fields.spans(raw, fields)[name]
+    except json_fields.DuplicateKey:  # which of two values counts is the decoder's to say
+        return msgspec.json.encode({**fields, name: msgspec.Raw(changed)})
+    return raw[: span.start] + changed + raw[span.end :]
+
+
+def before(content: bytes, text: str) -> bytes:
+    """The raw JSON of a content with a text before it: a string stays one, a list gains a part."""
+    if content.startswith(b"["):
+        first = msgspec.json.encode(_text(text))
+        rest = content[1:]
+        return b"[" + first + (b"," if rest.strip() != b"]" else b"") + rest
+    return msgspec.json.encode(text)[:-1] + content[1:]
+
+
+def _text(text: str, marker: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    part: dict[str, Any] = {"type": "input_text", "text": text}
+    return part if marker is None else {**part, "prompt_cache_breakpoint": marker}
+
+
+def _breakpoint(marker: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    if marker is None:
+        return None
+    return marker if marker.get("mode") == "explicit" else _EXPLICIT

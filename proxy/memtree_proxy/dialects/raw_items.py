@@ -1,0 +1,65 @@
+"""The raw items of a posted array, cut out when they are looked at."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+from memtree.conversation.message_list import EarlierList, next_number
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.http.json_items import PLACES
+
+
+def _none() -> array[int]:
+    return array(PLACES)
+
+
+@dataclass(frozen=True, slots=True)
+class RawItems(Sequence[bytes]):
+    """Item i is `buffer[starts[i]:ends[i]]`, the array [`first`, `end`) of it. `number` names the
+    list in this process; `earlier`: the list whose first items are, byte for byte, its own."""
+
+    buffer: bytes
+    starts: array[int] = field(default_factory=_none)
+    ends: array[int] = field(default_factory=_none)
+    first: int = 0
+    end: int = 0
+    earlier: EarlierList | None = None
+    number: int = field(default_factory=next_number)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[bytes, ...]: ...
+    def __getitem__(self, index: int | slice) -> bytes | tuple[bytes, ...]:
+        if isinstance(index, slice):
+            return tuple(self[at] for at in range(*index.indices(len(self))))
+        return self.buffer[self.starts[index] : self.ends[index]]
+
+    def size(self, index: int) -> int:
+        return self.ends[index] - self.starts[index]
+
+    def array(self) -> bytes:
+        """As it was posted."""
+        return self.buffer[self.first : self.end]
+
+    def with_item(self, index: int, raw: bytes) -> bytes:
+        """The array with another item in that place; all other bytes stay."""
+        before = self.buffer[self.first : self.starts[index]]
+        return before + raw + self.buffer[self.ends[index] : self.end]
+
+
+def raw_items(body: Body, name: str) -> RawItems | None:
+    """The items of a posted field; None where it is no array, or an empty one."""
+    items = body.items(name)
+    if items is None:
+        return None
+    span = body.spans[name]
+    return RawItems(
+        items.buffer, items.starts, items.ends, span.start, span.end, items.earlier, items.number
+    )

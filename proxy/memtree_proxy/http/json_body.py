@@ -1,0 +1,226 @@
+"""A request body as bytes with known spans: read on demand, written back without re-encoding.
+
+`split` finds where each top-level field lies and builds no objects. `Body.rewritten` cuts out our
+own fields and puts in new messages; every other byte, white space and unknown fields included,
+stays as it was posted. What this file does not do: give the fields a meaning (`fields.py`).
+
+    >>> split(b'{"model": "m", "x":1e2, "memory":true}').rewritten()
+    b'{"model": "m", "x":1e2}'
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import msgspec
+
+from memtree.conversation.message import OFF_LOOP_BYTES
+from memtree.conversation.message_list import RawMessages
+from memtree.errors import BadRequest
+from memtree_proxy.http import json_fields as fragment
+from memtree_proxy.http import json_items
+from memtree_proxy.http.json_fields import DuplicateKey, FieldSpan
+from memtree_proxy.http.json_items import JsonItems
+
+MESSAGES = "messages"
+OWN_FIELDS = frozenset(
+    {
+        "model_context_limit",
+        "target_tokens",
+        "expiration_days",
+        "memory",
+        "mode",
+        "query",
+        "use_rag",
+        "rag_options",
+        "memory_options",
+    }
+)
+
+Result = TypeVar("Result")
+Remember = Callable[["Body", str, JsonItems], None]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# The place around, and the last step. A path for each value would hold all keys above it again.
+_Place = tuple["_Place | None", str]
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A posted JSON object; `spans` in the order of the body, under decoded keys. `found`: the
+    items of its arrays, as far as somebody asked for them or they are known (`known_bodies`).
+    `remember`: to be told of them."""
+
+    raw: bytes
+    spans: Mapping[str, FieldSpan]
+    found: dict[str, JsonItems] = field(default_factory=dict, compare=False, repr=False)
+    remember: Remember | None = field(default=None, compare=False, repr=False)
+
+    def fragment(self, name: str) -> bytes | None:
+        """The raw JSON of a field, None where it is absent."""
+        span = self.spans.get(name)
+        return None if span is None else self.raw[span.start : span.end]
+
+    def value(self, name: str) -> Any:
+        """The decoded field, None where it is absent. Raises `BadRequest` naming it."""
+        fragment = self.fragment(name)
+        if fragment is None:
+            return None
+        try:
+            return msgspec.json.decode(fragment)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise BadRequest(f"{name} is not valid JSON: {_reason(error)}", param=name) from error
+
+    def items(self, name: str, most: int | None = None) -> JsonItems | None:
+        """Where the items of an array stand; None where the field is absent, no array, or empty.
+        Raises `BadRequest` where there are more than `most` (None: no limit)."""
+        items = self.found.get(name)
+        if items is None and (span := self.spans.get(name)) is not None:
+            try:
+                decoded = msgspec.json.decode(
+                    memoryview(self.raw)[span.start : span.end], type=list[msgspec.Raw]
+                )
+            except msgspec.DecodeError:
+                return None
+            if decoded and (most is None or len(decoded) <= most):
+                items = json_items.items_of(self.raw, span.start, decoded)
+                self.found[name] = items
+                if self.remember:
+                    self.remember(self, name, items)
+            elif decoded:
+                raise BadRequest(f"{name} must be at most {most}", param=name)
+        if items is not None and most is not None and len(items) > most:
+            raise BadRequest(f"{name} must be at most {most}", param=name)
+        return items
+
+    def messages(self, most: int | None = None) -> RawMessages:
+        """The posted messages, not yet parsed. Raises `BadRequest` unless there are some, and
+        where there are more than `most` (None: no limit)."""
+        items = self.items(MESSAGES, most)
+        if items is None:
+            raise BadRequest("messages must be a non-empty array", param="messages")
+        return RawMessages(
+            self.raw, items.starts, items.ends, items.earlier, items.size, items.number
+        )
+
+    def rewritten(self, changed: Mapping[str, bytes] | None = None) -> bytes:
+        """The body without our own fields and with the values of `changed` (raw JSON) put in, at
+        the end where they were not posted.
+
+        Nothing to change: the posted bytes themselves.
+        """
+        changed = changed or {}
+        if not changed and OWN_FIELDS.isdisjoint(self.spans):
+            return self.raw
+        spans = list(self.spans.items())
+        pieces = [self.raw[: spans[0][1].key]]
+        kept = 0
+        for at, (name, span) in enumerate(spans):
+            if name in OWN_FIELDS:
+                continue
+            # What stood before this field (comma, white space) stays with it, unless it is first.
+            head = span.key if kept == 0 else spans[at - 1][1].end
+            pieces.append(self.raw[head : span.start])
+            pieces.append(changed[name] if name in changed else self.raw[span.start : span.end])
+            kept += 1
+        for name in changed:
+            if name not in self.spans:
+                comma = b"," if kept else b""
+                pieces.append(comma + msgspec.json.encode(name) + b":" + changed[name])
+                kept += 1
+        pieces.append(self.raw[spans[-1][1].end :])
+        return b"".join(pieces)
+
+
+def split(raw: bytes) -> Body:
+    """Find the fields of a JSON object.
+
+    Raises `BadRequest` for anything that is no JSON object in UTF-8, and for a key that stands
+    twice: two readers of such a body may see two different requests.
+    """
+    try:
+        fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    except msgspec.ValidationError as error:
+        raise BadRequest("the body must be a JSON object") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        place = _half_character(raw)
+        if place is not None:
+            message = f"{place} holds half a surrogate pair, which is no character"
+            raise BadRequest(message, param=place) from error
+        raise BadRequest(f"the body is not valid JSON: {_reason(error)}") from error
+    try:
+        spans = fragment.spans(raw, fields)
+    except DuplicateKey as error:
+        name = error.name[:64]
+        message = f"{name or 'a field'} stands twice in the body"
+        raise BadRequest(message, param=name or None) from error
+    check_utf8(raw, spans)
+    return Body(raw, spans)
+
+
+def _half_character(raw: bytes) -> str | None:
+    """Where an otherwise sound body has a lone surrogate, as in `messages[0].content`."""
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    waiting: list[tuple[_Place, object]] = [((None, ""), body)]
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, str) and _SURROGATE.search(value):
+            return _shown(place) or "body"
+        if isinstance(value, dict):
+            waiting += [((place, f".{key}"), inner) for key, inner in value.items()]
+        elif isinstance(value, list):
+            waiting += [((place, f"[{index}]"), inner) for index, inner in enumerate(value)]
+    return None
+
+
+def _shown(place: _Place | None) -> str:
+    names = []
+    while place is not None:
+        place, name = place
+        names.append(name)
+    return "".join(reversed(names)).lstrip(".")
+
+
+def joined(fragments: Iterable[bytes]) -> bytes:
+    """A JSON array of raw fragments."""
+    return b"[" + b",".join(fragments) + b"]"
+
+
+def extended(array: bytes, fragments: Iterable[bytes]) -> bytes:
+    """A JSON array that is not empty with more raw fragments behind its own bytes."""
+    return b",".join((array.rstrip()[:-1], *fragments)) + b"]"
+
+
+async def off_loop(size: int, work: Callable[[], Result]) -> Result:
+    """Do `work` here, or in a thread where a body of `size` bytes would hold up the event loop."""
+    if size > OFF_LOOP_BYTES:
+        return await asyncio.to_thread(work)
+    return work()
+
+
+def check_utf8(raw: bytes, spans: Mapping[str, FieldSpan]) -> None:
+    """The decoder skips over strings that nobody reads. Messages are checked when they are read.
+    Raises `BadRequest`."""
+    for name, span in spans.items():
+        if name != MESSAGES:
+            try:
+                raw[span.start : span.end].decode()
+            except UnicodeDecodeError as error:
+                raise BadRequest(f"{name[:64]} is not valid UTF-8", param=name[:64]) from error
+
+
+def _reason(error: Exception) -> str:
+    """Why a decoder failed, without a piece of what it read."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if isinstance(error, UnicodeDecodeError):
+        return f"invalid UTF-8 at byte {error.start}"
+    return str(error)

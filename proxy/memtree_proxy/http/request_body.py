@@ -1,0 +1,113 @@
+"""Reading what the client sent: a whole body under the size limit, or a stream; and the target."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from urllib.parse import unquote
+
+from starlette.requests import Request
+from starlette.types import Scope
+
+from memtree.errors import BadRequest, RequestTooLarge
+from memtree_proxy.http import content_encoding
+
+_KEPT = "memtree_raw"  # of the state of a request
+PREFIXES = ("/api/v1", "/api", "/v1", "")  # longest first: /api/v1/models is /models
+
+
+async def kept(request: Request, limit: int) -> bytes:
+    """The whole body as it was sent, which later reads of the request answer with. Raises as
+    `read`."""
+    raw = await read(request, limit)
+    setattr(request.state, _KEPT, raw)
+    return raw
+
+
+async def read(request: Request, limit: int) -> bytes:
+    """The whole body. Raises `RequestTooLarge`, before reading where the length is announced."""
+    if (length(request) or 0) > limit:
+        raise too_large(limit)
+    known: bytes | None = getattr(request.state, _KEPT, None)
+    if known is not None:
+        return known
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in request.stream():
+        size += len(piece)
+        if size > limit:
+            raise too_large(limit)
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+async def content(request: Request, limit: int) -> bytes:
+    """The whole body, its content-encoding undone; neither may be over the limit.
+
+    Raises `UnsupportedMedia` before reading, `RequestTooLarge`, and `BadRequest` for data that
+    cannot be decoded.
+    """
+    given = encoded(request)
+    content_encoding.names(given)
+    raw = await read(request, limit)
+    # In a thread whatever its size: a few bytes may be a second's work.
+    return await asyncio.to_thread(content_encoding.decoded, raw, given, limit) if given else raw
+
+
+def stream(request: Request) -> AsyncIterator[bytes] | None:
+    """The body as it comes; None for a request that has none."""
+    if length(request) or "transfer-encoding" in request.headers:
+        return _pieces(request)
+    return None
+
+
+def announced(scope: Scope) -> bool:
+    """Whether the head says that a body follows (RFC 9112 section 6)."""
+    return any(
+        name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0 "))
+        for name, value in scope["headers"]
+    )
+
+
+def length(request: Request) -> int | None:
+    """The announced size of the body in bytes."""
+    announced = request.headers.get("content-length", "")
+    return int(announced) if announced.isascii() and announced.isdigit() else None
+
+
+def encoded(request: Request) -> str:
+    """The content-encoding of the body, empty where it is plain. Whether it can be undone is not
+    looked at."""
+    given = ",".join(request.headers.getlist(content_encoding.HEADER))
+    names = {name.strip().lower() for name in given.split(",")}
+    return given if names - {"", content_encoding.IDENTITY} else ""
+
+
+def target(request: Request) -> str:
+    """Path and query as they were sent, without our own prefix.
+
+    Raises `BadRequest` for a path that climbs: with our key it must stay below the base path.
+    """
+    raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
+    path = without_prefix(raw.partition(b"?")[0].decode("latin-1"))
+    if {".", ".."} & set(unquote(path).replace("\\", "/").split("/")):
+        raise BadRequest("the path must not hold . or .. segments")
+    query = request.scope["query_string"].decode("latin-1")
+    return f"{path}?{query}" if query else path
+
+
+def without_prefix(path: str) -> str:
+    for prefix in PREFIXES:
+        if path == prefix or path.startswith(prefix + "/"):
+            return path.removeprefix(prefix)
+    return path
+
+
+def too_large(limit: int) -> RequestTooLarge:
+    return RequestTooLarge(f"The request body is over the limit of {limit} bytes.")
+
+
+async def _pieces(request: Request) -> AsyncIterator[bytes]:
+    async for piece in request.stream():
+        if piece:
+            yield piece

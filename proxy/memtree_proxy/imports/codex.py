@@ -1,0 +1,197 @@
+"""Sessions of Codex (`~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`).
+
+Each line holds an item of the Responses API as it is sent again, or something of the program's own.
+A compaction names the history that takes the place of all before it, and a rollback says how many
+turns of the user are gone. As Codex does before it sends: a call without an output gets one that
+says `aborted`, and an output without a call is left out. The items are then read as those of a
+live request, so that the conversation has the same address.
+
+Old files (before autumn 2025) hold the items alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from memtree.conversation.message import SYSTEM_ROLES
+from memtree.errors import BadRequest
+from memtree_proxy.dialects.openai_responses import conversation
+from memtree_proxy.dialects.openai_responses.items.input_item import InputItem, ItemKind, read_item
+from memtree_proxy.imports.conversation import (
+    Conversation,
+    Fields,
+    fields,
+    listed,
+    moment,
+    raw_message,
+    text,
+    titled,
+    words,
+)
+
+KINDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
+ABORTED = "aborted"
+_ENDING = "_output"
+# What a call's output is called where that is not the call's type and `_output`.
+_OUTPUTS = {"local_shell_call": "function_call_output"}
+_ITEMS = frozenset({"message", "reasoning", "function_call"})
+_NEVER_SENT = frozenset({"ghost_snapshot", "other"})
+_CONTEXT = ("<", "# AGENTS.md instructions")  # how messages begin that the program made itself
+
+
+def is_codex(line: Fields) -> bool:
+    """Whether a line can only be one of these files."""
+    kind = text(line.get("type"))
+    if kind in KINDS:
+        return isinstance(line.get("payload"), dict)
+    return kind in _ITEMS and not line.keys() & {"uuid", "message"}
+
+
+def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
+    """`id_`: of the session where no line names it. `whole`: with what a compaction left behind."""
+    session = _Session(whole)
+    for line in lines:
+        session.take(line)
+    made = _canonical(session.items)
+    told = [one for one in made if one["role"] == "user" and not words(one).startswith(_CONTEXT)]
+    return Conversation(
+        "codex",
+        session.id or id_,
+        titled(session.title, told or made),
+        moment(session.moment),
+        tuple(made),
+        session.dropped,
+    )
+
+
+class _Session:
+    """What the lines so far make of it."""
+
+    def __init__(self, whole: bool) -> None:
+        self._whole = whole
+        self.id = self.title = self.moment = ""
+        self.items: list[Fields] = []
+        self._ids: set[str] = set()
+        self._asked: list[int] = []  # places of what the user asked
+        self.dropped = 0
+
+    def take(self, line: Fields) -> None:
+        self.moment = text(line.get("timestamp")) or self.moment
+        kind, payload = text(line.get("type")), fields(line.get("payload"))
+        if kind == "response_item":
+            self._add(payload)
+        elif kind == "session_meta":
+            self.id = self.id or text(payload.get("id"))
+        elif kind == "compacted":
+            self._compact(payload)
+        elif kind == "event_msg":
+            self._happened(payload)
+        elif not payload and (kind in _ITEMS or kind.endswith(("_call", _ENDING))):
+            self._add(line)
+        elif not kind and not self.items:  # the head of an old file
+            self.id = self.id or text(line.get("id"))
+
+    def _add(self, item: Fields) -> None:
+        if text(item.get("type")) in _NEVER_SENT:
+            return
+        if item.get("role") == "user" and not _words(item).startswith(_CONTEXT):
+            self._asked.append(len(self.items))
+        self.items.append(item)
+        self._ids.add(text(item.get("id")))
+
+    def _compact(self, payload: Fields) -> None:
+        replaced = payload.get("replacement_history")
+        if not isinstance(replaced, list):  # an old version does not say what it kept
+            self._add(_user(text(payload.get("message"))))
+            return
+        newer = listed(replaced)
+        if self._whole:
+            newer = [one for one in newer if text(one.get("id")) not in self._ids]
+        else:
+            self.dropped += max(0, len(self.items) - len(newer))
+            self.items, self._ids, self._asked = [], set(), []
+        for item in newer:
+            self._add(item)
+
+    def _happened(self, event: Fields) -> None:
+        kind = event.get("type")
+        if kind == "thread_name_updated":
+            self.title = text(event.get("thread_name")) or self.title
+        turns = event.get("num_turns")
+        if kind == "thread_rolled_back" and type(turns) is int and turns > 0 and self._asked:
+            gone = self._asked[-turns:]
+            del self._asked[-turns:], self.items[gone[0] :]
+
+
+def _user(said: str) -> Fields:
+    return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": said}]}
+
+
+def _words(item: Fields) -> str:
+    content = item.get("content")
+    if isinstance(content, str):
+        return content
+    return "".join(text(part.get("text")) for part in listed(content))
+
+
+def _canonical(items: Iterable[Fields]) -> list[Fields]:
+    """The messages of a conversation, as those of a request with these items; the system's are not
+    among them: half of its words are in no file."""
+    sent = [one for one in map(_sent_item, items) if one is not None]
+    paired = list(_paired(sent))
+    read = conversation.read(None, [one.raw for one in paired], [one.item for one in paired])
+    found: list[Fields] = [msgspec.json.decode(one.raw) for one in read.messages]
+    for one in found:
+        one.pop("reasoning_content", None)
+    return [one for one in found if one["role"] not in SYSTEM_ROLES]
+
+
+class _SentItem(NamedTuple):
+    raw: bytes
+    item: InputItem
+
+
+def _sent_item(posted: Fields) -> _SentItem | None:
+    """None for what no request can have held."""
+    raw = raw_message(posted)
+    try:
+        item = read_item(raw, "")
+    except BadRequest:
+        return None
+    return None if item.kind is ItemKind.SERVER_STATE else _SentItem(raw, item)
+
+
+def _paired(items: Sequence[_SentItem]) -> Iterator[_SentItem]:
+    """Each call once, with one output."""
+    newest = {  # output of each call
+        id_: place
+        for place, (_, item) in enumerate(items)
+        if item.kind is ItemKind.OUTPUT
+        for id_ in item.ids
+    }
+    called: dict[str, str] = {}  # ids of a call, and the one by which it is known
+    answered: set[str] = set()
+    for place, (raw, item) in enumerate(items):
+        if item.kind is ItemKind.OUTPUT:
+            known = called.get(item.ids[0]) if item.ids else None
+            if known and known not in answered:
+                answered.add(known)
+                yield _SentItem(raw, item)
+        elif not item.call:
+            yield _SentItem(raw, item)
+        elif item.ids and called.keys().isdisjoint(item.ids):
+            called.update(dict.fromkeys(item.ids, item.ids[0]))
+            yield _SentItem(raw, item)
+            if all(newest.get(id_, -1) < place for id_ in item.ids):
+                answered.add(item.ids[0])
+                yield _aborted(raw, item.ids[0])
+
+
+def _aborted(call: bytes, id_: str) -> _SentItem:
+    kind = msgspec.json.decode(call)["type"]
+    output = _OUTPUTS.get(kind, kind + _ENDING)
+    raw = msgspec.json.encode({"type": output, "call_id": id_, "output": ABORTED})
+    return _SentItem(raw, read_item(raw, ""))

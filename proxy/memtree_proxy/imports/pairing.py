@@ -1,0 +1,66 @@
+"""Histories that are cut off, made valid: every tool call is answered, right behind it.
+
+A session that was killed lacks results, one that was condensed has results without calls. So: a
+call without a result gets one that says so, a result that stands further down is moved up to its
+call, and one that answers nothing becomes a message of the user, since its text is worth keeping.
+
+    >>> lone = {"role": "tool", "tool_call_id": "a", "content": "42"}
+    >>> paired([lone], lambda name: "lost")
+    [{'role': 'user', 'content': '[tool result]\\n42'}]
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from memtree_proxy.imports.conversation import Fields, words
+
+NAME_CHARS = 256  # of a tool, in the text of a result: many calls may have one long name
+NO_RESULT = "[no result was recorded]"
+
+
+def unrecorded(name: str) -> str:
+    """The result of a call to `name` that nobody wrote down."""
+    return NO_RESULT
+
+
+def paired(messages: Iterable[Fields], missing: Callable[[str], str] = unrecorded) -> list[Fields]:
+    """`missing`: the text of a result that is not there, given the tool's name."""
+    done: list[Fields] = []
+    turn = _Turn()
+    for message in messages:
+        if message["role"] == "assistant":
+            done += turn.close(missing)
+            turn = _Turn(message)
+        else:
+            turn.add(message)
+    return done + turn.close(missing)
+
+
+class _Turn:
+    """An assistant message, the results of its calls in the order they came, and what followed."""
+
+    def __init__(self, head: Fields | None = None) -> None:
+        self._head = [head] if head else []
+        calls = (head or {}).get("tool_calls") or []
+        self._names = {call["id"]: call["function"]["name"] for call in calls}
+        self._open = Counter(call["id"] for call in calls)
+        self._results: list[Fields] = []
+        self._others: list[Fields] = []
+
+    def add(self, message: Fields) -> None:
+        if message["role"] != "tool":
+            self._others.append(message)
+        elif self._open[message["tool_call_id"]] > 0:
+            self._open[message["tool_call_id"]] -= 1
+            self._results.append(message)
+        else:
+            self._others.append({"role": "user", "content": f"[tool result]\n{words(message)}"})
+
+    def close(self, missing: Callable[[str], str]) -> list[Fields]:
+        lost = [
+            {"role": "tool", "tool_call_id": id_, "content": missing(self._names[id_][:NAME_CHARS])}
+            for id_ in self._open.elements()
+        ]
+        return [*self._head, *self._results, *lost, *self._others]

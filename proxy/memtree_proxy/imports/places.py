@@ -1,0 +1,297 @@
+"""Where conversations are found: a file, a folder of them, a zip, the database of a program.
+
+The only file of this package that touches the disk. Everything read is bounded: a file, in a zip or
+not, by its size, a folder by the number of its entries; links to folders are not followed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import stat
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, NoReturn
+from urllib.parse import quote
+
+from memtree.errors import BadRequest
+from memtree_proxy.imports import tasks
+from memtree_proxy.imports.recognise import NoConversation, ParsedFile, parse
+
+MAX_BYTES = 1 << 30  # of one file; the largest exports known are some 400 MB
+MAX_ENTRIES = 200_000
+SKIPPED = frozenset({".git", "node_modules", "subagents"})
+DATABASES = frozenset({"opencode.db", "kilo.db"})
+_SQLITE = b"SQLite format 3\x00"
+
+Trouble = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """A file on disk. `held`: what came out of one that can be read but once, such as a pipe."""
+
+    path: Path
+    name: str
+    held: bytes | None = None
+
+    @property
+    def origin(self) -> str:
+        return str(self.path.absolute())
+
+    @property
+    def id(self) -> str:
+        named = self.path.name in (tasks.HISTORY, tasks.OLD_HISTORY)
+        return self.path.absolute().parent.name if named else self.title
+
+    @property
+    def title(self) -> str:
+        return self.path.name.removesuffix(".jsonl").removesuffix(".json").removesuffix(".messages")
+
+    def load(self) -> ParsedFile:
+        data = _bytes(self.path, self.name) if self.held is None else self.held
+        return parse(data, self.name)
+
+    def beside(self, name: str) -> Any:
+        path = self.path.parent / name
+        try:
+            return json.loads(_bytes(path, str(path)))
+        except (BadRequest, ValueError, RecursionError):
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class ZipPlace:
+    """A file in a zip."""
+
+    path: Path
+    member: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.path}:{self.member}"
+
+    @property
+    def origin(self) -> str:
+        return f"{self.path.absolute()}:{self.member}"
+
+    @property
+    def id(self) -> str:
+        inner = PurePosixPath(self.member)
+        return inner.parent.name if inner.name == tasks.HISTORY else self.title
+
+    @property
+    def title(self) -> str:
+        return PurePosixPath(self.member).name.removesuffix(".jsonl").removesuffix(".json")
+
+    def load(self) -> ParsedFile:
+        return parse(self._bytes(self.member), self.name)
+
+    def beside(self, name: str) -> Any:
+        try:
+            return json.loads(self._bytes(str(PurePosixPath(self.member).parent / name)))
+        except (BadRequest, ValueError, RecursionError, KeyError):
+            return None
+
+    def _bytes(self, member: str) -> bytes:
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                info = archive.getinfo(member)
+                if info.flag_bits & 1:
+                    raise BadRequest(f"{self.name}: is encrypted", param=self.name)
+                with archive.open(info) as file:
+                    # The size that the zip names may be a lie, so what comes out is counted.
+                    data = file.read(MAX_BYTES + 1)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            raise BadRequest(f"{self.name}: the zip is broken: {error}", param=self.name) from error
+        except OSError as error:
+            _unreadable(self.name, error)
+        return _bounded(data, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPlace:
+    """A session in the database of opencode or Kilo."""
+
+    path: Path
+    id: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.path}:{self.id}"
+
+    @property
+    def origin(self) -> str:
+        return str(self.path.absolute())
+
+    @property
+    def title(self) -> str:
+        return self.id
+
+    def load(self) -> ParsedFile:
+        return ParsedFile(_exported(self.path, self.id))
+
+    def beside(self, name: str) -> Any:
+        return None
+
+
+AnyPlace = FilePlace | ZipPlace | SessionPlace
+
+
+def places(given: str, trouble: Trouble) -> list[AnyPlace]:
+    """The files under a path that may hold conversations. `trouble` is told of what cannot be read.
+
+    Raises `BadRequest` where the path itself cannot be, or nothing is there.
+    """
+    path = Path(given)
+    if given == "-":
+        name = "standard input"
+        return [FilePlace(path, name, _bounded(sys.stdin.buffer.read(MAX_BYTES + 1), name))]
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISDIR(mode):
+            if stat.S_ISREG(mode):
+                return _of_file(path)
+            return [FilePlace(path, given, _bytes(path, given))]
+        os.scandir(path).close()
+    except OSError as error:
+        _unreadable(given, error)
+    found = [place for file in sorted(_walk(path, trouble)) for place in _tried(file, trouble)]
+    if not found:
+        raise BadRequest(f"{given}: no conversations in this folder", param=given)
+    return found
+
+
+def _tried(path: Path, trouble: Trouble) -> list[AnyPlace]:
+    try:
+        return _of_file(path)
+    except NoConversation:
+        return []
+    except BadRequest as error:
+        trouble(error.message)
+    except OSError as error:
+        trouble(f"{path}: {error.strerror}")
+    return []
+
+
+def _of_file(path: Path) -> list[AnyPlace]:
+    with path.open("rb") as file:
+        head = file.read(16)
+    if head == _SQLITE:
+        return [SessionPlace(path, id_) for id_ in _sessions(path)]
+    if head[:4] == b"PK\x03\x04":
+        return _of_zip(path)
+    return [FilePlace(path, str(path))]
+
+
+def _of_zip(path: Path) -> list[AnyPlace]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        raise BadRequest(f"{path}: the zip is broken: {error}", param=str(path)) from error
+    held = sorted(name for name in names if _may_hold(PurePosixPath(name).name))
+    if not held:
+        raise BadRequest(f"{path}: no conversations in this zip", param=str(path))
+    if len(held) > MAX_ENTRIES:
+        raise BadRequest(f"{path}: holds more than {MAX_ENTRIES:,} files", param=str(path))
+    return [ZipPlace(path, name) for name in held]
+
+
+def _walk(folder: Path, trouble: Trouble) -> Iterator[Path]:
+    """Files that may hold conversations, by their names."""
+    seen = 0
+    for base, folders, files in os.walk(folder, onerror=lambda e: trouble(_reason(e))):
+        folders[:] = [one for one in folders if one not in SKIPPED]
+        seen += len(files) + len(folders)
+        if seen > MAX_ENTRIES:
+            raise BadRequest(f"{folder}: holds more than {MAX_ENTRIES:,} files", param=str(folder))
+        for name in files:
+            path = Path(base, name)
+            if (_may_hold(name) or name in DATABASES) and path.is_file():
+                yield path
+
+
+def _may_hold(name: str) -> bool:
+    if name.endswith(".jsonl"):
+        return not name.startswith("agent-")  # what Claude Code's agents did on the side
+    return (
+        name in (tasks.HISTORY, tasks.OLD_HISTORY)
+        or name.endswith(".messages.json")
+        or (name.startswith("conversations") and name.endswith(".json"))
+    )
+
+
+def _bytes(path: Path, name: str) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        _unreadable(name, error)
+    return _bounded(data, name)
+
+
+def _bounded(data: bytes, name: str) -> bytes:
+    if len(data) > MAX_BYTES:
+        raise BadRequest(f"{name}: larger than {MAX_BYTES / (1 << 30):g} GB", param=name)
+    return data
+
+
+def _sessions(path: Path) -> list[str]:
+    """Ids of the sessions that no other session has started."""
+    columns = {row[1] for row in _rows(path, "PRAGMA table_info(session)")}
+    if "id" not in columns or not _rows(path, "PRAGMA table_info(part)"):
+        raise NoConversation(f"{path}: not a database of opencode or Kilo", param=str(path))
+    where = "WHERE parent_id IS NULL" if "parent_id" in columns else ""
+    return [row[0] for row in _rows(path, f"SELECT id FROM session {where} ORDER BY id")]
+
+
+def _exported(path: Path, id_: str) -> dict[str, Any]:
+    """A session as `opencode export` would write it."""
+    session = _rows(path, "SELECT * FROM session WHERE id = ?", id_)[0]
+    stored = _rows(
+        path, "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", id_
+    )
+    parts: dict[str, list[Any]] = {}
+    for row in _rows(
+        path, "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY message_id, id", id_
+    ):
+        parts.setdefault(row[0], []).append(parse(row[1].encode(), f"{path}:{id_}").value)
+    messages = [
+        {
+            "info": {**parse(row[1].encode(), f"{path}:{id_}").value, "id": row[0]},
+            "parts": parts.get(row[0], []),
+        }
+        for row in stored
+    ]
+    known = dict(session)
+    revert = parse(known["revert"].encode(), str(path)).value if known.get("revert") else None
+    time = {"created": known.get("time_created"), "updated": known.get("time_updated")}
+    info = {"id": id_, "title": known.get("title"), "time": time, "revert": revert}
+    return {"info": info, "messages": messages}
+
+
+def _rows(path: Path, query: str, *values: str) -> list[sqlite3.Row]:
+    try:
+        address = f"file:{quote(str(path.absolute()))}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True)) as base:
+            base.row_factory = sqlite3.Row
+            return base.execute(query, values).fetchall()
+    except sqlite3.Error as error:
+        raise BadRequest(
+            f"{path}: the database cannot be read: {error}", param=str(path)
+        ) from error
+
+
+def _reason(error: OSError) -> str:
+    return f"{error.filename}: {error.strerror}"
+
+
+def _unreadable(name: str, error: OSError) -> NoReturn:
+    raise BadRequest(f"{name}: {error.strerror or error}", param=name) from error

@@ -1,0 +1,200 @@
+"""A file that was posted: its conversations as JSON, and which of them has an address.
+
+The same formats as `memtree import`, one file at a time; plain messages count as one, too. Pure:
+nothing is read but what was posted, and nothing is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from memtree.conversation import history
+from memtree.conversation.message import Message, Volatile, read_messages
+from memtree.errors import BadRequest
+from memtree_proxy.dialects.anthropic_messages import history as messages_history
+from memtree_proxy.dialects.anthropic_messages.canonical import posted_request as messages_request
+from memtree_proxy.dialects.openai_responses import history as responses_history
+from memtree_proxy.dialects.openai_responses.items.input_items import ItemCache
+from memtree_proxy.http import json_body
+from memtree_proxy.imports import recognise
+from memtree_proxy.imports.conversation import FORMATS, Conversation, raw_message, titled
+from memtree_proxy.imports.recognise import NoConversation, ParsedFile
+
+NAME = "the file"
+MESSAGES = "messages"  # the format of what is a list of messages already
+# What has a signature is named; anything else that is no text is told by its first wrong byte.
+_SIGNATURES = {
+    b"PK\x03\x04": "a zip: unpack it and post the file in it",
+    b"PK\x05\x06": "an empty zip",
+    b"SQLite format 3\x00": "a database: `memtree import` reads those of opencode and Kilo",
+    b"\x1f\x8b": "compressed by gzip: unpack it first",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd: unpack it first",
+    b"%PDF": "a PDF",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PostedFile:
+    """A `SourceFile` that stands nowhere. `name`: as its owner calls it."""
+
+    loaded: ParsedFile
+    name: str = NAME
+
+    @classmethod
+    def of(cls, data: bytes, name: str = NAME) -> PostedFile:
+        """Raises `BadRequest` naming what it is, or the place where it is no JSON."""
+        for signature, what in _SIGNATURES.items():
+            if data.startswith(signature):
+                raise BadRequest(f"{name}: is {what}", param=name)
+        return cls(recognise.parse(data, name), name)
+
+    @property
+    def origin(self) -> str:
+        return self.name
+
+    @property
+    def id(self) -> str:
+        return self.title
+
+    @property
+    def title(self) -> str:
+        return self.name.removesuffix(".jsonl").removesuffix(".json")
+
+    def load(self) -> ParsedFile:
+        return self.loaded
+
+    def beside(self, name: str) -> Any:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixQuery:
+    """`address`: of which prefix, for `tenant`; empty: none is asked for. `most`: messages of one
+    conversation. `volatile`: what addresses leave out."""
+
+    address: bytes = b""
+    tenant: str = ""
+    most: int = 200_000
+    volatile: Volatile = field(default_factory=Volatile)
+
+
+def parsed(file: PostedFile, wanted: PrefixQuery) -> bytes:
+    """JSON: {"conversations": [{"title", "messages", "format", "belongs"}]}.
+
+    Raises `BadRequest` naming what was found, and the line where there is one.
+    """
+    shown = [
+        _shown(number, conversation, wanted)
+        for number, conversation in enumerate(_conversations(file))
+    ]
+    if not shown:
+        raise BadRequest(f"{file.name}: there are no messages in it", param=file.name)
+    return msgspec.json.encode({"conversations": shown})
+
+
+def _conversations(file: PostedFile) -> Sequence[Conversation]:
+    plain = request_messages(file.loaded) or plain_messages(file.loaded)
+    if plain is not None:
+        return [Conversation(MESSAGES, "", titled("", plain), "", tuple(plain))] if plain else []
+    try:
+        return list(recognise.conversations(file))
+    except NoConversation as error:
+        known = ", ".join((MESSAGES, *FORMATS))
+        raise BadRequest(
+            f"{file.name}: {_what(file.loaded)}, and not a conversation of a program that is known "
+            f"({known})",
+            param=file.name,
+        ) from error
+
+
+def request_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
+    """The canonical messages of a request to `/messages` or `/responses`, None for anything else.
+    Raises `BadRequest` naming the place."""
+    value = loaded.value
+    if not isinstance(value, dict) or value.keys() & {"info", "sessionId", "agent", "version"}:
+        return None
+    said = value.get("messages")
+    if isinstance(said, list):
+        contents = [one.get("content") for one in said if isinstance(one, dict)]
+        if "system" not in value and not any(map(_has_foreign_blocks, contents)):
+            return None
+        body = json_body.split(raw_message(value))
+        read: Sequence[Message] = messages_history.read(
+            body, "", messages_request.Cache(0, most=0)
+        ).messages
+    elif isinstance(value.get("input"), list):
+        body = json_body.split(raw_message(value))
+        read = responses_history.read(body, "", ItemCache(0, most=0)).messages
+    else:
+        return None
+    found: list[dict[str, Any]] = [msgspec.json.decode(one.raw) for one in read]
+    for one in found:
+        one.pop("reasoning_content", None)
+    return found
+
+
+def plain_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
+    """The messages of a file that holds them as requests do: a list, an object with the field
+    `messages`, or one on each line. None for anything else."""
+    value = loaded.value
+    if isinstance(value, dict) and not value.keys() & {"info", "sessionId", "agent", "version"}:
+        value = value.get("messages")
+    if not isinstance(value, list) or not value:
+        return None
+    if not all(isinstance(one, dict) and isinstance(one.get("role"), str) for one in value):
+        return None
+    return None if any(_has_foreign_blocks(one.get("content")) for one in value) else value
+
+
+def _has_foreign_blocks(content: Any) -> bool:
+    """Whether it is made of blocks as Anthropic has them: then a reader of `recognise` knows it."""
+    if not isinstance(content, list):
+        return False
+    kinds = {one.get("type") for one in content if isinstance(one, dict) and _plain(one)}
+    return bool(kinds & recognise.BLOCKS)
+
+
+def _plain(block: dict[str, Any]) -> bool:
+    return isinstance(block.get("type"), str)
+
+
+def _shown(number: int, found: Conversation, wanted: PrefixQuery) -> dict[str, Any]:
+    place = f"conversations[{number}].messages"
+    if len(found.messages) > wanted.most:
+        raise BadRequest(
+            f"{place}: {len(found.messages)} messages, over the limit of {wanted.most}"
+        )
+    messages = read_messages([raw_message(fields) for fields in found.messages], place)
+    return {
+        "title": found.title,
+        "format": found.format,
+        "belongs": belongs(messages, wanted) if wanted.address else None,
+        "messages": [msgspec.Raw(message.raw) for message in messages],
+    }
+
+
+def belongs(messages: Sequence[Message], wanted: PrefixQuery) -> int | None:
+    """After how many of the messages the history has this address; None: it never has."""
+    try:
+        read = history.read(wanted.tenant, messages, wanted.volatile, count=lambda _: 0)
+    except BadRequest:  # a result that answers no call: no request can have had it
+        return None
+    if wanted.address not in read.addresses[1:]:
+        return None
+    return read.posted[read.addresses.index(wanted.address, 1) - 1] + 1
+
+
+def _what(loaded: ParsedFile) -> str:
+    """What a file is that nobody knows; none of its words are in it."""
+    if loaded.lines:
+        return f"{len(loaded.value):,} lines of JSON objects"
+    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
+    if loaded.value is None:
+        return "null in JSON"
+    return f"{names.get(type(loaded.value), 'a number')} in JSON"

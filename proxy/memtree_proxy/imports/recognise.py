@@ -1,0 +1,222 @@
+"""Which format a file has, told by what stands in it, and the conversations of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+
+from memtree.errors import BadRequest
+from memtree_proxy.imports import (
+    chatgpt,
+    claude_code,
+    cline_cli,
+    codex,
+    opencode,
+    sillytavern,
+    tasks,
+)
+from memtree_proxy.imports.conversation import FORMATS, Conversation, Fields, fields, text
+
+_MARK = b"\xef\xbb\xbf"
+KILO_BASE = "kilo.db"
+_TASKS = ("cline", "roo", "kilo")
+BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "image"})
+_EXPORT_KINDS = frozenset({"user", "assistant", "summary", "system"})
+
+
+class SourceFile(Protocol):
+    """A file somewhere. `name`: as shown to people. `origin`: its full path. `id`: what names its
+    conversation where the file itself does not. `title`: its name without folder and ending."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def origin(self) -> str: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+
+    def load(self) -> ParsedFile:
+        """Raises `BadRequest` naming the file, and the line where there is one."""
+
+    def beside(self, name: str) -> Any:
+        """What a JSON file of this name in the same folder holds, None without a readable one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """`value`: a JSON value, or a list of objects where the file has one on each line (`lines`)."""
+
+    value: Any
+    lines: bool = False
+
+
+class NoConversation(BadRequest):
+    """The file is none that we know; in a folder of other things that is nothing to tell."""
+
+
+def conversations(
+    place: SourceFile,
+    format_: str | None = None,
+    whole: bool = False,
+    names: bool = False,
+) -> Iterator[Conversation]:
+    """The conversations of a file that have messages, one after the other. `format_`: one of
+    FORMATS, not to be told from the content. `whole`: with the messages that the program itself
+    has left behind. `names`: who speaks comes first in each message, where the format knows it.
+
+    Raises `NoConversation` for a format that we do not know, `BadRequest` for a broken file.
+    """
+    parsed = place.load()
+    format_ = format_ or recognised(parsed, place.name, place.origin)
+    try:
+        yield from (one for one in _read(place, parsed, format_, whole, names) if one.messages)
+    except RecursionError as error:
+        raise BadRequest(f"{place.name}: nested too deeply", param=place.name) from error
+
+
+def parse(data: bytes, name: str) -> ParsedFile:
+    """JSON, or JSON on each line. Raises `BadRequest` naming the line and column."""
+    data = data.removeprefix(_MARK)
+    if not data or data.isspace():
+        raise BadRequest(f"{name}: is empty", param=name)
+    if not name.endswith(".jsonl"):
+        try:
+            return ParsedFile(_json(data, name))
+        except NotOneValue:
+            pass
+    numbered = [(at, line) for at, line in enumerate(data.split(b"\n"), 1) if line.strip()]
+    return ParsedFile([_line(line, name, at) for at, line in numbered], lines=True)
+
+
+class NotOneValue(BadRequest):
+    """More follows behind the first JSON value."""
+
+
+def _line(line: bytes, name: str, number: int) -> Fields:
+    value = _json(line, name, number)
+    if not isinstance(value, dict):
+        raise BadRequest(f"{name}, line {number}: must be an object", param=name)
+    return value
+
+
+def _json(data: bytes, name: str, line: int = 0) -> Any:
+    """The value. msgspec is quick and needs little room; json says where it does not go on, and
+    takes what JavaScript writes and msgspec does not: NaN, half a surrogate pair."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _slowly(data, name, line)
+
+
+def _slowly(data: bytes, name: str, line: int) -> Any:
+    where = f"{name}, line {line}" if line else name
+    try:
+        return json.loads(data.decode())
+    except json.JSONDecodeError as error:
+        place = f"{name}, line {line or error.lineno}, column {error.colno}"
+        kind = NotOneValue if error.msg == "Extra data" and not line else BadRequest
+        raise kind(f"{place}: not valid JSON: {error.msg}", param=name) from error
+    except UnicodeDecodeError as error:
+        raise BadRequest(f"{where}: not text in UTF-8, byte {error.start}", param=name) from error
+    except RecursionError as error:
+        raise BadRequest(f"{where}: nested too deeply", param=name) from error
+    except ValueError as error:  # all that is left of them
+        raise BadRequest(f"{where}: a number has too many digits", param=name) from error
+
+
+def recognised(parsed: ParsedFile, name: str, origin: str) -> str:
+    """One of FORMATS. Raises `NoConversation`."""
+    value = parsed.value
+    if parsed.lines:
+        found = _of_lines(value)
+    elif isinstance(value, dict):
+        found = _of_object(value, origin)
+    else:
+        found = _of_list(value if isinstance(value, list) else [], name, origin)
+    if found:
+        return found
+    raise NoConversation(
+        f"{name}: not a conversation of a program that can be imported ({', '.join(FORMATS)}); "
+        "--format says which one it is meant to be",
+        param=name,
+    )
+
+
+def _of_lines(lines: Iterable[Fields]) -> str | None:
+    for one in lines:
+        if "mes" in one or "chat_metadata" in one:
+            return "sillytavern"
+        if text(one.get("type")) in _EXPORT_KINDS and one.keys() & {"uuid", "leafUuid"}:
+            return "claude-code"
+        if codex.is_codex(one):
+            return "codex"
+    return None
+
+
+def _of_object(value: Fields, origin: str) -> str | None:
+    if isinstance(value.get("mapping"), dict):
+        return "chatgpt"
+    if not isinstance(value.get("messages"), list):
+        return None
+    if isinstance(value.get("info"), dict):
+        return "kilo" if KILO_BASE in origin else "opencode"
+    if value.get("version") == 2 and "sessionId" not in value:
+        return "roo"
+    return "cline" if "sessionId" in value or "agent" in value else None
+
+
+def _of_list(value: list[Any], name: str, origin: str) -> str | None:
+    items = [fields(one) for one in value]
+    if any(isinstance(one.get("mapping"), dict) for one in items):
+        return "chatgpt"
+    blocks = {
+        text(fields(block).get("type"))
+        for one in items
+        for block in (one["content"] if isinstance(one.get("content"), list) else ())
+    }
+    if name.endswith((tasks.HISTORY, tasks.OLD_HISTORY)) or (
+        BLOCKS & blocks and any("role" in one for one in items)
+    ):
+        return tasks.owner(origin, items)
+    if items and all("role" in one for one in items):
+        raise NoConversation(
+            f"{name}: is a list of messages already: index, tree and compress take it as it is",
+            param=name,
+        )
+    return None
+
+
+def _read(
+    place: SourceFile, parsed: ParsedFile, format_: str, whole: bool, names: bool
+) -> Iterable[Conversation]:
+    value = parsed.value
+    if format_ in ("sillytavern", "claude-code", "codex"):
+        lines = value if parsed.lines else [_object(value, place)]
+        if format_ == "claude-code":
+            return [claude_code.read(lines, place.id, whole)]
+        if format_ == "codex":
+            return [codex.read(lines, place.id, whole)]
+        return [sillytavern.read(lines, place.id, place.title, names=names)]
+    if parsed.lines:
+        raise BadRequest(f"{place.name}: is not in the format {format_}", param=place.name)
+    if format_ == "chatgpt":
+        return chatgpt.read(place.name, value)
+    if isinstance(value, dict) and isinstance(value.get("info"), dict):
+        return [opencode.read(place.name, value, whole, kilo=format_ == "kilo")]
+    if format_ in _TASKS:
+        if isinstance(value, dict) and value.get("version") != 2:
+            return [cline_cli.read(place.name, value, place.id)]
+        return [tasks.read(place.name, value, place.id, whole, place.beside, format_)]
+    return [opencode.read(place.name, _object(value, place), whole)]
+
+
+def _object(value: Any, place: SourceFile) -> Fields:
+    if not isinstance(value, dict):
+        raise BadRequest(f"{place.name}: must be an object", param=place.name)
+    return value

@@ -1,0 +1,85 @@
+"""`/mcp`: the memory tools over streamable HTTP, behind the credentials of all routes.
+
+The SDK is loaded, and its task begun, with the first call: most servers never see one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from memtree.config import Settings
+from memtree.errors import Unavailable
+from memtree.memories.book import MemoryBook
+from memtree_proxy.access.auth import Gate
+from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.http import request_body
+from memtree_proxy.mcp.tools import Caller, MemoryTools
+from memtree_proxy.request.fields import idempotency_key
+
+if TYPE_CHECKING:
+    from memtree_proxy.mcp.sdk_http import McpOverHttp
+
+MAX_BODY_BYTES = 4 * 1024 * 1024  # one call; the longest text is far below
+NEEDS_EXTRA = (
+    "MCP needs a package that is not installed: pip install '.[mcp]' in the folder of MemTree"
+)
+
+
+class McpRoute:
+    def __init__(self, book: MemoryBook, gate: Gate, settings: Settings) -> None:
+        self._gate = gate
+        self._tools = MemoryTools(book, settings.max_text_chars)
+        self._max_bytes = min(settings.max_body_bytes, MAX_BODY_BYTES)
+        self._opening: asyncio.Task[McpOverHttp] | None = None
+
+    async def handle(self, request: Request) -> Response:
+        """Raises what `Gate.tenant` does, `BadRequest` for a header, `RequestTooLarge`, and
+        `Unavailable` where the package is missing."""
+        tenant = await self._gate.tenant(request)
+        caller = Caller(user_scope(request, tenant), idempotency_key(request.headers))
+        body = await request_body.content(request, self._max_bytes)
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+        try:
+            # Others wait for it as well: one client that hangs up must not end it.
+            server = await asyncio.shield(self._opening)
+        except ImportError as error:
+            self._opening = None
+            raise Unavailable(NEEDS_EXTRA) from error
+        return McpAnswer(server, body, caller)
+
+    async def close(self) -> None:
+        """End what the SDK has begun."""
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            (server,) = await asyncio.gather(opening, return_exceptions=True)
+            if not isinstance(server, BaseException):
+                await server.close()
+
+    async def _open(self) -> McpOverHttp:
+        sdk_http = await asyncio.to_thread(_load)
+        server = sdk_http(self._tools, self._max_bytes)
+        await server.start()
+        return server
+
+
+class McpAnswer(Response):
+    """What the SDK makes of a request."""
+
+    def __init__(self, server: McpOverHttp, body: bytes, caller: Caller) -> None:
+        super().__init__()
+        self._server, self._posted, self._caller = server, body, caller
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._server.answer(scope, receive, send, self._posted, self._caller)
+
+
+def _load() -> type[McpOverHttp]:
+    from memtree_proxy.mcp.sdk_http import McpOverHttp  # noqa: PLC0415  the optional `mcp` extra
+
+    return McpOverHttp

@@ -1,0 +1,88 @@
+"""The tools as a server of the official SDK. Importing this file loads the SDK."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from mcp import MCPError
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
+
+from memtree import __version__
+from memtree_proxy.mcp.definitions import BY_NAME, INSTRUCTIONS, TOOLS, ToolDefinition
+from memtree_proxy.mcp.tools import Caller, MemoryTools, ToolAnswer
+
+# The SDK tells of each request at `info`, and at `debug` of what it could not read.
+logging.getLogger("mcp").setLevel(logging.WARNING)
+
+
+def build(tools: MemoryTools, caller_of: Callable[[Any], Caller]) -> Server[Any]:
+    """`caller_of`: who calls, told from the HTTP request, or from None where there is none."""
+
+    async def list_tools(
+        ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        return ListToolsResult(tools=[_tool(definition) for definition in TOOLS])
+
+    async def call_tool(
+        ctx: ServerRequestContext[Any], params: CallToolRequestParams
+    ) -> CallToolResult:
+        if params.name not in BY_NAME:
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:100]!a}")
+        caller = caller_of(ctx.request)
+        return _result(await tools.call(params.name, params.arguments or {}, caller))
+
+    server: Server[Any] = Server(
+        "memtree",
+        version=__version__,
+        title="MemTree",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        get_tool_input_schema=_input_schema,
+    )
+    server.middleware.clear()  # spans of its own; requests have those of the edge
+    return server
+
+
+def _tool(definition: ToolDefinition) -> Tool:
+    return Tool(
+        name=definition.name,
+        title=definition.title,
+        description=definition.description,
+        input_schema=definition.input_schema,
+        output_schema=definition.output_schema,
+        annotations=ToolAnnotations(
+            read_only_hint=definition.read_only,
+            destructive_hint=definition.destructive,
+            idempotent_hint=definition.read_only or definition.repeatable,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _input_schema(name: str) -> dict[str, Any] | None:
+    return BY_NAME[name].input_schema if name in BY_NAME else None
+
+
+def _result(answer: ToolAnswer) -> CallToolResult:
+    """The same twice: as text for models whose client reads no structured content."""
+    text = json.dumps(answer.content, ensure_ascii=False)
+    return CallToolResult(
+        content=[TextContent(text=text)],
+        structured_content=answer.content,
+        is_error=answer.failed,
+    )

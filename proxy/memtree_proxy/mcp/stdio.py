@@ -1,0 +1,145 @@
+"""The memory tools over standard input and output: one JSON-RPC message a line, until the input
+ends. Importing this file loads the SDK.
+
+Three things that the SDK leaves open are done here. A line that is no message gets an answer, with
+its id where it has one; a client would wait for it for ever. Calls that are under way when the
+input ends are answered: the SDK cancels them, and `... | memtree mcp` would print half. And a
+client may ask for the newer protocol first, wait a second, and go on with the older one while this
+process still starts: then it means the older one, which the SDK would refuse from there on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any, cast
+
+import anyio
+import msgspec
+from mcp.server.stdio import stdio_server
+from mcp_types import (
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+
+from memtree_proxy.mcp import sdk_server
+from memtree_proxy.mcp.stdio_lines import InputLines, OutputLines
+from memtree_proxy.mcp.tools import Caller, MemoryTools
+
+END_SECONDS = 10.0  # for calls under way when the input ends
+CANCELLED = "notifications/cancelled"
+DISCOVER, INITIALIZE = "server/discover", "initialize"  # how the newer and the older era begin
+OPENING_SECONDS = 0.05  # in which lines that were sent long ago are read
+
+
+class Answered(msgspec.Struct):
+    """What counts of an answer here."""
+
+    id: int | str | None = None
+
+
+async def serve(
+    tools: MemoryTools,
+    caller: Caller,
+    given: int,
+    taken: int,
+    stoppable: Callable[[Callable[[], None]], None] = lambda stop: None,
+) -> None:
+    """Answer messages from the descriptor `given` on `taken`, until the first ends or nobody reads
+    the second. `stoppable` is told how to end it sooner."""
+    wire = Wire(InputLines(given), OutputLines(taken))
+    stoppable(wire.end)
+    server = sdk_server.build(tools, lambda _: caller)
+    streams = stdio_server(stdin=cast(Any, wire), stdout=cast(Any, wire))
+    async with streams as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+class Wire:
+    """What the SDK takes for text files: lines to iterate over, `write` and `flush`."""
+
+    def __init__(self, given: InputLines, taken: OutputLines) -> None:
+        self._given, self._taken = given, taken
+        self._waiting: set[int | str] = set()  # requests that have no answer yet
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+
+    def end(self) -> None:
+        self._given.end()
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        opening = True
+        while (line := await self._given.next()) is not None:
+            if not line.strip():
+                continue
+            message = read(line)
+            if isinstance(message, bytes):
+                await self._taken.write(message)
+                continue
+            if opening and isinstance(message, JSONRPCRequest):
+                opening = False
+                if message.method == DISCOVER and await self._went_on():
+                    error = _error(message.id, METHOD_NOT_FOUND, "Answered as the older protocol")
+                    await self._taken.write(error)
+                    continue
+            self._note(message)
+            yield line.decode()
+        with anyio.move_on_after(END_SECONDS):
+            await self._quiet.wait()
+
+    async def _went_on(self) -> bool:
+        """Whether the client has begun the older handshake by now."""
+        coming = map(read, await self._given.coming(OPENING_SECONDS))
+        return any(isinstance(m, JSONRPCRequest) and m.method == INITIALIZE for m in coming)
+
+    async def write(self, text: str) -> None:
+        line = text.rstrip("\n").encode()
+        await self._taken.write(line)
+        self._settle(msgspec.json.decode(line, type=Answered).id)
+        if self._taken.closed:
+            self._waiting.clear()
+            self._quiet.set()
+            self._given.end()
+
+    async def flush(self) -> None:
+        """Each line is out when it is written."""
+
+    def _note(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCRequest):
+            self._waiting.add(message.id)
+            self._quiet.clear()
+        elif isinstance(message, JSONRPCNotification) and message.method == CANCELLED:
+            self._settle((message.params or {}).get("requestId"))
+
+    def _settle(self, id_: object) -> None:
+        if isinstance(id_, int | str):
+            self._waiting.discard(id_)
+        if not self._waiting:
+            self._quiet.set()
+
+
+def read(line: bytes) -> JSONRPCMessage | bytes:
+    """The message of a line, or the answer to one that is none."""
+    try:
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        pass
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        return _error(None, PARSE_ERROR, "Parse error")
+    id_ = content.get("id") if isinstance(content, dict) else None
+    known = id_ if isinstance(id_, int | str) and not isinstance(id_, bool) else None
+    return _error(known, INVALID_REQUEST, "This is no JSON-RPC message that can be read")
+
+
+def _error(id_: int | str | None, code: int, message: str) -> bytes:
+    body = {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": message}}
+    return json.dumps(body).encode()

@@ -1,0 +1,105 @@
+"""The tools carried out: arguments in, an answer out, whatever happens.
+
+A refusal is an answer too, so that the model reads why and tries again. What an SDK would make of
+an exception is none of our text: to old clients it sends its message, which may quote a memory.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from memtree.errors import MemTreeError
+from memtree.memories.book import MemoryBook
+from memtree.memories.memory import MAX_TEXT_CHARS
+from memtree.memories.scope import Scope
+from memtree_proxy.mcp import arguments, rendering
+from memtree_proxy.mcp.arguments import Arguments
+from memtree_proxy.mcp.rendering import INTERNAL, Json
+from memtree_proxy.observability import log
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whose memories a call is about. `idempotency_key`: of the request, "" for none."""
+
+    scope: Scope
+    idempotency_key: str = ""
+
+
+class ToolAnswer(NamedTuple):
+    content: Json
+    failed: bool = False
+
+
+class MemoryTools:
+    """`max_text_chars`: the setting."""
+
+    def __init__(self, book: MemoryBook, max_text_chars: int = MAX_TEXT_CHARS) -> None:
+        self._book = book
+        self._max_chars = max_text_chars
+        self._carried: dict[str, Callable[[Arguments, Caller], Awaitable[Json]]] = {
+            "remember": self._remember,
+            "recall": self._recall,
+            "forget": self._forget,
+            "correct": self._correct,
+            "confirm": self._confirm,
+            "list_memories": self._list,
+        }
+
+    async def call(self, name: str, given: Arguments, caller: Caller) -> ToolAnswer:
+        """`name`: one of `definitions.BY_NAME`. Raises nothing."""
+        begun = time.perf_counter()
+        failure: str | None = None
+        try:
+            content = await self._carried[name](given, caller)
+        except MemTreeError as error:
+            content, failure = rendering.refused(error), rendering.code(error)
+        except Exception as error:  # noqa: BLE001  the end of the way: nothing may reach the SDK
+            log.failure("mcp.internal_error", error, tool=name)
+            message = "The server had an error while processing the call."
+            content, failure = {"ok": False, "error": INTERNAL, "message": message}, INTERNAL
+        log.event(
+            "mcp.call",
+            tool=name,
+            tenant=caller.scope.tenant[:10],
+            error=failure,
+            ms=(time.perf_counter() - begun) * 1000,
+        )
+        return ToolAnswer(content, failure is not None)
+
+    async def _remember(self, given: Arguments, caller: Caller) -> Json:
+        call = arguments.remember(given)
+        result = await self._book.save(
+            caller.scope, call.draft, call.policy, idempotency_key=caller.idempotency_key
+        )
+        return rendering.saved(result, call.policy)
+
+    async def _recall(self, given: Arguments, caller: Caller) -> Json:
+        call = arguments.recall(given, self._max_chars)
+        return rendering.recalled(
+            await self._book.search(caller.scope, call.query, wanted=call.wanted, limit=call.limit)
+        )
+
+    async def _forget(self, given: Arguments, caller: Caller) -> Json:
+        call = arguments.forget(given)
+        return rendering.forgotten(await self._book.forget(caller.scope, call.ref, call.reason))
+
+    async def _correct(self, given: Arguments, caller: Caller) -> Json:
+        call = arguments.correct(given)
+        return rendering.corrected(
+            await self._book.correct(caller.scope, call.ref, call.draft, call.reason)
+        )
+
+    async def _confirm(self, given: Arguments, caller: Caller) -> Json:
+        return rendering.confirmed(
+            await self._book.confirm(caller.scope, arguments.reference(given), by_person=False)
+        )
+
+    async def _list(self, given: Arguments, caller: Caller) -> Json:
+        call = arguments.list_memories(given)
+        return rendering.listed(
+            await self._book.page(caller.scope, call.wanted, cursor=call.cursor, limit=call.limit)
+        )

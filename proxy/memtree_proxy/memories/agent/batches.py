@@ -1,0 +1,51 @@
+"""The routes of batches: `/memories/batch/create`, `delete` and `update`.
+
+A batch happens whole or not at all. It means memories of the calling user and of all agents of the
+tenant; an id that names none of them is not counted, one that stands twice counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.memories.agents.agent_book import AgentBook
+from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
+from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.memories.agent import fields
+from memtree_proxy.memories.agent.requests import AgentRequests
+from memtree_proxy.memories.agent.routes import AgentMemoryRoutes
+from memtree_proxy.memories.answers import answer
+
+
+class AgentBatchRoutes:
+    def __init__(
+        self, book: AgentBook, memories: AgentMemoryRoutes, requests: AgentRequests
+    ) -> None:
+        self._book, self._memories, self._requests = book, memories, requests
+
+    async def create(self, request: Request) -> Response:
+        read = partial(fields.posted, conversations=False)
+        return await self._memories.stored(request, await self._requests.asked(request, read))
+
+    async def delete(self, request: Request) -> Response:
+        asked = await self._requests.asked(request, fields.batch_deletion)
+        if asked.scopes is None:
+            rows = await self._located(request, asked.ids)
+            count = await self._book.delete(rows, purge=asked.purge)
+        else:
+            count = await self._book.delete_matching(asked.scopes, asked.wanted, purge=asked.purge)
+        return answer({"success": True, "deleted": count})
+
+    async def update(self, request: Request) -> Response:
+        asked = await self._requests.asked(request, fields.batch_update)
+        rows = await self._located(request, asked.ids)
+        return answer({"success": True, "updated": await self._book.edit_all(rows, asked.edit)})
+
+    async def _located(self, request: Request, ids: Sequence[str]) -> list[LocatedMemory]:
+        tenant = await self._requests.tenant(request)
+        everywhere = AgentScopes(tenant.id, None, None)
+        return await self._book.locate(everywhere, ids, [user_scope(request, tenant)])

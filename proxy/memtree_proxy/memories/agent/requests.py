@@ -1,0 +1,34 @@
+"""What every route of agents' memories does with a request first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from starlette.requests import Request
+
+from memtree.config import Settings
+from memtree.ports.clock import Clock
+from memtree_proxy.access.auth import Gate
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.memories.agent.fields import RequestContext
+from memtree_proxy.memories.requests import MemoryRequests
+
+Value = TypeVar("Value")
+
+
+class AgentRequests(MemoryRequests):
+    def __init__(self, gate: Gate, settings: Settings, clock: Clock) -> None:
+        super().__init__(gate, settings)
+        self._clock = clock
+
+    async def asked(self, request: Request, read: Callable[[Body, RequestContext], Value]) -> Value:
+        """What `read` takes from the body."""
+        tenant = await self.tenant(request)
+        by = RequestContext(
+            tenant.id,
+            self._clock.now(),
+            self._settings.max_messages,
+            self._settings.agent_secrets == "allow",
+        )
+        return await self.read(request, lambda body: read(body, by))

@@ -1,0 +1,121 @@
+"""Searches over agents' memories, one's own and shared ones: one query, and several at once."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.errors import Unavailable
+from memtree.memories.agents.agent_memory import AgentScopes
+from memtree.memories.agents.search import answers, clusters
+from memtree.memories.agents.search.agent_search import AgentQuery
+from memtree.memories.grants.grant import OpenedGrants
+from memtree.memories.grants.grant_json import HEADER
+from memtree.memories.scope import Scope
+from memtree_indexer.answering.memory_answers import MemoryAnswers
+from memtree_indexer.memory_services import MemoryServices
+from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.memories.agent import search_fields, search_rendering
+from memtree_proxy.memories.agent.search_fields import (
+    ANSWER,
+    MAP,
+    OWN,
+    SHARED,
+    AskedSearch,
+    SearchFields,
+)
+from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.requests import MemoryRequests
+
+NO_MODEL = (
+    "mode=answer needs a model, and this server has none: set summary_base_url and summary_model, "
+    "or ask for mode=llm"
+)
+
+
+class AgentSearchRoutes:
+    def __init__(self, services: MemoryServices, requests: MemoryRequests) -> None:
+        self._search, self._grants = services.agent_search, services.grants
+        self._answers = services.answers
+        self._requests = requests
+
+    async def search(self, request: Request) -> Response:
+        tenant = await self._requests.tenant(request)
+        asked = search_fields.search(request.query_params, tenant.id)
+        if asked.mode == ANSWER and self._answers is None:
+            raise Unavailable(NO_MODEL, param="mode")
+        opened = await self._opened(request, tenant.id, asked)
+        [fields] = asked.searches
+        query = _query(fields, asked.scope, opened, user_scope(request, tenant))
+        if asked.mode == ANSWER and self._answers is not None:
+            return await self._answered(self._answers, tenant.id, query, opened)
+        if asked.mode == MAP:
+            return await self._mapped(query, opened)
+        found = await self._search.search(query)
+        return answer(search_rendering.found_json(found, opened.warnings))
+
+    async def batch(self, request: Request) -> Response:
+        """All searches, or none where one of them is wrong."""
+        tenant = await self._requests.tenant(request)
+        asked = await self._requests.read(
+            request, lambda body: search_fields.batch(body, tenant.id)
+        )
+        opened = await self._opened(request, tenant.id, asked)
+        user = user_scope(request, tenant)
+        found = await self._search.search_many(
+            [_query(query, asked.scope, opened, user) for query in asked.searches]
+        )
+        return answer(search_rendering.batch_json(found, opened.warnings))
+
+    async def _answered(
+        self, by: MemoryAnswers, tenant: str, query: AgentQuery, opened: OpenedGrants
+    ) -> Response:
+        found = await self._search.search(replace(query, least=answers.RELEVANT))
+        memories = [hit.memory.memory for hit in found.hits]
+        shared = frozenset(at for at, hit in enumerate(found.hits) if hit.shared)
+        said = await by.answer(tenant, query.text, memories, shared)
+        return answer(search_rendering.answer_json(found, said, opened.warnings))
+
+    async def _mapped(self, query: AgentQuery, opened: OpenedGrants) -> Response:
+        found = await self._search.search(replace(query, least=clusters.RELEVANT, vectors=True))
+        made = await asyncio.to_thread(clusters.of_hits, found.hits, self._search.scale)
+        return answer(search_rendering.map_json(found, made, opened.warnings))
+
+    async def _opened(self, request: Request, tenant: str, asked: AskedSearch) -> OpenedGrants:
+        """What the grants of a request open; with scope=own nobody looks at them."""
+        if asked.scope == OWN:
+            return OpenedGrants()
+        header = ",".join(request.headers.getlist(HEADER)) or None
+        # Of a batch each search has an agent of its own.
+        wanted = asked.searches[0].agents if len(asked.searches) == 1 else None
+        strict = asked.scope == SHARED
+        return await self._grants.opened(tenant, header, wanted, strict=strict)
+
+
+def _query(asked: SearchFields, scope: str, opened: OpenedGrants, user: Scope) -> AgentQuery:
+    own = None if scope == SHARED else asked.agents or user
+    within = (narrowed(each, asked.agents) for each in opened.scopes)
+    shared = tuple(each for each in within if each is not None)
+    return AgentQuery(
+        asked.query, own, shared, asked.wanted, asked.wanted_of_agents, limit=asked.limit
+    )
+
+
+def narrowed(opened: AgentScopes, wanted: AgentScopes | None) -> AgentScopes | None:
+    """What of the scopes that a grant opened a request means; None: nothing. A field that the
+    request leaves out, or gives as `*`, does not narrow: the grantor said what is opened."""
+    if wanted is None:
+        return opened
+    agent, subject = opened.agent, opened.subject
+    if wanted.agent is not None:
+        if agent not in (None, wanted.agent):
+            return None
+        agent = wanted.agent
+    if wanted.subject:
+        if subject not in (None, wanted.subject):
+            return None
+        subject = wanted.subject
+    return AgentScopes(opened.tenant, agent, subject)

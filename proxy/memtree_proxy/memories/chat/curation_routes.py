@@ -1,0 +1,69 @@
+"""Looking after the memories of a chat: their past, letting one replace another, deleting many."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.config import Settings
+from memtree.memories.curation import MemoryCuration
+from memtree.memories.memory import Memory
+from memtree.memories.scope import Scope
+from memtree_proxy.access.auth import Gate
+from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.chat import fields, rendering
+from memtree_proxy.memories.chat.requests import ChatRequests, memory_id, naming_memory
+from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES
+from memtree_proxy.memories.fields import if_version, limit
+from memtree_proxy.memories.user.fields import Deletion
+
+
+class ChatCurationRoutes:
+    def __init__(self, curation: MemoryCuration, gate: Gate, settings: Settings) -> None:
+        self._curation = curation
+        self._requests = ChatRequests(gate, settings)
+
+    async def delete_many(self, request: Request) -> Response:
+        """What a filter or ids mean: their number, or a receipt of their deletion."""
+        scope = await self._requests.scope(request)
+        asked = await self._requests.read(request, fields.deletion)
+        if asked.dry_run:
+            return answer({"dry_run": True, "count": await self._counted(scope, asked)})
+        if asked.ids is None:
+            receipt = await self._curation.delete_matching(scope, asked.wanted, purge=asked.purge)
+        else:
+            receipt = await self._curation.delete(scope, asked.ids, purge=asked.purge)
+        return answer({"deleted": len(receipt.deleted), "verified": receipt.verified})
+
+    async def _counted(self, scope: Scope, asked: Deletion) -> int:
+        if asked.ids is None:
+            return await self._curation.count(scope, asked.wanted)
+        return await self._curation.known(scope, asked.ids)
+
+    async def tombstones(self, request: Request) -> Response:
+        """What was forgotten or replaced, newest first."""
+        scope = await self._requests.scope(request)
+        most = limit(request.query_params, MAX_TOMBSTONES, MAX_TOMBSTONES)
+        stones = await self._curation.tombstones(scope, most)
+        return answer({"tombstones": [rendering.tombstone_json(stone) for stone in stones]})
+
+    async def history(self, request: Request) -> Response:
+        scope = await self._requests.scope(request)
+        with naming_memory():
+            past = await self._curation.past(scope, memory_id(request))
+        return answer(rendering.past_json(past))
+
+    async def merge(self, request: Request) -> Response:
+        """A memory takes the place of an older one, which stays in its history."""
+        scope = await self._requests.scope(request)
+        version, most = if_version(request.headers), self._requests.max_text_chars
+        asked = await self._requests.read(request, lambda body: fields.merging(body, most))
+        with naming_memory():
+            memory = await self._curation.merge(
+                scope, memory_id(request), asked.replaces, text=asked.text, if_version=version
+            )
+        return _shown(memory)
+
+
+def _shown(memory: Memory) -> Response:
+    return answer(rendering.memory_json(memory), of=memory)

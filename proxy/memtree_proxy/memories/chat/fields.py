@@ -1,0 +1,105 @@
+"""The fields of chat memory's requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from memtree.errors import BadRequest
+from memtree.memories.draft import Edit, MemoryDraft
+from memtree.memories.memory import CATEGORIES, UNSET, MemorySource
+from memtree.memories.ports import MemoryFilter
+from memtree.memories.rules.tags import canonical_tags
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.memories.fields import (
+    HITS,
+    MAX_HITS,
+    MAX_ROWS,
+    limit,
+    memory_text,
+    required_text,
+    searched,
+    switch,
+)
+from memtree_proxy.memories.user import fields as of_user
+from memtree_proxy.memories.user.fields import Deletion, Merging
+from memtree_proxy.request import fields
+
+SOURCE_TYPES = ("model", "user")
+INCLUDED = ("deleted",)
+MAX_MESSAGE_ID = 1_000  # characters
+
+
+class PageQuery(NamedTuple):
+    wanted: MemoryFilter
+    limit: int
+    cursor: str | None
+
+
+class SearchQuery(NamedTuple):
+    query: str
+    wanted: MemoryFilter
+    limit: int
+
+
+def new_memory(body: Body, most: int) -> MemoryDraft:
+    """`most`: characters of a content."""
+    message = required_text(body, "messageId")
+    if not 0 < len(message) <= MAX_MESSAGE_ID or "\0" in message:
+        raise BadRequest(f"messageId must be 1 to {MAX_MESSAGE_ID} characters", param="messageId")
+    return MemoryDraft(
+        memory_text(required_text(body, "content"), most, "content"),
+        category=_category(body),
+        tags=canonical_tags(body.value("tags")),
+        source_type="user",
+        source=MemorySource(message=message),
+    )
+
+
+def edit(body: Body, most: int) -> Edit:
+    """Raises `BadRequest` where nothing is to be changed."""
+    text, category = fields.text(body.value("content"), "content"), _category(body)
+    tags = body.value("tags")
+    if text is None and category is None and tags is None:
+        raise BadRequest("content is required", param="content")
+    return Edit(
+        text=UNSET if text is None else memory_text(text, most, "content"),
+        category=UNSET if category is None else category,
+        tags=UNSET if tags is None else canonical_tags(tags),
+    )
+
+
+def page(query: Mapping[str, str]) -> PageQuery:
+    included = fields.choice(query.get("include"), "include", INCLUDED)
+    wanted = replace(_filter(query), deleted=included is not None)
+    return PageQuery(wanted, limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"))
+
+
+def search(query: Mapping[str, str]) -> SearchQuery:
+    return SearchQuery(searched(query), _filter(query), limit(query, MAX_HITS, HITS))
+
+
+def deletion(body: Body) -> Deletion:
+    """Raises `BadRequest` unless it says in exactly one way which memories are meant."""
+    return of_user.deletion(body, of_user.OF_CHATS)
+
+
+def merging(body: Body, most: int) -> Merging:
+    content = fields.text(body.value("content"), "content")
+    return Merging(
+        required_text(body, "replaces"),
+        UNSET if content is None else memory_text(content, most, "content"),
+    )
+
+
+def _category(body: Body) -> str | None:
+    return fields.choice(body.value("category"), "category", CATEGORIES)
+
+
+def _filter(query: Mapping[str, str]) -> MemoryFilter:
+    return MemoryFilter(
+        category=fields.choice(query.get("category"), "category", CATEGORIES),
+        source_type=fields.choice(query.get("source_type"), "source_type", SOURCE_TYPES),
+        tainted=switch(query, "tainted"),
+    )

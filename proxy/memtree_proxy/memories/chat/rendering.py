@@ -1,0 +1,55 @@
+"""Memories as the JSON of chat memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memtree.memories.curation import MemoryPast
+from memtree.memories.memory import Memory, Tombstone
+from memtree.memories.rules.expiry import shown
+from memtree.memories.search.hits import MemoryHit
+from memtree_proxy.memories.user import rendering as of_user
+
+Json = dict[str, Any]
+
+
+def memory_json(memory: Memory) -> Json:
+    return {
+        "id": memory.id,
+        "content": memory.text,
+        "category": memory.category,
+        "source_type": memory.source_type,
+        "created_at": shown(memory.created),
+        "updated_at": shown(memory.updated),
+        "expires_at": _time(memory.expires),
+        "deleted_at": _time(memory.deleted),
+        "last_confirmed_at": _time(memory.last_confirmed),
+        "tags": memory.tags,
+        "message_id": (memory.source.message or None) if memory.source else None,
+        "tainted": memory.tainted,
+        "version": memory.version,
+    }
+
+
+def hit_json(hit: MemoryHit) -> Json:
+    return {**memory_json(hit.memory), "relevance": round(hit.relevance, 2)}
+
+
+def past_json(past: MemoryPast) -> Json:
+    shown_past = of_user.past_json(past)
+    for one in (shown_past, *shown_past["replaced"]):
+        one["versions"] = [_content(version) for version in one["versions"]]
+    return shown_past
+
+
+def tombstone_json(stone: Tombstone) -> Json:
+    return _content(of_user.tombstone_json(stone))
+
+
+def _content(row: Json) -> Json:
+    """The text under the name that it has in chat memory."""
+    return {"content" if name == "text" else name: value for name, value in row.items()}
+
+
+def _time(seconds: float | None) -> str | None:
+    return None if seconds is None else shown(seconds)

@@ -1,0 +1,91 @@
+"""`/memories` is one collection with two forms: a user's memories, and those of agents.
+
+POST                an agent's where `agentId` is posted, else a user's
+GET                 an agent's where `agentId` is asked for, else a user's
+GET  /search        in the form of agents where agentId, mode, scope or grants are sent
+     /{memory_id}   whichever the id names; `agentId` and `subjectId` narrow it to agents
+
+A route of this file decides which handler a request is for, and lets that one answer it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
+from memtree.memories.grants.grant_json import HEADER as GRANTS_HEADER
+from memtree.memories.scope import Scope, ScopeKind
+from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents
+from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.memories.requests import MemoryRequests
+from memtree_proxy.memories.user.requests import MEMORY, path_id, unknown
+from memtree_proxy.memories.user.routes import UserMemoryRoutes
+
+AGENT_SEARCH = (*AGENT_FIELDS, "mode", "scope")  # in the query of a search
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class AgentCollection(Protocol):
+    """Handlers of agents' memories."""
+
+    async def create(self, request: Request) -> Response: ...
+
+    async def page(self, request: Request) -> Response: ...
+
+    async def locate(
+        self, scopes: AgentScopes, id_: str, also: Sequence[Scope] = ()
+    ) -> LocatedMemory | None:
+        """The live memory with this id in the scopes, or in one of `also`."""
+        ...
+
+    async def memory(self, request: Request, located: LocatedMemory) -> Response:
+        """Show, change or delete it, by the method."""
+        ...
+
+
+class MemoryCollection:
+    """`search`: of agents' memories."""
+
+    def __init__(
+        self,
+        users: UserMemoryRoutes,
+        requests: MemoryRequests,
+        agents: AgentCollection,
+        search: Endpoint,
+    ) -> None:
+        self._users, self._requests = users, requests
+        self._agents, self._search = agents, search
+
+    async def memories(self, request: Request) -> Response:
+        """All of them or a new one, by the method."""
+        tenant = await self._requests.tenant(request)
+        if request.method == "POST":
+            body = await self._requests.body(request)
+            named = any(body.fragment(name) not in (None, b"null") for name in AGENT_FIELDS)
+            return await (self._agents.create if named else self._users.memories)(request)
+        named = queried_agents(request.query_params, tenant.id) is not None
+        return await (self._agents.page if named else self._users.memories)(request)
+
+    async def search(self, request: Request) -> Response:
+        asked = any(name in request.query_params for name in AGENT_SEARCH)
+        if asked or GRANTS_HEADER in request.headers:
+            return await self._search(request)
+        return await self._users.search(request)
+
+    async def memory(self, request: Request) -> Response:
+        """One of them, by the method."""
+        tenant = await self._requests.tenant(request)
+        named = queried_agents(request.query_params, tenant.id)
+        scopes = named or AgentScopes(tenant.id, None, None)
+        also = () if named else (user_scope(request, tenant),)
+        located = await self._agents.locate(scopes, path_id(request, MEMORY), also)
+        if located is not None and located.scope.kind is ScopeKind.AGENT:
+            return await self._agents.memory(request, located)
+        if named:
+            raise unknown(MEMORY)
+        return await self._users.memory(request)

@@ -1,0 +1,118 @@
+"""The routes of documents: `/rag` and `/rag/{namespace}...`. A namespace is the tenant's, whichever
+of its users asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.errors import BadRequest, NotFound
+from memtree.memories.documents.document_book import DocumentBook
+from memtree.memories.scope import Scope, checked_id
+from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.documents import fields, rendering
+from memtree_proxy.memories.fields import switch
+from memtree_proxy.memories.requests import MemoryRequests
+
+
+class DocumentRoutes:
+    def __init__(self, book: DocumentBook, requests: MemoryRequests) -> None:
+        self._book = book
+        self._requests = requests
+
+    async def namespaces(self, request: Request) -> Response:
+        tenant = await self._requests.tenant(request)
+        found = await self._book.namespaces(tenant.id)
+        rows = [{"namespace": one.name, "passages": one.passages} for one in found]
+        return answer({"namespaces": rows})
+
+    async def namespace(self, request: Request) -> Response:
+        """One namespace, by the method."""
+        return await (self._clear if request.method == "DELETE" else self._state)(request)
+
+    async def documents(self, request: Request) -> Response:
+        """The documents of one, by the method."""
+        return await (self._put if request.method == "POST" else self._page)(request)
+
+    async def document(self, request: Request) -> Response:
+        """One document, by the method."""
+        return await (self._delete if request.method == "DELETE" else self._show)(request)
+
+    async def search(self, request: Request) -> Response:
+        scope = await self._scope(request)
+        asked = fields.search(request.query_params)
+        found = await self._book.search(
+            scope, asked.query, type_=asked.type, limit=asked.limit, least=asked.least
+        )
+        hits = [rendering.hit_json(hit) for hit in found.hits]
+        return answer({"passages": hits, "degraded": found.degraded})
+
+    async def _put(self, request: Request) -> Response:
+        """201, or 200 where all were there already. What one document is refused for is found
+        before any is kept; where the store fails, those before it are kept, and a repetition of
+        the request changes nothing of them."""
+        scope = await self._scope(request)
+        posted = await self._requests.read(request, fields.posted)
+        done = [await self._book.put(scope, document) for document in posted.documents]
+        pending = await self._book.pending(scope)
+        status = 201 if any(one.changed for one in done) else 200
+        rows = [rendering.put_json(one) for one in done]
+        if posted.single:
+            return answer({**rows[0], "pending": pending}, status)
+        return answer({"documents": rows, "pending": pending}, status)
+
+    async def _page(self, request: Request) -> Response:
+        scope = await self._scope(request)
+        asked = fields.page(request.query_params)
+        page = await self._book.page(
+            scope, type_=asked.type, cursor=asked.cursor, limit=asked.limit
+        )
+        rows = [rendering.document_json(document) for document in page.documents]
+        return answer({"documents": rows, "next_cursor": page.next_cursor})
+
+    async def _show(self, request: Request) -> Response:
+        scope, id_ = await self._scope(request), _document_id(request)
+        with _naming():
+            document, text = await self._book.text(scope, id_)
+        return answer({**rendering.document_json(document), "text": text})
+
+    async def _delete(self, request: Request) -> Response:
+        scope, id_ = await self._scope(request), _document_id(request)
+        purge = bool(switch(request.query_params, "purge"))
+        with _naming():
+            return answer({"deleted_passages": await self._book.delete(scope, id_, purge=purge)})
+
+    async def _state(self, request: Request) -> Response:
+        scope = await self._scope(request)
+        state = await self._book.state(scope)
+        shown = {"namespace": scope.owner, "passages": state.passages, "pending": state.pending}
+        return answer(shown)
+
+    async def _clear(self, request: Request) -> Response:
+        scope = await self._scope(request)
+        purge = bool(switch(request.query_params, "purge"))
+        return answer({"deleted_passages": await self._book.clear(scope, purge=purge)})
+
+    async def _scope(self, request: Request) -> Scope:
+        tenant = await self._requests.tenant(request)
+        namespace = checked_id(request.path_params["namespace"], "namespace")
+        return Scope.of_namespace(tenant.id, namespace)
+
+
+def _document_id(request: Request) -> str:
+    """What cannot be an id is no document's."""
+    with _naming():
+        return checked_id(request.path_params["documentId"], "documentId")
+
+
+@contextmanager
+def _naming() -> Iterator[None]:
+    """A document that is not there is named as the path names it."""
+    try:
+        yield
+    except (BadRequest, NotFound):
+        told = "This namespace has no document with this documentId."
+        raise NotFound(told, param="documentId") from None

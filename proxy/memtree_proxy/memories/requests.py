@@ -1,0 +1,77 @@
+"""What handlers of memory routes do with a request before they read its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from starlette.requests import Request
+
+from memtree.config import Settings
+from memtree.errors import Unauthorized
+from memtree.memories.scope import Scope
+from memtree_proxy.access.agent_scope import queried_agents, single_scope
+from memtree_proxy.access.auth import Gate, Tenant
+from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.http import json_body, request_body
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.observability import request_trace
+
+Value = TypeVar("Value")
+
+_TENANT, _BODY = "memtree_tenant", "memtree_body"  # of the state of a request
+
+
+class MemoryRequests:
+    def __init__(self, gate: Gate, settings: Settings) -> None:
+        self._gate = gate
+        self._settings = settings
+
+    @property
+    def max_text_chars(self) -> int:
+        return self._settings.max_text_chars
+
+    async def tenant(self, request: Request) -> Tenant:
+        """Let in and counted once, however many handlers a request passes."""
+        known: Tenant | None = getattr(request.state, _TENANT, None)
+        if known is None:
+            # The log names the route, not the path: an id that a caller chose may be a person's
+            # name.
+            request_trace.of(request.scope).route = request_trace.pattern(request.scope)
+            known = await self._gate.memory_tenant(request)
+            setattr(request.state, _TENANT, known)
+        return known
+
+    async def any_scope(self, request: Request) -> Scope:
+        """That of the agent whom the query names, else the user's. Raises `BadRequest` where
+        several agents or subjects may be meant."""
+        tenant = await self.tenant(request)
+        user = user_scope(request, tenant)
+        scopes = queried_agents(request.query_params, tenant.id)
+        return user if scopes is None else single_scope(scopes)
+
+    def allowed(self, request: Request, scope: Scope) -> Callable[[], Awaitable[bool]]:
+        """Whether the credential of a request is still let in as the tenant that it was."""
+
+        async def allowed() -> bool:
+            try:
+                tenant = await self._gate.memory_tenant(request, counted=False)
+            except Unauthorized:
+                return False
+            return tenant.id == scope.tenant
+
+        return allowed
+
+    async def body(self, request: Request) -> Body:
+        """Its fields, not read yet. The same for each handler that a request passes."""
+        known: Body | None = getattr(request.state, _BODY, None)
+        if known is None:
+            raw = await request_body.content(request, self._settings.max_body_bytes)
+            known = await json_body.off_loop(len(raw), lambda: json_body.split(raw))
+            setattr(request.state, _BODY, known)
+        return known
+
+    async def read(self, request: Request, read: Callable[[Body], Value]) -> Value:
+        """What `read` takes from the body."""
+        body = await self.body(request)
+        return await json_body.off_loop(len(body.raw), lambda: read(body))

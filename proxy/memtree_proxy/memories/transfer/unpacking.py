@@ -1,0 +1,74 @@
+"""A posted file as bytes of text: what other programs give out comes as a zip or compressed.
+
+Of a zip the one file that holds memories is taken. Nothing is written anywhere, and no more comes
+out than a body may have.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Sequence
+
+from memtree.errors import BadRequest
+from memtree_proxy.http import content_encoding, request_body
+
+# Best first: what is said of memories there. The first two are of one export of OpenMemory.
+NAMES = (
+    "memories.jsonl.gz",
+    "memories.json",
+    "memories.jsonl",
+    "memory.jsonl",
+    "memory.json",
+    "conversations.json",
+)
+MOST_FILES = 100_000  # of a zip
+_GZIP, _ZIP, _ENTRY = b"\x1f\x8b", b"PK\x03\x04", b"PK\x01\x02"
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_TEXTS = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".gz")
+
+
+def is_packed(raw: bytes) -> bool:
+    return raw.startswith((_GZIP, _ZIP))
+
+
+def unpacked(raw: bytes, limit: int) -> bytes:
+    """`limit`: bytes that may come out. Raises `RequestTooLarge`, and `BadRequest` for what is
+    broken, or holds no file that may be meant."""
+    if raw.startswith(_ZIP):
+        raw = _of_zip(raw, limit)
+    if raw.startswith(_GZIP):
+        raw = content_encoding.decoded(raw, "gzip", limit)
+    return raw
+
+
+def _of_zip(raw: bytes, limit: int) -> bytes:
+    if raw.count(_ENTRY) > MOST_FILES:
+        raise BadRequest(f"the zip has more than {MOST_FILES:,} files")
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            chosen = _chosen(archive.infolist())
+            if chosen.compress_type not in _METHODS or chosen.flag_bits & 1:
+                raise BadRequest("the zip is encrypted or packed in a way that is not read here")
+            with archive.open(chosen) as file:
+                content = file.read(limit + 1)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+        raise BadRequest("the zip is broken") from error
+    if len(content) > limit:
+        raise request_body.too_large(limit)
+    return content
+
+
+def _chosen(files: Sequence[zipfile.ZipInfo]) -> zipfile.ZipInfo:
+    by_name = {file.filename.rsplit("/", 1)[-1]: file for file in reversed(files)}
+    for name in NAMES:
+        if name in by_name:
+            return by_name[name]
+    texts = [file for file in files if file.filename.endswith(_TEXTS)]
+    if len(texts) != 1:
+        raise BadRequest(
+            f"the zip has no file of the name {', '.join(NAMES[:-1])} or {NAMES[-1]}; unpack it, "
+            "and import the file that holds the memories"
+        )
+    return texts[0]

@@ -1,0 +1,69 @@
+"""`POST /memories/extract`: read a posted conversation for memories now, and say what came of it.
+
+In the background the same is done with conversations that pass through the chat routes, of users
+who switched that on. Here a person or a program asks for it, so the switches are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.conversation.message import Message, check_message
+from memtree.errors import BadRequest
+from memtree_indexer.memory_services import MemoryServices
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.user.rendering import Json
+from memtree_proxy.memories.user.requests import UserRequests
+from memtree_proxy.memories.user.rows import rows
+
+
+class ExtractionAsked(NamedTuple):
+    messages: Sequence[Message]
+    dry_run: bool
+
+
+class ExtractionRoute:
+    def __init__(self, services: MemoryServices, requests: UserRequests, max_messages: int) -> None:
+        self._conversations = services.extracting.conversations
+        self._users = services.users
+        self._requests = requests
+        self._max_messages = max_messages
+
+    async def extract(self, request: Request) -> Response:
+        scope = await self._requests.scope(request)
+        asked = await self._requests.read(request, self._asked)
+        report, snapshots = await self._conversations.extract(
+            scope, asked.messages, dry_run=asked.dry_run
+        )
+        stored = await rows(self._users, scope, report.stored)
+        return answer(
+            {
+                "dry_run": asked.dry_run,
+                "messages": report.messages,
+                "stored": [_planned(row) for row in stored] if asked.dry_run else stored,
+                "skipped": [
+                    {"text": skip.text, "reason": str(skip.reason)} for skip in report.skipped
+                ],
+                "snapshots": await rows(self._users, scope, snapshots),
+            }
+        )
+
+    def _asked(self, body: Body) -> ExtractionAsked:
+        """Raises `BadRequest` naming the place in the messages, or the field."""
+        messages = body.messages(self._max_messages)
+        for index, message in enumerate(messages):
+            check_message(message, f"messages[{index}]")
+        dry_run = body.value("dry_run")
+        if not isinstance(dry_run, bool | None):
+            raise BadRequest("dry_run must be true or false", param="dry_run")
+        return ExtractionAsked(messages, bool(dry_run))
+
+
+def _planned(row: Json) -> Json:
+    """Of a memory that is not stored: it has no id yet."""
+    return {**row, "id": None, "number": None}

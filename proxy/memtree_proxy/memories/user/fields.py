@@ -1,0 +1,258 @@
+"""The fields of requests about user memories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import NamedTuple
+
+from starlette.datastructures import QueryParams
+
+from memtree.errors import BadRequest
+from memtree.memories.agents.lifetime import EXPIRES_AT, expiry
+from memtree.memories.draft import Edit, MemoryDraft, checked_name
+from memtree.memories.memory import EXTRACTED, IMPORTED, UNSET, Unset
+from memtree.memories.ports import ANY, MemoryFilter
+from memtree.memories.rules.expiry import future_timestamp, timestamp
+from memtree.memories.rules.tags import canonical_tags
+from memtree.memories.rules.user_categories import checked_category, user_category
+from memtree.memories.scope import checked_id
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.memories.fields import (
+    HITS,
+    MAX_HITS,
+    MAX_ROWS,
+    ids,
+    limit,
+    memory_text,
+    queried_tags,
+    required_text,
+    searched,
+    switch,
+)
+from memtree_proxy.request import fields
+
+SOURCE_TYPES = ("user", "model", EXTRACTED, IMPORTED)
+INCLUDED = ("superseded", "expired", "deleted")
+# Of another part of the same collection: saving a conversation, or ready memories of an agent.
+AGENTS_ONLY = ("conversation", "memories")
+# `all: true`: what counts no more is shown by `as_of`, and goes as well.
+EVERYTHING = MemoryFilter(superseded=True, expired=True)
+# Times are shown in whole seconds: what is shown as made at a time was remembered at that time.
+_SECOND = 0.999_999
+AGENTS_FILTERS = ("kind", "threadId")
+# What a filter may say of whose memories.
+OF_CHATS = ("category", "tags", "source_type", "tainted", "created_from", "created_before")
+OF_USERS = (*OF_CHATS, "group_id")
+OF_AGENTS = (*OF_CHATS, *AGENTS_FILTERS)
+
+
+class ListQuery(NamedTuple):
+    """`at`: what was remembered then, unix seconds; None: now."""
+
+    wanted: MemoryFilter
+    limit: int
+    cursor: str | None
+    at: float | None
+
+
+class UserSearchQuery(NamedTuple):
+    query: str
+    wanted: MemoryFilter
+    limit: int
+    least: float
+    at: float | None
+
+
+class Deletion(NamedTuple):
+    """`ids`: None where a filter says which. `dry_run`: nothing is deleted, they are counted."""
+
+    ids: list[str] | None
+    wanted: MemoryFilter
+    dry_run: bool
+    purge: bool
+
+
+class Merging(NamedTuple):
+    replaces: str
+    text: str | Unset
+
+
+def new_memory(body: Body, most: int, now: float) -> MemoryDraft:
+    """`most`: characters of a text. `now`: unix seconds."""
+    for name in AGENTS_ONLY:
+        if body.fragment(name) not in (None, b"null"):
+            raise BadRequest(
+                f"{name} needs agentId: it is for agents; a user's memory is made from text",
+                param=name,
+            )
+    text = memory_text(required_text(body, "text"), most, "text")
+    return MemoryDraft(
+        text,
+        category=_category(body.value("category"), "category") or user_category(text, _day(now)),
+        tags=canonical_tags(body.value("tags")),
+        source_type="user",
+        expires=future_timestamp(body.value("expires_at"), "expires_at", now),
+    )
+
+
+def edit(body: Body, most: int, now: float) -> Edit:
+    """Raises `BadRequest` where nothing is to be changed. Null takes an expiry away. `expiresAt`,
+    in milliseconds: as agents' memories have it, for whoever does not know whose memory it is."""
+    text = fields.text(body.value("text"), "text")
+    category = _category(body.value("category"), "category")
+    tags = body.value("tags")
+    stays = body.fragment("expires_at") is None and body.fragment(EXPIRES_AT) is None
+    expires = _ends(body, now)
+    if text is None and category is None and tags is None and stays:
+        raise BadRequest("text, category, tags or expires_at is required", param="text")
+    return Edit(
+        text=UNSET if text is None else memory_text(text, most, "text"),
+        category=UNSET if category is None else category,
+        tags=UNSET if tags is None else canonical_tags(tags),
+        expires=UNSET if stays else expires,
+    )
+
+
+def _ends(body: Body, now: float) -> float | None:
+    at = body.value(EXPIRES_AT)
+    if at is None:
+        return future_timestamp(body.value("expires_at"), "expires_at", now)
+    if body.value("expires_at") is not None:
+        raise BadRequest(f"expires_at and {EXPIRES_AT} exclude each other", param=EXPIRES_AT)
+    return expiry(at, now)
+
+
+def page(query: QueryParams) -> ListQuery:
+    wanted, at = _which(query)
+    return ListQuery(wanted, limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"), at)
+
+
+def search(query: QueryParams) -> UserSearchQuery:
+    wanted, at = _which(query)
+    return UserSearchQuery(searched(query), wanted, limit(query, MAX_HITS, HITS), _least(query), at)
+
+
+def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
+    """The filter, and the time that is asked about."""
+    for name in AGENTS_FILTERS:
+        if name in query:
+            raise BadRequest(f"{name} needs agentId: user memories have a category", param=name)
+    if "include_superseded" in query:
+        raise BadRequest("include_superseded needs agentId; here it is include=superseded",
+                         param="include_superseded")  # fmt: skip
+    at = timestamp(query.get("as_of"), "as_of")
+    if at is not None and at.is_integer():
+        at += _SECOND
+    wanted = _filter(_queried(query), _included(query))
+    if at is not None and (wanted.superseded or wanted.expired or wanted.deleted):
+        raise BadRequest("include and as_of exclude each other", param="include")
+    return wanted, at
+
+
+def deletion(body: Body, known: tuple[str, ...] = OF_USERS) -> Deletion:
+    """Raises `BadRequest` unless it says in exactly one way which memories are meant; a filter that
+    lets all through is none. `known`: what a filter may say."""
+    every = fields.boolean(body.value("all"), "all")
+    given = body.value("filter")
+    if given is not None and not isinstance(given, dict):
+        raise BadRequest("filter must be an object", param="filter")
+    named = body.value("ids") is not None
+    if [bool(every), given is not None, named].count(True) != 1:
+        raise BadRequest("give exactly one of filter, ids and all: true")
+    purge = fields.boolean(body.value("purge"), "purge") or False
+    wanted = replace(EVERYTHING, deleted=purge) if every else ANY
+    if given is not None:
+        if set(given) - set(known):
+            raise BadRequest(f"filter knows only {', '.join(known)}", param="filter")
+        wanted = _filter(given, (), "filter.")
+        if wanted == ANY:
+            raise BadRequest(
+                "filter must say something; all: true deletes everything", param="filter"
+            )
+    return Deletion(
+        ids(body) if named else None,
+        wanted,
+        fields.boolean(body.value("dry_run"), "dry_run") or False,
+        purge,
+    )
+
+
+def merging(body: Body, most: int) -> Merging:
+    text = fields.text(body.value("text"), "text")
+    return Merging(
+        required_text(body, "replaces"),
+        UNSET if text is None else memory_text(text, most, "text"),
+    )
+
+
+def number(value: object, name: str, low: float, high: float) -> float | None:
+    """A number, clamped."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise _no_number(name)
+    return float(max(low, min(high, value)))
+
+
+def _least(query: QueryParams) -> float:
+    given = query.get("threshold")
+    try:
+        value = None if given is None else float(given[:40])
+    except ValueError:
+        raise _no_number("threshold") from None
+    return number(value, "threshold", 0.0, 1.0) or 0.0
+
+
+def _day(now: float) -> date:
+    return datetime.fromtimestamp(now, UTC).date()
+
+
+def _no_number(name: str) -> BadRequest:
+    return BadRequest(f"{name} must be a number", param=name)
+
+
+def _category(value: object, name: str) -> str | None:
+    text = fields.text(value, name)
+    return None if text is None else checked_category(text, name)
+
+
+def _queried(query: QueryParams) -> Mapping[str, object]:
+    """The filters of a query as a body would give them."""
+    given: dict[str, object] = {name: query.get(name) for name in OF_USERS}
+    return {**given, "tags": queried_tags(query), "tainted": switch(query, "tainted")}
+
+
+def _included(query: QueryParams) -> tuple[str, ...]:
+    names = [name.strip() for value in query.getlist("include") for name in value.split(",")]
+    for name in names:
+        if name not in INCLUDED:
+            raise BadRequest(f"include must be of {', '.join(INCLUDED)}", param="include")
+    return tuple(names)
+
+
+def _filter(
+    given: Mapping[str, object], included: tuple[str, ...], place: str = ""
+) -> MemoryFilter:
+    """`place`: what stands before the name of a field in errors."""
+
+    def name_of(name: str) -> str | None:
+        text = fields.text(given.get(name), f"{place}{name}")
+        return None if text is None else checked_name(text, f"{place}{name}")
+
+    group, thread = given.get("group_id"), given.get("threadId")
+    return MemoryFilter(
+        category=name_of("category"),
+        kind=name_of("kind"),
+        thread_id=None if thread is None else checked_id(thread, f"{place}threadId"),
+        source_type=fields.choice(given.get("source_type"), f"{place}source_type", SOURCE_TYPES),
+        tags=canonical_tags(given.get("tags"), f"{place}tags"),
+        group=None if group is None else checked_id(group, f"{place}group_id"),
+        tainted=fields.boolean(given.get("tainted"), f"{place}tainted"),
+        created_from=timestamp(given.get("created_from"), f"{place}created_from"),
+        created_before=timestamp(given.get("created_before"), f"{place}created_before"),
+        superseded="superseded" in included,
+        expired="expired" in included,
+        deleted="deleted" in included,
+    )

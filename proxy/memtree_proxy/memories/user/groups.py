@@ -1,0 +1,102 @@
+"""The routes of groups: `/memories/groups` and what lies below."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.errors import BadRequest
+from memtree.memories.user_book import GroupDraft, UserBook
+from memtree.memories.user_memories import GroupChange
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.fields import ids, required_text
+from memtree_proxy.memories.user.rendering import group_json
+from memtree_proxy.memories.user.requests import (
+    GROUP,
+    MEMORY,
+    UserRequests,
+    naming,
+    path_id,
+    unknown,
+)
+from memtree_proxy.request import fields
+
+
+class GroupRoutes:
+    def __init__(self, users: UserBook, requests: UserRequests) -> None:
+        self._users = users
+        self._requests = requests
+
+    async def groups(self, request: Request) -> Response:
+        """All of them or a new one, by the method."""
+        scope = await self._requests.scope(request)
+        if request.method == "POST":
+            group = await self._users.add_group(
+                scope, await self._requests.read(request, _new_group)
+            )
+            return answer(group_json(group), 201)
+        groups = await self._users.groups(scope)
+        return answer({"groups": [group_json(group) for group in groups]})
+
+    async def group(self, request: Request) -> Response:
+        """One group, by the method."""
+        methods = {"PATCH": self._change, "DELETE": self._delete}
+        return await methods.get(request.method, self._show)(request)
+
+    async def _show(self, request: Request) -> Response:
+        scope, id_ = await self._requests.scope(request), path_id(request, GROUP)
+        with naming(GROUP):
+            return answer(group_json(await self._users.group(scope, id_)))
+
+    async def _change(self, request: Request) -> Response:
+        scope, id_ = await self._requests.scope(request), path_id(request, GROUP)
+        change = await self._requests.read(request, _change)
+        with naming(GROUP):
+            return answer(group_json(await self._users.change_group(scope, id_, change)))
+
+    async def _delete(self, request: Request) -> Response:
+        scope, id_ = await self._requests.scope(request), path_id(request, GROUP)
+        if not await self._users.delete_group(scope, id_):
+            raise unknown(GROUP)
+        return answer({"success": True})
+
+    async def add(self, request: Request) -> Response:
+        """Put memories into a group. Those that are not there are named."""
+        scope, id_ = await self._requests.scope(request), path_id(request, GROUP)
+        memory_ids = await self._requests.read(request, lambda body: ids(body, "memory_ids"))
+        with naming(GROUP):
+            added = await self._users.add_members(scope, id_, memory_ids)
+        return answer({"success": True, "added_count": added.added, "unknown": added.unknown})
+
+    async def remove(self, request: Request) -> Response:
+        """Take a memory out of a group; the memory stays."""
+        scope = await self._requests.scope(request)
+        id_, memory_id = path_id(request, GROUP), path_id(request, MEMORY)
+        with naming(GROUP):
+            removed = await self._users.remove_members(scope, id_, [memory_id])
+        if not removed:
+            raise unknown(MEMORY)
+        return answer({"success": True})
+
+
+def _new_group(body: Body) -> GroupDraft:
+    return GroupDraft(
+        required_text(body, "title"),
+        fields.text(body.value("description"), "description") or "",
+        fields.text(body.value("category"), "category"),
+    )
+
+
+def _change(body: Body) -> GroupChange:
+    """Null takes description and category away."""
+    given = {name: body.fragment(name) for name in ("title", "description", "category")}
+    if given["title"] in (None, b"null") and not (given["description"] or given["category"]):
+        raise BadRequest("title, description or category is required", param="title")
+
+    def told(name: str) -> str | None:
+        return "" if given[name] == b"null" else fields.text(body.value(name), name)
+
+    return GroupChange(
+        fields.text(body.value("title"), "title"), told("description"), told("category")
+    )

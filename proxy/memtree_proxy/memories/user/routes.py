@@ -1,0 +1,127 @@
+"""The routes of user memories: `/memories`, its search, and each of them by its id."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.memories.memory import Memory
+from memtree.memories.scope import Scope
+from memtree.memories.user_memories import MemoryGroup
+from memtree_indexer.memory_services import MemoryServices
+from memtree_proxy.memories.answers import answer, saved
+from memtree_proxy.memories.fields import if_version, switch
+from memtree_proxy.memories.user import fields, rendering
+from memtree_proxy.memories.user.requests import (
+    GROUP,
+    MEMORY,
+    UserRequests,
+    naming,
+    path_id,
+    unknown,
+)
+from memtree_proxy.memories.user.rows import row, rows
+
+
+class UserMemoryRoutes:
+    def __init__(self, services: MemoryServices, requests: UserRequests) -> None:
+        self._book, self._users = services.book, services.users
+        self._curation = services.curation
+        self._requests = requests
+
+    # -- all of them ---------------------------------------------------------------------------
+
+    async def memories(self, request: Request) -> Response:
+        """All of them or a new one, by the method."""
+        return await (self._create if request.method == "POST" else self._page)(request)
+
+    async def _page(self, request: Request) -> Response:
+        scope = await self._requests.scope(request)
+        asked = fields.page(request.query_params)
+        groups = await self._groups(scope, asked.wanted.group)
+        if asked.at is None:
+            page = await self._book.page(
+                scope, asked.wanted, cursor=asked.cursor, limit=asked.limit
+            )
+        else:
+            page = await self._curation.as_of(
+                scope, asked.at, asked.wanted, cursor=asked.cursor, limit=asked.limit
+            )
+        return answer(
+            {
+                "memories": await rows(
+                    self._users, scope, page.memories, groups, asked.wanted.group
+                ),
+                "groups": [rendering.group_json(one) for one in groups],
+                "next_cursor": page.next_cursor,
+                "total": page.total,
+            }
+        )
+
+    async def _create(self, request: Request) -> Response:
+        """201 with the memory, or 200 with the one that says the same."""
+        scope = await self._requests.scope(request)
+        most, now = self._requests.max_text_chars, self._book.clock.now()
+        draft = await self._requests.read(request, lambda body: fields.new_memory(body, most, now))
+        result = await self._book.save(scope, draft)
+        return saved(await row(self._users, scope, result.memory), result, "text")
+
+    async def search(self, request: Request) -> Response:
+        scope = await self._requests.scope(request)
+        asked = fields.search(request.query_params)
+        groups = await self._groups(scope, asked.wanted.group)
+        found = await self._book.search(
+            scope,
+            asked.query,
+            wanted=asked.wanted,
+            limit=asked.limit,
+            least=asked.least,
+            at=asked.at,
+        )
+        memories = [hit.memory for hit in found.hits]
+        hits = await rows(self._users, scope, memories, groups, asked.wanted.group)
+        ranked = [
+            {**one, "relevance": round(hit.relevance, 2)}
+            for one, hit in zip(hits, found.hits, strict=True)
+        ]
+        return answer({"memories": ranked, "degraded": found.degraded})
+
+    # -- one of them ---------------------------------------------------------------------------
+
+    async def memory(self, request: Request) -> Response:
+        """One memory, by the method."""
+        methods = {"PATCH": self._update, "DELETE": self._delete}
+        return await methods.get(request.method, self._show)(request)
+
+    async def _show(self, request: Request) -> Response:
+        scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
+        with naming(MEMORY):
+            memory = await self._book.get(scope, id_)
+        return await self._shown(scope, memory)
+
+    async def _update(self, request: Request) -> Response:
+        scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
+        version = if_version(request.headers)
+        most, now = self._requests.max_text_chars, self._book.clock.now()
+        edit = await self._requests.read(request, lambda body: fields.edit(body, most, now))
+        with naming(MEMORY):
+            memory = await self._book.edit(scope, id_, edit, if_version=version)
+        return await self._shown(scope, memory)
+
+    async def _delete(self, request: Request) -> Response:
+        scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
+        purge = switch(request.query_params, "purge") or False
+        groups = (await self._users.groups_of(scope, [id_])).get(id_, [])
+        if not await self._book.delete(scope, [id_], purge=purge):
+            raise unknown(MEMORY)
+        return answer({"success": True, "deleted_from_groups": len(groups)})
+
+    async def _groups(self, scope: Scope, named: str | None) -> list[MemoryGroup]:
+        """All of them. Raises `NotFound` where the one that is named is not among them."""
+        groups = await self._users.groups(scope)
+        if named is not None and named not in {group.id for group in groups}:
+            raise unknown(GROUP)
+        return groups
+
+    async def _shown(self, scope: Scope, memory: Memory) -> Response:
+        return answer(await row(self._users, scope, memory), of=memory)

@@ -1,0 +1,47 @@
+"""The settings of user memories: `/memories/settings`."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.errors import BadRequest, Forbidden
+from memtree.memories.user_book import UserBook
+from memtree.memories.user_memories import MOST_TOP_K, SettingsChange
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.user.fields import number
+from memtree_proxy.memories.user.rendering import settings_json
+from memtree_proxy.memories.user.requests import UserRequests
+from memtree_proxy.request import fields
+
+
+class SettingsRoutes:
+    def __init__(self, users: UserBook, requests: UserRequests) -> None:
+        self._users = users
+        self._requests = requests
+
+    async def settings(self, request: Request) -> Response:
+        """What holds, changed first where the method says so."""
+        scope = await self._requests.scope(request)
+        if request.method == "PATCH":
+            change = await self._requests.read(request, _change)
+            settings = await self._users.change_settings(scope, change)
+        else:
+            settings = await self._users.effective(scope)
+        return answer(settings_json(settings, await self._users.plan(scope.tenant)))
+
+
+def _change(body: Body) -> SettingsChange:
+    if body.value("plan") is not None:
+        raise Forbidden("plan is set with the key, by whoever runs the server", param="plan")
+    save, history = "memories_save_enabled", "memories_chat_history_enabled"
+    change = SettingsChange(
+        fields.boolean(body.value(save), save),
+        fields.boolean(body.value(history), history),
+        fields.integer(body.value("top_k"), "top_k", 1, MOST_TOP_K),
+        number(body.value("score_threshold"), "score_threshold", 0.0, 1.0),
+    )
+    if change == SettingsChange():
+        raise BadRequest(f"{save}, {history}, top_k or score_threshold is required", param=save)
+    return change

@@ -1,0 +1,298 @@
+"""One line an event: `http.request method=POST route=/v1/models status=200 ms=3.1 request=5f2c`.
+
+Never logged: message text, query strings, credentials. A traceback is logged as its frames and the
+types of its errors, since the text of an exception may quote what it read. Lines of a request and
+of its background work carry the request's id; lines of libraries (uvicorn among them) have the same
+form. What this file does not do: decide what is an event.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from json.encoder import encode_basestring_ascii
+
+from memtree import tracing
+from memtree_proxy.observability.batched_lines import BatchedLines, EventFormatter, EventRow, Value
+
+logger, root = logging.getLogger("memtree"), logging.getLogger()
+
+REFUSED = "http.refused"  # by the protocol: too large, too slow, or no HTTP
+_EVENT = re.compile(r"[a-z][a-z_]*\.[a-z_]+(?=[\s,]|$)")
+_PLAIN = re.compile(r"[!#-<>-\[\]-~]+")  # printable, without space, quotes, `=` and backslash
+_FIELDS = re.compile(r"(?: [a-z_]+=[^\s=\"]+)+")
+_LEVELS = {logging.DEBUG: "DEBUG", logging.INFO: "INFO"}  # of events
+
+
+def event(name: str, **fields: Value) -> None:
+    """Fields that are None are left out."""
+    if logger.isEnabledFor(logging.INFO):
+        _write(logging.INFO, name, fields)
+
+
+def detail(name: str, **fields: Value) -> None:
+    """An event that only a closer look asks for."""
+    if logger.isEnabledFor(logging.DEBUG):
+        _write(logging.DEBUG, name, fields)
+
+
+def failure(name: str, error: BaseException, **fields: Value) -> None:
+    """An unexpected error, with its frames."""
+    logger.error(
+        "%s\n%s",
+        line(name, **fields),
+        frames(error),
+        extra={"event": name, "fields": {**fields, "traceback": frames(error)}},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EventLine:
+    """An event as a message, made into text when somebody reads it."""
+
+    name: str
+    fields: Mapping[str, Value]
+
+    def __str__(self) -> str:
+        return _line(self.name, self.fields)
+
+
+def _write(level: int, name: str, fields: dict[str, Value]) -> None:
+    """As `logger.log` does, which looks for its caller's file and line first: nobody shows them,
+    and every request has a line."""
+    lines = _only_lines()
+    form = None if lines is None or name == REFUSED else lines.row_formatter()
+    if lines is not None and form is not None:
+        lines.put(form, EventRow(time.time(), level, name, fields, _request()))
+        return
+    known = {"event": name, "fields": fields, "request": _request()}
+    text = EventLine(name, fields)
+    logger.handle(logger.makeRecord(logger.name, level, "", 0, text, (), None, extra=known))
+
+
+def _only_lines() -> BatchedLines | None:
+    """Our handler where nobody else would see the record of an event: a record takes longer than
+    its line. A `Tally` looks at warnings and at `REFUSED`."""
+    handlers = root.handlers
+    if not handlers or logger.handlers or logger.filters or logger.disabled:
+        return None
+    first = handlers[0]
+    if type(first) is not BatchedLines or not logger.propagate:
+        return None
+    if logging.getLogRecordFactory() is not logging.LogRecord:
+        return None
+    for other in handlers[1:]:
+        if type(other) is not Tally:
+            return None
+    return first
+
+
+def line(name: str, **fields: Value) -> str:
+    return _line(name, fields)
+
+
+def _line(name: str, fields: Mapping[str, Value]) -> str:
+    known = [f"{key}={_shown(value)}" for key, value in fields.items() if value is not None]
+    return " ".join((name, *known))
+
+
+def frames(error: BaseException) -> str:
+    """The stack of an error and of its causes, without their messages."""
+    stacks: list[str] = []
+    seen: set[int] = set()
+    at: BaseException | None = error
+    while at is not None and id(at) not in seen:
+        seen.add(id(at))
+        stacks.append("".join(traceback.format_tb(at.__traceback__)) + type(at).__qualname__)
+        at = at.__cause__ or (None if at.__suppress_context__ else at.__context__)
+    return "\ncaused by\n".join(stacks)
+
+
+# -- forms ------------------------------------------------------------------------------------
+
+
+class TextFormatter(EventFormatter):
+    """`2026-11-21 16:33:35,123 INFO memtree http.request ... request=5f2c`."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
+        self._second = (0, "")  # and how it is written
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.exc_text = None  # another formatter may have cached one, with the error's message
+        return super().format(record)
+
+    def event(self, row: EventRow) -> str:
+        second = int(row.created)
+        when = f"{self._shown(second)},{int((row.created - second) * 1000):03}"
+        shown = f"{when} {_LEVELS[row.level]} {logger.name} {_line(row.name, row.fields)}"
+        return f"{shown} request={row.request}" if row.request else shown
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        return f"{self._shown(int(record.created))},{int(record.msecs):03}"
+
+    def _shown(self, second: int) -> str:
+        if second != self._second[0]:
+            self._second = (second, time.strftime(self.default_time_format, time.localtime(second)))
+        return self._second[1]
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        shown = super().formatMessage(record)
+        request = _request_of(record)
+        if not request:
+            return shown
+        first, end, rest = shown.partition("\n")
+        return f"{first} request={request}{end}{rest}"
+
+    def formatException(self, ei: object) -> str:
+        return _frames(ei)
+
+
+class JsonFormatter(EventFormatter):
+    """One object a line: `time` (UTC), `level`, `logger`, `event` and its fields, `request`; for
+    lines of libraries `message` in the event's place."""
+
+    def event(self, row: EventRow) -> str:
+        shown = f'{{"time": "{_utc(row.created)}", "level": "{_LEVELS[row.level].lower()}", '
+        shown += f'"logger": "{logger.name}", "event": "{row.name}"'
+        for key, value in row.fields.items():
+            if value is not None:
+                shown += f', "{key}": {_encoded(value)}'
+        return f'{shown}, "request": {_encoded(row.request)}}}' if row.request else shown + "}"
+
+    def format(self, record: logging.LogRecord) -> str:
+        shown: dict[str, Value] = {
+            "time": _utc(record.created),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            **_content(record),
+        }
+        if request := _request_of(record):
+            shown["request"] = request
+        if record.exc_info and "traceback" not in shown:
+            shown["traceback"] = _frames(record.exc_info)
+        return json.dumps({key: _short(value) for key, value in shown.items() if value is not None})
+
+
+FORMS = {"text": TextFormatter, "json": JsonFormatter}
+
+
+def to_stderr(level: str, form: str) -> None:
+    """All log lines of this process, in one of `FORMS`, from this level on."""
+    # What no form shows need not be found out for every line.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    handler = BatchedLines(sys.stderr)
+    handler.setFormatter(FORMS[form]())
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=handler.forget)
+    logging.basicConfig(level=level.upper(), handlers=[handler])
+
+
+# -- counts -----------------------------------------------------------------------------------
+
+
+class Tally(logging.Handler):
+    """Counts warnings and errors by event, each degradation among them, and requests that the
+    protocol refused before there was a request to count.
+
+    Event names are constants in the code, so there are few; lines of libraries count as `other`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.counts: Counter[str] = Counter()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno >= logging.WARNING or getattr(record, "event", None) == REFUSED:
+            self.counts[_name(record) or "other"] += 1
+
+
+@contextmanager
+def counting() -> Iterator[Tally]:
+    """Count warnings of the whole process while the block runs."""
+    tally, root = Tally(), logging.getLogger()
+    root.addHandler(tally)
+    try:
+        yield tally
+    finally:
+        root.removeHandler(tally)
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _name(record: logging.LogRecord) -> str | None:
+    """The event of a record, never taken from its arguments: those may be any text."""
+    given = getattr(record, "event", None)
+    if isinstance(given, str):
+        return given
+    match = _EVENT.match(record.msg) if isinstance(record.msg, str) else None
+    return match[0] if match and record.name.partition(".")[0] == "memtree" else None
+
+
+def _content(record: logging.LogRecord) -> Mapping[str, Value]:
+    """Event and fields, else the message."""
+    name = _name(record)
+    if name is None:
+        return {"message": record.getMessage()}
+    fields = getattr(record, "fields", None)
+    if isinstance(fields, dict):
+        return {"event": name, **fields}
+    rest = record.getMessage().removeprefix(name)
+    if not rest:
+        return {"event": name}
+    if not _FIELDS.fullmatch(rest):
+        return {"event": name, "message": rest.lstrip(" ,:")}
+    return {"event": name, **dict(pair.split("=", 1) for pair in rest.split())}
+
+
+def _request() -> str:
+    watch = tracing.current()
+    return watch.request if watch else ""
+
+
+def _request_of(record: logging.LogRecord) -> str:
+    """The request that a line belongs to, which may be over when the line is written."""
+    request: str | None = getattr(record, "request", None)
+    return _request() if request is None else request
+
+
+def _frames(info: object) -> str:
+    error = info[1] if isinstance(info, tuple) else None
+    return frames(error) if isinstance(error, BaseException) else ""
+
+
+def _short(value: Value) -> Value:
+    return round(value, 3) if isinstance(value, float) else value
+
+
+def _utc(seconds: float) -> str:
+    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    return f"{whole}.{int(seconds % 1 * 1000):03}Z"
+
+
+def _encoded(value: Value) -> str:
+    """As in an object that `json.dumps` makes."""
+    return encode_basestring_ascii(value) if isinstance(value, str) else json.dumps(_short(value))
+
+
+def _shown(value: Value) -> str:
+    """Plain where it is one word, else quoted, so that an event stays on one line."""
+    if type(value) is int:
+        return str(value)
+    return f"{value:.1f}" if isinstance(value, float) else _quoted(str(value))
+
+
+@lru_cache(256)  # most are those of the request before; what an event names is short
+def _quoted(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else json.dumps(text)

@@ -1,0 +1,61 @@
+"""What memory made of one request that has ended: the one event that metrics and tallies count.
+
+No text, no credential and no model's name is in it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from memtree.context.state import State
+from memtree_proxy.observability.request_trace import Trace
+
+
+class MemoryOutcome(NamedTuple):
+    """Tokens are None where memory did not count, or sent nothing. `recall_tokens`: of those sent,
+    in recall blocks. `saved`: against sending everything, in uncached input tokens; a loss is
+    negative. `epoch`: `begun`, `continued`, or "" where nothing was folded; `stays`: see `Answer`.
+    `memory_ms`: what memory added. `input_price`: of a million uncached input tokens, in money.
+    `explained`: somebody looks at what a model would see."""
+
+    tenant: str
+    state: State
+    mode: str = ""
+    reason: str = ""
+    raw_tokens: int | None = None
+    sent_tokens: int | None = None
+    recall_tokens: int = 0
+    saved: float = 0.0
+    epoch: str = ""
+    stays: int = 0
+    memory_ms: float | None = None
+    input_price: float | None = None
+    explained: bool = False
+
+
+class OutcomeSink(Protocol):
+    """Counts outcomes. Never raises and never waits."""
+
+    def count(self, outcome: MemoryOutcome) -> None: ...
+
+
+def memory_outcome(seen: Trace) -> MemoryOutcome | None:
+    """None for requests that have none: those of other routes, those that only index, and those
+    that were cancelled before memory decided."""
+    if not seen.state or seen.index_only:
+        return None
+    return MemoryOutcome(
+        seen.tenant or "",
+        seen.state,
+        seen.mode or "",
+        seen.reason.partition(";")[0],
+        seen.raw_tokens,
+        seen.sent_tokens,
+        seen.recall_tokens or 0,
+        seen.gain,
+        "" if seen.epoch is None else "continued" if seen.continued else "begun",
+        seen.stays,
+        seen.memory_ms,
+        seen.input_price,
+        seen.explained,
+    )

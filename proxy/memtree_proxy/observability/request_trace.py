@@ -1,0 +1,284 @@
+"""What is known about one request while it runs: for its log line, its `x-memtree-*` headers, its
+metrics and its spans.
+
+`Trace` is the `memtree.tracing.Tracer` of a request. Steps are summed by name, and kept one by one
+only where traces are exported. Nothing here is message text, a model's name or a credential.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import MutableMapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cache
+from types import TracebackType
+from typing import Any
+
+from memtree.context.context_memory import Answer
+from memtree.context.state import State
+from memtree.tracing import Tracer
+from memtree_proxy.http.headers import Headers
+from memtree_proxy.http.request_body import PREFIXES
+from memtree_proxy.observability import log
+from memtree_proxy.observability.timing import (
+    MOST_STEPS,
+    BackgroundSink,
+    Known,
+    Spans,
+    Step,
+    StepTiming,
+    TraceSpan,
+    UpstreamTiming,
+    behind,
+)
+
+_KEY = "memtree.trace"
+REQUEST_ID = b"x-request-id"  # the client's own id; repeated in `x-memtree-request-id`
+OWN_REQUEST_ID = b"x-memtree-request-id"
+_SANE_ID = re.compile(rb"[A-Za-z0-9._:@/+=-]{1,128}")
+RELAYED = "/*"  # the route of everything that is relayed untouched
+NO_ROUTE = "none"
+FILES = frozenset({"/ui", "/ui/*"})  # the web pages: they hold no data
+
+
+@dataclass(slots=True)
+class Trace:
+    """Filled in along the way; None: not known (yet).
+
+    `memory_ms`: what memory added, from the whole body read to the upstream request ready. `gain`:
+    what this request saved against sending everything, in uncached input tokens; `input_price`:
+    what a million of these cost in money. `route`: the path as asked for; `pattern`: which of our
+    routes it is. `steps`: seconds by name. `taken`: the steps one by one, where traces are
+    exported. `memories`: ids of those that the model was shown;
+    `memories_degraded`: what failed on the way to them.
+    """
+
+    method: str
+    route: str
+    request: str = ""
+    pattern: str = NO_ROUTE
+    status: int = 0
+    error: str | None = None
+    tenant: str | None = None
+    state: State | None = None
+    reason: str = ""
+    address: str | None = None
+    raw_tokens: int | None = None
+    sent_tokens: int | None = None
+    memory_ms: float | None = None
+    mode: str | None = None
+    epoch: str | None = None
+    recall_tokens: int | None = None
+    gain: float = 0.0
+    input_price: float | None = None
+    continued: bool = False
+    stays: int = 0
+    index_only: bool = False
+    explained: bool = False
+    recall_rounds: int = 0
+    memories: tuple[str, ...] = ()
+    memories_degraded: tuple[str, ...] = ()
+    overflows: int = 0
+    thinking_replays: int = 0
+    begun: float = field(default_factory=time.perf_counter)
+    steps: dict[str, float] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+    calls: list[UpstreamTiming] = field(default_factory=list)
+    taken: list[StepTiming] = field(default_factory=list)
+    span: TraceSpan | None = None
+    worked: BackgroundSink | None = None
+
+    # -- the tracer --------------------------------------------------------------------------
+
+    def step(self, name: str) -> Step:
+        return Step(self, name)
+
+    def add(self, step: StepTiming) -> None:
+        self.steps[step.name] = self.steps.get(step.name, 0.0) + step.ended - step.begun
+        if step.failed:
+            self.failed.append(step.name)
+        if self.span is not None and len(self.taken) < MOST_STEPS:
+            self.taken.append(step)
+
+    def behind(self, name: str) -> AbstractContextManager[Tracer]:
+        return behind(name, self.request, self.span, self.worked)
+
+    # -- the upstream ------------------------------------------------------------------------
+
+    def calling(self, headers: Headers) -> UpstreamCall:
+        """A request to the upstream, until the head of its answer is there."""
+        return UpstreamCall(self, headers)
+
+    # -- what is known -----------------------------------------------------------------------
+
+    def decide(self, state: State, reason: str = "") -> None:
+        """What memory did, and why."""
+        self.state, self.reason = state, reason
+
+    def learn(self, answer: Answer) -> None:
+        self.decide(answer.state, answer.reason)
+        self.mode = answer.mode
+        self.epoch = answer.epoch
+        self.recall_tokens = answer.recall_tokens
+        self.gain = answer.gain
+        self.continued, self.stays = answer.continued, answer.stays
+        self.address = answer.address.hex()
+        self.raw_tokens = answer.raw_tokens
+        self.sent_tokens = answer.sent_tokens
+        self.memories = answer.memories
+
+    def headers(self) -> Headers:
+        """`x-memtree-*` response headers; none where memory was not asked."""
+        if self.state is None:
+            return []
+        known: list[tuple[bytes, str | int | None]] = [
+            (b"x-memtree-address", self.address),
+            (b"x-memtree-raw-tokens", self.raw_tokens),
+            (b"x-memtree-sent-tokens", self.sent_tokens),
+            (b"x-memtree-state", self.state),
+            (b"x-memtree-reason", self.reason or None),
+            (b"x-memtree-epoch", self.epoch),
+            (b"x-memtree-ms", None if self.memory_ms is None else round(self.memory_ms)),
+            (b"x-memtree-memories", ",".join(self.memories) or None),
+            (b"x-memtree-memories-degraded", ",".join(self.memories_degraded) or None),
+        ]
+        return [(name, str(value).encode()) for name, value in known if value is not None]
+
+    def end(self) -> None:
+        """The request is over."""
+        if self.span is not None:
+            self.span.end(f"{self.method} {self.pattern}", self.status, self.taken, self._known())
+
+    def _known(self) -> dict[str, Known]:
+        return {
+            "http.request.method": self.method,
+            "http.route": self.pattern,
+            "http.response.status_code": self.status,
+            "memtree.request_id": self.request,
+            "memtree.error": self.error,
+            "memtree.state": self.state,
+            "memtree.reason": self.reason or None,
+            "memtree.mode": self.mode,
+            "memtree.epoch.continued": self.continued if self.epoch else None,
+            "memtree.raw_tokens": self.raw_tokens,
+            "memtree.sent_tokens": self.sent_tokens,
+            "memtree.recall_tokens": self.recall_tokens,
+            "memtree.recall_rounds": self.recall_rounds or None,
+            "memtree.memories": len(self.memories) or None,
+        }
+
+    def named(self, headers: Headers) -> Headers:
+        """Response headers with our request id, except on relayed answers."""
+        if self.pattern == RELAYED:
+            return headers
+        kept = [header for header in headers if header[0].lower() != OWN_REQUEST_ID]
+        return [*kept, *self.own_id()]
+
+    def own_id(self) -> Headers:
+        return [(OWN_REQUEST_ID, self.request.encode())]
+
+    def log(self, ms: float) -> None:
+        # A visit to a page asks for some seventy files.
+        quiet = self.pattern in FILES and self.status < 400
+        (log.detail if quiet else log.event)(
+            "http.request",
+            method=self.method,
+            route=self.route,
+            status=self.status,
+            ms=ms,
+            tenant=self.tenant[:10] if self.tenant else None,
+            state=self.state,
+            reason=self.reason or None,
+            raw_tokens=self.raw_tokens,
+            sent_tokens=self.sent_tokens,
+            epoch=self.epoch[:8] if self.epoch else None,
+            recall_tokens=self.recall_tokens,
+            memories=len(self.memories) or None,
+            memory_ms=self.memory_ms,
+        )
+
+
+class UpstreamCall:
+    """A request to the upstream, timed while it is entered. `headers`: those that are sent;
+    `status`: to be set from the answer's. A class, not a generator, as `Step` is."""
+
+    __slots__ = ("_begun", "_handle", "_trace", "headers", "status")
+
+    def __init__(self, trace: Trace, headers: Headers) -> None:
+        self._trace, self.headers = trace, headers
+        self._handle: Any = None
+        self.status: int | str = "cancelled"
+
+    def __enter__(self) -> UpstreamCall:
+        self._begun = time.perf_counter()
+        if self._trace.span is not None:
+            self.headers, self._handle = self._trace.span.outgoing(self.headers)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        frames: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self.status = getattr(error, "code", "cancelled")
+        timing = UpstreamTiming(time.perf_counter() - self._begun, self.status)
+        self._trace.calls.append(timing)
+        if self._trace.span is not None:
+            self._trace.span.called(self._handle, timing)
+
+
+# -- around a request -------------------------------------------------------------------------
+
+
+def begin(
+    scope: MutableMapping[str, Any],
+    spans: Spans | None = None,
+    worked: BackgroundSink | None = None,
+) -> Trace:
+    # raw_path: percent-encoded, so it cannot break the log line, and without the query string.
+    route = scope.get("raw_path") or scope["path"].encode("utf-8", "replace")
+    path = route.partition(b"?")[0].decode("ascii", "replace")[:120]
+    headers = scope.get("headers", [])
+    trace = Trace(scope["method"], path, request_id(headers), worked=worked)
+    if spans is not None:
+        trace.span = spans.begin(headers)
+    scope[_KEY] = trace
+    return trace
+
+
+def of(scope: MutableMapping[str, Any]) -> Trace:
+    """The trace of a running request."""
+    trace: Trace = scope[_KEY]
+    return trace
+
+
+def request_id(headers: Headers) -> str:
+    """The client's id of its request where it is short and printable, else a random one.
+
+    >>> request_id([(b"x-request-id", b"call-7")])
+    'call-7'
+    """
+    for name, value in headers:
+        if name == REQUEST_ID and _SANE_ID.fullmatch(value):
+            return value.decode()
+    return secrets.token_hex(8)
+
+
+def pattern(scope: MutableMapping[str, Any]) -> str:
+    """The route that answered, without its prefix: one of few, whatever path was asked for."""
+    path = getattr(scope.get("route"), "path", None)
+    return _shown(path) if isinstance(path, str) else NO_ROUTE
+
+
+@cache  # routes of ours: they are few
+def _shown(path: str) -> str:
+    shown = path.replace("{rest:rest}", "*")
+    for prefix in PREFIXES:
+        if prefix and shown.startswith(prefix + "/"):
+            return shown.removeprefix(prefix)
+    return shown

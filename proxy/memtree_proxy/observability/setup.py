@@ -1,0 +1,82 @@
+"""Observability of a process, put together from the settings: warnings, event loop, traces."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prometheus_client.registry import Collector
+
+from memtree.config import Settings
+from memtree.errors import BadRequest
+from memtree_indexer.embedding.queue import InProcessQueue
+from memtree_indexer.progress import PendingQueue, StageTotals
+from memtree_indexer.runtime import Runtime
+from memtree_proxy.observability.index_metrics import IndexMetrics
+from memtree_proxy.observability.log import counting
+from memtree_proxy.observability.process_metrics import LoopLag, ProcessMetrics
+from memtree_proxy.observability.timing import Spans
+
+if TYPE_CHECKING:
+    from memtree_proxy.observability.otel import Tracing
+
+NEEDS_EXTRA = "otel_endpoint needs OpenTelemetry: pip install '.[otel]' in the folder of MemTree"
+
+
+@dataclass(frozen=True, slots=True)
+class Observers:
+    """`collectors`: numbers of the process. `spans`: None where traces are off."""
+
+    collectors: tuple[Collector, ...] = ()
+    spans: Spans | None = None
+
+
+UNWATCHED = Observers()
+
+
+@asynccontextmanager
+async def watching(settings: Settings) -> AsyncIterator[Observers]:
+    """Observe this process while the block runs. Raises `BadRequest` where traces are asked for and
+    their library is missing."""
+    tracing, pulse = open_tracing(settings), LoopLag()
+    pulse.start()
+    try:
+        with counting() as tally:
+            yield Observers((ProcessMetrics(tally), pulse), tracing)
+    finally:
+        await pulse.close()
+        if tracing is not None:
+            await asyncio.to_thread(tracing.close)
+
+
+def open_tracing(settings: Settings) -> Tracing | None:
+    """None without `otel_endpoint`. Raises `BadRequest`."""
+    if settings.otel_endpoint is None:
+        return None
+    try:
+        # The optional `otel` extra, and 0.2 s that only those pay who use it.
+        from memtree_proxy.observability.otel import Tracing  # noqa: PLC0415
+    except ImportError as error:
+        raise BadRequest(NEEDS_EXTRA, param="otel_endpoint") from error
+    return Tracing(settings.otel_endpoint, propagate=settings.otel_propagate)
+
+
+def index_metrics(runtime: Runtime) -> IndexMetrics:
+    """What waits in this process or in Redis, and what this process has indexed."""
+    queues: dict[str, PendingQueue] = {}
+    done: dict[str, StageTotals] = {"1": runtime.builder.done} if runtime.builder else {}
+    embedded: Counter[str] = Counter()
+    if isinstance(runtime.queue, InProcessQueue):
+        queues["2"], done["2"] = runtime.queue, runtime.queue.done
+        embedded = runtime.queue.embedded
+    if runtime.summaries:
+        queues["3"], done["3"] = runtime.summaries.queue, runtime.summaries.queue.done
+    if runtime.redis:
+        queues["2"] = runtime.redis.queue
+        if runtime.redis.summaries:
+            queues["3"] = runtime.redis.summaries
+    return IndexMetrics(queues, done, embedded)

@@ -1,0 +1,174 @@
+"""The routes of the two other dialects, as far as they are ours: the rest of their bodies is the
+vendors', and goes on as it came."""
+
+from __future__ import annotations
+
+from memtree.config import SHADOW, Settings
+from memtree_proxy.context.posted_history import MESSAGES, RESPONSES
+from memtree_proxy.openapi import bodies, examples, failures, headers
+from memtree_proxy.openapi.operations import READING, UPSTREAM, operation
+from memtree_proxy.openapi.shapes import (
+    STRING,
+    Json,
+    array,
+    content,
+    described,
+    either,
+    object_of,
+    ref,
+    schema,
+)  # fmt: skip
+
+TAG = "Chat"
+_OWN = (
+    "model_context_limit", "target_tokens", "expiration_days", "mode", "query", "memory",
+    "memory_options", "use_rag", "rag_options",
+)  # fmt: skip
+_OF_CHATS = ("dialect", "messages", "functions", "response_format")
+_ITEM: Json = {"type": "object"}
+SCHEMAS: dict[str, Json] = {
+    "MessagesFailure": object_of(
+        {
+            "type": {"const": "error"},
+            "error": object_of({"type": STRING, "message": STRING}),
+        },
+        ("type", "error"),
+        description="An error as the Messages API tells it.",
+    ),
+}
+
+
+def schemas(settings: Settings) -> dict[str, Json]:
+    own = bodies.own_fields(settings)
+    mine = {name: own[name] for name in _OWN} | {"mode": bodies.mode(settings, SHADOW)}
+    model = described(STRING, "The model, with or without the suffix `:memory`.")
+    shared = {name: own[name] for name in bodies.CONTEXT if name not in _OF_CHATS}
+    return {
+        "ContextOfMessages": object_of(
+            {
+                "dialect": {"const": MESSAGES},
+                "messages": array(_ITEM, minItems=1),
+                "system": described({}, "The system prompt: text, or blocks."),
+                **shared,
+            },
+            ("dialect", "messages"),
+            description="The same for a history of the Messages API. `dialect` may be left out "
+            "where the shape tells it (`system`, calls of tools in blocks).",
+        ),
+        "ContextOfResponses": object_of(
+            {
+                "dialect": described({"enum": [RESPONSES, None]}, "Told by `input`, too."),
+                "input": described(
+                    either(STRING, array({}, minItems=1)), "Items, or one text of the user."
+                ),
+                "instructions": described({}, "The system prompt."),
+                **shared,
+            },
+            ("input",),
+            description="The same for a history of the Responses API.",
+        ),
+        "MessagesRequest": object_of(
+            {
+                "model": model,
+                "messages": described(array(_ITEM, minItems=1), "The whole history."),
+                "system": described({}, "The system prompt: text, or blocks."),
+                "tools": described({}, "Tools. Their size is counted."),
+                "max_tokens": described({"type": "integer"}, "Room that is kept for the answer."),
+                "stream": described({"type": "boolean"}, "Answer with server-sent events."),
+                **mine,
+            },
+            ("model", "messages"),
+            description="A request of the Messages API. Fields of MemTree are taken out, "
+            "everything else goes to the upstream as it came.",
+        ),
+        "ResponsesRequest": object_of(
+            {
+                "model": model,
+                "input": described({}, "The whole history: items, or one text of the user."),
+                "instructions": described({}, "The system prompt."),
+                "tools": described({}, "Tools. Their size is counted."),
+                "max_output_tokens": described({}, "Room that is kept for the answer."),
+                "stream": described({"type": "boolean"}, "Answer with server-sent events."),
+                **mine,
+            },
+            ("model", "input"),
+            description="A request of the Responses API. Fields of MemTree are taken out, "
+            "everything else goes to the upstream as it came.",
+        ),
+    }
+
+
+def request_bodies() -> dict[str, Json]:
+    return {
+        name: {"required": True, "content": content(schema(shape), examples=shown)}
+        for name, shape, shown in (
+            ("Messages", "MessagesRequest", examples.MESSAGES),
+            ("Responses", "ResponsesRequest", examples.RESPONSES),
+        )
+    }
+
+
+def paths(settings: Settings) -> dict[str, Json]:
+    told = {
+        "description": "The upstream's own answer, or an error of MemTree in the same form.",
+        "headers": headers.of_answer(),
+        "content": content(schema("MessagesFailure")),
+    }
+    upstream = {
+        "description": "The upstream's own answer: its status, headers and body as they came.",
+        "headers": headers.of_answer(),
+    }
+    statuses = (426, *(status for status in READING if status != 405), *UPSTREAM)
+    errors = failures.of(settings, *statuses)
+    return {
+        "/messages": _posting(
+            "createMessage",
+            "A message with memory",
+            "The Messages API, as Claude Code speaks it; see `createChatCompletion`. A history "
+            "that lies on the server (a thread, a compaction) goes on untouched.",
+            "Messages",
+            {"200": _answer("message"), "default": told},
+        ),
+        "/messages/count_tokens": _posting(
+            "countMessageTokens",
+            "How long a message with memory is",
+            "Counted by the upstream: of what memory would send now, where the history is folded. "
+            "Nothing is kept of the request.",
+            "Messages",
+            {"200": _answer("count"), "default": told},
+        ),
+        "/responses": _posting(
+            "createResponse",
+            "A response with memory",
+            "The Responses API, as Codex speaks it; see `createChatCompletion`. A history that "
+            "lies on the server (`previous_response_id`, `conversation`) goes on untouched. Who "
+            "asks for a WebSocket here (GET) gets 426, and goes on over HTTP.",
+            "Responses",
+            {"200": _answer("response"), **errors, "default": upstream},
+        ),
+    }
+
+
+def _posting(id_: str, summary: str, description: str, body: str, answers: Json) -> Json:
+    return {
+        "post": operation(
+            id_,
+            TAG,
+            summary,
+            description,
+            answers,
+            parameters=headers.of_chat(),
+            requestBody=ref("requestBodies", body),
+        )
+    }
+
+
+def _answer(what: str) -> Json:
+    return {
+        "description": "The upstream's answer as it came; server-sent events with `stream`.",
+        "headers": headers.of_answer(),
+        "content": {
+            **content(described({}, f"As the upstream made it: usually a {what}.")),
+            **content(described(STRING, "Events of the same API."), "text/event-stream"),
+        },
+    }

@@ -1,0 +1,319 @@
+"""The document put together: operations, their answers, and what they share.
+
+The four prefixes are `servers`, so each path stands once. What this file does not do: describe a
+field (`bodies`), a message (`messages`) or an error (`failures`).
+"""
+
+from __future__ import annotations
+
+from memtree import __version__
+from memtree.config import Settings
+from memtree_proxy.http.request_body import PREFIXES
+from memtree_proxy.openapi import (
+    answers,
+    bodies,
+    conversation_paths,
+    dialect_paths,
+    examples,
+    failures,
+    headers,
+    messages,
+    parse_paths,
+    server_paths,
+    usage_paths,
+)
+from memtree_proxy.openapi.memories import (
+    chat_paths,
+    chat_shapes,
+    curation_paths,
+    document_paths,
+    document_shapes,
+    extraction_paths,
+    grant_paths,
+    grant_shapes,
+    parts,
+    schema_paths,
+    schema_shapes,
+    transfer_paths,
+    user_paths,
+    user_shapes,
+)
+from memtree_proxy.openapi.memories.agent import paths as agent_paths
+from memtree_proxy.openapi.memories.agent import search as agent_search
+from memtree_proxy.openapi.memories.agent import shapes as agent_shapes
+from memtree_proxy.openapi.operations import KNOWN, READING, UPSTREAM, ok, operation
+from memtree_proxy.openapi.shapes import STRING, Json, content, described, ref, schema
+
+VERSION = "3.1.0"
+_ABOUT = """\
+A proxy for OpenAI's APIs and the Messages API that gives any model an unlimited conversation. Send
+the whole history as you always did: MemTree folds its older part into one memory message. The
+messages themselves are the address of their memory, so there is no id to keep.
+
+* Every path stands under every server address listed here; `/metrics` and `/openapi.json` at the
+  root alone.
+* Numbers out of range are clamped; a wrong type is a 400 that names the field in `param`; null
+  means absent; unknown fields are let through.
+* `/mcp` speaks the Model Context Protocol, which lists and describes its tools itself.
+* **Every other path and method** (`/models`, `/embeddings`, files ...) is streamed to the
+  upstream and back untouched; what speaks the Messages API, to `anthropic_upstream`.
+* **Browsers.** Pages of other sites are refused (403) unless `allowed_origins` names their origin;
+  these get CORS headers and an answer to their preflight. A body is JSON: one with another
+  `content-type` is a 415; without any it is taken for JSON, but from a browser.
+"""
+_TAGS = {
+    "Chat": "In front of a model: chats, messages and responses, with memory.",
+    chat_paths.TAG: "What one chat remembers, saved by its model or by a person.",
+    document_paths.TAG: "Texts to look things up in: put into namespaces, shown by `use_rag`.",
+    agent_paths.TAG: "What agents remember: structured, by kinds, of each of their subjects.",
+    grant_paths.TAG: "What opens memories of agents to other tenants, signed by wallets.",
+    schema_paths.TAG: "What structured memories must look like, kind by kind.",
+    transfer_paths.TAG: "Memories as a file, and files of other programs as memories.",
+    curation_paths.TAG: "What changed, what was said before, what is deleted: of users and agents.",
+    user_paths.TAG: "What is remembered of a user beyond any one chat, in groups of its own.",
+    "Context memory": "Without a model: messages in, fewer messages out.",
+    "Server": "About the server itself.",
+}
+
+
+def build(settings: Settings) -> Json:
+    """The whole document; what is default in it is what these settings say."""
+    return {
+        "openapi": VERSION,
+        "info": {
+            "title": "MemTree",
+            "version": __version__,
+            "summary": "Unlimited conversations for any model.",
+            "description": _ABOUT,
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [_server(prefix) for prefix in reversed(PREFIXES)],
+        "security": headers.any_credential(settings),
+        "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
+        "paths": {
+            **_chat(settings),
+            **dialect_paths.paths(settings),
+            **_context_memory(settings),
+            **_deletion(settings),
+            **conversation_paths.paths(settings),
+            **agent_paths.paths(settings),
+            **agent_search.paths(settings),
+            **chat_paths.paths(settings),
+            **document_paths.paths(settings),
+            **extraction_paths.paths(settings),
+            **grant_paths.paths(settings),
+            **schema_paths.paths(settings),
+            **transfer_paths.paths(settings),
+            **curation_paths.paths(settings),
+            **user_paths.paths(settings),
+            **parse_paths.paths(settings),
+            **usage_paths.paths(settings),
+            **server_paths.build(settings),
+        },
+        "components": {
+            "schemas": {
+                **messages.SCHEMAS,
+                **bodies.schemas(settings),
+                **dialect_paths.schemas(settings),
+                **dialect_paths.SCHEMAS,
+                **answers.SCHEMAS,
+                **conversation_paths.SCHEMAS,
+                **agent_shapes.bodies(settings),
+                **agent_shapes.SCHEMAS,
+                **agent_search.bodies(),
+                **agent_search.SCHEMAS,
+                **chat_shapes.bodies(settings),
+                **chat_shapes.SCHEMAS,
+                **document_shapes.bodies(),
+                **document_shapes.SCHEMAS,
+                **extraction_paths.bodies(settings),
+                **extraction_paths.SCHEMAS,
+                **grant_shapes.bodies(),
+                **grant_shapes.SCHEMAS,
+                **schema_shapes.bodies(),
+                **schema_shapes.SCHEMAS,
+                **transfer_paths.SCHEMAS,
+                **parse_paths.SCHEMAS,
+                **usage_paths.SCHEMAS,
+                **user_shapes.bodies(settings),
+                **user_shapes.SCHEMAS,
+                **failures.schemas(),
+            },
+            "parameters": {
+                **headers.request_headers(),
+                **parts.parameters(),
+                **agent_paths.parameters(),
+                **agent_search.parameters(),
+                **chat_paths.parameters(),
+                **document_paths.parameters(),
+                **grant_paths.parameters(),
+                **schema_paths.parameters(),
+                **user_paths.parameters(),
+            },
+            "headers": headers.ANSWER_HEADERS,
+            "requestBodies": {
+                **_request_bodies(),
+                **dialect_paths.request_bodies(),
+                **chat_shapes.request_bodies(),
+                **agent_search.request_bodies(),
+                **agent_shapes.request_bodies(),
+                **document_shapes.request_bodies(),
+                **extraction_paths.request_bodies(),
+                **grant_shapes.request_bodies(),
+                **schema_shapes.request_bodies(),
+                **transfer_paths.request_bodies(),
+                **parse_paths.request_bodies(),
+                **user_shapes.request_bodies(),
+            },
+            "responses": failures.responses(settings),
+            "securitySchemes": headers.credentials(),
+        },
+    }
+
+
+def _server(prefix: str) -> Json:
+    described = {"": "The root.", "/v1": "What OpenAI clients take as their base URL."}
+    return {"url": prefix or "/", "description": described.get(prefix, "The same routes.")}
+
+
+_BODIES = {
+    "Chat": ("ChatRequest", examples.CHAT),
+    "Context": ("ContextRequest", examples.CONTEXT),
+    "Tree": ("ContextRequest", examples.TREE),
+    "Deletion": ("Deletion", examples.DELETION),
+}
+
+
+def _request_bodies() -> dict[str, Json]:
+    made = {
+        name: {"required": True, "content": content(schema(shape), examples=shown)}
+        for name, (shape, shown) in _BODIES.items()
+    }
+    others = [schema("ContextOfMessages"), schema("ContextOfResponses")]
+    for name in ("Context", "Tree"):
+        any_ = {"anyOf": [schema("ContextRequest"), *others]}
+        made[name] = {"required": True, "content": content(any_, examples=_BODIES[name][1])}
+    return made
+
+
+def _chat(settings: Settings) -> dict[str, Json]:
+    upstream = {
+        "description": "The upstream's own answer: its status, headers and body as they came.",
+        "headers": headers.of_answer(),
+    }
+    answer = {
+        "description": "The upstream's answer as it came; server-sent events with `stream`. A "
+        "streamed answer that has to wait for memory begins with comments, and what fails after "
+        'that is an event `{"error": ...}` followed by `[DONE]`.',
+        "headers": headers.of_answer(),
+        "content": {
+            **content(described({}, "As the upstream made it: usually a `chat.completion`.")),
+            **content(described(STRING, "Events `chat.completion.chunk`."), "text/event-stream"),
+        },
+    }
+    errors = failures.of(settings, *(status for status in READING if status != 405), *UPSTREAM)
+
+    def posting(id_: str, description: str) -> Json:
+        return {
+            "post": operation(
+                id_,
+                "Chat",
+                "A chat completion with memory",
+                description,
+                {"200": answer, **errors, "default": upstream},
+                parameters=headers.of_chat(),
+                requestBody=ref("requestBodies", "Chat"),
+            )
+        }
+
+    return {
+        "/chat/completions": posting(
+            "createChatCompletion",
+            "The request goes to the upstream. With memory on, an older part of the history is "
+            "replaced by one memory message. A history that MemTree cannot read goes on as it "
+            "came, for the upstream to judge.",
+        ),
+        "/chat_completions": posting(
+            "createChatCompletionByOtherName", "Another name of `/chat/completions`."
+        ),
+    }
+
+
+def _context_memory(settings: Settings) -> dict[str, Json]:
+    errors = failures.of(settings, *READING)
+    compressed = {
+        "200": ok("The messages for the model.", schema("Compressed"), headers=headers.of_answer()),
+        "202": ok("Indexed (`index_only`).", schema("Indexed"), headers=headers.of_answer()),
+    }
+
+    def posting(id_: str, summary: str, description: str, answer: Json, body: str) -> Json:
+        return {
+            "post": operation(
+                id_,
+                "Context memory",
+                summary,
+                description,
+                {**answer, **errors},
+                parameters=headers.of_context_memory(),
+                requestBody=ref("requestBodies", body),
+            )
+        }
+
+    return {
+        "/context_memory": posting(
+            "compressContext",
+            "Shorten a history",
+            "Posted messages in, fewer messages out, for any model. A history under 10,000 tokens "
+            "comes back as it is.",
+            compressed,
+            "Context",
+        ),
+        "/memory": posting(
+            "compressContextByOtherName",
+            "Shorten a history",
+            "Another name of `/context_memory`.",
+            compressed,
+            "Context",
+        ),
+        "/context_memory/tree": posting(
+            "showTree",
+            "The tree over a history",
+            "All nodes over the posted history, leaves included.",
+            {"200": ok("The tree.", schema("Tree"))},
+            "Tree",
+        ),
+        "/context_memory/status": {
+            "get": operation(
+                "showStatus",
+                "Context memory",
+                "What still waits",
+                "Background work of the calling tenant.",
+                {"200": ok("The work.", schema("Status")), **failures.of(settings, *KNOWN)},
+            )
+        },
+    }
+
+
+def _deletion(settings: Settings) -> dict[str, Json]:
+    errors = failures.of(settings, 404, *READING)
+
+    def forgetting(id_: str, description: str) -> Json:
+        return operation(
+            id_,
+            "Context memory",
+            "Forget",
+            description,
+            {"200": ok("It is gone, from the files as well.", schema("Receipt")), **errors},
+            parameters=headers.of_deletion(),
+            requestBody=ref("requestBodies", "Deletion"),
+        )
+
+    return {
+        "/context_memory/delete": {
+            "post": forgetting(
+                "forget",
+                "Forget what is indexed for a history, for an address, or for the whole tenant.",
+            ),
+            "delete": forgetting("forgetByMethod", "The same."),
+        }
+    }

@@ -1,0 +1,121 @@
+"""Errors: one response for each status, with the codes of the tree of errors.
+
+A class that is new in the tree (`memtree.errors`, or beside a route) is in the document by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memtree.config import Settings
+from memtree.errors import ContextOverflow, MemTreeError
+from memtree_proxy.openapi import headers
+from memtree_proxy.openapi.shapes import (
+    NULL,
+    STRING,
+    Json,
+    content,
+    described,
+    either,
+    object_of,
+    ref,
+    schema,
+)
+
+# Where a status has more than one code, each says what it means in its own message.
+_DESCRIPTIONS = {
+    400: "The request is wrong. `param` names the field or header, as in `messages[3].content`.",
+    401: "There is no credential, or none that is known.",
+    403: "A web page asks whose origin is neither the server's own nor in `allowed_origins`.",
+    404: "Nothing is known by this name.",
+    405: "A route of ours, under another method.",
+    408: "The request did not arrive in time.",
+    409: "What is stored stands against it: another version (`version_conflict`), or as many "
+    "memories as a tenant may have (`memory_limit`), or as many schemas; or another schema of this "
+    "name; or an `idempotency-key` that was another request's.",
+    413: "The body is over the size limit (`request_too_large`), or what must be sent whole does "
+    'not fit the model (`context_length_exceeded`, with the words that clients look for: "This '
+    "model's maximum context length is N tokens. However, your messages resulted in M tokens.\").",
+    415: "The body's `content-type` is not JSON (forms and pages may send others without asking), "
+    "or its `content-encoding` cannot be read here. `param` names the header.",
+    421: "A server without access keys was asked under a name that it does not answer to.",
+    422: "The text holds a secret (`secret_rejected`), whose kind the message names and not its "
+    "value; a schema is not valid, or exceeds a limit (`invalid_schema`); data does not keep to "
+    "the schema of its kind (`schema_violation`).",
+    426: "A WebSocket was asked for on `/responses`, which speaks HTTP.",
+    429: "Too many requests of one tenant. Try again after `retry-after` seconds.",
+    431: "The request line and headers are too long.",
+    500: "A defect on our side. The message says nothing of the request.",
+    502: "The upstream could not be reached, or broke off.",
+    503: "A part of the server is not available: the store, or an upstream where none is set.",
+    504: "The upstream did not accept a connection in time.",
+}
+_HEADERS = {
+    401: ("www-authenticate", described(STRING, "How to send a credential.")),
+    405: ("allow", described(STRING, "The methods that are allowed here.")),
+    429: ("retry-after", described({"type": "integer", "minimum": 0}, "Seconds to wait.")),
+}
+
+
+def tree() -> Iterator[type[MemTreeError]]:
+    """All classes of errors that have been defined, the base first."""
+    waiting: list[type[MemTreeError]] = [MemTreeError]
+    while waiting:
+        error = waiting.pop(0)
+        yield error
+        waiting += error.__subclasses__()
+
+
+def codes(settings: Settings) -> dict[int, list[str]]:
+    """The codes of each status, in the order of statuses."""
+    by_status: dict[int, set[str]] = {}
+    for error in tree():
+        overflow = issubclass(error, ContextOverflow)
+        status = settings.overflow_status if overflow else error.status
+        by_status.setdefault(status, set()).add(error.code)
+    return {status: sorted(by_status[status]) for status in sorted(by_status)}
+
+
+def responses(settings: Settings) -> dict[str, Json]:
+    """`components.responses`."""
+    return {name(status): _response(status, known) for status, known in codes(settings).items()}
+
+
+def of(settings: Settings, *statuses: int) -> dict[str, Json]:
+    """Those answers of an operation that are errors; a status that no error has is left out."""
+    known = codes(settings)
+    listed = [status for status in sorted(statuses) if status in known]
+    return {str(status): ref("responses", name(status)) for status in listed}
+
+
+def name(status: int) -> str:
+    return f"Error{status}"
+
+
+def _response(status: int, known: list[str]) -> Json:
+    narrowed = {"properties": {"error": {"properties": {"code": {"enum": known}}}}}
+    response: Json = {
+        "description": _DESCRIPTIONS[status],
+        "headers": headers.of_every(),
+        "content": content({"allOf": [schema("Error"), narrowed]}),
+    }
+    if status in _HEADERS:
+        header, shape = _HEADERS[status]
+        response["headers"] |= {header: {"schema": shape, "required": True}}
+    return response
+
+
+def schemas() -> dict[str, Json]:
+    kinds = sorted({error.kind for error in tree()})
+    properties = {
+        "message": described(STRING, "For people. Never holds text of a message."),
+        "type": {"type": "string", "enum": kinds},
+        "param": described(either(STRING, NULL), "The field or header that is wrong."),
+        "code": described(STRING, "For programs."),
+    }
+    return {
+        "Error": object_of(
+            {"error": object_of(properties)},
+            description="An error, in the shape of the OpenAI API.",
+        )
+    }

@@ -1,0 +1,215 @@
+"""Headers: those that a request may carry for us, those of our answers, and credentials."""
+
+from __future__ import annotations
+
+from memtree.budget.packing import THRESHOLD
+from memtree.config import MODES, SHADOW, Settings
+from memtree.context.state import Reason, State, with_size
+from memtree_proxy.access.auth import SESSION_COOKIE, is_loopback
+from memtree_proxy.access.user_scope import USER_HEADER
+from memtree_proxy.http import content_encoding
+from memtree_proxy.http.headers import TENANT_KEY
+from memtree_proxy.openapi.shapes import COUNT, STRING, Json, ref
+from memtree_proxy.request import chat_scope, fields, memory_switch, patience
+
+REQUEST_ID = "x-memtree-request-id"
+CHAT_ID: Json = {
+    "type": "string",
+    "pattern": r"^[A-Za-z0-9._~:@\-]{1,200}$",
+    "examples": ["550e8400-e29b-41d4-a716-446655440000"],
+}
+_WORDS = list(memory_switch.WORDS)
+_STATE = (
+    f"What memory did: `{State.OFF}`; `{State.BELOW_THRESHOLD}`: sent whole, under "
+    f"{THRESHOLD:,} tokens; `{State.PASSED}`: sent whole, as the reason says; `{State.PACKED}`: "
+    f"folded; `{State.PROVISIONAL}`: folded, embeddings are still being made; `{State.REFUSED}`: "
+    f"too large for the model (`context_length_exceeded`); `{State.SHADOW}`: sent untouched, and "
+    "measured beside it; `degraded:<why>`: a part of ours failed, and the request went on "
+    "(`embedder`: folded, and ranked by words alone; `no-room`: older messages left out, with no "
+    "room for a memory of them)."
+)
+_REASON = (
+    f"Why, where the state alone does not say. With `{State.PASSED}`, and from about how many "
+    f"tokens of history on it will be folded: `{with_size(Reason.FITS, 20_000)}` (no larger than "
+    f"the target), `{with_size(Reason.CHEAPER_WHOLE, 53_000)}` (folding would cost more so far), "
+    f"`{Reason.ONE_ROUND}` (a single round is never cut), `{Reason.LARGE_ROUND}` (the newest round "
+    f"alone fills the model). Without a size: `{Reason.SIDE_REQUEST}` (a title, a client's own "
+    f"compaction), `{Reason.SERVER_STATE}` (the upstream holds a part of the history). With "
+    f"`{State.NO_TREE}`: `{Reason.TREE_PENDING}`, where it went whole meanwhile. "
+    f"With `{State.PROVISIONAL}`: `{Reason.EMBEDDINGS_PENDING}`."
+)
+
+
+def request_headers() -> dict[str, Json]:
+    """`components.parameters`, by the name of the header."""
+    return {
+        memory_switch.HEADER: _header(
+            memory_switch.HEADER,
+            "Memory for this request, whatever the body says: `on` (also `true`, `yes`, `1`), or "
+            "`off` (`false`, `no`, `0`), which wins over every on. Other words do not count.",
+            {"type": "string", "enum": _WORDS, "examples": ["on"]},
+        ),
+        memory_switch.FLAG_HEADER: _header(
+            memory_switch.FLAG_HEADER,
+            f"The same as `{memory_switch.HEADER}`.",
+            {"type": "string", "enum": _WORDS, "examples": ["true"]},
+        ),
+        memory_switch.TOOLS_HEADER: _header(
+            memory_switch.TOOLS_HEADER,
+            "Whether the model is offered tools that search and read what memory folded; they are "
+            "answered here, inside the same answer. Wins over the setting `recall_tools`. Other "
+            "words do not count.",
+            {"type": "string", "enum": _WORDS, "examples": ["on"]},
+        ),
+        chat_scope.CHAT_HEADER: _header(
+            chat_scope.CHAT_HEADER,
+            "Opts in to chat memory: the chat that this request belongs to. Those of its memories "
+            "that concern the newest message stand in the prompt, and the model may save and "
+            "recall memories by the tools `save_memory` and `recall_memory`, answered here inside "
+            "the same answer.",
+            CHAT_ID,
+        ),
+        chat_scope.SWITCH_HEADER: _header(
+            chat_scope.SWITCH_HEADER,
+            f"`off` (also `false`, `no`, `0`) switches chat memory off for this request, though it "
+            f"carries `{chat_scope.CHAT_HEADER}`; `on` is the default. Other words do not count.",
+            {"type": "string", "enum": _WORDS, "examples": ["on"]},
+        ),
+        USER_HEADER: _header(
+            USER_HEADER,
+            "Whose request it is, within the credential: which user's memories stand in the "
+            "prompt, and are made of what is said. Absent: those of the credential itself. Ignored "
+            "beside a session cookie. The upstream gets it as it came. One that is no id of ours "
+            "is nobody's, and a 400 with `memory_options.enabled`.",
+            CHAT_ID,
+        ),
+        fields.MODE_HEADER: _mode_header(),
+        **{
+            name: _header(
+                name,
+                f"Days for which this memory is kept when nobody uses it, clamped to 1 to "
+                f"{fields.MAX_DAYS}. Wins over the field `expiration_days`."
+                + ("" if "_" not in name else " Many front proxies drop headers with underscores."),
+                {"type": "integer", "examples": [90]},
+            )
+            for name in fields.EXPIRATION_HEADERS
+        },
+        content_encoding.HEADER: _header(
+            content_encoding.HEADER,
+            "How the body is compressed: `gzip`, `deflate`, `zstd`, or a list of them.",
+            {"type": "string", "examples": ["identity"]},
+        ),
+        patience.STAINLESS: _header(
+            patience.STAINLESS,
+            "Seconds for which the client waits for an answer that is not streamed, as the OpenAI "
+            "SDKs tell it. An error comes before they are over.",
+            {"type": "number", "examples": [600]},
+        ),
+    }
+
+
+def of_context_memory() -> list[Json]:
+    """Parameters of the routes that read a history."""
+    names = (
+        fields.MODE_HEADER, *fields.EXPIRATION_HEADERS, content_encoding.HEADER, patience.STAINLESS,
+    )  # fmt: skip
+    return [ref("parameters", name) for name in names]
+
+
+def of_deletion() -> list[Json]:
+    return [ref("parameters", content_encoding.HEADER)]
+
+
+def of_chat() -> list[Json]:
+    """All of them; one mode more than elsewhere."""
+    named = [name for name in request_headers() if name != fields.MODE_HEADER]
+    return [*(ref("parameters", name) for name in named), _mode_header(SHADOW)]
+
+
+def _mode_header(*more: str) -> Json:
+    shadow = (
+        " `shadow`: the request goes through untouched, and what memory would have kept of it is "
+        "measured beside it; asks for memory by itself, but an off wins."
+    )
+    return _header(
+        fields.MODE_HEADER,
+        "How memory is unfolded. Wins over the field `mode`." + (shadow if more else ""),
+        {"type": "string", "enum": [*MODES, *more], "examples": ["stable"]},
+    )
+
+
+def _header(name: str, description: str, shape: Json) -> Json:
+    return {"name": name, "in": "header", "required": False, "description": description,
+            "schema": shape}  # fmt: skip
+
+
+ANSWER_HEADERS: dict[str, Json] = {
+    f"x-memtree-{name}": {"description": description, "schema": shape}
+    for name, description, shape in (
+        ("state", _STATE, STRING),
+        ("reason", _REASON, STRING),
+        ("address", "The address of the posted history.", {"type": "string", "format": "hex"}),
+        ("raw-tokens", "Tokens that were posted.", COUNT),
+        ("sent-tokens", "Tokens that were sent in their place.", COUNT),
+        ("epoch", "The fold that this request belongs to.", STRING),
+        ("ms", "Milliseconds that memory took.", COUNT),
+        (
+            "memories",
+            "Ids of the memories (of the chat, of its user, passages of documents) that stand in "
+            "what was sent, with commas between them.",
+            STRING,
+        ),
+        (
+            "memories-degraded",
+            "What failed on the way to them: `embedder` (chosen by words alone), `store`, "
+            "`timeout`, `internal`; the request went on.",
+            STRING,
+        ),
+        (
+            "request-id",
+            "Names this request in the server's log: the client's `x-request-id` where it sent "
+            "one of up to 128 plain characters, else one of ours.",
+            STRING,
+        ),
+    )
+}
+
+
+def of_answer() -> dict[str, Json]:
+    return {name: ref("headers", name) for name in ANSWER_HEADERS}
+
+
+def of_every() -> dict[str, Json]:
+    """What each answer of ours has."""
+    return {REQUEST_ID: ref("headers", REQUEST_ID)}
+
+
+def credentials() -> dict[str, Json]:
+    """`components.securitySchemes`."""
+    return {
+        "bearer": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "`Authorization: Bearer KEY`, as OpenAI clients send it.",
+        },
+        "apiKey": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+        "memtreeKey": {
+            "type": "apiKey",
+            "in": "header",
+            "name": TENANT_KEY.decode(),
+            "description": "For MemTree alone, and never sent on: it says who asks, and the "
+            "credential beside it goes to the upstream.",
+        },
+        "session": {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": SESSION_COOKIE,
+            "description": "Counts only where it is a value of a configured access key.",
+        },
+    }
+
+
+def any_credential(settings: Settings, optional: bool = True) -> list[dict[str, list[str]]]:
+    """One of them; none on loopback, where that is a tenant of its own until there are keys."""
+    given: list[dict[str, list[str]]] = [{name: []} for name in credentials()]
+    return [*given, {}] if optional and is_loopback(settings.host) else given

@@ -1,0 +1,110 @@
+"""What looking after memories answers, and what is posted for it, in each dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memtree_proxy.memories.fields import MAX_IDS
+from memtree_proxy.memories.user.fields import SOURCE_TYPES
+from memtree_proxy.openapi.memories.parts import MEMORY_ID, NO_NUL, TIME
+from memtree_proxy.openapi.shapes import (
+    BOOLEAN,
+    COUNT,
+    NULL,
+    STRING,
+    Json,
+    array,
+    described,
+    either,
+    object_of,
+)
+
+# What is no time, or none in the future, is told by the 400 that refuses it.
+GIVEN_TIME: Json = {"type": "string", "examples": ["2031-03-07", "2031-03-07T10:30:00Z"]}
+# Of a filter, which may name a category that nothing has.
+FILTER_CATEGORY: Json = {**NO_NUL, "type": "string", "minLength": 1, "maxLength": 200}
+SOURCE_TYPE: Json = {"type": "string", "enum": list(SOURCE_TYPES)}
+_MAYBE_STRING = either(STRING, NULL)
+BULK_RECEIPT = either(
+    object_of(
+        {
+            "deleted": COUNT,
+            "verified": described(
+                BOOLEAN,
+                "None of their ids is answered any more, and a search for their own texts (of "
+                "up to 50) found none of them.",
+            ),
+        },
+        description="They are deleted.",
+    ),
+    object_of(
+        {"dry_run": {"const": True}, "count": described(COUNT, "Memories that would go.")},
+        description="Nothing is.",
+    ),
+)
+
+
+def history_of(version: Json) -> Json:
+    """`version`: what a memory said at one time."""
+    return object_of(
+        {
+            "id": MEMORY_ID,
+            "versions": array(version, description="The newest, which counts, first."),
+            "replaced": array(
+                object_of(
+                    {
+                        "id": MEMORY_ID,
+                        "replaced_at": TIME,
+                        "replaced_by": either(MEMORY_ID, NULL),
+                        "reason": _MAYBE_STRING,
+                        "versions": array(version),
+                    }
+                ),
+                description="Memories that it took the place of, and what these said.",
+            ),
+        }
+    )
+
+
+def tombstones_of(text: str) -> Json:
+    """`text`: the field that holds a text."""
+    stone = {
+        "id": MEMORY_ID,
+        "number": COUNT,
+        "at": TIME,
+        "reason": _MAYBE_STRING,
+        text: described(_MAYBE_STRING, "Null of what was forgotten."),
+        "replaced_by": either(MEMORY_ID, NULL),
+    }
+    return object_of({"tombstones": array(object_of(stone))})
+
+
+def bulk_deletion(filters: Mapping[str, Json], more: Mapping[str, Json]) -> Json:
+    """`filters`: what a filter may say. `more`: fields beside it."""
+    wanted = object_of(
+        filters,
+        (),
+        additionalProperties=False,
+        anyOf=[given_field(name) for name in filters],
+        description="All of these must hold; a filter that says nothing is a 400.",
+    )
+    which = {
+        "filter": either(wanted, NULL),
+        "ids": either(array(STRING, minItems=1, maxItems=MAX_IDS), NULL),
+        "all": described(
+            either(BOOLEAN, NULL), "Everything that is stored, also what expired or was replaced."
+        ),
+    }
+    switches = {
+        "dry_run": described(either(BOOLEAN, NULL), "Count them, and delete nothing."),
+        "purge": described(either(BOOLEAN, NULL), "Erase them at once, for good."),
+    }
+    everything = {"required": ["all"], "properties": {"all": {"const": True}}}
+    return {
+        **object_of({**which, **switches, **more}, ()),
+        "oneOf": [given_field("filter"), given_field("ids"), everything],
+    }
+
+
+def given_field(name: str) -> Json:
+    return {"required": [name], "properties": {name: {"not": NULL}}}

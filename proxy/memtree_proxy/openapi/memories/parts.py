@@ -1,0 +1,160 @@
+"""What the memory routes of several dialects share in the document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memtree_proxy.memories.fields import IF_MATCH_HEADER, LAST_EVENT_HEADER, MAX_QUERY
+from memtree_proxy.openapi import headers
+from memtree_proxy.openapi.operations import operation
+from memtree_proxy.openapi.shapes import (
+    STRING,
+    Json,
+    array,
+    content,
+    described,
+    either,
+    object_of,
+    ref,
+    schema,
+)
+
+TIME: Json = {"type": "string", "format": "date-time"}
+MEMORY_ID = described(STRING, "As in `mem_3f9a...`.", examples=["mem_0b1c2d3e4f5a6b7c8d9e"])
+RELEVANCE = described(
+    {"type": "number", "minimum": 0, "maximum": 1},
+    "How near it is to what was asked. 0.85 is what most paraphrases reach, 0.5 what hardly any "
+    "unrelated memory does.",
+)
+VERSION = described({"type": "integer", "minimum": 1}, "One more with each change; the `etag`.")
+# Anything but white space, as Python's `str.strip` takes it.
+SAYS_SOMETHING = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+SEARCHED: Json = {"type": "string", "pattern": SAYS_SOMETHING, "maxLength": MAX_QUERY}
+NO_NUL: Json = {"not": {"pattern": r"\x00"}}
+
+
+def saved_row(row: Mapping[str, Json], text: str) -> Json:
+    """What saving answers: a row and what came of the look for duplicates. `text`: the field of a
+    row that holds its text."""
+    update = object_of(
+        {
+            "id": MEMORY_ID,
+            text: STRING,
+            "relevance": RELEVANCE,
+            "differs": described(array(STRING), "What differs, as in `8090 -> 8091`."),
+        }
+    )
+    more = {
+        "possible_update_of": described(
+            array(update), "Memories that this one may replace; they stay as they are."
+        ),
+        "dedup": described(
+            {"const": "deferred"},
+            "There only where the look for duplicates had to wait for the embedder.",
+        ),
+        "degraded": described(
+            array({"const": "embedder"}), "There only where the embedder failed or was slow."
+        ),
+    }
+    return object_of({**row, **more}, (*row, "possible_update_of"))
+
+
+def parameters() -> dict[str, Json]:
+    """`components.parameters`, by name."""
+    given = [
+        query(
+            "cursor",
+            "`next_cursor` of the page before.",
+            {"type": "string", "pattern": "^[0-9]{1,18}$"},
+        ),
+        header(
+            IF_MATCH_HEADER,
+            "The version that the change is meant for, as `etag` told it; another one is a 409. "
+            "`*`, or none: any version.",
+            {
+                "type": "string",
+                "pattern": r'^(\*|(W/)?"[0-9]{1,18}"|[0-9]{1,18})$',
+                "examples": ['"3"'],
+            },
+        ),
+        header(
+            LAST_EVENT_HEADER,
+            "The id of the last event that was seen: what changed since comes first.",
+            {"type": "integer", "examples": [12]},
+        ),
+    ]
+    return {one["name"]: one for one in given}
+
+
+def named(*names: str) -> list[Json]:
+    return [ref("parameters", name) for name in names]
+
+
+def memory_operation(
+    tag: str,
+    id_: str,
+    summary: str,
+    description: str,
+    responses: Json,
+    given: list[Json],
+    body: str | None = None,
+) -> Json:
+    """`given`: its parameters. `body`: the name of what is posted."""
+    more = {"requestBody": ref("requestBodies", body)} if body else {}
+    return operation(id_, tag, summary, description, responses, parameters=given, **more)
+
+
+def answer(description: str, *names: str, etag: bool | None = False) -> Json:
+    """`names`: of the shapes that it may have. `etag`: None where not all of them have one."""
+    tagged = {"etag": {"schema": STRING, "description": "The version.", "required": bool(etag)}}
+    return {
+        "description": description,
+        "headers": {**headers.of_every(), **({} if etag is False else tagged)},
+        "content": content(schema(names[0]) if len(names) == 1 else either(*map(schema, names))),
+    }
+
+
+def event_stream(counted: str) -> Json:
+    """`counted`: what the count of an event is of."""
+    shape = described(
+        STRING,
+        'Events with `id: <count>` and `data: {"type": "created" | "updated" | "deleted", "id": '
+        f'"mem_...", "count": <{counted}>, "version": <of this one>}}`, and comments as '
+        "signs of life.",
+    )
+    return {
+        "description": "The events, as long as anybody listens.",
+        "headers": headers.of_every(),
+        "content": content(shape, "text/event-stream"),
+    }
+
+
+def limit(most: int, default: int) -> Json:
+    shape = {"type": "integer", "default": default}  # clamped, so without bounds
+    return query("limit", f"Most memories of the answer; clamped to 1 to {most:,}.", shape)
+
+
+def asked() -> Json:
+    shape = {**SEARCHED, "examples": ["When is it due?"]}
+    return {**query("query", "What to look for.", shape), "required": True}
+
+
+def purge() -> Json:
+    return query(
+        "purge",
+        "Erase it at once, for good; also one that was deleted before.",
+        {"type": "boolean", "default": False},
+    )
+
+
+def query(name: str, description: str, shape: Json) -> Json:
+    return {"name": name, "in": "query", "required": False, "description": description,
+            "schema": shape}  # fmt: skip
+
+
+def header(name: str, description: str, shape: Json) -> Json:
+    return {**query(name, description, shape), "in": "header"}
+
+
+def path(name: str, description: str, shape: Json) -> Json:
+    return {**query(name, description, shape), "in": "path", "required": True}

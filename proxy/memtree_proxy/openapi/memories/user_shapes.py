@@ -1,0 +1,303 @@
+"""What is posted to user memories and what they answer."""
+
+from __future__ import annotations
+
+from memtree.config import Settings
+from memtree.memories.memory import MAX_TAGS, USER_CATEGORIES
+from memtree.memories.rules.tags import MAX_TAG
+from memtree.memories.rules.user_categories import MAX_CATEGORY
+from memtree.memories.user_memories import (
+    MAX_DESCRIPTION_CHARS,
+    MAX_TITLE_CHARS,
+    MOST_TOP_K,
+    PLANS,
+)
+from memtree_proxy.memories.fields import MAX_IDS
+from memtree_proxy.openapi import headers
+from memtree_proxy.openapi.memories.agent.shapes import MANY
+from memtree_proxy.openapi.memories.curation_shapes import (
+    BULK_RECEIPT,
+    FILTER_CATEGORY,
+    GIVEN_TIME,
+    SOURCE_TYPE,
+    bulk_deletion,
+    given_field,
+    history_of,
+    tombstones_of,
+)
+from memtree_proxy.openapi.memories.parts import (
+    MEMORY_ID,
+    NO_NUL,
+    RELEVANCE,
+    SAYS_SOMETHING,
+    TIME,
+    VERSION,
+    saved_row,
+)
+from memtree_proxy.openapi.shapes import (
+    BOOLEAN,
+    COUNT,
+    NULL,
+    STRING,
+    Json,
+    array,
+    content,
+    described,
+    either,
+    object_of,
+    schema,
+)
+
+_OWN = f"One of {', '.join(USER_CATEGORIES)}, or one of your own."
+_CATEGORY = described({"type": "string", "maxLength": 200}, _OWN)
+_GROUP_ID = described(STRING, "As in `grp_3f9a...`.", examples=["grp_0b1c2d3e4f5a6b7c8d9e"])
+_MAYBE_TIME, _MAYBE_STRING = either(TIME, NULL), either(STRING, NULL)
+_SOURCE = object_of(
+    {
+        "digest": described(STRING, "SHA-256 of the message's text."),
+        "start": described(COUNT, "Where it begins in that text, in code points."),
+        "end": COUNT,
+        "address": described(_MAYBE_STRING, "Of the history that the message ends."),
+        "origin": described(_MAYBE_STRING, "Of the first round of that history."),
+        "recorded_at": _MAYBE_TIME,
+    }
+)
+
+_VERSIONED = {
+    "text": described(STRING, "What is remembered."),
+    "category": either(_CATEGORY, NULL),
+    "tags": array(STRING),
+    "expires_at": _MAYBE_TIME,
+    "tainted": described(
+        BOOLEAN,
+        "A model saved it in a turn in which a tool or a web page spoke, or it came in an import "
+        "and reads like an instruction: models are shown it as a fact until a person confirms it.",
+    ),
+    "version": VERSION,
+}
+ROW = {
+    "id": MEMORY_ID,
+    "number": described(COUNT, "The same as `memory_id` of the remember tool."),
+    **_VERSIONED,
+    "created_at": TIME,
+    "updated_at": TIME,
+    "deleted_at": described(_MAYBE_TIME, "Null but for `include=deleted`."),
+    "last_confirmed_at": _MAYBE_TIME,
+    "group_id": described(
+        either(_GROUP_ID, NULL), "The group asked for, else the oldest that it is in."
+    ),
+    "group_title": _MAYBE_STRING,
+    "group_ids": described(array(_GROUP_ID), "All groups that it is in."),
+    "source_type": described(
+        STRING,
+        "`user`: a person or a program; `model`: saved by a tool; `extraction`: from a "
+        "conversation; `import`.",
+    ),
+    "conversation_id": described(_MAYBE_STRING, "The address of the history that it comes from."),
+    "source": described(either(_SOURCE, NULL), "Where it was said, if it was extracted."),
+    "supersedes": either(MEMORY_ID, NULL),
+    "superseded_by": either(MEMORY_ID, NULL),
+}
+_GROUP = {
+    "id": _GROUP_ID,
+    "title": STRING,
+    "description": STRING,
+    "category": either(_CATEGORY, NULL),
+    "member_count": described(COUNT, "Memories in it."),
+    "created_at": TIME,
+    "updated_at": TIME,
+}
+_PAST = {"version": VERSION, "at": TIME, **_VERSIONED}
+_PAST_VERSION = object_of(
+    {
+        **_PAST,
+        "kind": described(STRING, "Of an agent's memory, and so on."),
+        "data": either({"type": "object"}, NULL),
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+    },
+    _PAST,
+)
+_DONE: Json = {"const": True}
+_INTEGER: Json = {"type": ["integer", "string"], "pattern": r"^\s*[+-]?[0-9]+\s*$"}
+_PLAN: Json = {"type": "string", "enum": list(PLANS)}
+SCHEMAS: dict[str, Json] = {
+    "UserMemory": object_of(ROW, description="A memory of a user."),
+    "SavedMemory": saved_row(ROW, "text"),
+    "MemoryPage": object_of(
+        {
+            "memories": array(schema("UserMemory"), description="The newest first."),
+            "groups": array(schema("MemoryGroup"), description="All groups, the oldest first."),
+            "next_cursor": described(_MAYBE_STRING, "For the page after this; null on the last."),
+            "total": described(COUNT, "All memories of the user, whatever the filter."),
+        }
+    ),
+    "MemoryHits": object_of(
+        {
+            "memories": array(
+                object_of({**ROW, "relevance": RELEVANCE}), description="The best first."
+            ),
+            "degraded": described(
+                array(STRING), "`embedder`: words alone ranked, or some memories lack a vector."
+            ),
+        }
+    ),
+    "Memories": object_of({"memories": array(either(schema("UserMemory"), schema("AgentMemory")))}),
+    "MemoryHistory": history_of(_PAST_VERSION),
+    "Tombstones": tombstones_of("text"),
+    "MemoryDeleted": object_of(
+        {"success": _DONE, "deleted_from_groups": described(COUNT, "Groups that it was in.")}
+    ),
+    "BulkReceipt": BULK_RECEIPT,
+    "MemoryGroup": object_of(_GROUP, description="Memories that belong together."),
+    "MemoryGroups": object_of({"groups": array(schema("MemoryGroup"))}),
+    "GroupMembersAdded": object_of(
+        {
+            "success": _DONE,
+            "added_count": described(COUNT, "How many were not in it before."),
+            "unknown": described(array(STRING), "Ids that name no memory that is there."),
+        }
+    ),
+    "Done": object_of({"success": _DONE}),
+    "MemorySettings": object_of(
+        {
+            "memories_save_enabled": described(
+                BOOLEAN, "Memories are made from conversations, and stand beside them."
+            ),
+            "memories_chat_history_enabled": described(BOOLEAN, "Snapshots are kept."),
+            "top_k": {"type": "integer", "minimum": 1, "maximum": MOST_TOP_K},
+            "score_threshold": {"type": "number", "minimum": 0, "maximum": 1},
+            "plan": _PLAN,
+        }
+    ),
+}
+
+
+def bodies(settings: Settings) -> dict[str, Json]:
+    """Schemas of what is posted."""
+    said: Json = {**NO_NUL, "type": "string", "pattern": SAYS_SOMETHING}
+    text = {**said, "maxLength": settings.max_text_chars}
+    named: Json = {
+        "type": "string",
+        "maxLength": MAX_CATEGORY,
+        "pattern": r"^[^\W_]([\w .:/+-]{0,62}\w)?$",
+    }
+    category = described(either(named, NULL), f"{_OWN} Inferred from the text when absent.")
+    tags = either(array({"type": "string", "maxLength": MAX_TAG}, maxItems=MAX_TAGS), NULL)
+    given: dict[str, Json] = {
+        "text": described(text, "The text to remember. Secrets are refused."),
+        "category": category,
+        "tags": described(tags, "Kept in lower case, with hyphens for white space."),
+        "expires_at": described(
+            either(GIVEN_TIME, NULL),
+            "Not found after it; must lie in the future. A date is its start.",
+        ),
+    }
+    changed = {**given, "text": either(given["text"], NULL)}
+    title = {**said, "maxLength": MAX_TITLE_CHARS}
+    group = {
+        "title": title,
+        "description": either(
+            {**NO_NUL, "type": "string", "maxLength": MAX_DESCRIPTION_CHARS}, NULL
+        ),
+        "category": either(named, NULL),
+    }
+    return {
+        "NewMemory": object_of(given, ("text",), description="A memory to be made."),
+        "MemoryEdit": {
+            **object_of(changed, (), description="What is to be changed: at least one field."),
+            "anyOf": [
+                *(given_field(name) for name in ("text", "category", "tags")),
+                {"required": ["expires_at"]},
+            ],
+        },
+        "MemoryMerge": object_of(
+            {
+                "replaces": described(STRING, "The id of the older memory."),
+                "text": either(given["text"], NULL),
+            },
+            ("replaces",),
+        ),
+        "BulkDeletion": _bulk_deletion(tags),
+        "NewMemoryGroup": object_of(group, ("title",), description="A group to be made."),
+        "MemoryGroupEdit": {
+            **object_of({**group, "title": either(title, NULL)}, ()),
+            "anyOf": [
+                given_field("title"),
+                {"required": ["description"]},
+                {"required": ["category"]},
+            ],
+        },
+        "GroupMembers": object_of(
+            {"memory_ids": array(STRING, minItems=1, maxItems=MAX_IDS)},
+            description="Memories that are there.",
+        ),
+        "MemorySettingsEdit": {
+            **object_of(
+                {
+                    "memories_save_enabled": either(BOOLEAN, NULL),
+                    "memories_chat_history_enabled": either(BOOLEAN, NULL),
+                    "top_k": described(either(_INTEGER, NULL), "Clamped."),
+                    "score_threshold": described(either({"type": "number"}, NULL), "Clamped."),
+                    "plan": described(NULL, "Set with the key: a value is a 403."),
+                },
+                (),
+            ),
+            "anyOf": [
+                given_field(name)
+                for name in (
+                    "memories_save_enabled",
+                    "memories_chat_history_enabled",
+                    "top_k",
+                    "score_threshold",
+                )
+            ],
+        },
+    }
+
+
+def _bulk_deletion(tags: Json) -> Json:
+    filters: dict[str, Json] = {
+        "category": either(FILTER_CATEGORY, NULL),
+        "tags": tags,
+        "source_type": either(SOURCE_TYPE, NULL),
+        "group_id": either(headers.CHAT_ID, NULL),
+        "tainted": either(BOOLEAN, NULL),
+        "created_from": either(GIVEN_TIME, NULL),
+        "created_before": either(GIVEN_TIME, NULL),
+        "kind": described(either(FILTER_CATEGORY, NULL), "Of agents; and no `group_id`."),
+        "threadId": either(headers.CHAT_ID, NULL),
+    }
+    return bulk_deletion(
+        filters,
+        {
+            "agentId": described(either(MANY, NULL), "As in the query; a body may name it, too."),
+            "subjectId": either(MANY, NULL),
+        },
+    )
+
+
+EXAMPLES = {
+    "MemoryMerge": {"replaces": "mem_0b1c2d3e4f5a6b7c8d9e"},
+    "BulkDeletion": {"filter": {"source_type": "extraction", "tainted": True}, "dry_run": True},
+    "NewMemoryGroup": {
+        "title": "Project Context",
+        "description": "Information about my current project",
+        "category": "fact",
+    },
+    "MemoryGroupEdit": {"title": "Work Projects"},
+    "GroupMembers": {"memory_ids": ["mem_abc123", "mem_def456"]},
+    "MemorySettingsEdit": {"memories_save_enabled": True, "top_k": 5},
+}
+
+
+def request_bodies() -> dict[str, Json]:
+    """`components.requestBodies`."""
+    return {
+        name: {
+            "required": True,
+            "content": content(
+                schema(name), examples={"one": {"summary": "One", "value": EXAMPLES[name]}}
+            ),
+        }
+        for name in EXAMPLES
+    }

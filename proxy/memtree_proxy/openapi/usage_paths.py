@@ -1,0 +1,100 @@
+"""Operations about what a tenant used."""
+
+from __future__ import annotations
+
+from memtree.config import Settings
+from memtree.ports.store import TALLY_DAYS
+from memtree_proxy.context.usage import DEFAULT_DAYS
+from memtree_proxy.openapi import failures
+from memtree_proxy.openapi.operations import KNOWN, ok, operation
+from memtree_proxy.openapi.shapes import (
+    COUNT,
+    NULL,
+    Json,
+    array,
+    described,
+    either,
+    object_of,
+    schema,
+)
+
+_DATE: Json = {"type": "string", "format": "date"}
+_STATES: Json = described(
+    {"type": "object", "additionalProperties": COUNT},
+    "Requests by what memory made of them: as the header `x-memtree-state`.",
+)
+_SAVED: Json = described(
+    {"type": "integer"},
+    "Saved against sending everything, in uncached input tokens at the prices in effect; negative "
+    "where folding has not paid yet.",
+)
+_MILLISECONDS: Json = either({"type": "number"}, NULL)
+_TOKENS: dict[str, Json] = {
+    "raw_tokens": described(COUNT, "Tokens that were posted to memory."),
+    "sent_tokens": described(COUNT, "Tokens that memory sent in their place."),
+    "saved_tokens": _SAVED,
+}
+
+SCHEMAS: dict[str, Json] = {
+    "UsageReport": object_of(
+        {
+            "period": object_of(
+                {"first": _DATE, "last": _DATE, "days": COUNT},
+                description="Days in UTC, both included; the last one is today.",
+            ),
+            "requests": object_of({"total": COUNT, "by_state": _STATES}),
+            **_TOKENS,
+            "saved_money": described(
+                either(
+                    object_of(
+                        {
+                            "amount": {"type": "number"},
+                            "requests": described(COUNT, "Those that have a price."),
+                        }
+                    ),
+                    NULL,
+                ),
+                "The same in money, of requests whose model had a price (the setting "
+                "`input_prices`); null where none had.",
+            ),
+            "pending": object_of(
+                {"tokens": COUNT, "jobs": COUNT},
+                description="Work in the background that waits now.",
+            ),
+            "latency_ms": object_of(
+                {"p50": _MILLISECONDS, "p95": _MILLISECONDS},
+                description="What memory added to a request, in milliseconds, from counts by size: "
+                "within a sixth. null: nothing was measured.",
+            ),
+            "daily": array(
+                object_of({"date": _DATE, "requests": _STATES, **_TOKENS}),
+                description="A line for each day of the period, the oldest first.",
+            ),
+        }
+    )
+}
+
+
+def paths(settings: Settings) -> dict[str, Json]:
+    days = {
+        "name": "days",
+        "in": "query",
+        "description": f"Days, today included: from 1 to {TALLY_DAYS}.",
+        "schema": {"type": "integer", "default": DEFAULT_DAYS},
+    }
+    errors = failures.of(settings, 400, *KNOWN)
+    return {
+        "/usage": {
+            "get": operation(
+                "showUsage",
+                "Context memory",
+                "What was used and saved",
+                "Of the calling tenant: chat completions with memory asked, and requests to "
+                "`/context_memory` (but those that only index, or ask for `explain`), counted when "
+                "they end, by day in UTC. What was counted in the last five seconds by other "
+                "processes of the same store is not in it yet.",
+                {"200": ok("The numbers.", schema("UsageReport")), **errors},
+                parameters=[days],
+            )
+        }
+    }

@@ -1,0 +1,282 @@
+"""The fields of API section 1, read strictly: a wrong type is a 400, a number out of range is
+clamped, null means absent.
+
+`context_ask` and `chat_ask` make the `CompressRequest` that memory takes. They differ in two rules:
+on `/context_memory` a posted target is hard, and only the output that is asked for is reserved; on
+the chat routes targets are soft, and 4,096 tokens are reserved where a request names no output.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from memtree.budget.prices import Prices
+from memtree.config import MODES, SHADOW, Settings
+from memtree.context.context_memory import CompressRequest
+from memtree.conversation.addresses import DIGEST_BYTES
+from memtree.conversation.cache_control import MOST
+from memtree.conversation.message import Message
+from memtree.errors import BadRequest
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.request import context_windows, price_table
+from memtree_proxy.request.fragment_counts import COUNTS
+from memtree_proxy.request.local_upstream import is_local
+from memtree_proxy.request.patience import patience
+
+# Where neither the request nor the setting says: whoever calls /context_memory wants memory, who
+# chats through the proxy wants it where it costs no more than sending everything.
+CONTEXT_MODE, CHAT_MODE = "stable", "auto"
+MIN_WINDOW, MAX_WINDOW = 10_000, 1_000_000_000  # API section 1: under 10,000 is raised
+MIN_TARGET = 1_000
+MAX_DAYS = 365
+OUTPUT_FIELDS = ("max_tokens", "max_completion_tokens")
+DEFAULT_RESERVE = 4_096  # of a chat that names no length of its answer
+# Front proxies drop headers with underscores, so the hyphen forms count as well.
+EXPIRATION_HEADERS = (
+    "memory_expiration_days",
+    "memory-expiration-days",
+    "x-memory-expiration-days",
+)
+MODE_HEADER = "x-memtree-mode"
+IDEMPOTENCY_HEADER = "idempotency-key"
+MAX_KEY_CHARS = 255
+OWN_HEADERS = (MODE_HEADER, *EXPIRATION_HEADERS)
+
+_ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
+_INTEGER = re.compile(r"\s*+([+-]?)([0-9]++)\s*+", re.ASCII)
+NUMBER_PATTERN = r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?"
+_NUMBER = re.compile(NUMBER_PATTERN)
+
+
+def integer(value: object, name: str, low: int, high: int) -> int | None:
+    """An int or a numeric string, clamped to [low, high]. Raises `BadRequest` naming the field."""
+    if value is None:
+        return None
+    if isinstance(value, str) and (match := _INTEGER.fullmatch(value)):
+        sign, digits = match[1], match[2].lstrip("0") or "0"
+        if len(digits) > 18:  # beyond any limit here, and Python refuses 4,300 digits
+            return low if sign == "-" else high
+        value = int(sign + digits)
+    if isinstance(value, float) and value.is_integer():  # 2e4 is an integer in JSON
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise BadRequest(f"{name} must be an integer", param=name)
+    return max(low, min(high, value))
+
+
+def number(value: object, name: str, low: float, high: float) -> float | None:
+    """Or a numeric string, clamped to [low, high]. Raises `BadRequest` naming the field."""
+    if value is None:
+        return None
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadRequest(f"{name} must be a number", param=name)
+    return float(max(low, min(high, value)))
+
+
+def boolean(value: object, name: str) -> bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    raise BadRequest(f"{name} must be a boolean", param=name)
+
+
+def text(value: object, name: str) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise BadRequest(f"{name} must be a string", param=name)
+
+
+def choice(value: object, name: str, among: Sequence[str]) -> str | None:
+    if value is None or (isinstance(value, str) and value in among):
+        return value
+    raise BadRequest(f"{name} must be one of {', '.join(among)}", param=name)
+
+
+def address(value: object, name: str) -> bytes:
+    """The bytes of an address as `memory.address` shows it."""
+    if isinstance(value, str) and _ADDRESS.fullmatch(value):
+        return bytes.fromhex(value)
+    raise BadRequest(f"{name} must be a string of {2 * DIGEST_BYTES} hex digits", param=name)
+
+
+def idempotency_key(headers: Mapping[str, str]) -> str:
+    """Of a request that may be sent again, "" for none. Raises `BadRequest`."""
+    key = headers.get(IDEMPOTENCY_HEADER, "").strip()
+    if len(key) > MAX_KEY_CHARS:
+        raise BadRequest(
+            f"{IDEMPOTENCY_HEADER} must have at most {MAX_KEY_CHARS} characters",
+            param=IDEMPOTENCY_HEADER,
+        )
+    return key
+
+
+def check_array(body: Body, name: str) -> None:
+    """Raise `BadRequest` unless the field is an array or absent; nothing is decoded."""
+    if (fragment := body.fragment(name)) and fragment != b"null" and fragment[:1] != b"[":
+        raise BadRequest(f"{name} must be an array", param=name)
+
+
+def expiration_days(body: Body, headers: Mapping[str, str], default: int) -> int:
+    """The header wins over the body, the body over the default."""
+    posted = integer(body.value("expiration_days"), "expiration_days", 1, MAX_DAYS)
+    for name in EXPIRATION_HEADERS:
+        if (days := integer(headers.get(name), name, 1, MAX_DAYS)) is not None:
+            return days
+    return posted or max(1, min(MAX_DAYS, default))
+
+
+def mode(body: Body, headers: Mapping[str, str], default: str, among: Sequence[str] = MODES) -> str:
+    """The header wins over the body, as it does for the expiration."""
+    posted = choice(body.value("mode"), "mode", among)
+    return choice(headers.get(MODE_HEADER), MODE_HEADER, among) or posted or default
+
+
+def shadowed(body: Body, headers: Mapping[str, str], settings: Settings) -> bool:
+    """Whether a chat asks for shadow mode, or the setting does. A mode that cannot be read is no
+    shadow: whether it is an error depends on whether memory is on."""
+    if (named := headers.get(MODE_HEADER)) is not None:
+        return named == SHADOW
+    try:
+        posted = body.value("mode")
+    except BadRequest:
+        return False
+    return (settings.mode if posted is None else posted) == SHADOW
+
+
+def window(body: Body, settings: Settings) -> int:
+    """The posted limit, else what is known of the model. Only a posted one has a floor."""
+    posted = integer(
+        body.value("model_context_limit"), "model_context_limit", MIN_WINDOW, MAX_WINDOW
+    )
+    return posted or context_windows.of(_model(body), settings.window)
+
+
+def prices_of(body: Body, settings: Settings) -> Prices:
+    """What the provider of the posted model charges for cached input, as far as is known."""
+    return price_table.of(_model(body), settings.prices, local=is_local(settings.upstream))
+
+
+def vendors_prices(prices: Prices, body: Body) -> Prices:
+    """The same where the vendor's own API is spoken, as far as is known of the posted model."""
+    return replace(prices, minimum=price_table.shortest_cached(_model(body)))
+
+
+def input_price(body: Body, settings: Settings) -> float | None:
+    """What a million tokens of the posted model's uncached input cost in money, None where nobody
+    said. Raises `BadRequest` where the field cannot be read."""
+    return price_table.input_price_of(_model(body), settings.input_prices)
+
+
+def wanted_output(body: Body, names: Sequence[str] = OUTPUT_FIELDS) -> int:
+    """Tokens that a caller of `/context_memory` wants to be left for the answer; 0 where it does
+    not say: the limit is its own. Raises `BadRequest` naming the field."""
+    posted = [integer(body.value(name), name, 0, MAX_WINDOW) for name in names]
+    return next((tokens for tokens in posted if tokens), 0)
+
+
+def chat_output(body: Body, names: Sequence[str] = OUTPUT_FIELDS) -> int:
+    """Tokens that a chat is taken to want for the answer, by these fields. A wrong type is the
+    upstream's to judge."""
+    for name in names:
+        value = body.value(name)
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return min(value, MAX_WINDOW)
+    return DEFAULT_RESERVE
+
+
+def tools_tokens(body: Body) -> int:
+    """What the serialized tools take of the window."""
+    names = ("tools", "functions", "response_format")
+    fragments = [fragment for name in names if (fragment := body.fragment(name))]
+    counted = (fragment for fragment in fragments if fragment not in (b"null", b"[]"))
+    return sum(COUNTS.of(fragment).tokens for fragment in counted)
+
+
+def markers(body: Body) -> int:
+    """Cache markers among the tools. One beside the messages lets the provider set its own: then
+    there is no place for another."""
+    if (own := body.fragment("cache_control")) and own != b"null":
+        return MOST
+    fragments = (body.fragment(name) for name in ("tools", "functions"))
+    return sum(COUNTS.of(fragment).markers for fragment in fragments if fragment)
+
+
+def context_ask(
+    tenant: str,
+    body: Body,
+    headers: Mapping[str, str],
+    settings: Settings,
+    messages: Sequence[Message] | None = None,
+    output_fields: Sequence[str] = OUTPUT_FIELDS,
+) -> CompressRequest:
+    """What `/context_memory` asks of memory. `messages`: as the body's dialect reads them, None for
+    a chat. Raises `BadRequest` naming the field."""
+    if messages is None:
+        messages = body.messages(settings.max_messages)
+    text(body.value("model"), "model")
+    check_array(body, "tools")
+    limit = window(body, settings)
+    target = integer(body.value("target_tokens"), "target_tokens", MIN_TARGET, limit)
+    return CompressRequest(
+        tenant=tenant,
+        messages=messages,
+        target=target or min(settings.target_tokens, limit),
+        hard=target is not None,
+        window=limit,
+        reserve=min(wanted_output(body, output_fields), limit - MIN_TARGET),
+        tools_tokens=tools_tokens(body),
+        query=text(body.value("query"), "query"),
+        mode=mode(body, headers, _packing_mode(settings.mode) or CONTEXT_MODE),
+        prices=prices_of(body, settings),
+        expiration_days=expiration_days(body, headers, settings.expiration_days),
+        patience=patience(headers, settings, silent=True),
+        alternate=settings.alternate,
+        keep_first=settings.keep_first_message,
+        markers=markers(body),
+    )
+
+
+def chat_ask(
+    tenant: str,
+    body: Body,
+    headers: Mapping[str, str],
+    settings: Settings,
+    days: int | None,
+    output_fields: Sequence[str] = OUTPUT_FIELDS,
+) -> CompressRequest:
+    """What a chat route asks of memory, without what its dialect knows (messages, tools, cache
+    markers): a history that cannot be read is not an error there. `days`: from the model's
+    suffix."""
+    limit = window(body, settings)
+    target = integer(body.value("target_tokens"), "target_tokens", MIN_TARGET, limit)
+    return CompressRequest(
+        tenant=tenant,
+        messages=(),
+        target=target or min(settings.target_tokens, limit),
+        hard=False,
+        window=limit,
+        # Some ask for all that the model has: then the upstream finds what it can give.
+        reserve=min(chat_output(body, output_fields), limit // 2),
+        query=text(body.value("query"), "query"),
+        mode=mode(body, headers, _packing_mode(settings.mode) or CHAT_MODE, (*MODES, SHADOW)),
+        prices=prices_of(body, settings),
+        expiration_days=expiration_days(
+            body, headers, settings.expiration_days if days is None else days
+        ),
+        alternate=settings.alternate,
+        keep_first=settings.keep_first_message,
+    )
+
+
+def _packing_mode(mode: str | None) -> str | None:
+    """A mode in which memory changes what is sent; None for `shadow`."""
+    return None if mode == SHADOW else mode
+
+
+def _model(body: Body) -> str:
+    """Empty where the field is absent, or of a type that is the upstream's to judge."""
+    model = body.value("model")
+    return model if isinstance(model, str) else ""

@@ -1,0 +1,89 @@
+"""Whether a chat request wants memory, and its model's name without our suffix.
+
+>>> strip_suffix("m:online:memory-90")
+Suffix(model='m:online', present=True, days=90)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from memtree.errors import BadRequest
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.request import chat_scope, fields
+
+HEADER = "x-polychat-memory"
+FLAG_HEADER = "memory"
+TOOLS_HEADER = "x-memtree-recall-tools"
+# Headers that are meant for us: they do not go to the upstream of a chat.
+OWN_HEADERS = frozenset(
+    name.encode()
+    for name in (
+        HEADER, FLAG_HEADER, TOOLS_HEADER, chat_scope.CHAT_HEADER, chat_scope.SWITCH_HEADER,
+        *fields.OWN_HEADERS,
+    )
+)  # fmt: skip
+
+_SUFFIX = re.compile(r":memory(?:-([0-9]{1,9}))?(?=:|$)")
+# What the headers may say; anything else counts as nothing said.
+WORDS = {
+    **dict.fromkeys(("on", "true", "yes", "1"), True),
+    **dict.fromkeys(("off", "false", "no", "0"), False),
+}
+
+
+class Suffix(NamedTuple):
+    model: str
+    present: bool
+    days: int | None
+
+
+def strip_suffix(model: str) -> Suffix:
+    match = _SUFFIX.search(model)
+    if not match:
+        return Suffix(model, False, None)
+    days = int(match[1]) if match[1] else None
+    return Suffix(model[: match.start()] + model[match.end() :], True, days)
+
+
+def suffix_of(body: Body) -> Suffix:
+    """A model that is no string, or cannot be read, is the upstream's to judge."""
+    try:
+        model = body.value("model")
+    except BadRequest:
+        model = None
+    return strip_suffix(model) if isinstance(model, str) else Suffix("", False, None)
+
+
+def by_headers(headers: Mapping[str, str], default: bool) -> bool:
+    """What the headers alone say: for a body that cannot be read."""
+    return _decide([_word(headers, HEADER), _word(headers, FLAG_HEADER)], default)
+
+
+def wanted(body: Body, headers: Mapping[str, str], suffix: Suffix, default: bool) -> bool:
+    """An off wins over every on. Raises `BadRequest` for a `memory` that is no boolean."""
+    answers = [
+        _word(headers, HEADER),
+        _word(headers, FLAG_HEADER),
+        fields.boolean(body.value("memory"), "memory"),
+        suffix.present or None,
+    ]
+    return _decide(answers, default)
+
+
+def recall_tools(headers: Mapping[str, str], default: bool) -> bool:
+    """Whether the model may be offered tools of ours."""
+    answer = _word(headers, TOOLS_HEADER)
+    return default if answer is None else answer
+
+
+def _word(headers: Mapping[str, str], name: str) -> bool | None:
+    return WORDS.get(headers.get(name, "").strip().lower())
+
+
+def _decide(answers: list[bool | None], default: bool) -> bool:
+    if False in answers:
+        return False
+    return True in answers or default

@@ -1,0 +1,367 @@
+"""The routes, put together from services that the composition root has built."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from prometheus_client.registry import Collector
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Route
+
+from memtree.bounded import SizedCache
+from memtree.config import Settings
+from memtree.context.context_memory import ContextMemory
+from memtree.ports.store import Credentials, Tallies
+from memtree_indexer.memory_services import MemoryServices
+from memtree_indexer.summarizing.queue import InProcessSummaries
+from memtree_proxy.access.auth import Gate, is_loopback
+from memtree_proxy.access.browser_policy import BrowserPolicy
+from memtree_proxy.access.rate_limits import RequestRates, WaitingRequests, WaitMetrics
+from memtree_proxy.access.wallet_access import WalletAccess
+from memtree_proxy.chat.completion_route import CompletionServices
+from memtree_proxy.chat.keepalive import PACE, KeepalivePace
+from memtree_proxy.chat.shadow import ShadowRunner
+from memtree_proxy.checkups.health_report import HealthReport
+from memtree_proxy.context.compress import ContextMemoryRoutes
+from memtree_proxy.context.conversations import ConversationRoutes
+from memtree_proxy.context.delete import Deletion
+from memtree_proxy.context.parse import ParseRoute
+from memtree_proxy.context.usage import UsageRoute
+from memtree_proxy.http import error_response
+from memtree_proxy.http.known_bodies import KnownBodies
+from memtree_proxy.mcp.http_route import McpRoute
+from memtree_proxy.memories.agent.batches import AgentBatchRoutes
+from memtree_proxy.memories.agent.requests import AgentRequests
+from memtree_proxy.memories.agent.routes import AgentMemoryRoutes
+from memtree_proxy.memories.agent.search_routes import AgentSearchRoutes
+from memtree_proxy.memories.chat.curation_routes import ChatCurationRoutes
+from memtree_proxy.memories.chat.routes import ChatMemoryRoutes
+from memtree_proxy.memories.collection import MemoryCollection
+from memtree_proxy.memories.curation_routes import CurationRoutes
+from memtree_proxy.memories.documents.routes import DocumentRoutes
+from memtree_proxy.memories.events import EVENT_PACE, EventPace, EventStreams
+from memtree_proxy.memories.grants.routes import GrantRoutes, WalletRoutes
+from memtree_proxy.memories.requests import MemoryRequests
+from memtree_proxy.memories.schemas.routes import SchemaRoutes
+from memtree_proxy.memories.transfer.routes import TransferRoutes
+from memtree_proxy.memories.user.extract_route import ExtractionRoute
+from memtree_proxy.memories.user.groups import GroupRoutes
+from memtree_proxy.memories.user.requests import UserRequests
+from memtree_proxy.memories.user.routes import UserMemoryRoutes
+from memtree_proxy.memories.user.settings import SettingsRoutes
+from memtree_proxy.observability.cache_metrics import CacheMetrics
+from memtree_proxy.observability.extraction_metrics import ExtractionMetrics
+from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.observability.summary_metrics import SummaryMetrics
+from memtree_proxy.observability.timing import Spans
+from memtree_proxy.observability.usage_tallies import UsageTallies
+from memtree_proxy.openapi.page import DocumentPage
+from memtree_proxy.server import browser_guard
+from memtree_proxy.server.browser_guard import BrowserGuard
+from memtree_proxy.server.completion_routes import CompletionRoutes
+from memtree_proxy.server.demo_session import PATH as DEMO_PATH
+from memtree_proxy.server.demo_session import DemoSession
+from memtree_proxy.server.edge import Edge
+from memtree_proxy.server.health import HealthDetails, health
+from memtree_proxy.server.home_page import HomePage, HomeRoute
+from memtree_proxy.server.metrics_page import MetricsPage
+from memtree_proxy.server.routing import App, Handler, everywhere, own
+from memtree_proxy.server.web_pages import WebPages
+from memtree_proxy.upstream.passthrough import Passthrough
+from memtree_proxy.upstream.upstreams import Upstreams
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the routes need. Whoever builds them closes them. `summaries`: the queue of stage 3, for
+    its metrics. No `tallies`: usage is not counted, and what is measured in shadow mode is in the
+    metrics alone. `collectors`: numbers of the process, for its metrics; those that have to be
+    asked first are asked. `caches`: of posted conversations, by name. No `spans`: there are no
+    traces. `health`: of the parts that were built."""
+
+    memory: ContextMemory
+    memory_services: MemoryServices
+    keys: Credentials
+    upstreams: Upstreams
+    settings: Settings
+    pace: KeepalivePace = PACE
+    event_pace: EventPace = EVENT_PACE
+    summaries: InProcessSummaries | None = None
+    tallies: Tallies | None = None
+    collectors: tuple[Collector, ...] = ()
+    caches: Mapping[str, SizedCache] = field(default_factory=dict)
+    spans: Spans | None = None
+    health: HealthReport = field(default_factory=HealthReport)
+
+
+def create_app(services: Services) -> Starlette:
+    settings = services.settings
+    gate = Gate(
+        services.keys,
+        loopback=is_loopback(settings.host),
+        operator_key=settings.metrics_key,
+        rates=RequestRates(settings.requests_per_minute),
+        wallets=WalletAccess(services.memory_services.grants, settings.max_body_bytes),
+    )
+    waits = WaitingRequests(settings.max_waits)
+    metrics = Metrics()
+    bodies = KnownBodies(secrets.randbits(32), settings.cache_limits.known_bodies)
+    context = ContextMemoryRoutes(services.memory, gate, waits, settings, bodies)
+    usage = UsageTallies(services.tallies)
+    shadows = ShadowRunner(services.memory, settings, metrics, services.tallies)
+    completions = CompletionRoutes(
+        CompletionServices(
+            memory=services.memory,
+            memories=services.memory_services,
+            gate=gate,
+            upstreams=services.upstreams,
+            settings=settings,
+            waits=waits,
+            pace=services.pace,
+            shadows=shadows,
+            bodies=bodies,
+        )
+    )
+    caches = {**services.caches, **completions.caches, "known_bodies": bodies}
+    for collector in _collectors(services, waits, caches):
+        metrics.show_also(collector)
+    book = services.memory_services.book
+    streams = EventStreams(book, services.event_pace)
+    chat_memory = ChatMemoryRoutes(book, gate, settings, streams)
+    chat_curation = ChatCurationRoutes(services.memory_services.curation, gate, settings)
+    documents = DocumentRoutes(services.memory_services.documents, MemoryRequests(gate, settings))
+    transfer = TransferRoutes(
+        services.memory_services.transfer, MemoryRequests(gate, settings), settings
+    )
+    agent_searches = AgentSearchRoutes(services.memory_services, MemoryRequests(gate, settings))
+    deletion = Deletion(services.memory, gate, metrics, settings, shadows)
+    mcp = McpRoute(book, gate, settings)
+    policy = BrowserPolicy.of(settings)
+    passthrough = Passthrough(gate, services.upstreams, policy)
+    routes = [
+        *completions.routes(),
+        *own("/context_memory", context.compress, "POST"),
+        *own("/memory", context.compress, "POST"),
+        *own("/context_memory/status", context.status, "GET"),
+        *own("/context_memory/tree", context.tree, "POST"),
+        *own("/context_memory/parse", ParseRoute(gate, waits, settings).parse, "POST"),
+        *own("/usage", UsageRoute(usage, services.memory, gate).usage, "GET"),
+        *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
+        *_conversations(ConversationRoutes(services.memory, gate)),
+        *everywhere("/context_memory/{rest:rest}", error_response.not_found),
+        *_chat_memory(chat_memory, chat_curation),
+        *_documents(documents),
+        *_transfer(transfer),
+        *_schemas(services, gate),
+        *_extraction(services, gate),
+        *_grants(services, gate),
+        *_agent_searches(agent_searches),
+        *_curation(services.memory_services, MemoryRequests(gate, settings), streams),
+        *_user_memories(services, gate, agent_searches),
+        *_health(services, gate),
+        # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
+        Route("/metrics", Handler(MetricsPage(metrics, gate).show, "GET")),
+        # So does /v1/mcp. With a slash at its end it is ours too: it must not reach the upstream.
+        Route("/mcp", Handler(mcp.handle, "POST")),
+        Route("/mcp/", Handler(mcp.handle, "POST")),
+        Route("/openapi.json", Handler(DocumentPage(settings).show, "GET")),
+        HomeRoute("/", Handler(HomePage(settings).show), methods=["GET"]),
+        *_web_pages(settings),
+        *everywhere("/{rest:rest}", passthrough.relay),
+    ]
+    app = App(
+        lifespan=_lifespan,
+        routes=routes,
+        middleware=[
+            Middleware(
+                Edge,
+                errors=completions.errors,
+                metrics=metrics,
+                sinks=(metrics, usage),
+                upload_seconds=settings.upload_seconds,
+                spans=services.spans,
+                head=browser_guard.answer_headers,
+            ),
+            Middleware(BrowserGuard, policy=policy, gate=gate, routes=routes),
+        ],
+    )
+    app.state.shadows = shadows
+    app.state.usage = usage
+    app.state.mcp = mcp
+    app.state.streams = streams
+    app.router.redirect_slashes = False
+    app.router.default = Handler(error_response.not_found)  # a target that is no path: `*`
+    return app
+
+
+def _collectors(
+    services: Services, waits: WaitingRequests, caches: Mapping[str, SizedCache]
+) -> list[Collector]:
+    """What is shown beside the metrics of requests."""
+    return [
+        *([SummaryMetrics(services.summaries)] if services.summaries else []),
+        ExtractionMetrics(services.memory_services.extracting),
+        *services.collectors,
+        WaitMetrics(waits),
+        CacheMetrics(caches),
+    ]
+
+
+def _web_pages(settings: Settings) -> list[Route]:
+    """At the root alone; below the prefixes there is nothing, and it is not the upstream's."""
+    pages = WebPages(settings)
+    return [
+        Route(DEMO_PATH, Handler(DemoSession(settings).show, "GET")),
+        Route("/ui", Handler(pages.show, "GET")),
+        Route("/ui/{rest:rest}", Handler(pages.show, "GET")),
+        *everywhere("/ui", error_response.not_found),
+        *everywhere("/ui/{rest:rest}", error_response.not_found),
+    ]
+
+
+def _conversations(routes: ConversationRoutes) -> list[Route]:
+    root = "/context_memory/conversations"
+    return [
+        *own(root, routes.page, "GET"),
+        *own(f"{root}/{{address}}/tree", routes.tree, "GET"),
+        *own(f"{root}/{{address}}/plan", routes.plan, "GET"),
+    ]
+
+
+def _health(services: Services, gate: Gate) -> list[Route]:
+    return [
+        *own("/health", health, "GET"),
+        *own("/healthz", health, "GET"),
+        *own("/health/details", HealthDetails(services.health, gate).show, "GET"),
+    ]
+
+
+def _chat_memory(routes: ChatMemoryRoutes, curation: ChatCurationRoutes) -> list[Route]:
+    root = "/chat/api/{chatId}"
+    one = f"{root}/memories/{{memoryId}}"
+    return [
+        *own(f"{root}/memory", routes.create, "POST"),
+        *own(f"{root}/memories", routes.page, "GET"),
+        *own(f"{root}/memories/search", routes.search, "GET"),
+        *own(f"{root}/memories/events", routes.events, "GET"),
+        *own(f"{root}/memories/undelete", routes.undelete, "POST"),
+        *own(f"{root}/memories/delete", curation.delete_many, "POST"),
+        *own(f"{root}/memories/tombstones", curation.tombstones, "GET"),
+        *own(one, routes.memory, "GET", "PATCH", "DELETE"),
+        *own(f"{one}/confirm", routes.confirm, "POST"),
+        *own(f"{one}/history", curation.history, "GET"),
+        *own(f"{one}/merge", curation.merge, "POST"),
+        *everywhere("/chat/api/{rest:rest}", error_response.not_found),
+    ]
+
+
+def _documents(routes: DocumentRoutes) -> list[Route]:
+    root = "/rag/{namespace}"
+    return [
+        *own("/rag", routes.namespaces, "GET"),
+        *own(root, routes.namespace, "GET", "DELETE"),
+        *own(f"{root}/documents", routes.documents, "GET", "POST"),
+        *own(f"{root}/documents/{{documentId}}", routes.document, "GET", "DELETE"),
+        *own(f"{root}/search", routes.search, "GET"),
+        *everywhere("/rag/{rest:rest}", error_response.not_found),
+    ]
+
+
+def _transfer(routes: TransferRoutes) -> list[Route]:
+    return [
+        *own("/memories/export", routes.export, "GET"),
+        *own("/memories/import", routes.import_file, "POST"),
+    ]
+
+
+def _schemas(services: Services, gate: Gate) -> list[Route]:
+    requests = MemoryRequests(gate, services.settings)
+    routes = SchemaRoutes(services.memory_services.schemas, requests)
+    return [
+        *own("/schemas", routes.schemas, "GET", "POST"),
+        *own("/schemas/{kind}", routes.schema, "GET", "PUT", "PATCH", "DELETE"),
+        *everywhere("/schemas/{rest:rest}", error_response.not_found),
+    ]
+
+
+def _extraction(services: Services, gate: Gate) -> list[Route]:
+    settings = services.settings
+    requests = UserRequests(gate, settings)
+    route = ExtractionRoute(services.memory_services, requests, settings.max_messages)
+    return own("/memories/extract", route.extract, "POST")
+
+
+def _agent_searches(routes: AgentSearchRoutes) -> list[Route]:
+    return own("/memories/batch/search", routes.batch, "POST")
+
+
+def _grants(services: Services, gate: Gate) -> list[Route]:
+    book, requests = services.memory_services.grants, MemoryRequests(gate, services.settings)
+    grants, wallets = GrantRoutes(book, requests), WalletRoutes(book, requests)
+    return [
+        *own("/grants/inspect", grants.inspect, "POST"),
+        *own("/grants/revoke", grants.revoke, "POST"),
+        *own("/wallets", wallets.wallets, "GET", "POST"),
+        *own("/wallets/{address}", wallets.release, "DELETE"),
+        *everywhere("/grants/{rest:rest}", error_response.not_found),
+        *everywhere("/wallets/{rest:rest}", error_response.not_found),
+    ]
+
+
+def _curation(
+    services: MemoryServices, requests: MemoryRequests, streams: EventStreams
+) -> list[Route]:
+    """Of users and of agents."""
+    routes = CurationRoutes(services, requests, streams)
+    one = "/memories/{memory_id}"
+    return [
+        *own("/memories/events", routes.events, "GET"),
+        *own("/memories/tombstones", routes.tombstones, "GET"),
+        *own("/memories/delete", routes.delete_many, "POST"),
+        *own("/memories/undelete", routes.undelete, "POST"),
+        *own(f"{one}/confirm", routes.confirm, "POST"),
+        *own(f"{one}/history", routes.history, "GET"),
+        *own(f"{one}/merge", routes.merge, "POST"),
+    ]
+
+
+def _user_memories(
+    services: Services, gate: Gate, agent_searches: AgentSearchRoutes
+) -> list[Route]:
+    """And those of agents. Names come before ids: no memory is called `search`."""
+    uses, requests = services.memory_services, UserRequests(gate, services.settings)
+    memories = UserMemoryRoutes(uses, requests)
+    agent_requests = AgentRequests(gate, services.settings, uses.book.clock)
+    agents = AgentMemoryRoutes(uses.agents, uses.agent_extraction, agent_requests)
+    batches = AgentBatchRoutes(uses.agents, agents, agent_requests)
+    both = MemoryCollection(memories, requests, agents, search=agent_searches.search)
+    groups = GroupRoutes(uses.users, requests)
+    settings = SettingsRoutes(uses.users, requests)
+    group, one = "/memories/groups/{group_id}", "/memories/{memory_id}"
+    return [
+        *own("/memories", both.memories, "GET", "POST"),
+        *own("/memories/search", both.search, "GET"),
+        *own("/memories/batch/create", batches.create, "POST"),
+        *own("/memories/batch/delete", batches.delete, "POST"),
+        *own("/memories/batch/update", batches.update, "POST"),
+        *own("/memories/settings", settings.settings, "GET", "PATCH"),
+        *own("/memories/groups", groups.groups, "GET", "POST"),
+        *own(group, groups.group, "GET", "PATCH", "DELETE"),
+        *own(f"{group}/memories", groups.add, "POST"),
+        *own(f"{group}/memories/{{memory_id}}", groups.remove, "DELETE"),
+        *own(one, both.memory, "GET", "PATCH", "DELETE"),
+        *everywhere("/memories/{rest:rest}", error_response.not_found),
+    ]
+
+
+@asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    """What goes on in the background ends before memory and store are closed."""
+    yield
+    await app.state.mcp.close()
+    await app.state.shadows.close()
+    await app.state.usage.close()

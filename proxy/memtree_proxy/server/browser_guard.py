@@ -1,0 +1,113 @@
+"""The rules of `browser_policy` applied: Host on every path, preflights, then what a route checks.
+
+The middleware runs for every request; `check` runs for the routes of ours, which is where Origin
+and Content-Type count. Requests that only pass through to the upstream are not held up here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from memtree_proxy.access.auth import Gate
+from memtree_proxy.access.browser_policy import (
+    PREFLIGHT_METHOD,
+    BrowserPolicy,
+    FetchHeaders,
+    check_body_type,
+    with_cors,
+)
+from memtree_proxy.http import request_body
+from memtree_proxy.http.headers import Headers
+from memtree_proxy.observability import request_trace
+
+_KEY = "memtree.browser"
+_BODILESS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+@dataclass(slots=True)
+class BrowserRequest:
+    """A request as the rules see it. `cors`: headers that its answer shall have."""
+
+    policy: BrowserPolicy
+    fetch: FetchHeaders
+    cors: Headers
+
+
+class BrowserGuard:
+    """ASGI middleware inside of `Edge`, which renders what is raised here."""
+
+    def __init__(
+        self, app: ASGIApp, policy: BrowserPolicy, gate: Gate, routes: Sequence[BaseRoute]
+    ) -> None:
+        self.app = app
+        self._policy = policy
+        self._gate = gate
+        self._routes = routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        policy, headers = self._policy, scope["headers"]
+        fetch = FetchHeaders.of(headers)
+        request = BrowserRequest(policy, fetch, [])
+        scope[_KEY] = request
+        wanted = _preflighted(scope, fetch)
+        if fetch.origin is not None and policy.allows(fetch.origin):
+            request.cors = (
+                policy.cors_headers(fetch.origin)
+                if wanted is None
+                else policy.preflight_headers(fetch.origin, headers)
+            )
+        if not policy.answers_to(fetch.host) and await self._gate.keyless():
+            raise policy.misdirected(fetch)
+        if wanted is not None and request.cors:
+            await Response(status_code=204)(scope, receive, send)
+            return
+        if wanted is not None and self._is_ours(scope, wanted):
+            policy.check_origin("OPTIONS", scope["path"], fetch)
+        await self.app(scope, receive, send)
+
+    def _is_ours(self, scope: Scope, method: str) -> bool:
+        """Whether a route of ours would take the same request under another method."""
+        probe = {**scope, "method": method}
+        for route in self._routes:
+            match, child = route.matches(probe)
+            if match is Match.FULL:
+                return is_ours({"route": route, **child})
+        return True
+
+
+def check(scope: Scope) -> None:
+    """For a route of ours. Raises `Forbidden` or `UnsupportedMedia`."""
+    request: BrowserRequest = scope[_KEY]
+    method = scope["method"]
+    request.policy.check_origin(method, scope["path"], request.fetch)
+    if method not in _BODILESS and request_body.announced(scope):
+        check_body_type(scope["headers"], request.fetch)
+
+
+def answer_headers(scope: Scope, headers: Headers) -> Headers:
+    """The headers of an answer, an error's included, with CORS as it shall be."""
+    request: BrowserRequest | None = scope.get(_KEY)
+    return headers if request is None else with_cors(headers, request.cors, ours=is_ours(scope))
+
+
+def is_ours(scope: Scope) -> bool:
+    """Whether the route of a request is ours, not the one that passes everything else through."""
+    return request_trace.pattern(scope) != request_trace.RELAYED
+
+
+def _preflighted(scope: Scope, fetch: FetchHeaders) -> str | None:
+    """The method that a preflight asks for; None: the request is no preflight."""
+    if scope["method"] != "OPTIONS" or fetch.origin is None:
+        return None
+    for name, value in scope["headers"]:
+        if name == PREFLIGHT_METHOD:
+            return str(value, "latin-1")
+    return None

@@ -1,0 +1,88 @@
+"""The routes of conversations with a model: one for each wire dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match, Route
+from starlette.types import Scope
+
+from memtree.bounded import SizedCache
+from memtree_proxy.chat.completion_route import CompletionRoute, CompletionServices
+from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
+from memtree_proxy.chat.token_count import TokenCountRoute
+from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
+from memtree_proxy.dialects.chat_dialect import ChatDialect
+from memtree_proxy.dialects.dialect import Dialect
+from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
+from memtree_proxy.http import error_response, request_body
+from memtree_proxy.http.error_response import ErrorAnswers
+from memtree_proxy.http.request_body import PREFIXES
+from memtree_proxy.server.routing import Handler, everywhere
+
+
+class CompletionRoutes:
+    """One for each app. GET and DELETE of what is stored lie on the same paths and are the
+    upstream's, as is whatever lies below them."""
+
+    def __init__(self, services: CompletionServices) -> None:
+        settings = services.settings
+        self._chat, self._messages = ChatDialect(settings), AnthropicMessages(settings)
+        self._responses = OpenAIResponses(settings)
+        self._services = services
+
+    @property
+    def caches(self) -> Mapping[str, SizedCache]:
+        """Of what dialects know of posted histories, by name."""
+        return {
+            "message_translations": self._messages,
+            "response_translations": self._responses,
+        }
+
+    def routes(self) -> list[Route]:
+        learned = LearnedRefusals()
+        chat = self._route(self._chat, LearnedRefusals())
+        messages = self._route(self._messages, learned)
+        counted = TokenCountRoute(self._messages, self._services, learned)
+        responses = self._route(self._responses, LearnedRefusals())
+        return [
+            *everywhere("/chat/completions", chat.complete, "POST"),
+            *everywhere("/chat_completions", chat.complete, "POST"),
+            *everywhere("/messages", messages.complete, "POST"),
+            *everywhere("/messages/count_tokens", counted.count, "POST"),
+            *everywhere("/responses", responses.complete, "POST"),
+            *(WebSocketRoute(f"{p}/responses", Handler(no_web_socket)) for p in PREFIXES),
+        ]
+
+    def errors(self, scope: Scope) -> ErrorAnswers:
+        """In which form a request is told of errors of ours: that of its path, whatever is below
+        it."""
+        first = request_body.without_prefix(scope["path"]).lstrip("/").partition("/")[0]
+        if first == "messages":
+            return self._messages.errors
+        return self._responses.errors if first == "responses" else self._chat.errors
+
+    def _route(self, dialect: Dialect, learned: LearnedRefusals) -> CompletionRoute:
+        route = CompletionRoute(dialect, self._services, learned)
+        self._services.memory.on_deletion(route.forget)
+        return route
+
+
+class WebSocketRoute(Route):
+    """Takes a path where a client asks for a WebSocket. The server drops the offer itself from the
+    headers, and leaves the rest of the handshake."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        if scope["type"] == "http" and scope["method"] == "GET":
+            headers = Headers(scope=scope)
+            if "sec-websocket-key" in headers or "websocket" in headers.get("upgrade", "").lower():
+                return super().matches(scope)
+        return Match.NONE, {}
+
+
+async def no_web_socket(request: Request) -> Response:
+    """Codex goes on over HTTP at once for this status, and for no other."""
+    raise error_response.UpgradeRequired("WebSockets are not spoken here; use POST.")

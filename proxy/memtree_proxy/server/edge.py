@@ -1,0 +1,177 @@
+"""Around every request: its trace, errors, counts, one log line, and an end when the client goes.
+
+When the client hangs up, the connection says so (`HangUp`), and the request's task is cancelled
+wherever it stands: in memory, waiting for the upstream's headers, or in mid-stream.
+What this file does not do: know any route.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from memtree.errors import MemTreeError, RequestTimeout
+from memtree.tracing import watched
+from memtree_proxy.http import error_response, request_body
+from memtree_proxy.http.error_response import ErrorAnswers
+from memtree_proxy.http.headers import Headers
+from memtree_proxy.observability import log, request_trace
+from memtree_proxy.observability.memory_outcome import OutcomeSink, memory_outcome
+from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.observability.timing import Spans
+from memtree_proxy.server.hang_up import HangUp
+from memtree_proxy.server.upload_timeout import Upload
+
+CLIENT_GONE = 499  # nginx's number, for the log alone
+
+
+class Edge:
+    """ASGI middleware around all others of ours."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        errors: Callable[[Scope], ErrorAnswers],
+        metrics: Metrics,
+        upload_seconds: float = 30.0,
+        spans: Spans | None = None,
+        sinks: Sequence[OutcomeSink] = (),
+        head: Callable[[Scope, Headers], Headers] = lambda _, headers: headers,
+    ) -> None:
+        """`errors`: in which form a request is told of them. `spans`: None where there are no
+        traces. `sinks`: what memory made of a request is counted by each. `head`: what else becomes
+        of the headers of an answer, an error's included."""
+        self.app = app
+        self._head = head
+        self._spans, self._sinks = spans, sinks
+        self._upload_seconds = upload_seconds
+        self._metrics = metrics
+        self._errors = errors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        seen = request_trace.begin(scope, self._spans, self._metrics.traffic)
+        self._metrics.traffic.begin()
+        with watched(seen):
+            await self._exchanged(scope, receive, send, seen)
+
+    async def _exchanged(
+        self, scope: Scope, receive: Receive, send: Send, seen: request_trace.Trace
+    ) -> None:
+        def head(headers: Headers) -> Headers:
+            seen.pattern = request_trace.pattern(scope)
+            return self._head(scope, seen.named(headers))
+
+        exchange = HttpExchange(receive, send, Upload(self._upload_seconds), head)
+        exchange.read = not request_body.announced(scope)
+        task, hang_up = asyncio.current_task(), scope.get(HangUp.KEY) or HangUp()
+
+        def give_up() -> None:
+            if exchange.give_up() and task is not None:
+                task.cancel()
+
+        try:
+            hang_up.watch(give_up)
+            await self._answer(scope, exchange, seen)
+        except asyncio.CancelledError:
+            if task is None or not exchange.client_gone:
+                raise  # the server stops
+            task.uncancel()
+            seen.status = CLIENT_GONE
+        finally:
+            hang_up.unwatch(give_up)
+            self._end(scope, seen)
+
+    def _end(self, scope: Scope, seen: request_trace.Trace) -> None:
+        seen.pattern = request_trace.pattern(scope)
+        seconds = time.perf_counter() - seen.begun
+        if (outcome := memory_outcome(seen)) is not None:
+            for sink in self._sinks:
+                sink.count(outcome)
+        self._metrics.traffic.end(seen, seconds)
+        seen.end()
+        seen.log(seconds * 1000)
+
+    async def _answer(
+        self, scope: Scope, exchange: HttpExchange, seen: request_trace.Trace
+    ) -> None:
+        try:
+            await self.app(scope, exchange.receive, exchange.send)
+        except ClientDisconnect:
+            exchange.status = CLIENT_GONE
+        except MemTreeError as error:
+            seen.error = error.code
+            await self._fail(error, scope, exchange, seen)
+        except Exception as error:  # noqa: BLE001  the process loop: one request must not end it
+            log.failure("http.internal_error", error, route=seen.route)
+            seen.error = MemTreeError.code
+            await self._fail(error, scope, exchange, seen)
+        seen.status = exchange.status
+
+    async def _fail(
+        self, error: Exception, scope: Scope, exchange: HttpExchange, seen: request_trace.Trace
+    ) -> None:
+        if exchange.client_gone:
+            exchange.status = CLIENT_GONE
+            return
+        if exchange.status:
+            # In mid-stream: the server closes a connection whose answer is not complete, and the
+            # client sees a cut stream. A clean end would pass half an answer off as a whole one.
+            log.event("http.cut", route=seen.route, why=type(error).__name__)
+            return
+        headers = [*seen.headers(), *seen.own_id()]
+        form = self._errors(scope)
+        response = error_response.render(error, form, headers, seen.request)
+        if isinstance(error, RequestTimeout):
+            # RFC 9110 section 15.5.9: the server does not want to wait any longer for the rest.
+            response.headers["connection"] = "close"
+        await response(scope, exchange.receive, exchange.send)
+
+
+class HttpExchange:
+    """One request and its answer: `receive` and `send` that notice how far both are. `read`: all of
+    the request is there. `finished`: all of the answer is out."""
+
+    def __init__(
+        self, receive: Receive, send: Send, upload: Upload, head: Callable[[Headers], Headers]
+    ) -> None:
+        """`head`: what becomes of the headers of the answer."""
+        self._head = head
+        self._receive = receive
+        self._upload = upload
+        self._send = send
+        self.status = 0
+        self.read = False
+        self.finished = False
+        self.client_gone = False
+
+    def give_up(self) -> bool:
+        """The client has hung up: whether the handler is to be stopped. One that reads the body
+        finds that out by itself."""
+        self.client_gone = self.client_gone or (self.read and not self.finished)
+        return self.client_gone
+
+    async def receive(self) -> Message:
+        if self.read:
+            message = await self._receive()
+        else:
+            message = await self._upload.next(self._receive)
+            self.read = not message.get("more_body")
+        if message["type"] == "http.disconnect":
+            self.client_gone = True
+        return message
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message = {**message, "headers": self._head(list(message.get("headers", ())))}
+        elif not message.get("more_body"):
+            # Before the send: the server reports an end to `receive` as soon as all is out.
+            self.finished = True
+        await self._send(message)

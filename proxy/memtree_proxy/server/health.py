@@ -1,0 +1,30 @@
+"""Whether the process answers, and, for the operator, what is wrong with its parts."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from memtree import __version__
+from memtree_proxy.access.auth import Gate
+from memtree_proxy.checkups.health_report import HealthReport
+
+
+async def health(_: Request) -> Response:
+    """Asks nothing of the parts, and needs no credential."""
+    return JSONResponse({"status": "ok", "version": __version__})
+
+
+class HealthDetails:
+    """`GET /health/details`: what `memtree doctor` would say of the running server."""
+
+    def __init__(self, report: HealthReport, gate: Gate) -> None:
+        self._report = report
+        self._gate = gate
+
+    async def show(self, request: Request) -> Response:
+        await self._gate.operator(request)
+        findings = [asdict(finding) for finding in await self._report.findings()]
+        return JSONResponse({"version": __version__, "findings": findings})

@@ -1,0 +1,77 @@
+"""`GET /` of a browser: a small page that says what runs here and what to paste where.
+
+Everything else on `/` goes to the upstream, as it always did. The page holds no data, loads nothing
+and runs no script, so that a link from any site may lead to it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from html import escape
+from pathlib import Path
+from string import Template
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match, Route
+from starlette.types import Scope
+
+from memtree import __version__
+from memtree.config import Settings
+from memtree_proxy.access.browser_policy import FetchHeaders, is_page_visit
+from memtree_proxy.http.authority import Authority
+
+_PAGE = Path(__file__).with_name("home_page.html").read_text("utf-8")
+_STYLE = _PAGE.partition("<style>")[2].partition("</style>")[0]
+_DIGEST = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+_LINK = (
+    '<li><a href="/ui">/ui</a>: chat, memories, the tree of summaries, and what was saved</li>\n'
+)
+HEADERS = {
+    "content-security-policy": (
+        f"default-src 'none'; style-src 'sha256-{_DIGEST}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",  # it shows the Host, and other requests for `/` are the upstream's
+    "vary": "Accept, Sec-Fetch-Mode",
+}
+
+
+class HomeRoute(Route):
+    """Takes `/` where somebody looks at it in a browser."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        accept = Headers(scope=scope).get("accept", "") if scope["type"] == "http" else ""
+        if accept and is_page_visit(FetchHeaders.of(scope["headers"]), accept):
+            return super().matches(scope)
+        return Match.NONE, {}
+
+
+class HomePage:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    async def show(self, request: Request) -> Response:
+        page = render(base_url(request, self._settings), pages=self._settings.ui)
+        return Response(page, media_type="text/html", headers=HEADERS)
+
+
+def base_url(request: Request, settings: Settings) -> str:
+    """What a client takes as its base URL: by the name under which the page was reached."""
+    if settings.public_url is not None:
+        return settings.public_url.rstrip("/") + "/v1"
+    host = request.headers.get("host", "")
+    if Authority.parse(host) is None:
+        host = f"localhost:{settings.port}"
+    return f"{request.url.scheme}://{host.lower()}/v1"
+
+
+def render(base: str, *, pages: bool) -> str:
+    """`pages`: whether there are web pages to lead to."""
+    return Template(_PAGE).substitute(
+        base=escape(base), version=escape(__version__), pages=_LINK if pages else ""
+    )

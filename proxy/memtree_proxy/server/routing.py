@@ -1,0 +1,107 @@
+"""How routes of ours are made: under every prefix, for some methods or all."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+
+from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Match, Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from memtree.bounded import remember
+from memtree_proxy.http import error_response
+from memtree_proxy.http.request_body import PREFIXES
+from memtree_proxy.server import browser_guard
+
+MOST_KNOWN, LONGEST_KNOWN = 1_024, 256  # paths that are remembered, and characters of one
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class PathRest(PathConvertor):
+    """What is left of a path, whatever it holds: Starlette's own stops at a line's end (%0a)."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("rest", PathRest())
+
+
+class Handler:
+    """An endpoint as an ASGI app, so that Starlette gives it any method; no `methods`: all."""
+
+    def __init__(self, endpoint: Endpoint, *methods: str) -> None:
+        self._endpoint = endpoint
+        self._methods = methods
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method = scope["method"]
+        asked = "GET" if method == "HEAD" else method
+        if browser_guard.is_ours(scope):
+            browser_guard.check(scope)
+        if self._methods and asked not in self._methods:
+            raise error_response.MethodNotAllowed(method, ", ".join(self._methods))
+        response = await self._endpoint(Request(scope, receive, send))
+        await response(scope, receive, send)
+
+
+class RouteTable:
+    """Starlette's router asks each of some two hundred routes whether a path fits, for every
+    request. Here the answer is remembered; what else a route asks for it is asked each time."""
+
+    def __init__(self, router: Router, most: int = MOST_KNOWN) -> None:
+        self._router = router
+        self._most = most
+        self._known: OrderedDict[str, tuple[BaseRoute, ...]] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._router(scope, receive, send)
+            return
+        scope["router"] = self._router
+        for route in self.fitting(scope["path"]):
+            match, child = route.matches(scope)
+            if match is Match.FULL:
+                scope["route"] = route
+                scope.update(child)
+                await route.handle(scope, receive, send)
+                return
+        await self._router.default(scope, receive, send)
+
+    def fitting(self, path: str) -> tuple[BaseRoute, ...]:
+        """The routes that a path fits, under one method or another, in their order."""
+        known = self._known.get(path)
+        if known is None:
+            known = tuple(
+                route
+                for route in self._router.routes
+                if not isinstance(route, Route) or route.path_regex.match(path)
+            )
+            if len(path) <= LONGEST_KNOWN:
+                remember(self._known, path, known, self._most)
+        return known
+
+
+class App(Starlette):
+    """With our middleware alone: `Edge` renders all errors, so Starlette's own two see none."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        app: ASGIApp = RouteTable(self.router)
+        for middleware, args, kwargs in reversed(self.user_middleware):
+            app = middleware(app, *args, **kwargs)
+        return app
+
+
+def everywhere(path: str, endpoint: Endpoint, method: str | None = None) -> list[Route]:
+    """A route under every prefix; another method goes on to the routes after it."""
+    methods = None if method is None else [method]
+    return [Route(prefix + path, Handler(endpoint), methods=methods) for prefix in PREFIXES]
+
+
+def own(path: str, endpoint: Endpoint, *methods: str) -> list[Route]:
+    """A route under every prefix that is ours alone: another method is a 405."""
+    return [Route(prefix + path, Handler(endpoint, *methods)) for prefix in PREFIXES]

@@ -1,0 +1,255 @@
+"""The composition root of the server: settings in, a listening process out."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from types import FrameType
+from typing import cast
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from memtree import __version__
+from memtree.config import SHADOW, Settings
+from memtree.errors import BadRequest, StoreUnavailable
+from memtree.setting_values import without_password
+from memtree.stores import shown_store
+from memtree.text import standing_rules
+from memtree_indexer.runtime import Runtime, open_runtime
+from memtree_proxy.access.auth import is_loopback
+from memtree_proxy.access.browser_policy import BrowserPolicy
+from memtree_proxy.checkups.health_report import health_report
+from memtree_proxy.checkups.open_files import allow_many_files
+from memtree_proxy.observability.setup import UNWATCHED, Observers, index_metrics, watching
+from memtree_proxy.server.app import Services, create_app
+from memtree_proxy.server.garbage import collect_at_rest, short_collections
+from memtree_proxy.server.http_protocol import GuardedProtocol, guarded
+from memtree_proxy.server.listener import accept_backlog, bound, listen, shown_address
+from memtree_proxy.upstream.upstreams import Upstreams, anthropic_base, is_apart
+
+# Longer than clients keep an idle connection (Go 90 s, undici 4 s, httpx 5 s): the side that closes
+# first must be theirs, or a request may run into a connection that is just being closed.
+KEEP_ALIVE_SECONDS = 95
+STORE_SECONDS = 3.0  # that a store in a server has to answer before the server says so
+WARM_AFTER_SECONDS = 4.0  # what is stopped soon has started no child
+LISTENS_AFTER_SECONDS = 0.2  # then it does, and what was waiting for that has its answer
+TURNS_TO_BEGIN = 3  # of asyncio's loop, from accepting a connection until its protocol is told
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+async def serve(settings: Settings) -> None:
+    """Serve until a signal comes. Raises `BadRequest` or a store error when it cannot begin."""
+    BrowserPolicy.of(settings)  # a mistake in these settings is said first
+    with bound(settings.host, settings.port) as sockets:
+        async with open_runtime(settings, shared=True) as runtime:
+            await refuse_open_door(settings, runtime)
+            async with (
+                watching(settings) as watch,
+                open_services(settings, runtime, watch) as services,
+            ):
+                app = create_app(services)
+                server = Server(listening(app, settings), app.state.streams.stop)
+                allow_many_files()
+                # Signals from the first line on that says that it serves
+                with short_collections(), server.capture_signals():
+                    waits = await store_is_away(runtime)
+                    announce(settings, runtime, listen(sockets, settings.host), waits)
+                    async with loading_behind(runtime):
+                        await server.serve(sockets)
+
+
+async def compile_phrases() -> None:
+    """Compile the phrases that standing rules are found by, a language at a time and beside the
+    event loop: the first turn that has one of a language would wait 20 ms for it, and with it all
+    others. What children grow compiles nothing here."""
+    steps = standing_rules.warm_up()
+    while await asyncio.to_thread(next, steps, True) is None:
+        pass
+
+
+@asynccontextmanager
+async def loading_behind(runtime: Runtime) -> AsyncIterator[None]:
+    """Load what the first requests need while the server answers already. The first history that a
+    new server sees is often a long one: a child is ready for it soon after the start, and given
+    back a minute later where none came."""
+
+    async def load() -> None:
+        await asyncio.sleep(LISTENS_AFTER_SECONDS)
+        await runtime.load()
+        await asyncio.sleep(WARM_AFTER_SECONDS)
+        if runtime.builder:
+            runtime.builder.warm()
+            await compile_phrases()
+
+    loading = asyncio.create_task(load())
+    try:
+        yield
+    finally:
+        loading.cancel()
+        await asyncio.gather(loading, return_exceptions=True)
+
+
+def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+    """How the server listens."""
+    return uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        http=guarded(settings),
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,  # a relayed answer brings the upstream's
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=settings.shutdown_seconds,
+    )
+
+
+class Server(uvicorn.Server):
+    """uvicorn's own raises a caught signal again when it has stopped, and the process would end
+    before the index queue is drained and the store is closed."""
+
+    def __init__(self, config: uvicorn.Config, stopping: Callable[[], None]) -> None:
+        """`stopping`: called as soon as it is to stop, while it waits for answers to end."""
+        super().__init__(config)
+        self._stopping = stopping
+
+    async def main_loop(self) -> None:
+        garbage = asyncio.create_task(collect_at_rest(self.requests))
+        try:
+            await super().main_loop()
+        finally:
+            garbage.cancel()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """As its parent's, but for connections that wait to be accepted: closing what listens
+        would reset them, and after a moment of much work there may be many."""
+        late = accept_backlog(sockets or [])
+        for server in self.servers:
+            server.close()
+        for listener in sockets or []:
+            listener.close()
+        loop = asyncio.get_running_loop()
+        for connection in late:
+            try:
+                await loop.connect_accepted_socket(self._protocol, connection)
+            except OSError:  # macOS lets nobody set an option of a socket whose client has gone
+                connection.close()
+        for _ in range(TURNS_TO_BEGIN):
+            await asyncio.sleep(0)
+        await super().shutdown(sockets)
+
+    def _protocol(self) -> asyncio.Protocol:
+        new = cast("type[GuardedProtocol]", self.config.http_protocol_class)
+        return new(self.config, self.server_state, self.lifespan.state)
+
+    def requests(self) -> tuple[int, int]:
+        """How many were answered, and how many are under way."""
+        return self.server_state.total_requests, len(self.server_state.tasks)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._stopping()
+        super().handle_exit(sig, frame)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        try:
+            for number in SIGNALS:
+                loop.add_signal_handler(number, self.handle_exit, number, None)
+        except NotImplementedError:  # Windows
+            with super().capture_signals():
+                yield
+            return
+        try:
+            yield
+        finally:
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)
+
+
+@asynccontextmanager
+async def open_services(
+    settings: Settings, runtime: Runtime, watch: Observers = UNWATCHED
+) -> AsyncIterator[Services]:
+    upstreams = Upstreams.of_settings(settings)
+    try:
+        queue = runtime.summaries.queue if runtime.summaries else None
+        store = runtime.store
+        yield Services(
+            runtime.memory,
+            runtime.memory_services,
+            store,
+            upstreams,
+            settings,
+            summaries=queue,
+            tallies=store,
+            collectors=(*watch.collectors, index_metrics(runtime)),
+            caches=runtime.caches,
+            spans=watch.spans,
+            health=health_report(settings, runtime),
+        )
+    finally:
+        await upstreams.close()
+
+
+async def refuse_open_door(settings: Settings, runtime: Runtime) -> None:
+    """Without keys anybody who reaches the port is let in, so the port stays on loopback."""
+    if settings.open or is_loopback(settings.host) or await runtime.store.has_keys():
+        return
+    raise BadRequest(
+        f"refusing to listen on {settings.host} without access keys: create one with "
+        "`memtree keys create LABEL`, or pass --open to let everybody in",
+        param="host",
+    )
+
+
+async def store_is_away(runtime: Runtime) -> bool:
+    """Whether a store that is a server does not answer: it may come later, and is waited for."""
+    try:
+        async with asyncio.timeout(STORE_SECONDS):
+            await runtime.store.has_keys()
+    except (StoreUnavailable, TimeoutError):
+        return True
+    return False
+
+
+def announce(settings: Settings, runtime: Runtime, port: int, store_is_away: bool = False) -> None:
+    """What a person wants to see first: where to point the client, and what is on."""
+    while_ = " until it is there" if runtime.embedder else ""
+    ranking = f"words alone{while_}: {runtime.trouble}" if runtime.trouble else "words and meaning"
+    away = " does not answer: until it does, chats go on without memory" * store_is_away
+    address = f"http://{shown_address(settings.host, port)}"
+    lines = [
+        f"MemTree {__version__}  {address}/v1",
+        *([f"  pages     {address}/ui"] if settings.ui else []),
+        f"  upstream  {settings.upstream or 'none (chat routes answer 503)'}",
+        *messages_line(settings),
+        f"  store     {shown_store(settings.store)}{away}",
+        *([f"  queue     {without_password(settings.queue)}"] if runtime.redis else []),
+        f"  ranking   {ranking}",
+        f"  summaries {settings.summary_model or 'extracted, without a model'}",
+        f"  memory    {_switch(settings)}",
+    ]
+    print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def messages_line(settings: Settings) -> list[str]:
+    """Where requests of the Messages API go, where that is not the upstream of the others."""
+    if not is_apart(settings):
+        return []
+    return [f"  messages  {anthropic_base(settings) or 'none (/messages answers 503)'}"]
+
+
+def _switch(settings: Settings) -> str:
+    if settings.mode == SHADOW:
+        return "shadow: chats go through unchanged, and what memory would keep is measured"
+    return "send the header `x-polychat-memory: on`" + (
+        " (on by default)" if settings.memory else ""
+    )

@@ -1,0 +1,248 @@
+"""One streamed answer for the client, made of the streams of several rounds. No I/O.
+
+    bytes of round 1 -> what the client sees of them, as they come
+    its end          -> the calls of our tools that it made, or None: the answer has ended
+    bytes of round 2 -> the same answer goes on: same id, one role, one end, usage as a sum
+
+A first round that calls none of our tools goes through byte for byte, a later one under the head of
+the first. Calls of our tools are held back, and so are finish reason, usage and `[DONE]` of a round
+that another one follows. A round that calls the client's tools as well is the last one: the client
+has to answer those calls, and ours are `unanswered`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from memtree_proxy.server_tools import sse
+from memtree_proxy.server_tools.assistant_message import LISTS, AssistantMessage
+from memtree_proxy.server_tools.calls import StreamedCall, StreamedCalls, ToolRound, identified
+from memtree_proxy.server_tools.sse import SseEvents
+from memtree_proxy.server_tools.usage import added
+
+Json = dict[str, Any]
+
+SEAM = "\n\n"  # between the texts of two rounds
+UNFINISHED = ("length", "max_tokens", "content_filter", "error")
+_HEAD = ("id", "created", "model", "system_fingerprint")
+_CALLING = ("tool_calls", "function_call")
+
+
+class ToolStream:
+    """`names`: of our tools. `offered`: whether the present round was offered them; calls that a
+    model makes all the same are dropped."""
+
+    def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
+        self.offered = offered
+        self._names = names
+        self._rounds = 0
+        self._head: Json = {}
+        self._used: Json | None = None  # by the rounds before
+        self._role = False  # whether the client has it
+        self._last_character = ""  # of the text that the client has
+        self._blocks = dict.fromkeys(LISTS, 0)  # of reasoning: how many it has
+        self._begin()
+
+    def _begin(self) -> None:
+        self._rounds += 1
+        self._events, self._calls, self._message = (
+            SseEvents(),
+            StreamedCalls(self._names),
+            AssistantMessage(),
+        )
+        self._usage: Json | None = None
+        self._seam = bool(self._last_character.strip())
+        self._offset = dict(self._blocks)
+        self._over = False  # there was a finish reason, or an error
+        self._asks = False  # and another round follows
+        self._done = False
+        self._unanswered: list[StreamedCall] = []
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that are kept back until their event is complete."""
+        return self._events.waiting
+
+    @property
+    def asks(self) -> bool:
+        """Whether another round follows, and this one has said its last word."""
+        return self._asks and self._done
+
+    def unanswered(self) -> list[StreamedCall]:
+        """Whole calls of ours whose results the model will not see, since the client's calls beside
+        them end the answer; each is told once."""
+        calls, self._unanswered = self._unanswered, []
+        return calls
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What the client gets for these bytes of the upstream."""
+        return b"".join(map(self._event, self._events.feed(chunk)))
+
+    def end(self) -> tuple[bytes, ToolRound | None]:
+        """The upstream's stream has ended: the rest, and what the round asks of us."""
+        rest = self._events.rest()
+        last = self._event(rest) if rest else b""
+        if not self._asks:
+            return last, None
+        calls = identified(self._calls.ours, self._rounds)
+        asked = ToolRound((msgspec.json.encode(self._message.message(calls)),), calls)
+        self._used = added(self._used, self._usage)
+        self._begin()
+        return last, asked
+
+    def failed(self, error: Mapping[str, Any]) -> bytes:
+        """What ends the answer where a later round cannot begin."""
+        return sse.failed(error)
+
+    # -- one event ---------------------------------------------------------------------------
+
+    def _event(self, raw: bytes) -> bytes:
+        data = sse.data(raw)
+        if data is None:
+            return raw
+        if data.strip() == sse.DONE:
+            return self._ended(raw)
+        try:
+            chunk = msgspec.json.decode(data)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return raw
+        if not isinstance(chunk, dict) or chunk.get("error"):
+            self._over = True
+            return raw
+        if self._is_text(chunk):
+            return raw
+        shown = self._shown(chunk)
+        if self._rounds == 1 and shown == chunk:
+            return raw
+        return sse.made(msgspec.json.encode(shown)) if _tells_something(shown) else b""
+
+    def _is_text(self, chunk: Json) -> bool:
+        """Take a chunk that a first round shows as it came, as nearly all are: no calls, no end, no
+        usage. `_shown` would say the same of it, and take it apart for that."""
+        choice = _first(chunk) if self._rounds == 1 else None
+        if choice is None or len(chunk["choices"]) > 1 or choice.get("finish_reason") is not None:
+            return False
+        delta = choice.get("delta")
+        if not isinstance(delta, dict) or delta.get("tool_calls"):
+            return False
+        if isinstance(chunk.get("usage"), dict):
+            return False
+        self._head |= {name: chunk[name] for name in _HEAD if chunk.get(name)}
+        self._message.add(delta)
+        self._continued(delta)
+        return True
+
+    def _ended(self, raw: bytes) -> bytes:
+        self._done = True
+        held_back = [] if self._over else self._end_of_round(None)  # a server may give no reason
+        if not held_back:
+            return b"" if self._asks else raw
+        choice = {"index": 0, "delta": {"tool_calls": held_back}, "finish_reason": None}
+        chunk = {**self._head, "object": "chat.completion.chunk", "choices": [choice]}
+        return sse.made(msgspec.json.encode(chunk)) + raw
+
+    def _shown(self, chunk: Json) -> Json:
+        """What the client gets of a chunk."""
+        if self._rounds == 1:
+            self._head |= {name: chunk[name] for name in _HEAD if chunk.get(name)}
+            shown = dict(chunk)
+        else:
+            shown = chunk | {name: self._head[name] for name in self._head if name in chunk}
+        if (choice := _first(chunk)) is not None:
+            shown["choices"] = [self._choice(choice)]
+        if isinstance(usage := chunk.get("usage"), dict):
+            self._usage = usage
+            shown["usage"] = None if self._asks else added(self._used, usage)
+        return shown
+
+    def _choice(self, choice: Json) -> Json:
+        shown = dict(choice)
+        delta = choice.get("delta")
+        reason = choice.get("finish_reason")
+        if isinstance(delta, dict):
+            self._message.add(delta)
+            shown["delta"] = delta = self._continued(self._without_ours(delta))
+        if reason is not None:
+            if not self._over and (held_back := self._end_of_round(reason)):
+                delta = delta if isinstance(delta, dict) else {}
+                calls = [*(delta.get("tool_calls") or ()), *held_back]
+                shown["delta"] = {**delta, "tool_calls": calls}
+            shown["finish_reason"] = self._reason(reason)
+        return shown
+
+    # -- what is kept back -------------------------------------------------------------------
+
+    def _without_ours(self, delta: Json) -> Json:
+        pieces = delta.get("tool_calls")
+        if not isinstance(pieces, list) or not pieces:
+            return delta
+        if shown := self._calls.take(pieces):
+            return {**delta, "tool_calls": shown}
+        return {name: value for name, value in delta.items() if name != "tool_calls"}
+
+    def _end_of_round(self, reason: Any) -> list[Any]:
+        """No more calls come: decide whether another round follows. Gives the client's calls that
+        were held back until now."""
+        self._over = True
+        held_back = self._calls.settle()
+        ours, theirs = self._calls.ours, self._calls.theirs
+        whole = bool(ours) and self.offered and reason not in UNFINISHED
+        self._asks = whole and not theirs
+        self._unanswered = ours if whole and theirs else []
+        return held_back
+
+    def _reason(self, reason: Any) -> Any:
+        if self._asks:
+            return None
+        dropped = self._calls.ours and not self._calls.theirs
+        return "stop" if dropped and reason in _CALLING else reason
+
+    # -- what goes on ------------------------------------------------------------------------
+
+    def _continued(self, delta: Json) -> Json:
+        """A delta as a continuation of what the client has seen in earlier rounds."""
+        later = self._rounds > 1
+        if later and self._role and "role" in delta:
+            delta = {name: value for name, value in delta.items() if name != "role"}
+        self._role |= "role" in delta
+        text = delta.get("content")
+        if isinstance(text, str) and text:
+            if later and self._seam:
+                delta = {**delta, "content": SEAM + text}
+            self._seam, self._last_character = False, text[-1]
+        for name in LISTS:
+            if isinstance(blocks := delta.get(name), list):
+                delta = {**delta, name: [self._renumbered(name, block) for block in blocks]}
+        return delta
+
+    def _renumbered(self, name: str, block: Any) -> Any:
+        """Blocks of reasoning are numbered in each round from 0 again."""
+        if not isinstance(block, dict) or not isinstance(index := block.get("index"), int):
+            return block
+        self._blocks[name] = max(self._blocks[name], self._offset[name] + index + 1)
+        return {**block, "index": self._offset[name] + index}
+
+
+def _tells_something(chunk: Json) -> bool:
+    """Whether anything for the client is left in a chunk that was changed."""
+    if isinstance(chunk.get("usage"), dict):
+        return True
+    choice = _first(chunk)
+    if choice is None:
+        return False
+    delta = choice.get("delta")
+    filled = isinstance(delta, dict) and any(
+        value not in (None, "", []) for value in delta.values()
+    )
+    return filled or choice.get("finish_reason") is not None
+
+
+def _first(chunk: Json) -> Json | None:
+    """The one choice of a chunk that has one."""
+    choices = chunk.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return None
+    return choices[0]

@@ -1,0 +1,115 @@
+"""One answer that is not streamed, made of the answers of several rounds. No I/O.
+
+The client gets what a streamed answer would have added up to: the texts of all rounds, the calls of
+its own tools, usage as a sum. A first answer without calls of ours stays as it is, byte for byte.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from memtree_proxy.server_tools.assistant_message import LISTS, TEXTS, AssistantMessage
+from memtree_proxy.server_tools.calls import StreamedCall, StreamedCalls, ToolRound, identified
+from memtree_proxy.server_tools.stream import SEAM, UNFINISHED
+from memtree_proxy.server_tools.usage import added
+
+Json = dict[str, Any]
+
+_HEAD = ("id", "created", "model")
+
+
+class WholeAnswer:
+    """`names`: of our tools. `offered`: whether the present round was offered them."""
+
+    def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
+        self.offered = offered
+        self._names = names
+        self._rounds = 0
+        self._head: Json = {}
+        self._used: Json | None = None
+        self._before: Json = {}  # of the message: texts and reasoning of the rounds before
+        self.unanswered: list[StreamedCall] = []  # of ours, beside calls of the client
+
+    def take(self, raw: bytes) -> bytes | ToolRound:
+        """The body of an answer: the client's answer, or what it asks of us."""
+        self._rounds += 1
+        answer = _decoded(raw)
+        choice = _choice(answer)
+        if answer is None or choice is None:
+            return raw
+        message = choice["message"]
+        calls = StreamedCalls(self._names)
+        posted = message.get("tool_calls")
+        # Whole calls: each of them begins one, whatever its index and id.
+        shown = calls.whole(posted) if isinstance(posted, list) else []
+        reason = choice.get("finish_reason")
+        if calls.ours and self.offered and reason not in UNFINISHED:
+            if not calls.theirs:
+                return self._asked(answer, message, calls)
+            self.unanswered = calls.ours
+        if not calls.ours and self._rounds == 1:
+            return raw
+        dropped = calls.ours and not calls.theirs and reason == "tool_calls"
+        whole = self._joined({**message, "tool_calls": shown})
+        if not shown:
+            del whole["tool_calls"]
+        choices = [{**choice, "message": whole, "finish_reason": "stop" if dropped else reason}]
+        head = {name: self._head[name] for name in self._head if name in answer}
+        usage = {"usage": added(self._used, answer["usage"])} if "usage" in answer else {}
+        return msgspec.json.encode({**answer, **head, "choices": choices, **usage})
+
+    def _asked(self, answer: Json, message: Json, calls: StreamedCalls) -> ToolRound:
+        if self._rounds == 1:
+            self._head = {name: answer[name] for name in _HEAD if name in answer}
+        self._before = self._joined(message)
+        self._used = added(self._used, answer.get("usage"))
+        ours = identified(calls.ours, self._rounds)
+        said = AssistantMessage.of(message).message(ours)
+        return ToolRound((msgspec.json.encode(said),), ours)
+
+    def _joined(self, message: Json) -> Json:
+        """The message with what the rounds before said put in front of its own."""
+        before = self._before
+        joined = message | {"content": _texts(before.get("content"), message.get("content"))}
+        for name in (*TEXTS, *LISTS):
+            if earlier := before.get(name):
+                later = message.get(name)
+                joined[name] = earlier + later if _can_be_joined(earlier, later) else earlier
+        return joined
+
+
+def _decoded(raw: bytes) -> Json | None:
+    try:
+        answer = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _choice(answer: Json | None) -> Json | None:
+    choices = answer.get("choices") if answer else None
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return None
+    return choices[0] if isinstance(choices[0].get("message"), dict) else None
+
+
+def _texts(earlier: Any, later: Any) -> Any:
+    """Two contents as one: strings with a seam between them, else parts."""
+    if not earlier or not later:
+        return earlier or later
+    if isinstance(earlier, str) and isinstance(later, str):
+        return earlier + (SEAM if earlier[-1].strip() else "") + later
+    return [*_as_parts(earlier), *_as_parts(later)]
+
+
+def _can_be_joined(earlier: Any, later: Any) -> bool:
+    """Whether both are texts, or both lists."""
+    return type(earlier) is type(later) and isinstance(earlier, str | list)
+
+
+def _as_parts(content: Any) -> list[Any]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return content if isinstance(content, list) else []

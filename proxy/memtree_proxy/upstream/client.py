@@ -1,0 +1,242 @@
+"""The way to the upstream: bytes out and bytes back, over connections of our own.
+
+Nothing outside of this room knows how HTTP is spoken. httptools under asyncio takes a third of the
+CPU that aiohttp takes for a small post, most of which is objects that a relay has no use for:
+parsed URLs, multidicts of headers, a task that writes. What this file does not do: decode, follow
+redirects, or decide whose credential goes out (`request_headers` does, for its callers).
+
+Retry: servers close idle connections when they like (uvicorn after 5 s), now and then just as a
+request goes out on one. What is idempotent is sent once more where a connection ended without a
+byte of an answer. So is a POST, as browsers do it: when the connection had been used before and
+broke at once. If it breaks later, a model may have begun to work, and would be paid twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import socket
+import ssl
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import quote, urlsplit
+
+from memtree.errors import BadRequest, UpstreamFailed, UpstreamTimeout
+from memtree_proxy.http.headers import Headers, end_to_end
+from memtree_proxy.upstream.connection import (
+    PIECE,
+    BadAnswer,
+    IncomingAnswer,
+    NoAnswer,
+    UpstreamConnection,
+)
+from memtree_proxy.upstream.connection_pool import ConnectionPool, UpstreamAddress
+
+CONNECT_SECONDS = 10.0
+STALE_SECONDS = 1.0  # a closed connection answers with a reset, which takes one round trip
+MAX_STATUS = 599  # RFC 9110 section 15: "values outside the range 100..599 are invalid"
+
+IDEMPOTENT_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
+_BODILESS_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})  # where nothing is announced
+_PORTS = {"http": 80, "https": 443}
+_HOST = re.compile(r"[A-Za-z0-9._:%-]+")
+_SAFE = "/%:@!$&'()*+,;=~"  # of a path; what else is in it is encoded
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request for the upstream. `target`: raw path and query below the upstream's base path.
+
+    `body`: all of it, or a stream of which `length` bytes are announced (None: not known).
+    """
+
+    method: str
+    target: str
+    headers: Headers
+    body: bytes | AsyncIterator[bytes] | None = None
+    length: int | None = None
+
+    @property
+    def streams(self) -> bool:
+        """Whether its body can be sent but once."""
+        return self.body is not None and not isinstance(self.body, bytes)
+
+
+class Upstream:
+    """`base`: as in `https://host/v1`. Whoever builds it closes it."""
+
+    def __init__(self, base: str, setting: str = "upstream") -> None:
+        """Raises `BadRequest` that names the setting, for an address that is none, or that carries
+        a password."""
+        url = _split(base)
+        if url.scheme not in _PORTS or not url.host:
+            raise BadRequest(f"{setting} must be an http:// or https:// address", param=setting)
+        if not url.plain:
+            raise BadRequest(f"{setting} must be a plain address, its key apart", param=setting)
+        usual = _PORTS[url.scheme]
+        shown = f"[{url.host}]" if ":" in url.host else url.host
+        authority = shown if url.port in (None, usual) else f"{shown}:{url.port}"
+        self._path = url.path
+        self._host = authority.encode()
+        self._name = f"{url.scheme}://{authority}"
+        self._pool = ConnectionPool(
+            UpstreamAddress(url.host, url.port or usual, secure=url.scheme == "https")
+        )
+
+    async def send(self, outgoing: Outgoing) -> Reply:
+        """Returns when the head of the answer is there.
+
+        Raises `UpstreamFailed`, or `UpstreamTimeout` where no connection came about.
+        """
+        head = self._head(outgoing)
+        begun = time.monotonic()
+        kept = self._pool.kept()
+        try:
+            try:
+                answer = await _ask(kept or await self._connected(), head, outgoing)
+            except NoAnswer:
+                stale = kept is not None and time.monotonic() - begun < STALE_SECONDS
+                if not (stale or outgoing.method in IDEMPOTENT_METHODS) or outgoing.streams:
+                    raise
+                # Without kept connections: where one is stale, the others may be, too.
+                answer = await _ask(await self._connected(), head, outgoing)
+        except (NoAnswer, BadAnswer) as error:
+            why = _cause(error)
+            raise UpstreamFailed(
+                f"The upstream {self._name} could not be reached: {why}."
+            ) from error
+        if answer.status > MAX_STATUS:
+            answer.close()
+            raise UpstreamFailed(f"The upstream {self._name} answered with no valid status.")
+        return Reply(answer, self._name)
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    async def _connected(self) -> UpstreamConnection:
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                return await self._pool.connect()
+        except TimeoutError as error:
+            raise UpstreamTimeout(
+                f"The upstream {self._name} did not accept a connection in {CONNECT_SECONDS:.0f} s."
+            ) from error
+        except (OSError, UnicodeError) as error:
+            why = _cause(error)
+            raise UpstreamFailed(
+                f"The upstream {self._name} could not be reached: {why}."
+            ) from error
+
+    def _head(self, outgoing: Outgoing) -> bytes:
+        """The head of a request, and its body where that is small."""
+        body, method = outgoing.body, outgoing.method
+        lines = [
+            f"{method} {self._path}{outgoing.target} HTTP/1.1".encode("latin-1"),
+            b"Host: " + self._host,
+        ]
+        lines += [name + b": " + value for name, value in outgoing.headers]
+        if isinstance(body, bytes):
+            lines.append(b"Content-Length: %d" % len(body))
+        elif body is not None and outgoing.length is not None:
+            lines.append(b"Content-Length: %d" % outgoing.length)
+        elif body is not None:
+            lines.append(b"Transfer-Encoding: chunked")
+        elif method not in _BODILESS_METHODS:
+            lines.append(b"Content-Length: 0")
+        head = b"\r\n".join(lines)
+        # A line's end in a header would begin another one, or another request.
+        if head.count(b"\n") != len(lines) - 1 or head.count(b"\r") != len(lines) - 1:
+            raise UpstreamFailed(f"A header for the upstream {self._name} cannot be sent.")
+        small = body if isinstance(body, bytes) and len(body) <= PIECE else b""
+        return b"%b\r\n\r\n%b" % (head, small)
+
+
+class Reply:
+    """An answer whose head is there. `headers` as they came, without hop-by-hop ones."""
+
+    def __init__(self, answer: IncomingAnswer, name: str) -> None:
+        self._answer = answer
+        self._name = name
+        self.status = answer.status
+        self.headers = end_to_end(answer.headers)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body as it comes, its content-encoding untouched. Raises `UpstreamFailed` when it
+        breaks off."""
+        read = self._answer.read
+        try:
+            while chunk := await read():
+                yield chunk
+        except BadAnswer as error:
+            raise UpstreamFailed(
+                f"The upstream {self._name} broke off its answer: {_cause(error)}."
+            ) from error
+
+    def close(self) -> None:
+        """Give up the rest. Does nothing once all has been read."""
+        self._answer.close()
+
+
+class _BaseUrl(NamedTuple):
+    """`plain`: it holds no more than these."""
+
+    scheme: str
+    host: str
+    port: int | None
+    path: str
+    plain: bool
+
+
+def _split(base: str) -> _BaseUrl:
+    """The parts of an address; all empty for what is none."""
+    try:
+        url = urlsplit(base)
+        host = (url.hostname or "").encode("idna").decode()
+        port = url.port
+    except ValueError:
+        return _BaseUrl("", "", None, "", plain=True)
+    if not _HOST.fullmatch(host):
+        host = ""
+    plain = url.username is None and url.password is None and not (url.query or url.fragment)
+    return _BaseUrl(url.scheme, host, port, quote(url.path.rstrip("/"), safe=_SAFE), plain)
+
+
+async def _ask(connection: UpstreamConnection, head: bytes, outgoing: Outgoing) -> IncomingAnswer:
+    body = outgoing.body
+    pieces: AsyncIterator[bytes] | None = None
+    if isinstance(body, bytes):
+        pieces = _pieces(body) if len(body) > PIECE else None
+    elif body is not None:
+        pieces = body if outgoing.length is not None else _chunked(body)
+    return await connection.ask(head, pieces, bodiless=outgoing.method == "HEAD")
+
+
+async def _pieces(body: bytes) -> AsyncIterator[bytes]:
+    for start in range(0, len(body), PIECE):
+        yield body[start : start + PIECE]
+
+
+async def _chunked(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """RFC 9112 section 7.1."""
+    async for piece in body:
+        if piece:
+            yield b"%x\r\n%b\r\n" % (len(piece), piece)
+    yield b"0\r\n\r\n"
+
+
+def _cause(error: BaseException) -> str:
+    """Why, in words of the system or of ours; never a header or a body."""
+    if isinstance(error, (NoAnswer, BadAnswer)) and isinstance(error.__cause__, OSError):
+        error = error.__cause__
+    if isinstance(error, NoAnswer):
+        return "it closed the connection without an answer"
+    if isinstance(error, socket.gaierror):
+        return "its name cannot be resolved"
+    if isinstance(error, BadAnswer):
+        return str(error)
+    if isinstance(error, OSError) and error.errno and not isinstance(error, ssl.SSLError):
+        return os.strerror(error.errno)  # the event loops word their own differently
+    return type(error).__name__

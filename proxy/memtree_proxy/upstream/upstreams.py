@@ -1,0 +1,109 @@
+"""Which upstream a request goes to: the OpenAI-compatible one, or the one of the Messages API.
+
+Each has its own address and its own configured key, and a key never goes to the other's address.
+Without a name of its own the Messages API is the vendor's only where the other upstream is its
+vendor's, too: whoever set `upstream` shall not find requests at a company that he did not name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from memtree.config import DEFAULT_UPSTREAM, Settings
+from memtree.errors import NoUpstream
+from memtree.setting_checks import AUTO
+from memtree_proxy.http import request_body
+from memtree_proxy.http.headers import AUTHORIZATION, X_API_KEY
+from memtree_proxy.upstream.client import Upstream
+
+ANTHROPIC = "https://api.anthropic.com/v1"
+VERSION_HEADER = "anthropic-version"
+PROBE = "/api/hello"  # of Claude Code, beside the API
+_MESSAGES = "messages"
+_SHARED = frozenset({"models", "files"})  # both APIs have these paths
+_V1 = "/v1"
+
+
+class Destination(NamedTuple):
+    """`key_header`: the header that `api_key`, the configured key, goes in."""
+
+    upstream: Upstream
+    api_key: str | None
+    key_header: bytes = AUTHORIZATION
+
+
+@dataclass(frozen=True, slots=True)
+class Upstreams:
+    """None: there is none. `probe`: where `PROBE` is answered."""
+
+    openai: Destination | None = None
+    anthropic: Destination | None = None
+    probe: Destination | None = None
+
+    @classmethod
+    def of_settings(cls, settings: Settings) -> Upstreams:
+        """Nothing is connected yet. Whoever builds them closes them. Raises `BadRequest`."""
+        openai = None
+        if settings.upstream:
+            openai = Destination(Upstream(settings.upstream), settings.upstream_api_key)
+        named = anthropic_base(settings)
+        if named is None or not is_apart(settings):
+            return cls(openai, openai if named else None)
+        key = settings.anthropic_upstream_api_key
+        messages, beside = (
+            Destination(Upstream(base, "anthropic_upstream"), key, X_API_KEY)
+            for base in (named, named.removesuffix(_V1) + "/api")
+        )
+        return cls(openai, messages, beside)
+
+    def of(self, path: str, headers: Container[str]) -> Destination:
+        """`path`: as it was sent. `headers`: whether a name is among them, in small letters.
+
+        Raises `NoUpstream`."""
+        if path == PROBE and self.probe is not None:
+            return self.probe
+        if is_for_anthropic(path, headers):
+            if self.anthropic is None:
+                raise _missing("the Messages API", "anthropic_upstream")
+            return self.anthropic
+        if self.openai is None:
+            raise _missing("it", "upstream")
+        return self.openai
+
+    async def close(self) -> None:
+        for destination in (self.openai, self.anthropic, self.probe):
+            if destination is not None:
+                await destination.upstream.close()
+
+
+def is_for_anthropic(path: str, headers: Container[str]) -> bool:
+    """Whether a request speaks the Messages API."""
+    first = request_body.without_prefix(path).lstrip("/").partition("/")[0]
+    return first == _MESSAGES or (first in _SHARED and VERSION_HEADER in headers)
+
+
+def anthropic_base(settings: Settings) -> str | None:
+    """Where requests of the Messages API go, None: nowhere. Programs of that API name its address
+    without `/v1`, others with it; both are right here."""
+    if not is_apart(settings):
+        return settings.upstream
+    given = settings.anthropic_upstream
+    if given is None:
+        return None
+    base = ANTHROPIC if given == AUTO else given.rstrip("/")
+    return base if base.endswith(_V1) else base + _V1
+
+
+def is_apart(settings: Settings) -> bool:
+    """Whether the Messages API has an upstream of its own, or none; else `upstream` answers."""
+    return settings.anthropic_upstream != AUTO or settings.upstream == DEFAULT_UPSTREAM
+
+
+def _missing(what: str, setting: str) -> NoUpstream:
+    flag = setting.replace("_", "-")
+    return NoUpstream(
+        f"This server has no upstream for {what}, so it relays nothing. Set one with --{flag} URL, "
+        f"MEMTREE_{setting.upper()}, or `{setting}` in memtree.toml."
+    )
