@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
-CODE := $(wildcard memtree indexer proxy benchmarks tests scripts deploy)
+CODE := $(wildcard memtree indexer/memtree_indexer proxy/memtree_proxy benchmarks tests scripts deploy)
 # -n: test processes; PYTEST_ARGS="-n 0 -x -k name" for a closer look
 PYTEST_ARGS ?= -n auto --dist loadgroup
 # What has a target of its own: coding agents (make agents), a model of 500 MB (make llm), and an
@@ -14,7 +14,7 @@ PYTEST_ARGS ?= -n auto --dist loadgroup
 APART := not agents and not llm and not soak
 
 .DEFAULT_GOAL := help
-.PHONY: help install run worker test test-all soak node deploytools browser pictures page-speed topology agents llm peers load check format lint types layers sizes quick fuzz cover bench \
+.PHONY: help install run worker test test-all soak node deploytools browser pictures page-speed topology agents llm peers load check format lint types layers limits size quick fuzz cover bench \
   fmt lock clean
 
 help: ## list the targets
@@ -145,8 +145,8 @@ load: install deploytools ## ten clients on two proxies and two workers for half
 
 # All at once, each with its output in one piece where make can do that (from 4.0 on). Those that
 # take long come first.
-CHECKS := types quick layers format lint sizes
-check: install ## format, lint, types, layers, sizes, fast tests, side by side; a minute
+CHECKS := types quick layers format lint limits
+check: install ## format, lint, types, layers, size, fast tests, side by side; half a minute
 	@$(MAKE) --no-print-directory --keep-going --jobs=$(words $(CHECKS)) \
 	  $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) $(CHECKS)
 
@@ -162,8 +162,11 @@ types: install
 layers: install
 	$(BIN)/lint-imports
 
-sizes: install
-	$(BIN)/python scripts/sizes.py memtree indexer proxy benchmarks tests
+limits: install
+	$(BIN)/python scripts/size.py --check
+
+size: install ## code lines, AST nodes and files, the longest of them (ARGS="--against REV")
+	$(BIN)/python scripts/size.py $(ARGS)
 
 quick: install
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/python -m pytest -q -m "not slow and $(APART)" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)

@@ -30,7 +30,9 @@ PAYLOAD_SECONDS = 3_600  # renewed while a worker lives, see `recovery.py`
 LEASE = 15  # seconds
 MAX_DEATHS = 5
 ATTEMPTS = 20  # against others that change the same tenant's jobs at once
-RUN = "memtree_indexer.redis.rq_job.run"
+# The function that tickets name. Workers of 0.1.0 import it by this name, so this release writes
+# it; its own workers take the new name, too, which the next one can write.
+RUN = "indexer.redis.rq_job.run"
 LIFE, CLOCK = "memtree:life", "memtree:clock"  # see `sent_jobs.py`
 
 

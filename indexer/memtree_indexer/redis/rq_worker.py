@@ -68,6 +68,7 @@ class _Worker(SimpleWorker):
     """RQ's side of a lane, from one connection to the next."""
 
     death_penalty_class = _Unlimited
+    job_class = rq_job.Ticket
     log_result_lifespan = False
     at: tuple[Job, Execution] | None = None
 
@@ -177,6 +178,7 @@ class WorkerThread(threading.Thread):
             found: Any = Queue.dequeue_any(
                 worker.queues,
                 None if self._burst else WAIT,
+                job_class=rq_job.Ticket,
                 connection=self._client,
                 serializer=JSONSerializer,
                 death_penalty_class=_Unlimited,

@@ -1,0 +1,258 @@
+"""Print how large the project is, and hold it to its limits.
+
+    python scripts/size.py                 the whole table
+    python scripts/size.py --against REV   the same, with the change since that commit
+    python scripts/size.py --check         what `make check` asks: the limits alone
+
+A code line is neither blank nor a comment nor part of a docstring. AST nodes stand beside it, since
+they do not fall when lines are only joined. Three limits make the check fail: a file of over 500
+lines, a function of over 100 (decorators left out), and more product code than the last line of
+`size_ceiling.txt` allows. That file says in its head how it may change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+CEILING = "scripts/size_ceiling.txt"
+PRODUCT = ("memtree", "indexer", "proxy")
+FOLDERS = (*PRODUCT, "tests", "benchmarks", "scripts", "deploy", "docs")
+LONG_FILE, MAX_FILE = 300, 500  # lines
+LONG_FUNCTION, MAX_FUNCTION = 60, 100  # lines
+FULL_FOLDER = 12  # files
+SHOWN = 10  # rows of each list
+
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Function(NamedTuple):
+    name: str
+    line: int
+    lines: int
+
+
+class Measure(NamedTuple):
+    """One Python file. `lines` are all of them, blank ones included."""
+
+    lines: int
+    code_lines: int
+    nodes: int
+    functions: list[Function]
+
+
+class Size(NamedTuple):
+    """The sum over some files. `nodes` is 0 where the files are not Python."""
+
+    files: int = 0
+    lines: int = 0
+    nodes: int = 0
+
+
+class Ceiling(NamedTuple):
+    """The last line of the ceiling file."""
+
+    code_lines: int
+    reason: str
+
+
+def measure(source: str) -> Measure:
+    """Count one Python file. Raises SyntaxError."""
+    tree = ast.parse(source)
+    docstrings, functions, nodes = set[int](), [], 0
+    for node in ast.walk(tree):
+        nodes += 1
+        if not isinstance(node, _DOCUMENTED):
+            continue
+        if ast.get_docstring(node, clean=False) is not None:
+            docstrings.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            functions.append(Function(node.name, node.lineno, lines))
+    lines = source.splitlines()
+    code = sum(
+        number not in docstrings and not line.lstrip().startswith("#")
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+    )
+    return Measure(len(lines), code, nodes, functions)
+
+
+def read_files() -> dict[str, bytes]:
+    """The files of the working tree by path, without caches and installed packages."""
+    found = {}
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            name = path.relative_to(ROOT)
+            hidden = any(part.startswith((".", "__pycache__")) for part in name.parts)
+            if path.is_file() and not hidden and "node_modules" not in name.parts:
+                found[name.as_posix()] = path.read_bytes()
+    return found
+
+
+def read_commit(revision: str) -> dict[str, bytes]:
+    """The files of a commit by path. Raises CalledProcessError if git does not know it."""
+    listed = _git("ls-tree", "-r", "--name-only", revision, *FOLDERS).decode().splitlines()
+    wanted = "".join(f"{revision}:{name}\n" for name in listed).encode()
+    answer, found, at = _git("cat-file", "--batch", stdin=wanted), {}, 0
+    for name in listed:
+        end = answer.index(b"\n", at)
+        length = int(answer[at:end].split()[-1])
+        found[name] = answer[end + 1 : end + 1 + length]
+        at = end + length + 2
+    return found
+
+
+def _git(*arguments: str, stdin: bytes = b"") -> bytes:
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, check=True).stdout
+
+
+def measure_all(files: Mapping[str, bytes]) -> dict[str, Measure]:
+    """The measures of the Python files."""
+    return {name: measure(text.decode()) for name, text in files.items() if name.endswith(".py")}
+
+
+def sizes(files: Mapping[str, bytes], measures: Mapping[str, Measure]) -> dict[str, Size]:
+    """Sizes by row of the table: product folders, their sum, and what stands beside them."""
+    total: dict[str, Size] = {}
+
+    def add(row: str, lines: int, nodes: int = 0) -> None:
+        old = total.get(row, Size())
+        total[row] = Size(old.files + 1, old.lines + lines, old.nodes + nodes)
+
+    for name, text in files.items():
+        folder, suffix = name.split("/")[0], PurePosixPath(name).suffix
+        if name in measures:
+            add(folder, measures[name].code_lines, measures[name].nodes)
+            if folder in PRODUCT:
+                add("product", measures[name].code_lines, measures[name].nodes)
+        elif suffix in (".js", ".mjs"):
+            add("JavaScript" if folder in PRODUCT else f"{folder}, JavaScript", _filled(text))
+        elif folder in PRODUCT:
+            add("data", _filled(text))
+        elif suffix == ".md":
+            add("docs", _filled(text))
+    order = [*PRODUCT, "product", "data", "JavaScript"]
+    return {row: total[row] for row in [*order, *sorted(total.keys() - {*order})] if row in total}
+
+
+def _filled(text: bytes) -> int:
+    return sum(bool(line.strip()) for line in text.splitlines())
+
+
+def too_long(measures: Mapping[str, Measure]) -> Iterator[str]:
+    """What is over a limit, in words."""
+    for name, found in measures.items():
+        if found.lines > MAX_FILE:
+            yield f"{name}: {found.lines} lines, the limit is {MAX_FILE}"
+        for function in found.functions:
+            if function.lines > MAX_FUNCTION:
+                where = f"{name}:{function.line} {function.name}"
+                yield f"{where}: {function.lines} lines, the limit is {MAX_FUNCTION}"
+
+
+def read_ceiling(text: str) -> Ceiling:
+    """The last line: a number, then the reason. Raises ValueError if there is none."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if not lines:
+        raise ValueError(f"{CEILING} has no line with a number")
+    number, _, reason = lines[-1].partition(" ")
+    return Ceiling(int(number), reason.strip())
+
+
+def over_ceiling(code_lines: int, now: Ceiling, before: Ceiling | None) -> Iterator[str]:
+    """What is wrong with the product's size, or with how its ceiling was raised."""
+    if code_lines > now.code_lines:
+        yield (
+            f"the product has {code_lines} code lines, {code_lines - now.code_lines} over the "
+            f"ceiling of {now.code_lines}: delete some, or raise it with a reason in {CEILING}"
+        )
+    if before and now.code_lines > before.code_lines:
+        said = len(now.reason.split()) >= 3 and now.reason != before.reason
+        if not said:
+            yield f"{CEILING} rises from {before.code_lines} to {now.code_lines} without a reason"
+
+
+def ceiling_before(text: str) -> Ceiling | None:
+    """The ceiling of the last commit in which the file was another. None outside of git, or where
+    the file is new."""
+    for revision in ("HEAD", "HEAD~1"):
+        try:
+            old = _git("show", f"{revision}:{CEILING}").decode()
+        except (OSError, subprocess.CalledProcessError):
+            return None
+        if old != text:
+            return read_ceiling(old)
+    return None
+
+
+def faults(measures: Mapping[str, Measure]) -> list[str]:
+    """All that makes the check fail."""
+    text = (ROOT / CEILING).read_text("utf-8")
+    product = (found for name, found in measures.items() if name.split("/")[0] in PRODUCT)
+    code_lines = sum(found.code_lines for found in product)
+    ceiling = over_ceiling(code_lines, read_ceiling(text), ceiling_before(text))
+    return [*too_long(measures), *ceiling]
+
+
+def table(now: Mapping[str, Size], before: Mapping[str, Size]) -> Iterator[str]:
+    """One row a kind of file; with `before`, each figure is followed by its change."""
+    titles = ("files", "code lines", "AST nodes")
+    yield f"{'':24}" + "".join(f"{title:>20}" for title in titles)
+    for row in [*now, *(row for row in before if row not in now)]:
+        cells = []
+        for new, old in zip(now.get(row, Size()), before.get(row, Size()), strict=True):
+            change = f" ({new - old:+,})" if before else ""
+            cells.append(f"{f'{new:,}{change}' if new or old else '':>20}")
+        yield f"{row:24}" + "".join(cells)
+
+
+def lists(measures: Mapping[str, Measure]) -> Iterator[str]:
+    """The longest files and functions, and the fullest folders."""
+    files = [(found.lines, name) for name, found in measures.items() if found.lines > LONG_FILE]
+    functions = [
+        (function.lines, f"{name}:{function.line} {function.name}")
+        for name, found in measures.items()
+        for function in found.functions
+        if function.lines > LONG_FUNCTION
+    ]
+    folders = Counter(str(PurePosixPath(name).parent) for name in measures)
+    full = [(count, name) for name, count in folders.items() if count > FULL_FOLDER]
+    yield from _longest(f"files of over {LONG_FILE} lines", files)
+    yield from _longest(f"functions of over {LONG_FUNCTION} lines", functions)
+    yield from _longest(f"folders with over {FULL_FOLDER} Python files side by side", full)
+
+
+def _longest(title: str, rows: Iterable[tuple[int, str]]) -> Iterator[str]:
+    listed = sorted(rows, key=lambda row: (-row[0], row[1]))
+    yield f"\n{len(listed)} {title}"
+    for count, name in listed[:SHOWN]:
+        yield f"{count:6}  {name}"
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description="Print how large the project is.")
+    parser.add_argument("--against", metavar="REV", help="show the change since this commit")
+    parser.add_argument("--check", action="store_true", help="say only what is over a limit")
+    options = parser.parse_args(arguments)
+    files = read_files()
+    measures = measure_all(files)
+    wrong = faults(measures)
+    if not options.check:
+        old = read_commit(options.against) if options.against else {}
+        before = sizes(old, measure_all(old)) if old else {}
+        print(*table(sizes(files, measures), before), *lists(measures), "", sep="\n")
+    print(*wrong or ["size: within its limits"], sep="\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
