@@ -30,7 +30,7 @@ LONG_FUNCTION, MAX_FUNCTION = 60, 100  # lines
 FULL_FOLDER = 12  # files
 SHOWN = 10  # rows of each list
 
-_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+Definition = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Function(NamedTuple):
@@ -44,8 +44,11 @@ class Measure(NamedTuple):
 
     lines: int
     code_lines: int
-    nodes: int
     functions: list[Function]
+    tree: ast.Module
+
+    def nodes(self) -> int:
+        return sum(1 for _ in ast.walk(self.tree))
 
 
 class Size(NamedTuple):
@@ -66,23 +69,33 @@ class Ceiling(NamedTuple):
 def measure(source: str) -> Measure:
     """Count one Python file. Raises SyntaxError."""
     tree = ast.parse(source)
-    docstrings, functions, nodes = set[int](), [], 0
-    for node in ast.walk(tree):
-        nodes += 1
-        if not isinstance(node, _DOCUMENTED):
-            continue
+    docstrings, functions = set[int](), list[Function]()
+    for node in definitions(tree):
         if ast.get_docstring(node, clean=False) is not None:
             docstrings.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            lines = (node.end_lineno or node.lineno) - node.lineno + 1
-            functions.append(Function(node.name, node.lineno, lines))
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            functions.append(Function(node.name, node.lineno, length))
     lines = source.splitlines()
     code = sum(
         number not in docstrings and not line.lstrip().startswith("#")
         for number, line in enumerate(lines, 1)
         if line.strip()
     )
-    return Measure(len(lines), code, nodes, functions)
+    return Measure(len(lines), code, functions, tree)
+
+
+def definitions(tree: ast.Module) -> Iterator[Definition]:
+    """The module, its classes and functions, nested ones too. Expressions, which hold none, are
+    left out: to walk through them takes most of the time."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Definition):
+            yield node
+        for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+            inner = getattr(node, field, ())
+            waiting.extend(inner if isinstance(inner, list) else ())
 
 
 def read_files() -> dict[str, bytes]:
@@ -131,9 +144,10 @@ def sizes(files: Mapping[str, bytes], measures: Mapping[str, Measure]) -> dict[s
     for name, text in files.items():
         folder, suffix = name.split("/")[0], PurePosixPath(name).suffix
         if name in measures:
-            add(folder, measures[name].code_lines, measures[name].nodes)
+            counts = measures[name].code_lines, measures[name].nodes()
+            add(folder, *counts)
             if folder in PRODUCT:
-                add("product", measures[name].code_lines, measures[name].nodes)
+                add("product", *counts)
         elif suffix in (".js", ".mjs"):
             add("JavaScript" if folder in PRODUCT else f"{folder}, JavaScript", _filled(text))
         elif folder in PRODUCT:

@@ -1,0 +1,124 @@
+"""The measure of size: what counts, and what makes the check fail."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from scripts import size
+from scripts.size import Ceiling, Size
+
+SOURCE = '''"""A docstring
+of two lines."""
+
+# a comment
+class Kept:
+    """One more."""
+
+    async def run(self):
+        """And one.
+
+        With a paragraph."""
+        text = """words
+
+        # words, too
+        """
+        return (
+            text
+        )
+'''
+
+
+def test_comments_docstrings_and_blank_lines_do_not_count():
+    found = size.measure(SOURCE)
+    assert found.lines == 18
+    # A line of a text that looks like a comment is taken for one; no parser is asked for each line.
+    assert found.code_lines == len(["class", "def", "text", '"""', "return", "text", ")"])
+    assert found.functions == [("run", 8, 11)]
+    assert found.nodes() > 10
+
+
+def test_nested_functions_are_found_and_too_long_ones_named():
+    inner = "\n".join(f"            a{n} = {n}" for n in range(100))
+    source = f"def outer():\n    try:\n        pass\n    except E:\n        def inner():\n{inner}\n"
+    wrong = list(size.too_long({"a.py": size.measure(source)}))
+    assert wrong == [
+        "a.py:1 outer: 105 lines, the limit is 100",
+        "a.py:5 inner: 101 lines, the limit is 100",
+    ]
+    assert list(size.too_long({"a.py": size.measure("a = 1\n" * 501)})) == [
+        "a.py: 501 lines, the limit is 500"
+    ]
+
+
+def test_each_kind_of_file_has_a_row():
+    files = {
+        "memtree/a.py": b"a = 1\n", "proxy/memtree_proxy/b.py": b"b = 2\nc = 3\n",
+        "proxy/memtree_proxy/web/c.js": b"c\n\nd\n", "proxy/memtree_proxy/web/d.css": b"e\n",
+        "tests/e.py": b"e = 1\n", "tests/f.mjs": b"f\n", "docs/g.md": b"g\n",
+    }  # fmt: skip
+    rows = size.sizes(files, size.measure_all(files))
+    assert rows["product"] == Size(2, 3, rows["memtree"].nodes + rows["proxy"].nodes)
+    assert {row: (found.files, found.lines) for row, found in rows.items()} == {
+        "memtree": (1, 1), "proxy": (1, 2), "product": (2, 3), "data": (1, 1),
+        "JavaScript": (1, 2), "tests": (1, 1), "tests, JavaScript": (1, 1), "docs": (1, 1),
+    }  # fmt: skip
+    before = {"product": Size(1, 5, 9), "gone": Size(1, 1, 1)}
+    told = "\n".join(size.table(rows, before))
+    assert "3 (-2)" in told
+    assert "(-1)" in told.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "now", "before", "wrong"),
+    [
+        (100, Ceiling(100, ""), None, 0),
+        (101, Ceiling(100, ""), None, 1),
+        (90, Ceiling(90, ""), Ceiling(100, ""), 0),
+        (110, Ceiling(110, "wire types stand beside the old ones"), Ceiling(100, "first"), 0),
+        (110, Ceiling(110, ""), Ceiling(100, "first"), 1),
+        (110, Ceiling(110, "two words"), Ceiling(100, "first"), 1),
+        (110, Ceiling(110, "as it was before"), Ceiling(100, "as it was before"), 1),
+        (120, Ceiling(110, ""), Ceiling(100, ""), 2),
+    ],
+)  # fmt: skip
+def test_a_ceiling_sinks_freely_and_rises_with_a_reason(lines, now, before, wrong):
+    assert len(list(size.over_ceiling(lines, now, before))) == wrong
+
+
+def test_the_last_line_of_the_ceiling_counts():
+    assert size.read_ceiling("# 7\n90 at first\n80\n") == Ceiling(80, "")
+    assert size.read_ceiling("90 at first\n95 why it rose\n") == Ceiling(95, "why it rose")
+    with pytest.raises(ValueError, match="no line"):
+        size.read_ceiling("# nothing\n")
+
+
+def test_a_commit_is_read_as_the_working_tree_is(tmp_path, monkeypatch):
+    def git(*words: str) -> None:
+        who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+        subprocess.run(["git", "-C", str(tmp_path), *who, *words], check=True, capture_output=True)
+
+    monkeypatch.setattr(size, "ROOT", tmp_path)
+    for folder in size.FOLDERS:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.py").write_text("a = 1\n")
+    (tmp_path / "docs" / "a name.md").write_text("ü\n")
+    (tmp_path / "scripts" / "size_ceiling.txt").write_text("7 first\n")
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "a")
+    assert size.read_commit("HEAD") == size.read_files()
+    assert size.ceiling_before("7 first\n") is None
+    assert size.ceiling_before("9 because of that\n") == Ceiling(7, "first")
+    (tmp_path / "scripts" / "size_ceiling.txt").write_text("9 because of that\n")
+    git("commit", "-q", "-a", "-m", "b")
+    assert size.ceiling_before("9 because of that\n") == Ceiling(7, "first")
+
+
+def test_the_command_prints_the_table():
+    run = [sys.executable, "scripts/size.py"]
+    told = subprocess.run(run, cwd=size.ROOT, capture_output=True, text=True, check=False).stdout
+    assert "code lines" in told
+    assert "product" in told
