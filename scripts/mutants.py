@@ -99,8 +99,8 @@ def places(source: str) -> tuple[ast.Module, list[Place]]:
     def visit(node: ast.AST, function: str) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             inner = f"{function}.{node.name}".lstrip(".")
-            for child in node.body:
-                visit(child, inner)
+            for part in node.body:
+                visit(part, inner)
             return
         if isinstance(node, ast.JoinedStr | ast.AnnAssign | ast.Assert | ast.Match):
             return
@@ -113,9 +113,9 @@ def places(source: str) -> tuple[ast.Module, list[Place]]:
         for child in ast.iter_child_nodes(node):
             visit(child, function)
 
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            visit(node, "")
+    for top in tree.body:
+        if isinstance(top, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            visit(top, "")
     return tree, found
 
 
@@ -219,13 +219,13 @@ class Weaver(ast.NodeTransformer):
         self._wanted, self.found = wanted, set[int]()
 
     def visit(self, node: ast.AST) -> Any:
-        new = self.generic_visit(node)
+        new: Any = self.generic_visit(node)
         if id(node) not in self._wanted:
             return new
         mutant, place = self._wanted[id(node)]
         self.found.add(mutant.number)
         asked = ast.Call(ast.Name("__mutant__", ast.Load()), [ast.Constant(mutant.number)], [])
-        changed = place.change(deepcopy(new))
+        changed: Any = place.change(deepcopy(new))
         if isinstance(new, ast.stmt):
             woven: ast.AST = ast.If(asked, [changed], [new])
         else:
@@ -284,7 +284,7 @@ class Watch:
         self.active = -1
         self.test = ""
         self.met: defaultdict[str, set[int]] = defaultdict(set)
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         self.failed = False
 
     def asked(self, number: int) -> bool:
@@ -338,7 +338,7 @@ class Killing:
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
-        result = {"tests": len(items), "run": 0, "killed": "", "seconds": 0.0}
+        result: dict[str, Any] = {"tests": len(items), "run": 0, "killed": "", "seconds": 0.0}
         out = self._folder / f"killed-{number}.json"
         begun = time.monotonic()
 
@@ -356,7 +356,7 @@ class Killing:
         for item, after in zip(items, [*items[1:], None], strict=True):
             if time.monotonic() - begun > MUTANT_SECONDS:
                 break
-            result["run"] += 1  # type: ignore[operator]
+            result["run"] += 1
             result["killed"] = item.nodeid
             signal.alarm(int(TEST_SECONDS))
             with contextlib.suppress(SystemExit):
@@ -387,6 +387,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 # ---------------------------------------------------------------- commands
+
+
+def gone(mutants: Sequence[Mutant]) -> set[int]:
+    """The numbers of those whose line or file is not there any more."""
+    found = set[int]()
+    for module in {one.module for one in mutants}:
+        package, *names = module.split(".")
+        path = SOURCES[package].joinpath(*names)
+        for file in (path.with_suffix(".py"), path / "__init__.py"):
+            if file.exists():
+                here = [one for one in mutants if one.module == module]
+                found |= woven(file.read_text("utf-8"), here)[1]
+    return {one.number for one in mutants} - found
 
 
 def recorded(folder: Path) -> dict[str, tuple[float, list[int]]]:
@@ -427,11 +440,13 @@ def kill(folder: Path, numbers: Sequence[str]) -> int:
 def compare(old: Path, new: Path) -> int:
     """Print the table; fail if a mutant that was killed is not any more."""
     before, after, lost = killed(old), killed(new), 0
+    missing = gone(listed())
     met = Counter(number for _, numbers in recorded(new).values() for number in numbers)
     for mutant in listed():
         was, now = (bool(part.get(mutant.number, {}).get("killed")) for part in (before, after))
-        lost += was and not now
-        verdict = "LOST" if was and not now else "killed" if now else "lives"
+        there = mutant.number not in missing
+        lost += there and was and not now
+        verdict = "killed" if now else "gone" if not there else "LOST" if was else "lives"
         print(f"{mutant.number:4} {verdict:7} {met[mutant.number]:6} {mutant.kind:10} "
               f"{mutant.module}.{mutant.function}: {mutant.line[:60]}")  # fmt: skip
     print(f"killed before {sum(bool(one['killed']) for one in before.values())}, "
