@@ -6,6 +6,7 @@ A class that is new in the tree (`memtree.errors`, or beside a route) is in the 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from memtree.config import Settings
 from memtree.errors import ContextOverflow, MemTreeError
@@ -68,10 +69,14 @@ def tree() -> Iterator[type[MemTreeError]]:
 
 def codes(settings: Settings) -> dict[int, list[str]]:
     """The codes of each status, in the order of statuses."""
+    return _codes(settings.overflow_status)
+
+
+@cache  # each operation of the document asks for them
+def _codes(overflow_status: int) -> dict[int, list[str]]:
     by_status: dict[int, set[str]] = {}
     for error in tree():
-        overflow = issubclass(error, ContextOverflow)
-        status = settings.overflow_status if overflow else error.status
+        status = overflow_status if issubclass(error, ContextOverflow) else error.status
         by_status.setdefault(status, set()).add(error.code)
     return {status: sorted(by_status[status]) for status in sorted(by_status)}
 
