@@ -48,7 +48,6 @@ def _one_of(names: object) -> str:
 
 
 MONTH = rf"(?:{_one_of(MONTHS | AMBIGUOUS_MONTHS)}|(?:{_one_of(SHORT_MONTHS)})\b\.?)"
-PLAIN_MONTH = rf"(?:{_one_of(MONTHS)})"
 ANY_MONTH = rf"(?:{_one_of(MONTHS | AMBIGUOUS_MONTHS)})"
 
 WEEKDAYS = (
@@ -62,7 +61,6 @@ WEEKDAYS = (
 )
 # Only behind a word that says that a day is meant.
 SHORT_WEEKDAYS = r"mon|tues?|wed|thurs?|thu|fri|sat|segunda|terça|quarta|quinta|sexta"
-NOT_WEEKDAYS = r"black|ash|casual|cyber|super|bloody|ruby|girl|freaky|dress-down|throwback|taco"
 
 EACH = (
     r"every|each|jeden|immer|cada|todos los|todas las|chaque|tous les|toda|todas as|ogni|tutti i"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from memtree.errors import BadRequest
@@ -67,11 +67,6 @@ def kept_data(value: object) -> Mapping[str, Any] | None:
     except ValueError:
         return None
     return value if len(written) <= MOST_DATA_CHARS else None
-
-
-def plain_objects(value: object) -> Iterator[dict[str, Any]]:
-    """The objects of a list."""
-    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else iter(())
 
 
 def no_object(line: int, value: object) -> LineResult | None:
