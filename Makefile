@@ -7,14 +7,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 CODE := $(wildcard memtree indexer/memtree_indexer proxy/memtree_proxy benchmarks tests scripts deploy)
-# -n: test processes; PYTEST_ARGS="-n 0 -x -k name" for a closer look
-PYTEST_ARGS ?= -n auto --dist loadgroup
+# The tests in groups beside each other; with PYTEST_ARGS="-x -k name", one pytest for a closer look
+GROUPED = $(BIN)/python $(if $(PYTEST_ARGS),-m pytest,scripts/grouped_tests.py)
 # What has a target of its own: coding agents (make agents), a model of 500 MB (make llm), and an
 # hour's worth of faults (make soak).
 APART := not agents and not llm and not soak
+FIRST := not outage and not long and $(APART)
 
 .DEFAULT_GOAL := help
-.PHONY: help install run worker test test-all soak node deploytools browser pictures page-speed topology agents llm peers load check format lint types layers limits size quick fuzz cover bench \
+.PHONY: help install run worker test test-all starved wheel soak node deploytools browser pictures page-speed topology agents llm peers load check format lint types layers limits size quick fuzz cover bench \
   fmt lock clean
 
 help: ## list the targets
@@ -38,11 +39,18 @@ run: install ## serve on 127.0.0.1:8787 (ARGS="--port 9000" passes options on)
 worker: install ## work for servers with a queue in Redis (MEMTREE_QUEUE, MEMTREE_STORE; options in ARGS)
 	MEMTREE_HOME="$${MEMTREE_HOME:-.}" $(BIN)/memtree worker $(ARGS)
 
-test: install node deploytools ## the tests; a quarter of an hour on two cores
-	$(BIN)/python -m pytest -m "not outage and not long and $(APART)" $(PYTEST_ARGS)
+test: install node deploytools ## the tests; six minutes on two idle cores
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(GROUPED) -m "$(FIRST)" $(PYTEST_ARGS)
 
-test-all: install node deploytools ## with those that take long, or kill real servers, workers, Redis, PostgreSQL
-	$(BIN)/python -m pytest -m "$(APART)" $(PYTEST_ARGS)
+test-all: install node deploytools ## with those that take long, or kill real servers, workers, Redis, PostgreSQL; 20 minutes
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(GROUPED) -m "$(APART)" $(PYTEST_ARGS)
+
+starved: install node deploytools ## the tests twice, while their processes are stopped again and again
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/python scripts/starved.py --times 2 \
+	  $(GROUPED) -m "$(FIRST)" $(PYTEST_ARGS)
+
+wheel: install ## build the wheel, install it beside proxy.py into an empty environment, serve from it
+	$(BIN)/python -m pytest -q tests/deploy/test_wheel.py $(PYTEST_ARGS)
 
 soak: install deploytools ## fifty random kills in the whole topology while conversations run
 	$(BIN)/python -m pytest -m soak -n 0 -s tests/topology $(ARGS)
@@ -169,16 +177,17 @@ size: install ## code lines, AST nodes and files, the longest of them (ARGS="--a
 	$(BIN)/python scripts/size.py $(ARGS)
 
 quick: install
-	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/python -m pytest -q -m "not slow and $(APART)" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/python scripts/grouped_tests.py --halve tests/unit -m "not slow and $(FIRST)"
 
 fuzz: install ## a long look for inputs that make the server fail (half an hour on two cores)
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/http/test_fuzz*.py -rP $(PYTEST_ARGS)
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/http/test_fuzz*.py -rP -n auto $(PYTEST_ARGS)
 
-cover: install ## test coverage with branches
+cover: install ## coverage of the tests by room, with branches; fails where a room lost some
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -m "$(APART)" -n 0
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/coverage run scripts/grouped_tests.py -m "$(FIRST)"
 	$(BIN)/coverage combine -q
-	$(BIN)/coverage report
+	$(BIN)/coverage json -q -o .coverage.json
+	$(BIN)/python scripts/room_coverage.py .coverage.json
 
 bench: install ## benchmarks (data from MEMTREE_BENCH_DATA, options in ARGS)
 	$(BIN)/python -m benchmarks $(ARGS)

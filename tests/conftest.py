@@ -1,8 +1,9 @@
 """Settings shared by all tests: how hard hypothesis looks, as many open files as a server has, and
 a Ctrl-C that arrives.
 
-`default` is for the desk; `ci` (chosen by CI=true) draws the same examples on every run; `quick` is
-what `make check` looks with, `HYPOTHESIS_PROFILE=thorough` is for a long look before a release.
+`default` is for the desk; `quick` is what `make check` and `make test` look with, `ci` what
+`make test-all` does. `ci` draws the same examples on every run, and with CI=true `quick` does, too.
+`HYPOTHESIS_PROFILE=thorough` is for a long look before a release.
 """
 
 import gc
@@ -12,7 +13,6 @@ import sys
 import tempfile
 import threading
 from collections.abc import Generator
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -32,7 +32,8 @@ _base = settings(
     ],
 )
 settings.register_profile("default", _base, max_examples=50)
-settings.register_profile("quick", _base, max_examples=15)
+_same = settings(_base, derandomize="CI" in os.environ, print_blob=True)
+settings.register_profile("quick", _same, max_examples=15)
 settings.register_profile("ci", _base, max_examples=50, derandomize=True, print_blob=True)
 settings.register_profile("thorough", _base, max_examples=2000)
 _here = "ci" if "CI" in os.environ else "default"
@@ -48,44 +49,12 @@ allow_many_files()
 _data = tempfile.TemporaryDirectory(prefix="memtree-tests-", ignore_cleanup_errors=True)
 os.environ["XDG_DATA_HOME"] = _data.name
 
-_LENGTHY = ("long", "outage")
 _FAILED = pytest.StashKey[bool]()
-_QUICK = [Path(__file__).with_name(name) for name in ("unit", "properties")]
 
 # A shell that runs the tests in the background has them ignore it, and so would each process that a
 # test starts.
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--without-quick",
-        action="store_true",
-        help="leave out what `make check` runs: tests/unit and tests/properties, slow ones apart",
-    )
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes minutes comes first: at the end one process would work for itself alone."""
-    lengthy = {
-        item.path
-        for item in items
-        for mark in _LENGTHY
-        if item.get_closest_marker(mark) is not None
-    }
-    items.sort(key=lambda item: item.path not in lengthy)  # files stay whole
-    if not config.getoption("without_quick"):
-        return
-    left_out = [item for item in items if _is_quick(item)]
-    items[:] = [item for item in items if not _is_quick(item)]
-    config.hook.pytest_deselected(items=left_out)
-
-
-def _is_quick(item: pytest.Item) -> bool:
-    """Whether `make quick` runs it."""
-    here = any(item.path.is_relative_to(folder) for folder in _QUICK)
-    return here and item.get_closest_marker("slow") is None
 
 
 def pytest_configure(config: pytest.Config) -> None:
