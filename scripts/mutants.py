@@ -1,16 +1,18 @@
 """Measure what the tests notice: 200 small faults in the product, and which of them a test finds.
 
-    python scripts/mutants.py draw                   write scripts/mutants.json (seeded)
-    python scripts/mutants.py record OUT [TESTS]     run the tests once; OUT: which test meets which
-    python scripts/mutants.py kill OUT [NAME ...]    run each fault against the tests that meet it
-    python scripts/mutants.py compare OLD OUT        who was killed before and is not any more
+    python scripts/mutants.py draw                 write scripts/mutants.json (seeded)
+    python scripts/mutants.py record OUT [ARG ...] run the tests once; OUT: which test meets which
+    python scripts/mutants.py kill OUT [OLD]       run each fault against the tests that meet it
+    python scripts/mutants.py compare OLD OUT      who was killed before and is not any more
+
+OUT and OLD are folders; `kill` goes on where it ended. ARG goes to pytest.
 
 A *mutant* is one changed operator, constant, condition, returned value or dropped call. All of them
 are woven into the modules while these are imported, each behind `if active == number`, so one run
 tells exactly which tests execute which mutant. `kill` collects the tests once and forks a child for
 each mutant; the child makes its mutant the active one and runs the tests that meet it up to the
-first failure, those first that take little time and meet few mutants. Tests that start processes of
-their own see the product as it is there.
+first failure: first the test that killed it in OLD, then those that take little time and meet few
+mutants. Tests that start processes of their own see the product as it is there.
 
 A mutant is named by its module, function and line of code, so it is found again after the file
 moved. One whose line is gone is reported as such.
@@ -311,17 +313,20 @@ class Watch:
 class Killing:
     """In place of pytest's loop: a child for each mutant."""
 
-    def __init__(self, watch: Watch, folder: Path, numbers: Sequence[int]) -> None:
-        self._watch, self._folder, self._numbers = watch, folder, numbers
+    def __init__(self, watch: Watch, folder: Path, old: Path) -> None:
+        self._watch, self._folder = watch, folder
+        self._killers = {number: _name(row["killed"]) for number, row in killed(old).items()}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         met = recorded(self._folder)
         items = {item.nodeid: item for item in session.items}
         breadth = {test: len(numbers) for test, (_, numbers) in met.items()}
         running: dict[int, int] = {}
-        for number in self._numbers:
+        for number in remaining(self._folder):
+            killer = self._killers.get(number)
             tests = [test for test, (_, numbers) in met.items() if number in numbers]
             tests.sort(key=lambda test: (met[test][0] + 0.02) * breadth[test])
+            tests.sort(key=lambda test, killer=killer: _name(test) != killer)  # type: ignore[misc]
             while len(running) >= LANES:
                 _wait(running)
             child = os.fork()
@@ -368,6 +373,11 @@ class Killing:
         ended()
 
 
+def _name(test: str) -> str:
+    """A test without its file, which may have moved."""
+    return test.partition("::")[2]
+
+
 def _wait(running: dict[int, int]) -> None:
     child, status = os.wait()
     number = running.pop(child, None)
@@ -381,9 +391,8 @@ def pytest_configure(config: pytest.Config) -> None:
     builtins.__mutant__ = watch.asked  # type: ignore[attr-defined]
     config.pluginmanager.register(watch, "mutants-watch")
     if "MUTANTS_KILL" in os.environ and not hasattr(config, "workerinput"):
-        numbers = [int(word) for word in os.environ["MUTANTS_NUMBERS"].split()]
-        folder = Path(os.environ["MUTANTS_KILL"])
-        config.pluginmanager.register(Killing(watch, folder, numbers), "mutants-killing")
+        folder, old = (Path(name) for name in os.environ["MUTANTS_KILL"].split(os.pathsep))
+        config.pluginmanager.register(Killing(watch, folder, old), "mutants-killing")
 
 
 # ---------------------------------------------------------------- commands
@@ -417,24 +426,29 @@ def killed(folder: Path) -> dict[int, dict[str, Any]]:
     return {int(path.stem.split("-")[1]): json.loads(path.read_text()) for path in paths}
 
 
-def _pytest(*arguments: str, **env: str) -> int:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "scripts.mutants", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=os.environ | env, check=False).returncode
+def remaining(folder: Path) -> list[int]:
+    """The mutants that have no result in this folder."""
+    return [one.number for one in listed() if one.number not in killed(folder)]
 
 
-def record(folder: Path, tests: Sequence[str]) -> int:
+def _pytest(start: Sequence[str], *arguments: str, **env: str) -> int:
+    command = [sys.executable, *start, "-p", "scripts.mutants", *arguments]
+    env = {"PYTHONPATH": str(ROOT), **os.environ, **env}
+    return subprocess.run(command, cwd=ROOT, env=env, check=False).returncode
+
+
+def record(folder: Path, more: Sequence[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
-    return _pytest(
-        *(tests or ("-n", str(LANES), "--dist", "loadgroup")), MUTANTS_RECORD=str(folder)
-    )
+    start = ["scripts/grouped_tests.py"]
+    return _pytest(start, *more, MUTANTS_RECORD=str(folder.absolute()))
 
 
-def kill(folder: Path, numbers: Sequence[str]) -> int:
+def kill(folder: Path, old: Path) -> int:
+    wanted = {*remaining(folder)}
     met = recorded(folder)
-    wanted = [int(word) for word in numbers] or [one.number for one in listed()]
-    files = {test.split("::")[0] for test, (_, hit) in met.items() if set(hit) & {*wanted}}
-    env = {"MUTANTS_KILL": str(folder), "MUTANTS_NUMBERS": " ".join(map(str, wanted))}
-    return _pytest("-n", "0", *sorted(files), **env)
+    files = {test.split("::")[0] for test, (_, hit) in met.items() if wanted & {*hit}}
+    told = f"{folder.absolute()}{os.pathsep}{old.absolute()}"
+    return _pytest(["-m", "pytest", "-q"], *sorted(files), MUTANTS_KILL=told)
 
 
 def compare(old: Path, new: Path) -> int:
@@ -460,10 +474,10 @@ def main(words: Sequence[str]) -> int:
             rows = ",\n".join(json.dumps(asdict(one)) for one in draw())
             LISTED.write_text(f"[\n{rows}\n]\n", "utf-8")
             return 0
-        case ["record", folder, *tests]:
-            return record(Path(folder), tests)
-        case ["kill", folder, *numbers]:
-            return kill(Path(folder), numbers)
+        case ["record", folder, *more]:
+            return record(Path(folder), more)
+        case ["kill", folder, *old]:
+            return kill(Path(folder), Path((old or [folder])[0]))
         case ["compare", old, new]:
             return compare(Path(old), Path(new))
     print(__doc__, file=sys.stderr)

@@ -37,7 +37,8 @@ def test_comments_docstrings_and_blank_lines_do_not_count():
     # A line of a text that looks like a comment is taken for one; no parser is asked for each line.
     assert found.code_lines == len(["class", "def", "text", '"""', "return", "text", ")"])
     assert found.functions == [("run", 8, 11)]
-    assert found.nodes() > 10
+    assert found.nodes > 10
+    assert size.measure(SOURCE, nodes=False).nodes == 0
 
 
 def test_nested_functions_are_found_and_too_long_ones_named():
