@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("memtree", "indexer", "proxy")
@@ -40,3 +45,31 @@ def test_no_docstring_holds_a_wrapped_string():
         for line in wrapped(path.read_text(encoding="utf-8"))
     ]
     assert found == []
+
+
+IMPORTS = """
+import indexer
+import proxy
+from indexer import runtime
+from proxy import cli
+import memtree_indexer
+import memtree_proxy
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "codes"), [("memtree/x.py", {"TID251", "TID253"}), ("tests/x.py", {"TID253"})]
+)
+def test_a_folder_of_the_checkout_is_no_package(path: str, codes: set[str]):
+    """In a checkout `import proxy` finds our folder, and where MemTree is installed a package of
+    another project. Ruff, with the project's settings, refuses both in every file."""
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--output-format", "json",
+         "--stdin-filename", path, "-"],
+        input=IMPORTS, capture_output=True, text=True, cwd=ROOT, check=False,
+    )  # fmt: skip
+    problems = [
+        (problem["code"], problem["location"]["row"]) for problem in json.loads(done.stdout)
+    ]
+    refused = {(code, row) for code, row in problems if code.startswith("TID")}
+    assert refused == {(code, row) for code in codes for row in (2, 3, 4, 5)}

@@ -1,5 +1,5 @@
-"""What is around the process: the file of settings, the disk, Redis, the port, open files, the
-collector of traces. Each gives a `Finding`; nothing is printed here.
+"""What is around the process: other packages, the file of settings, the disk, Redis, the port,
+open files, the collector of traces. Each gives a `Finding`; nothing is printed here.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import shutil
 import socket
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,15 @@ SQLITE = "sqlite:///"
 LOW_DISK = 1 << 30  # bytes; a million tokens are some 10 MB
 SECONDS = 5.0  # for an answer of whatever is asked
 OLDEST_REDIS = (6, 2)
+
+
+def namesake() -> Finding | None:
+    """Warn if the distribution `memtree`, another project's, is installed beside this one: both may
+    write into the folder `memtree`, and uninstalling either deletes files of the other."""
+    if not any(metadata.distributions(name="memtree")):
+        return None
+    text = "another project's `memtree` is installed, too: uninstall it, then reinstall this one"
+    return Finding("package", "warning", text)
 
 
 def settings_file(path: Path | None, unknown: Sequence[str]) -> Finding:

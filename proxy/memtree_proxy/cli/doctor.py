@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from memtree import __version__
 from memtree.budget.prices import UNKNOWN
 from memtree.config import Settings, config_file, unknown_variables
 from memtree.errors import MemTreeError
@@ -25,15 +26,6 @@ from memtree_proxy.request import context_windows
 from memtree_proxy.request.fields import CHAT_MODE, CONTEXT_MODE
 
 WIDEST_LEVEL, WIDEST_PART = len("problem"), len("summaries")
-SECRETS = frozenset(
-    {
-        "upstream_api_key",
-        "anthropic_upstream_api_key",
-        "metrics_key",
-        "embedding_api_key",
-        "summary_api_key",
-    }
-)
 URLS = {"store": shown_store, "queue": without_password}  # they may carry a password
 UNSET = {
     "home": "the user's folder for data of programs",
@@ -51,6 +43,7 @@ UNSET = {
 async def run(options: argparse.Namespace, settings: Settings) -> int:
     """Exit code 1 where something that is configured does not work."""
     console = open_console()
+    console.print(f"memtree-proxy {__version__} (`memtree` on the public index is another project)")
     console.print(_settings_table(settings))
     sound = _show(console, surroundings.settings_file(config_file(), unknown_variables()))
     try:
@@ -74,7 +67,7 @@ def _settings_table(settings: Settings) -> Table:
 
 
 def _shown(name: str, value: Any) -> str:
-    if name in SECRETS:
+    if name.endswith("_key"):
         return "set" if value else "not set"
     if name in URLS:
         return URLS[name](str(value))
@@ -103,8 +96,9 @@ async def _opened(settings: Settings, runtime: Runtime) -> AsyncIterator[Finding
 
 
 async def _surroundings(console: Console, settings: Settings) -> bool:
-    """What the process would find: disk, port, open files, the collector of traces."""
+    """What the process would find: packages, disk, port, open files, the collector of traces."""
     findings = [
+        surroundings.namesake(),
         surroundings.disk(settings.store),
         await surroundings.port(settings),
         surroundings.files(),
