@@ -385,13 +385,19 @@ def _wait(running: dict[int, int]) -> None:
         print(f"mutant {number} ended", status, file=sys.stderr, flush=True)
 
 
-def pytest_configure(config: pytest.Config) -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Before any conftest.py imports the product."""
     watch = Watch()
     sys.meta_path.insert(0, Finder(listed()))
     builtins.__mutant__ = watch.asked  # type: ignore[attr-defined]
-    config.pluginmanager.register(watch, "mutants-watch")
+    early_config.pluginmanager.register(watch, "mutants-watch")
+
+
+def pytest_configure(config: pytest.Config) -> None:
     if "MUTANTS_KILL" in os.environ and not hasattr(config, "workerinput"):
         folder, old = (Path(name) for name in os.environ["MUTANTS_KILL"].split(os.pathsep))
+        watch: Any = config.pluginmanager.get_plugin("mutants-watch")
         config.pluginmanager.register(Killing(watch, folder, old), "mutants-killing")
 
 
