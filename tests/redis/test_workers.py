@@ -18,6 +18,7 @@ from memtree_indexer.redis.payloads import job_id, tenant_name, unpack
 from memtree_indexer.redis.peers import RedisPeers
 from memtree_indexer.redis.recovery import QueueRecovery, missing
 from memtree_indexer.redis.worker import WorkerParts, open_workshop
+from memtree_indexer.runtime import SystemClock
 from memtree_proxy.observability.log import Tally
 from memtree_proxy.server.worker import health_app
 from tests.contracts.queues import Chat, said
@@ -140,9 +141,37 @@ async def test_a_tenant_with_one_conversation_is_not_behind_one_with_fifty(bench
     assert order.index("lonely") == 4  # behind the tickets that were out already
 
 
-async def test_a_long_job_lets_others_in_after_a_slice(bench, monkeypatch):
-    monkeypatch.setattr("memtree_indexer.redis.time_slice.EMBED_SLICE", 0.0001)
+class SlowToEmbed(SystemClock):
+    """A clock by which each batch of `embedder` takes longer than a slice, and nothing else does,
+    however slow the machine is."""
+
+    SLICE = 3_600.0
+
+    def __init__(self, embedder):
+        self._embed, self._passed = embedder.embed, 0.0
+        embedder.embed = self._embed_slowly
+
+    def monotonic(self):
+        return super().monotonic() + self._passed
+
+    async def _embed_slowly(self, texts):
+        self._passed += self.SLICE
+        return await self._embed(texts)
+
+
+async def test_a_slice_whose_time_is_up_after_the_look_up_embeds_a_batch(bench, monkeypatch):
+    monkeypatch.setattr("memtree_indexer.redis.time_slice.EMBED_SLICE", 0.0)
     monkeypatch.setattr("memtree_indexer.redis.time_slice.BATCH_TOKENS", 1)
+    chat = await Chat("a", said("wolfsbane", 3)).plant(bench.store)
+    submit(bench, chat)
+    await bench.work()
+    assert await embedded(bench, chat) == set(chat.ids)
+
+
+async def test_a_long_job_lets_others_in_after_a_slice(bench, monkeypatch):
+    monkeypatch.setattr("memtree_indexer.redis.time_slice.EMBED_SLICE", SlowToEmbed.SLICE)
+    monkeypatch.setattr("memtree_indexer.redis.time_slice.BATCH_TOKENS", 1)
+    bench.clock = SlowToEmbed(bench.embedder)
     long = await Chat("long", said("long", 12)).plant(bench.store)
     short = await Chat("short", said("short", 2)).plant(bench.store)
     submit(bench, long)
