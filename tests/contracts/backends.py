@@ -33,7 +33,7 @@ from memtree.stores.rows import (
 )
 from memtree.tree.node import Frontier, Node, NodePlace, Passage, Summary, decode_frontier
 from memtree.unfolding.plan import OutlineNode, Plan, TextSpan
-from tests.postgres import drop_schema, store_url
+from tests.postgres import drop_schema, ready_url
 
 Store = SqliteStore | RamStore | PostgresStore
 A, B = "a" * 64, "b" * 64
@@ -217,7 +217,7 @@ class OnPostgres(Backend):
         drop_schema(tmp_path)
 
     def open(self, folder: Path) -> Store:
-        return open_store(store_url(folder))
+        return open_store(ready_url(folder))
 
     def sql(self, store: PostgresStore, statement: str, values: tuple = ()) -> list[tuple]:
         with self.connected(store) as db:

@@ -11,7 +11,13 @@ from memtree.models.remote_embedder import RemoteEmbedder
 from memtree.stores.postgres import PostgresStore
 from tests.contracts.remote import KEY
 from tests.embeddings import Embeddings, serving
-from tests.postgres import Postgres, drop_schema, own_postgres, store_url
+from tests.postgres import Postgres, drop_schema, own_postgres, ready_url
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A class says which tests of its contract take long over its back end (`LONG`)."""
+    if isinstance(item, pytest.Function) and item.originalname in getattr(item.cls, "LONG", ()):
+        item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture
@@ -48,7 +54,7 @@ async def embedder(endpoint, opened):
 @pytest.fixture
 async def stores(tmp_path: Path) -> AsyncIterator[list[PostgresStore]]:
     """Four on one schema, as four processes have them."""
-    made = [PostgresStore(store_url(tmp_path, connections=3)) for _ in range(4)]
+    made = [PostgresStore(ready_url(tmp_path, connections=3)) for _ in range(4)]
     yield made
     for store in made:
         await store.close()

@@ -14,7 +14,7 @@ from memtree.memories.memory import MemoryChange, NewMemory
 from memtree.memories.scope import Scope
 from memtree.stores import Memories, Opened, RamStore, SqliteStore, open_memories
 from memtree.stores.postgres import PostgresStore
-from tests.postgres import drop_schema, store_url
+from tests.postgres import drop_schema, ready_url
 
 START = 1_700_000_000.0
 RECIPE = "minilm/1"
@@ -99,4 +99,4 @@ class InPostgres(MemoryBackend):
         drop_schema(tmp_path)
 
     def open(self, folder: Path, clock: Clock) -> Opened:
-        return PostgresStore(store_url(folder), now=clock)
+        return PostgresStore(ready_url(folder), now=clock)

@@ -15,7 +15,7 @@ from memtree.memories.scope import Scope
 from memtree.stores import Opened, open_memories, open_store
 from tests.contracts.memory_backends import InPostgres, InRam, InSqlite
 from tests.contracts.test_memory_races import ROOT
-from tests.postgres import drop_schema, store_url
+from tests.postgres import drop_schema, ready_url
 
 ME = Scope.of_agent("t", "agent-007", "bo")
 FIELDS = {
@@ -128,16 +128,16 @@ def child(url: str, which: int) -> subprocess.Popen[str]:
     return process
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/store.db"
     else:
-        yield store_url(tmp_path)
+        yield ready_url(tmp_path)
         drop_schema(tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_two_processes_make_each_memory_once_and_lose_no_field(url: str) -> None:
     children = [child(url, which) for which in range(2)]
     for each in children:

@@ -32,7 +32,7 @@ from tests.contracts.memory_backends import (
     MemoryBackend,
     new,
 )
-from tests.postgres import drop_schema, store_url, victim_url, wait_for_victims
+from tests.postgres import drop_schema, ready_url, victim_url, wait_for_victims
 
 ROOT = Path(__file__).parents[2]
 AGENT = Scope.of_agent("tenant", "agent")
@@ -242,12 +242,12 @@ asyncio.run(main())
 TOGETHER = 100
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
 def url(request, tmp_path: Path):
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/store.db"
     else:
-        yield store_url(tmp_path)
+        yield ready_url(tmp_path)
         drop_schema(tmp_path)
 
 
@@ -282,7 +282,7 @@ def race(url: str, how: str, turns: int) -> list[list[str]]:
     return outputs
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_two_processes_supersede_each_other(url):
     await with_schema(url)
     outputs = race(url, "supersede", 60)
@@ -303,7 +303,7 @@ async def test_two_processes_supersede_each_other(url):
     await store.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_two_processes_bind_wallets(url):
     await with_schema(url)
     outputs = race(url, "bind", 60)

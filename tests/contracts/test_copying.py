@@ -21,7 +21,7 @@ from memtree.ports.store import IndexBatch
 from memtree.stores import Memories, open_memories, open_store
 from memtree.stores.copying import copy
 from memtree.stores.dump import PAGE_ROWS, TABLES
-from memtree.tree.node import EMPTY
+from memtree.tree.node import EMPTY, Node
 from memtree.unfolding.plan import TextSpan
 from tests.contracts.backends import (
     A,
@@ -48,12 +48,12 @@ BACKENDS = {"memory": OnMemory(), "sqlite": OnSqlite(), "postgres": OnPostgres()
 PAIRS = [*permutations(BACKENDS, 2), ("sqlite", "sqlite"), ("postgres", "postgres")]
 
 
-async def fill(store: Store, *tenants: str) -> None:
-    """Rows in every table."""
+async def fill(store: Store, *tenants: str, leaves: list[Node] = LEAVES) -> None:
+    """Rows in every table. `leaves`: 40 of them at the least."""
     for tenant in tenants:
         covered = {address(n): frontier(LOW[: n + 1], 4 * n + 4) for n in range(10)}
-        await store.commit(tenant, IndexBatch((*LEAVES, *LOW), covered, 1 / 3))
-        await store.put_vectors(tenant, RECIPE, {node.id: b"\0\xff" * 2 for node in LEAVES[:700]})
+        await store.commit(tenant, IndexBatch((*leaves, *LOW), covered, 1 / 3))
+        await store.put_vectors(tenant, RECIPE, {node.id: b"\0\xff" * 2 for node in leaves[:700]})
         await store.put_summaries(tenant, {LOW[0].id: version(1), LEAVES[0].id: version(2)})
         await store.put_summaries(tenant, {LOW[0].id: version(3)})
         one = epoch(1, (LOW[0].id, 1))
@@ -119,7 +119,16 @@ async def pair(request, tmp_path: Path) -> AsyncIterator[tuple[Store, Store]]:
             drop_schema(at)
 
 
-every_pair = pytest.mark.parametrize("pair", PAIRS, indirect=True, ids="-".join)
+# The kinds are independent: each is read from and written to by one of the pairs that are not long.
+LONG_PAIRS = {("memory", "postgres"), ("sqlite", "memory"), ("postgres", "sqlite")}
+every_pair = pytest.mark.parametrize(
+    "pair",
+    [
+        pytest.param(pair, id="-".join(pair), marks=[pytest.mark.long] * (pair in LONG_PAIRS))
+        for pair in PAIRS
+    ],
+    indirect=True,
+)
 both_ways = pytest.mark.parametrize(
     "pair", [("sqlite", "postgres"), ("postgres", "sqlite")], indirect=True, ids="-".join
 )
@@ -228,11 +237,27 @@ async def test_unique_values_that_another_memory_has_since(pair):
     assert await target.check() == []
 
 
-@both_ways
-@pytest.mark.parametrize("change", ["tenant", "node", "key", "tally", "summary", "scope", "memory"])
+CHANGES = "tenant", "node", "key", "tally", "summary", "scope", "memory"
+WAYS = ("sqlite", "postgres"), ("postgres", "sqlite")
+
+
+@pytest.mark.parametrize(
+    ("pair", "change"),
+    [
+        pytest.param(
+            way,
+            change,
+            id="-".join((*way, change)),
+            marks=[pytest.mark.long] if (at + number) % 2 else [],
+        )
+        for at, way in enumerate(WAYS)
+        for number, change in enumerate(CHANGES)
+    ],
+    indirect=["pair"],
+)
 async def test_another_content_is_not_mixed(pair, change):
     source, target = pair
-    await fill(source, A)
+    await fill(source, A, leaves=LEAVES[:40])
     await copy(source, target, nothing)
     match change:
         case "tenant":
@@ -359,9 +384,13 @@ async def test_the_command(tmp_path):
     ("source", "target", "message"),
     [
         ("sqlite:///nothing.db", "memory:", "There is no store nothing.db"),
-        ("sqlite:///one.db", "sqlite:///one.db", "the same store"),
+        pytest.param(
+            *("sqlite:///one.db", "sqlite:///one.db", "the same store"), marks=pytest.mark.long
+        ),
         ("postgresql://me:s3cret@127.0.0.1:1/db", "memory:", "127.0.0.1:1/db cannot be reached"),
-        ("postgresql://me:s3%cret@h/db", "memory:", "cannot be read"),
+        pytest.param(
+            *("postgresql://me:s3%cret@h/db", "memory:", "cannot be read"), marks=pytest.mark.long
+        ),
     ],
 )
 def test_what_cannot_be_copied(tmp_path, monkeypatch, source, target, message):

@@ -232,7 +232,7 @@ async def test_an_embedder_that_comes_late_is_met_without_a_restart(closed, tmp_
             assert await runtime.store.check() == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_vectors_of_earlier_serve_when_a_late_embedder_is_met(closed, tmp_path) -> None:
     store, port = tmp_path / "m.db", port_of(closed)
     async with serving(closed, port), opened(store, closed, 0) as runtime:
@@ -253,7 +253,7 @@ async def test_vectors_of_earlier_serve_when_a_late_embedder_is_met(closed, tmp_
     assert rows(store) == made
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_a_command_does_without_an_embedder_that_is_not_there(closed, tmp_path) -> None:
     settings = Settings(
         store=f"sqlite:///{tmp_path}/m.db", embedding_base_url=closed.url, embedding_model="m"

@@ -15,7 +15,7 @@ from memtree.conversation.message import Message, Volatile
 from memtree.memories.scope import Scope
 from memtree.stores import open_store
 from tests.contracts.test_memory_races import ROOT
-from tests.postgres import drop_schema, store_url, victim_url, wait_for_victims
+from tests.postgres import drop_schema, ready_url, victim_url, wait_for_victims
 
 ME = Scope.of_user("t", "me")
 MESSAGES, EACH = 60, 2  # memories of a message
@@ -96,12 +96,12 @@ def go(process: subprocess.Popen[str]) -> None:
     process.stdin.flush()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
 def url(request, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/store.db"
     else:
-        yield store_url(tmp_path)
+        yield ready_url(tmp_path)
         drop_schema(tmp_path)
 
 
@@ -115,7 +115,7 @@ async def kept(url: str) -> tuple[list[str], int]:
     return [memory.text for memory in page.memories if memory.kind == ""], len(done)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_processes_at_once_make_each_memory_once(url: str) -> None:
     children = [child(url) for _ in range(2)]
     for each in children:

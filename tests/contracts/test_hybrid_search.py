@@ -155,4 +155,5 @@ class TestInRam(InRam, HybridSearchContract):
 class TestInSqlite(InSqlite, HybridSearchContract): ...
 
 
-class TestInPostgres(InPostgres, HybridSearchContract): ...
+class TestInPostgres(InPostgres, HybridSearchContract):
+    LONG = ("test_it_finds_what_a_look_through_all_rows_finds",)

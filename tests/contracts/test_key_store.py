@@ -14,7 +14,7 @@ from memtree.ports.store import IndexBatch
 from memtree.stores import RamStore, SqliteStore
 from memtree.stores.postgres import PostgresStore
 from tests.contracts.backends import address, frontier, leaf
-from tests.postgres import drop_schema, store_url
+from tests.postgres import drop_schema, ready_url
 
 Store = SqliteStore | RamStore | PostgresStore
 SECRET = "sk-a-value-that-must-not-be-found"
@@ -248,7 +248,7 @@ class TestPostgresStore(KeyStoreContract):
         drop_schema(tmp_path)
 
     def open(self, folder: Path, ticks: Iterator[float]) -> Store:
-        return PostgresStore(store_url(folder), now=lambda: next(ticks))
+        return PostgresStore(ready_url(folder), now=lambda: next(ticks))
 
 
 class TestSqliteStore(KeyStoreContract):

@@ -17,7 +17,7 @@ from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores import Memories, open_store
 from tests.contracts.memory_backends import new
-from tests.postgres import drop_schema, store_url, victim_url, wait_for_victims
+from tests.postgres import drop_schema, ready_url, victim_url, wait_for_victims
 
 ROOT = Path(__file__).parents[2]
 USER = Scope.of_user("tenant")
@@ -78,12 +78,12 @@ asyncio.run(main())
 """
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
 def url(request, tmp_path: Path):
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/store.db"
     else:
-        yield store_url(tmp_path)
+        yield ready_url(tmp_path)
         drop_schema(tmp_path)
 
 

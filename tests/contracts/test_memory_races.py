@@ -28,7 +28,7 @@ from tests.contracts.memory_backends import (
     rewritten,
     save,
 )
-from tests.postgres import drop_schema, store_url, victim_url, wait_for_victims
+from tests.postgres import drop_schema, ready_url, victim_url, wait_for_victims
 
 ROOT = Path(__file__).parents[2]
 
@@ -201,12 +201,12 @@ def begin(children: Sequence[subprocess.Popen[str]]) -> None:
         each.stdin.flush()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
 def url(request, tmp_path: Path):
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/store.db"
     else:
-        yield store_url(tmp_path)
+        yield ready_url(tmp_path)
         drop_schema(tmp_path)
 
 

@@ -24,22 +24,22 @@ from memtree.memories.transfer.import_options import ImportOptions
 from memtree.stores import open_store
 from memtree_indexer.memory_services import MemoryServices
 from memtree_indexer.runtime import open_runtime
-from tests.postgres import drop_schema, store_url, victim_url, wait_for_victims
+from tests.postgres import drop_schema, ready_url, victim_url, wait_for_victims
 
 ROOT = Path(__file__).parents[2]
 ANYBODY = Scope.of_user("anonymous")
-LINES = 2_300
+LINES = 1_300  # several batches, and more than a report names
 DEADLINE = 600.0
 
 pytestmark = [pytest.mark.slow]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/store.db"
     else:
-        yield store_url(tmp_path)
+        yield ready_url(tmp_path)
         drop_schema(tmp_path)
 
 
@@ -109,7 +109,7 @@ async def killed(url: str, file: Path, *flags: str) -> int:
     return len(await stored(url))
 
 
-@pytest.mark.parametrize("flags", [(), ("--keep-ids",)])
+@pytest.mark.parametrize("flags", [(), pytest.param(("--keep-ids",), marks=pytest.mark.long)])
 async def test_a_killed_import_is_completed_by_the_same_again(
     url: str, file: Path, flags: tuple[str, ...]
 ):
@@ -131,6 +131,7 @@ async def test_a_killed_import_is_completed_by_the_same_again(
         assert [version["text"] for version in last["versions"]] == [f"Goes to town {LINES - 1}"]
 
 
+@pytest.mark.long
 async def test_two_imports_at_once_add_each_memory_once(url: str, file: Path):
     async with services(url):
         pass  # both find the schema there
@@ -143,6 +144,7 @@ async def test_two_imports_at_once_add_each_memory_once(url: str, file: Path):
     assert sum(group.members for group in groups) >= LINES
 
 
+@pytest.mark.long
 async def test_an_export_while_others_write_is_whole(url: str, file: Path):
     async with services(url) as opened:
         some = b"Has been to town 0\nHas been to town 1\n"

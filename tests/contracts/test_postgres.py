@@ -24,7 +24,7 @@ from tests.contracts.many import (
     LOOK,
     store_url_of,
 )
-from tests.postgres import drop_schema, schema_of, store_url
+from tests.postgres import erase_schema, schema_of, store_url
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ async def test_a_newer_schema_and_one_of_another_program(stores, tmp_path):
     with pytest.raises(StoreUnavailable, match="version 99, this program knows up to"):
         await newer.stats()
     await newer.close()
-    drop_schema(tmp_path)
+    erase_schema(tmp_path)
     with psycopg.connect(store_url(tmp_path).partition("?")[0], autocommit=True) as db:
         schema = stores[0].database.dsn.schema
         db.execute(f"CREATE SCHEMA {schema}")
@@ -111,6 +111,7 @@ async def test_a_newer_schema_and_one_of_another_program(stores, tmp_path):
 
 async def test_the_owner_of_a_schema_needs_no_other_right(stores, tmp_path):
     """Not even to make schemas in the database; without one, the error says which right."""
+    erase_schema(tmp_path)
     schema = stores[0].database.dsn.schema
     url = store_url_of(stores[0]).replace("postgres@", f"o_{schema}@")
     with LOOK.connected(stores[0]) as db:

@@ -24,6 +24,7 @@ from tests.contracts.many import (
 )
 
 
+@pytest.mark.long
 async def test_a_connection_killed_in_every_call(stores):
     """Before each statement that is sent, once: the call says so, and the store is sound."""
     store, other = stores[0], stores[1]

@@ -28,7 +28,7 @@ from tests.contracts.many import (
     LOOK,
     LOW,
 )
-from tests.postgres import drop_schema
+from tests.postgres import erase_schema
 
 
 async def back(store: PostgresStore) -> None:
@@ -41,7 +41,7 @@ async def back(store: PostgresStore) -> None:
             await asyncio.sleep(0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT, signal.SIGKILL])
 async def test_a_server_that_stops_in_the_middle_of_work(server, how):
     """What was told to be written is there afterwards if the server ended in order; after a crash
@@ -109,7 +109,7 @@ def noting(who: list[str]):
     return connecting
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_a_server_that_hangs(server, monkeypatch):
     """A call waits about two seconds, those after it not at all; then all is as before. Nothing of
     the server's ends a statement there: it is frozen, too."""
@@ -155,7 +155,7 @@ async def test_a_server_that_is_not_there_yet(server):
 async def test_a_schema_that_is_dropped_is_made_again(stores, tmp_path):
     store = stores[0]
     await store.commit(A, IndexBatch(tuple(LEAVES)))
-    drop_schema(tmp_path)
+    erase_schema(tmp_path)
     with pytest.raises(StoreUnavailable, match=r"has lost its tables|no such schema"):
         await store.nodes(A, IDS[:1])
     assert await store.nodes(A, IDS[:1]) == {}

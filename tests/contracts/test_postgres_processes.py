@@ -11,9 +11,9 @@ import pytest
 
 from tests.contracts.backends import A, address
 from tests.contracts.many import IDS, KEY, LOOK, sound
-from tests.postgres import store_url
+from tests.postgres import erase_schema, store_url
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parents[2]
 # All wait for a word, so that they begin together. What they print is what they were told.
@@ -74,8 +74,10 @@ def _child(work: str, url: str, number: int) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-async def told(work: str, url: str, count: int) -> list[list[str]]:
+async def told(work: str, folder: Path, count: int) -> list[list[str]]:
     """The lines of so many processes, in words."""
+    erase_schema(folder)
+    url = store_url(folder)
     running = [_child(work, url, number) for number in range(count)]
     for child in running:
         assert child.stdout is not None
@@ -88,7 +90,7 @@ async def told(work: str, url: str, count: int) -> list[list[str]]:
 
 
 async def test_overlapping_trees_beside_deletions(stores, tmp_path):
-    await told(MIXED, store_url(tmp_path), 3)
+    await told(MIXED, tmp_path, 3)
     await sound(stores[0])
     await stores[0].sweep(1e9)
     assert not any(LOOK.rows(stores[0], A).values())
@@ -96,7 +98,7 @@ async def test_overlapping_trees_beside_deletions(stores, tmp_path):
 
 
 async def test_claims_turns_and_limits_have_one_winner(stores, tmp_path):
-    lines = await told(WINNERS, store_url(tmp_path), 4)
+    lines = await told(WINNERS, tmp_path, 4)
     owners = {(line[1], line[2]) for line in lines if line[0] == "claimed"}
     assert sorted(node for node, _ in owners) == sorted(node.hex() for node in IDS)
     turns = {(line[1], line[2]) for line in lines if line[0] == "turn"}

@@ -29,9 +29,11 @@ from tests.contracts.many import (
     TOP,
     sound,
 )
+from tests.postgres import erase_schema
 
 
-async def test_many_that_make_the_schema_at_once(stores):
+async def test_many_that_make_the_schema_at_once(stores, tmp_path):
+    erase_schema(tmp_path)
     await asyncio.gather(*(store.stats() for store in stores for _ in range(3)))
     assert (await stores[0].stats()).nodes == 0
 

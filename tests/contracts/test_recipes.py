@@ -127,7 +127,10 @@ class TestMemoryStore(OnMemory, RecipesContract):
 
 
 class TestPostgresStore(OnPostgres, RecipesContract):
-    pass
+    LONG = (
+        "test_a_clock_that_jumps_makes_nothing_old",
+        "test_whoever_uses_vectors_once_a_month_keeps_them",
+    )
 
 
 class TestSqliteStore(OnSqlite, RecipesContract):

@@ -255,7 +255,7 @@ async def test_an_endless_answer_is_not_read_to_its_end(endpoint, opened, step):
     assert (await one.embed([TEXT])).any()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_the_widest_answer_is_read(endpoint, opened):
     endpoint.width = 12_288
     one = opened()
@@ -282,7 +282,7 @@ async def test_a_refusal_that_is_not_about_size_costs_few_calls(endpoint, opened
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("status", [429, 500, 503])
+@pytest.mark.parametrize("status", [429, pytest.param(500, marks=pytest.mark.long), 503])
 async def test_the_server_is_asked_again(endpoint, opened, status):
     one = opened(retries=3)
     await one.warm_up()

@@ -358,14 +358,15 @@ class TestSqliteStore(OnSqlite, RetentionContract):
         assert b"headline" not in left(tmp_path)
         await store.close()
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize("seed", [1, 2, 3])
+    @pytest.mark.parametrize(
+        "seed", [1, *(pytest.param(n, marks=pytest.mark.long) for n in (2, 3))]
+    )
     async def test_no_byte_is_left(self, tmp_path, seed):
         """Two tenants whose rows are mixed, thousands of them; a part of one tenant's goes."""
         store = SqliteStore(tmp_path / "store.db")
         random = Random(seed)
         doomed = []
-        for n in range(400):
+        for n in range(200):
             if n % 3:
                 doomed += await marked(store, random, A, b"-GONE-")
             else:

@@ -26,6 +26,7 @@ from tests.contracts.backends import (
     turn,
     version,
 )
+from tests.postgres import drop_schema
 
 LEAVES = [leaf(number) for number in range(18)]
 LOW = [over(LEAVES[at : at + 4]) for at in range(0, 16, 4)]
@@ -120,14 +121,13 @@ def _outcome(given: object) -> str:
     return "refused" if given is NodesGone else "done"
 
 
-@pytest.mark.slow
 @given(taken=steps)
-@settings(max_examples=20)
+@settings(max_examples=min(20, settings().max_examples))
 def test_sqlite_does_the_same_as_memory(taken, tmp_path_factory):
     same(taken, OnSqlite(), tmp_path_factory)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(taken=steps)
 @settings(max_examples=10)
 def test_postgres_does_the_same_as_memory(taken, tmp_path_factory):
@@ -155,5 +155,7 @@ def same(taken, durable, tmp_path_factory) -> None:
             assert [await store.check() for _, store in pairs] == [[], []]
         for _, store in pairs:
             await store.close()
+        if isinstance(durable, OnPostgres):
+            drop_schema(folder)
 
     asyncio.run(main())

@@ -89,6 +89,7 @@ async def test_what_a_killed_worker_was_at_is_done_by_another(tmp_path):
         assert checked.returncode == 0, checked.stdout
 
 
+@pytest.mark.long
 async def test_two_workers_do_nothing_twice_and_stop_when_told(tmp_path):
     model = Summaries()
     async with serving_summaries(model) as summariser:
