@@ -50,9 +50,9 @@ SOURCES = {
     "memtree_proxy": ROOT / "proxy" / "memtree_proxy",
 }
 COUNT, SEED = 200, 14
-LANES = 2  # children at once
-MUTANT_SECONDS = 240.0  # of tests, for one mutant
-TEST_SECONDS = 120.0  # a mutant may loop for ever
+LANES = 3  # children at once
+MUTANT_SECONDS = 150.0  # of tests, for one mutant
+TEST_SECONDS = 40.0  # a mutant may loop for ever
 
 COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
