@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import replace
+from typing import Any, Protocol, TypeVar
 
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import MemoryFilter, MemoryRef
@@ -22,6 +23,8 @@ from memtree.stores.memories.lookup import duplicates, lineage, live, members, r
 from memtree.stores.memories.rows import Standing, encoded, filtering
 from memtree.stores.memories.sql import Sql
 
+Wanted_contra = TypeVar("Wanted_contra", contravariant=True)  # references, or a filter
+
 ROWS = 1_000  # with their texts, at a time
 # The time of a deletion that nothing brings back: the next sweep erases what it is of.
 FOR_GOOD = 1e-9
@@ -39,18 +42,29 @@ _UNDELETE_PAST = f"UPDATE memories SET deleted = 0, changed = :changed WHERE {MI
 _MATCHING = "SELECT number, id FROM memories WHERE scope = :scope AND {} ORDER BY number"
 
 
+class Removal(Protocol[Wanted_contra]):
+    """Deletes or erases memories of one scope. Gives their ids, and how many of what went counted:
+    their tenant still counts it."""
+
+    def __call__(
+        self, sql: Sql, scope: ScopeRow, wanted: Wanted_contra, /, *, reason: str | None, now: float
+    ) -> Coroutine[Any, Any, tuple[list[str], int]]: ...
+
+
 async def delete(
     sql: Sql,
     scope: Scope,
-    refs: Sequence[MemoryRef],
+    wanted: Wanted_contra,
+    how: Removal[Wanted_contra],
     *,
     reason: str | None,
     now: float,
 ) -> list[str]:
+    """Remove what is wanted from a scope, and from the count of its tenant. Gives their ids."""
     at = await begin_known(sql, scope)
     if at is None:
         return []
-    gone, counted = await delete_here(sql, at, refs, reason=reason, now=now)
+    gone, counted = await how(sql, at, wanted, reason=reason, now=now)
     await count_tenant(sql, at.tenant, -counted)
     return gone
 
@@ -58,7 +72,7 @@ async def delete(
 async def delete_here(
     sql: Sql, scope: ScopeRow, refs: Sequence[MemoryRef], *, reason: str | None, now: float
 ) -> tuple[list[str], int]:
-    """Their ids, and how many of them counted: their tenant still counts them."""
+    """A `Removal`."""
     rows = await live(sql, scope.number, refs, now)
     if not rows:
         return [], 0
@@ -67,21 +81,10 @@ async def delete_here(
     return [row.id for row in rows], counted
 
 
-async def delete_matching(
-    sql: Sql, scope: Scope, wanted: MemoryFilter, *, reason: str | None, now: float
-) -> list[str]:
-    at = await begin_known(sql, scope)
-    if at is None:
-        return []
-    gone, counted = await delete_matching_here(sql, at, wanted, reason=reason, now=now)
-    await count_tenant(sql, at.tenant, -counted)
-    return gone
-
-
 async def delete_matching_here(
     sql: Sql, scope: ScopeRow, wanted: MemoryFilter, *, reason: str | None, now: float
 ) -> tuple[list[str], int]:
-    """As `delete_here`."""
+    """A `Removal`."""
     found = await matching(sql, scope, replace(wanted, deleted=False), now)
     counted = 0
     for part in in_parts(list(found)):

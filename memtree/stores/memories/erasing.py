@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memtree.memories.ports import MemoryFilter, MemoryRef
-from memtree.memories.scope import Scope
 from memtree.stores.memories.counters import (
     ScopeRow,
-    begin_known,
     begin_number,
     count_tenant,
     count_vectors,
@@ -57,27 +55,10 @@ _SCOPES = "SELECT number FROM memory_scopes WHERE tenant = :tenant ORDER BY numb
 _FIRST = f"SELECT {STANDING} FROM memories WHERE scope = :scope ORDER BY number LIMIT {ROWS}"
 
 
-async def purge(
-    sql: Sql,
-    scope: Scope,
-    refs: Sequence[MemoryRef],
-    *,
-    reason: str | None,
-    now: float,
-) -> list[str]:
-    """Whatever the refs name, live or not."""
-    at = await begin_known(sql, scope)
-    if at is None:
-        return []
-    gone, counted = await purge_here(sql, at, refs, reason=reason, now=now)
-    await count_tenant(sql, at.tenant, -counted)
-    return gone
-
-
 async def purge_here(
     sql: Sql, scope: ScopeRow, refs: Sequence[MemoryRef], *, reason: str | None, now: float
 ) -> tuple[list[str], int]:
-    """Their ids, and how many of what went counted: their tenant still counts it."""
+    """A `Removal` of whatever the refs name, live or not."""
     asked = await stored(sql, scope.number, refs)
     rows = await resolved(sql, scope.number, refs)
     if not rows:
@@ -88,21 +69,10 @@ async def purge_here(
     return [row.id for row in rows], counted
 
 
-async def purge_matching(
-    sql: Sql, scope: Scope, wanted: MemoryFilter, *, reason: str | None, now: float
-) -> list[str]:
-    at = await begin_known(sql, scope)
-    if at is None:
-        return []
-    gone, counted = await purge_matching_here(sql, at, wanted, reason=reason, now=now)
-    await count_tenant(sql, at.tenant, -counted)
-    return gone
-
-
 async def purge_matching_here(
     sql: Sql, scope: ScopeRow, wanted: MemoryFilter, *, reason: str | None, now: float
 ) -> tuple[list[str], int]:
-    """As `purge_here`."""
+    """A `Removal`."""
     found = await matching(sql, scope, wanted, now)
     counted = 0
     for part in in_parts(list(found)):

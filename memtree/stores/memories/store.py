@@ -109,9 +109,9 @@ class SqlMemories(SqlUserMemories, SqlAgentMemories, SqlAgentSearch):
         reason: str | None = None,
         purge: bool = False,
     ) -> list[str]:
-        how = erasing.purge if purge else deletion.delete
+        how = erasing.purge_here if purge else deletion.delete_here
         gone = await self.write_memories(
-            lambda sql: how(sql, scope, refs, reason=reason, now=self.now())
+            lambda sql: deletion.delete(sql, scope, refs, how, reason=reason, now=self.now())
         )
         if purge:
             await self.scrub_memories(at_once=True)

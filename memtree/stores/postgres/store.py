@@ -6,26 +6,42 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 from memtree.errors import StoreCorrupt
 from memtree.ports.store import StoreStats
 from memtree.stores.dump import problems
+from memtree.stores.memories.sql import Work
+from memtree.stores.memories.store import SqlMemories
 from memtree.stores.postgres.claims import PostgresClaims
 from memtree.stores.postgres.conversations import PostgresConversations
 from memtree.stores.postgres.dsn import read_dsn
 from memtree.stores.postgres.keys import PostgresKeys
-from memtree.stores.postgres.memories import PostgresMemories
 from memtree.stores.postgres.migrations import TABLES, migrate_all
 from memtree.stores.postgres.plans import PostgresPlans
-from memtree.stores.postgres.pool import Pool
-from memtree.stores.postgres.queries import rows
-from memtree.stores.postgres.retention import BYTES, PostgresRetention
+from memtree.stores.postgres.pool import DURABLE, Pool, PostgresPart
+from memtree.stores.postgres.queries import Connection, rows
+from memtree.stores.postgres.retention import (
+    BYTES,
+    SMALL_BYTES,
+    PostgresRetention,
+    bytes_of,
+    scrub,
+    unscrubbed,
+)
 from memtree.stores.postgres.snapshot import PostgresCopies, one_state
+from memtree.stores.postgres.statements import PostgresSql
 from memtree.stores.postgres.trees import PostgresTrees
+
+T = TypeVar("T")
 
 _STATS = f"""
     SELECT (SELECT count(*) FROM nodes), (SELECT count(*) FROM nodes WHERE level = 0),
         (SELECT count(*) FROM addresses), (SELECT count(*) FROM vectors), ({BYTES})"""
+_ONE_STATE = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+# A plan that was kept from when the table was empty reads all of it, until the server's own upkeep
+# has counted its rows.
+_FRESH_PLANS = "SET LOCAL plan_cache_mode TO force_custom_plan"
 
 
 class PostgresStore(
@@ -72,3 +88,31 @@ class PostgresStore(
 
     async def close(self) -> None:
         await self.database.close()
+
+
+class PostgresMemories(SqlMemories, PostgresPart):
+    """`MemoryStore` and `MemoryMaintenance`."""
+
+    async def read_memories(self, work: Work[T]) -> T:
+        async def one_state(db: Connection) -> T:
+            await db.execute(_ONE_STATE)
+            await db.execute(_FRESH_PLANS)
+            return await work(PostgresSql(db))
+
+        return await self.database.hurry(one_state)
+
+    async def write_memories(self, work: Work[T]) -> T:
+        async def durable(db: Connection) -> T:
+            await db.execute(DURABLE)
+            await db.execute(_FRESH_PLANS)
+            return await work(PostgresSql(db))
+
+        return await self.database.hurry(durable)
+
+    async def scrub_memories(self, *, at_once: bool) -> None:
+        """Of a large store at the next sweep: see `retention`."""
+        if not await self.database.run(unscrubbed):
+            return
+        if not at_once or await self.database.run(bytes_of) <= SMALL_BYTES:
+            async with self.database.apart() as db:
+                await scrub(db)

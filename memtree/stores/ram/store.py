@@ -6,20 +6,27 @@ this one, over the dicts of `database`.
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 from memtree.ports.store import StoreStats
 from memtree.stores.dump import problems
+from memtree.stores.memories.sql import Work, finish
+from memtree.stores.memories.store import SqlMemories
 from memtree.stores.ram.claims import RamClaims
 from memtree.stores.ram.conversations import RamConversations
-from memtree.stores.ram.database import RamDatabase
+from memtree.stores.ram.database import RamDatabase, RamPart
 from memtree.stores.ram.keys import RamKeys
-from memtree.stores.ram.memories import RamMemories
 from memtree.stores.ram.plans import RamPlans
 from memtree.stores.ram.retention import RamRetention
 from memtree.stores.ram.snapshot import RamCopies, RamSnapshot
 from memtree.stores.ram.trees import RamTrees
+from memtree.stores.sqlite.connection import transaction
+from memtree.stores.sqlite.statements import SqliteSql
+
+T = TypeVar("T")
 
 
 class RamStore(RamTrees, RamPlans, RamConversations, RamRetention, RamClaims, RamKeys, RamCopies):
@@ -45,3 +52,27 @@ class RamStore(RamTrees, RamPlans, RamConversations, RamRetention, RamClaims, Ra
 
     async def close(self) -> None:
         self.database.close()
+
+
+class RamMemories(SqlMemories, RamPart):
+    """`MemoryStore` and `MemoryMaintenance`, in a SQLite database without a file."""
+
+    async def read_memories(self, work: Work[T]) -> T:
+        return await self.write_memories(work)
+
+    async def write_memories(self, work: Work[T]) -> T:
+        self.database.require_open()
+        db = self.database.memories
+        return transaction(db, lambda db: finish(work(SqliteSql(db))))
+
+    async def sweep_memories(self, now: float, deleted_days: int) -> int:
+        def know_recipes(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM recipes")
+            db.executemany("INSERT INTO recipes VALUES (?, ?, ?)", self.database.recipes.values())
+
+        self.database.require_open()
+        transaction(self.database.memories, know_recipes)
+        return await super().sweep_memories(now, deleted_days)
+
+    async def scrub_memories(self, *, at_once: bool) -> None:
+        """There is no file."""

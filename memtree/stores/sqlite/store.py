@@ -13,19 +13,24 @@ import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from memtree.errors import StoreCorrupt
 from memtree.ports.store import StoreStats
 from memtree.stores.dump import problems
+from memtree.stores.memories.sql import Work, finish
+from memtree.stores.memories.store import SqlMemories
 from memtree.stores.sqlite.claims import SqliteClaims
 from memtree.stores.sqlite.conversations import SqliteConversations
-from memtree.stores.sqlite.database import BUSY_TIMEOUT, SqliteDatabase
+from memtree.stores.sqlite.database import BUSY_TIMEOUT, SqliteDatabase, SqlitePart
 from memtree.stores.sqlite.keys import SqliteKeys
-from memtree.stores.sqlite.memories import SqliteMemories
 from memtree.stores.sqlite.plans import SqlitePlans
-from memtree.stores.sqlite.retention import SqliteRetention
+from memtree.stores.sqlite.retention import SWEEP_BYTES, SqliteRetention, scrub, unscrubbed
 from memtree.stores.sqlite.snapshot import SqliteCopies, one_state
+from memtree.stores.sqlite.statements import SqliteSql
 from memtree.stores.sqlite.trees import SqliteTrees
+
+T = TypeVar("T")
 
 _STATS = """
     SELECT (SELECT count(*) FROM nodes), (SELECT count(*) FROM nodes WHERE level > 0),
@@ -77,3 +82,26 @@ class SqliteStore(
 
     async def close(self) -> None:
         await self.database.close()
+
+
+class SqliteMemories(SqlMemories, SqlitePart):
+    """`MemoryStore` and `MemoryMaintenance`."""
+
+    async def read_memories(self, work: Work[T]) -> T:
+        def one_state(db: sqlite3.Connection) -> T:
+            db.execute("BEGIN")
+            try:
+                return finish(work(SqliteSql(db)))
+            finally:
+                db.execute("ROLLBACK")
+
+        return await self.database.read(one_state)
+
+    async def write_memories(self, work: Work[T]) -> T:
+        return await self.database.write(lambda db: finish(work(SqliteSql(db))))
+
+    async def scrub_memories(self, *, at_once: bool) -> None:
+        """Of a large file at the next deletion, unless it must be at once: see `retention`."""
+        small = at_once or self.database.bytes() <= SWEEP_BYTES
+        if small and await self.database.read(unscrubbed):
+            await self.database.write_bare(scrub)

@@ -62,9 +62,9 @@ class SqlUserMemories(MemoryTransactions):
         reason: str | None = None,
         purge: bool = False,
     ) -> list[str]:
-        how = erasing.purge_matching if purge else deletion.delete_matching
+        how = erasing.purge_matching_here if purge else deletion.delete_matching_here
         gone = await self.write_memories(
-            lambda sql: how(sql, scope, wanted, reason=reason, now=self.now())
+            lambda sql: deletion.delete(sql, scope, wanted, how, reason=reason, now=self.now())
         )
         if purge and gone:
             await self.scrub_memories(at_once=True)
