@@ -14,8 +14,8 @@ from memtree_proxy.dialects.anthropic_messages.stream import MessagesStream
 from memtree_proxy.dialects.anthropic_messages.whole import MessagesReply
 from memtree_proxy.dialects.openai_responses import offer as responses_offer
 from memtree_proxy.dialects.openai_responses.errors import ResponsesErrors
+from memtree_proxy.dialects.openai_responses.final import ResponsesReply
 from memtree_proxy.dialects.openai_responses.stream import ResponsesStream
-from memtree_proxy.dialects.openai_responses.whole import ResponsesReply
 from memtree_proxy.http import json_body
 from memtree_proxy.server_tools.definitions import CONTEXT_TOOLS
 from tests import hostile

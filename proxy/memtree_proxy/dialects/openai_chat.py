@@ -79,12 +79,7 @@ def with_text_behind(raw: bytes, text: str, seam: str) -> bytes:
 
 def _with_content(raw: bytes, changed: Callable[[bytes], bytes]) -> bytes:
     fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-    content = changed(bytes(fields["content"]))
-    try:
-        span = json_fields.spans(raw, fields)["content"]
-    except json_fields.DuplicateKey:  # which of two values counts is the decoder's to say
-        return msgspec.json.encode({**fields, "content": msgspec.Raw(content)})
-    return raw[: span.start] + content + raw[span.end :]
+    return json_fields.with_value(raw, fields, "content", changed(bytes(fields["content"])))
 
 
 def _before(raw: bytes, text: str) -> bytes:

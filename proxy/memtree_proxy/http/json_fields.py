@@ -46,3 +46,16 @@ def spans(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, FieldSpan]
     if len(found) != len(fields) or raw[at : at + 1] != b"}":
         raise DuplicateKey("")
     return found
+
+
+def with_value(raw: bytes, fields: Mapping[str, msgspec.Raw], name: str, value: bytes) -> bytes:
+    """Give one field of an object another value; all other bytes stay. `fields`: as for `spans`.
+    An object with a key that stands twice is written anew, since which of two values counts is the
+    decoder's to say, and so is one without the field."""
+    try:
+        span = spans(raw, fields).get(name)
+    except DuplicateKey:
+        span = None
+    if span is None:
+        return msgspec.json.encode({**fields, name: msgspec.Raw(value)})
+    return raw[: span.start] + value + raw[span.end :]

@@ -47,9 +47,21 @@ class OfferForm:
         """Tokens of the definitions."""
         return _size(self, group)
 
-    def offer(self, posted: bytes, choice: str, groups: tuple[ToolGroup, ...]) -> Offer | None:
-        """`posted`: the client's tools, raw JSON. `choice`: what it says of calling them."""
-        return _offer(self, posted, choice, groups)
+    def offer(
+        self,
+        body: Body,
+        groups: tuple[ToolGroup, ...],
+        plain: Callable[[Body], bool],
+        choice: Callable[[Body], str],
+    ) -> Offer | None:
+        """`plain`: whether an answer of several rounds could keep to all that a body asks for.
+        `choice`: what it says of calling the client's tools."""
+        try:
+            if not groups or not plain(body):
+                return None
+            return _offer(self, body.fragment("tools") or b"null", choice(body), groups)
+        except BadRequest:
+            return None  # the upstream's to judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +134,7 @@ def of(body: Body, groups: tuple[ToolGroup, ...]) -> Offer | None:
     """None where tools of ours would change what the client gets: it forces a call or forbids it,
     wants several answers, one of a given form or as sound. A group is left out where the client has
     a tool by the name of one of its."""
-    try:
-        if not groups or not _plain(body):
-            return None
-        return CHAT.offer(body.fragment("tools") or b"null", _choice(body), groups)
-    except BadRequest:
-        return None  # the upstream's to judge
+    return CHAT.offer(body, groups, _plain, posted_choice)
 
 
 def _plain(body: Body) -> bool:
@@ -142,11 +149,13 @@ def _plain(body: Body) -> bool:
     )
 
 
-def _choice(body: Body) -> str:
-    choice = body.value("tool_choice")
-    if choice is None:
+def posted_choice(body: Body) -> str:
+    """What `tool_choice` says in OpenAI's APIs; "" where it is no word: a list of allowed tools
+    forbids ours."""
+    posted = body.value("tool_choice")
+    if posted is None:
         return AUTO
-    return choice if isinstance(choice, str) else ""
+    return posted if isinstance(posted, str) else ""
 
 
 def _chat_tool(function: Json) -> Json:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 import msgspec
@@ -69,6 +69,34 @@ def made(value: bytes) -> bytes:
     return b"data: " + value + b"\n\n"
 
 
+def named(kind: str, value: Mapping[str, Any]) -> bytes:
+    """An event whose kind stands in front of its data, too."""
+    return b"event: " + kind.encode() + b"\n" + made(msgspec.json.encode(value))
+
+
 def failed(error: Mapping[str, Any]) -> bytes:
     """What ends a stream of chunks that cannot go on."""
     return made(msgspec.json.encode({"error": error})) + made(DONE)
+
+
+def first_error(beginning: bytes, signs: Container[str], errors: Container[str]) -> bool | None:
+    """Return True if the first event of a stream is an error, by its `type` or since it holds an
+    `error`; None where that is not told yet: comments and events of the types `signs` come first.
+    `beginning`: decoded, ends anywhere."""
+    for event in SseEvents().feed(beginning):
+        payload = data(event)
+        if payload is None:
+            continue
+        said = _decoded(payload)
+        kind = str(said.get("type"))
+        if kind not in signs:
+            return kind in errors or bool(said.get("error"))
+    return None
+
+
+def _decoded(payload: bytes) -> Mapping[str, Any]:
+    try:
+        value = msgspec.json.decode(payload)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -19,8 +19,8 @@ import msgspec
 
 from memtree_proxy.server_tools import sse
 from memtree_proxy.server_tools.assistant_message import LISTS, AssistantMessage
-from memtree_proxy.server_tools.calls import StreamedCall, StreamedCalls, ToolRound, identified
-from memtree_proxy.server_tools.sse import SseEvents
+from memtree_proxy.server_tools.calls import StreamedCalls, ToolRound, identified
+from memtree_proxy.server_tools.round_stream import RoundStream
 from memtree_proxy.server_tools.usage import added
 
 Json = dict[str, Any]
@@ -31,67 +31,28 @@ _HEAD = ("id", "created", "model", "system_fingerprint")
 _CALLING = ("tool_calls", "function_call")
 
 
-class ToolStream:
-    """`names`: of our tools. `offered`: whether the present round was offered them; calls that a
-    model makes all the same are dropped."""
+class ToolStream(RoundStream):
+    """A `RoundStream` of chat completions."""
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
-        self.offered = offered
-        self._names = names
-        self._rounds = 0
         self._head: Json = {}
         self._used: Json | None = None  # by the rounds before
         self._role = False  # whether the client has it
         self._last_character = ""  # of the text that the client has
         self._blocks = dict.fromkeys(LISTS, 0)  # of reasoning: how many it has
-        self._begin()
+        super().__init__(names, offered=offered)
 
     def _begin(self) -> None:
-        self._rounds += 1
-        self._events, self._calls, self._message = (
-            SseEvents(),
-            StreamedCalls(self._names),
-            AssistantMessage(),
-        )
+        super()._begin()
+        self._calls, self._message = StreamedCalls(self._names), AssistantMessage()
         self._usage: Json | None = None
         self._seam = bool(self._last_character.strip())
         self._offset = dict(self._blocks)
-        self._over = False  # there was a finish reason, or an error
-        self._asks = False  # and another round follows
-        self._done = False
-        self._unanswered: list[StreamedCall] = []
 
-    @property
-    def waiting(self) -> int:
-        """Bytes that are kept back until their event is complete."""
-        return self._events.waiting
-
-    @property
-    def asks(self) -> bool:
-        """Whether another round follows, and this one has said its last word."""
-        return self._asks and self._done
-
-    def unanswered(self) -> list[StreamedCall]:
-        """Whole calls of ours whose results the model will not see, since the client's calls beside
-        them end the answer; each is told once."""
-        calls, self._unanswered = self._unanswered, []
-        return calls
-
-    def feed(self, chunk: bytes) -> bytes:
-        """What the client gets for these bytes of the upstream."""
-        return b"".join(map(self._event, self._events.feed(chunk)))
-
-    def end(self) -> tuple[bytes, ToolRound | None]:
-        """The upstream's stream has ended: the rest, and what the round asks of us."""
-        rest = self._events.rest()
-        last = self._event(rest) if rest else b""
-        if not self._asks:
-            return last, None
+    def _asked(self) -> ToolRound:
         calls = identified(self._calls.ours, self._rounds)
-        asked = ToolRound((msgspec.json.encode(self._message.message(calls)),), calls)
         self._used = added(self._used, self._usage)
-        self._begin()
-        return last, asked
+        return ToolRound((msgspec.json.encode(self._message.message(calls)),), calls)
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
         """What ends the answer where a later round cannot begin."""

@@ -17,7 +17,9 @@ from memtree.config import Settings
 from memtree.context import injected
 from memtree.context.answer import Answer
 from memtree.context.context_memory import ContextMemory
+from memtree.context.request import CompressRequest
 from memtree.conversation import message_list
+from memtree.conversation.message import Message
 from memtree.errors import BadRequest
 from memtree.memories.injecting import InjectionChoice
 from memtree.memories.user_memories import UserSettings
@@ -29,10 +31,36 @@ from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.chat.chat_request import ChatRequest, room_beside
 from memtree_proxy.chat.exchange import ChatExchange
 from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools
-from memtree_proxy.chat.memories.posted_addresses import PostedAddresses
 from memtree_proxy.chat.memories.sources import ChatUser, WantedSource
 from memtree_proxy.dialects.injection import USER, PlacedMemories
 from memtree_proxy.observability import log
+
+
+class PostedAddresses:
+    """The addresses of a posted history, for what depends on where a memory was said. Read once,
+    and only where somebody asks. `rule`: the setting `memories_branches`."""
+
+    def __init__(
+        self, memory: ContextMemory, tenant: str, messages: Sequence[Message], rule: str
+    ) -> None:
+        self._memory, self._ask = memory, CompressRequest(tenant, messages)
+        self._lock = asyncio.Lock()
+        self._addresses: frozenset[str] | None = None
+        self.rule = rule
+
+    async def addresses(self) -> frozenset[str]:
+        """Hex, of all prefixes; none of a history that cannot be read."""
+        async with self._lock:
+            if self._addresses is None:
+                self._addresses = await self._read()
+            return self._addresses
+
+    async def _read(self) -> frozenset[str]:
+        try:
+            posted = await self._memory.read(self._ask)
+        except BadRequest:
+            return frozenset()
+        return frozenset(address.hex() for address in posted.addresses)
 
 
 class ChatMemories:

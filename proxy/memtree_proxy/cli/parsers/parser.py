@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from memtree import __version__
 from memtree_proxy.cli.parsers import histories, saved, serving, stores
 from memtree_proxy.cli.parsers.arguments import CommandGroups
-from memtree_proxy.cli.parsers.grants import add_grants
 
 HEAD = "Endless conversations for any LLM client."
 FOOT = """\
@@ -47,7 +46,7 @@ def build_parser() -> CommandParser:
     saved.add_memories(commands)
     saved.add_documents(commands)
     saved.add_schemas(commands)
-    add_grants(commands)
+    saved.add_grants(commands)
     serving.add_mcp(commands)
     commands.begin("For whoever runs a server")
     stores.add_keys(commands)

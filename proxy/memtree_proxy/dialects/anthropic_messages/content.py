@@ -74,12 +74,4 @@ def _fields(raw: bytes) -> dict[str, msgspec.Raw]:
 
 
 def _with_content(raw: bytes, blocks: Sequence[bytes]) -> bytes:
-    content = json_body.joined(blocks)
-    fields = _fields(raw)
-    try:
-        span = json_fields.spans(raw, fields).get("content")
-    except json_fields.DuplicateKey:  # which of two values counts is the decoder's to say
-        span = None
-    if span is None:
-        return msgspec.json.encode({**fields, "content": msgspec.Raw(content)})
-    return raw[: span.start] + content + raw[span.end :]
+    return json_fields.with_value(raw, _fields(raw), "content", json_body.joined(blocks))

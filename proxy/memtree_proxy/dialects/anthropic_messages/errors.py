@@ -17,7 +17,6 @@ import msgspec
 from memtree.errors import ContextOverflow, MemTreeError
 from memtree_proxy.http import error_response
 from memtree_proxy.server_tools import sse
-from memtree_proxy.server_tools.sse import SseEvents
 
 Json = dict[str, Any]
 
@@ -62,14 +61,7 @@ class MessagesErrors:
     def first_error(self, beginning: bytes) -> bool | None:
         """Whether a stream begins with an error; None where that is not told yet: comments and
         pings come first. `beginning`: decoded, ends anywhere."""
-        for event in SseEvents().feed(beginning):
-            data = sse.data(event)
-            if data is None:
-                continue
-            said = _decoded(data)
-            if said.get("type") != "ping":
-                return said.get("type") == "error" or bool(said.get("error"))
-        return None
+        return sse.first_error(beginning, ("ping",), ("error",))
 
 
 def _body(error: Json, request_id: str = "") -> bytes:
@@ -111,11 +103,3 @@ def _details(error: Mapping[str, Any]) -> Json:
 def _numbers(message: str) -> tuple[str, str] | None:
     found = _OVERFLOW.search(message[:_OVERFLOW_LENGTH])
     return (found[1], found[2]) if found else None
-
-
-def _decoded(data: bytes) -> Json:
-    try:
-        value = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

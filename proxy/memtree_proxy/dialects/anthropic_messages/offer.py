@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtree.errors import BadRequest
 from memtree_proxy.http.json_body import Body
 from memtree_proxy.server_tools.definitions import ToolGroup
 from memtree_proxy.server_tools.offer import AUTO, Offer, OfferForm
@@ -22,12 +21,7 @@ def of(body: Body, groups: tuple[ToolGroup, ...]) -> Offer | None:
     """None where tools of ours would change what the client gets: it forces a call or forbids it,
     or wants an answer of a given form. A group is left out where the client has a tool by the name
     of one of its."""
-    try:
-        if not groups or not _plain(body):
-            return None
-        return FORM.offer(body.fragment("tools") or b"null", _choice(body), groups)
-    except BadRequest:
-        return None  # the upstream's to judge
+    return FORM.offer(body, groups, _plain, _choice)
 
 
 def _plain(body: Body) -> bool:

@@ -21,8 +21,8 @@ from memtree_proxy.dialects.anthropic_messages import tool_round
 from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
 from memtree_proxy.dialects.anthropic_messages.tool_round import THINKING, AnswerBlock, RoundCalls
 from memtree_proxy.server_tools import sse
-from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
-from memtree_proxy.server_tools.sse import SseEvents
+from memtree_proxy.server_tools.calls import ToolRound
+from memtree_proxy.server_tools.round_stream import RoundStream
 
 Json = dict[str, Any]
 
@@ -31,62 +31,26 @@ class _BlockStart(msgspec.Struct):
     content_block: msgspec.Raw
 
 
-class MessagesStream:
-    """`names`: of our tools. `offered`: whether the present round was offered them; calls that a
-    model makes all the same are dropped."""
+class MessagesStream(RoundStream):
+    """A `RoundStream` of the Messages API."""
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
-        self.offered = offered
-        self._names = names
-        self._rounds = 0
         self._used: list[Json] = []  # by the rounds before, each
         self._placed = 0  # blocks that the client has
-        self._begin()
+        super().__init__(names, offered=offered)
 
     def _begin(self) -> None:
-        self._rounds += 1
-        self._events = SseEvents()
+        super()._begin()
         self._blocks: list[AnswerBlock] = []
         self._by_index: dict[int, AnswerBlock] = {}
         self._calls = RoundCalls()
         self._hidden = self._rounds > 1  # whether numbers of blocks differ from the upstream's
         self._usage: Json = {}
-        self._over = False  # there was a reason to stop, or an error
-        self._asks = False  # and another round follows
-        self._done = False
-        self._unanswered: list[StreamedCall] = []
 
-    @property
-    def waiting(self) -> int:
-        """Bytes that are kept back until their event is complete."""
-        return self._events.waiting
-
-    @property
-    def asks(self) -> bool:
-        """Whether another round follows, and this one has said its last word."""
-        return self._asks and self._done
-
-    def unanswered(self) -> list[StreamedCall]:
-        """Whole calls of ours whose results the model will not see, since the client's calls beside
-        them end the answer; each is told once."""
-        calls, self._unanswered = self._unanswered, []
-        return calls
-
-    def feed(self, chunk: bytes) -> bytes:
-        """What the client gets for these bytes of the upstream."""
-        return b"".join(map(self._event, self._events.feed(chunk)))
-
-    def end(self) -> tuple[bytes, ToolRound | None]:
-        """The upstream's stream has ended: the rest, and what the round asks of us."""
-        rest = self._events.rest()
-        last = self._event(rest) if rest else b""
-        if not self._asks:
-            return last, None
+    def _asked(self) -> ToolRound:
         calls = tool_round.called(self._blocks, self._rounds)
-        asked = ToolRound((tool_round.message(self._blocks),), calls)
         self._used.append(self._usage)
-        self._begin()
-        return last, asked
+        return ToolRound((tool_round.message(self._blocks),), calls)
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
         """All that still has to be said where no other round comes."""
@@ -110,7 +74,7 @@ class MessagesStream:
         shown = self._shown(kind, event, data)
         if shown is event:
             return raw
-        return b"" if shown is None else made(kind, shown)
+        return b"" if shown is None else sse.named(kind, shown)
 
     def _shown(self, kind: str, event: Json, data: bytes) -> Json | None:
         """What the client gets of an event: the same object where nothing changes."""
@@ -204,8 +168,3 @@ class MessagesStream:
             self._asks = not self._calls.theirs
             if self._calls.theirs:
                 self._unanswered = list(tool_round.called(self._blocks, self._rounds))
-
-
-def made(kind: str, event: Json) -> bytes:
-    """An event as this API names it: in front of its data, too."""
-    return b"event: " + kind.encode() + b"\n" + sse.made(msgspec.json.encode(event))

@@ -17,7 +17,6 @@ import msgspec
 from memtree.errors import ContextOverflow, MemTreeError, RequestTooLarge
 from memtree_proxy.http import error_response
 from memtree_proxy.server_tools import sse
-from memtree_proxy.server_tools.sse import SseEvents
 
 Json = dict[str, Any]
 
@@ -62,15 +61,7 @@ class ResponsesErrors:
     def first_error(self, beginning: bytes) -> bool | None:
         """Whether a stream begins with an error; None where that is not told yet: the head of an
         answer comes first. `beginning`: decoded, ends anywhere."""
-        for event in SseEvents().feed(beginning):
-            data = sse.data(event)
-            if data is None:
-                continue
-            said = _decoded(data)
-            kind = str(said.get("type"))
-            if kind not in _HEADS:
-                return kind in ("response.failed", "error") or bool(said.get("error"))
-        return None
+        return sse.first_error(beginning, _HEADS, ("response.failed", "error"))
 
 
 def response(id_: str, created_at: int) -> Json:
@@ -107,8 +98,7 @@ def ended(begun: Json, error: Mapping[str, Any], number: int) -> bytes:
 
 
 def made(kind: str, number: int, whole: Json) -> bytes:
-    event = {"type": kind, "sequence_number": number, "response": whole}
-    return b"event: " + kind.encode() + b"\n" + sse.made(msgspec.json.encode(event))
+    return sse.named(kind, {"type": kind, "sequence_number": number, "response": whole})
 
 
 def told(error: Mapping[str, Any]) -> Json:
@@ -133,11 +123,3 @@ def _code(status: Any) -> str:
     if status == 429:
         return RATE
     return INVALID if 400 <= status < 500 else SERVER
-
-
-def _decoded(data: bytes) -> Json:
-    try:
-        value = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -11,7 +11,7 @@ import msgspec
 from memtree_proxy.dialects.openai_responses import errors, tool_round
 from memtree_proxy.dialects.openai_responses.tool_round import AnswerOutput
 from memtree_proxy.http import json_body
-from memtree_proxy.server_tools.calls import ToolRound
+from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
 from memtree_proxy.server_tools.usage import added
 
 Json = dict[str, Any]
@@ -68,6 +68,38 @@ class FinalResponse:
             known[name] = _value(self._begun, name)
         known["output"] = [msgspec.Raw(item) for item in self._before]
         return {**known, "usage": self._used}
+
+
+class ResponsesReply:
+    """An answer that is not streamed. The client gets what a streamed one would have added up to; a
+    first answer without calls of ours stays as it is, byte for byte. `names`: of our tools.
+    `offered`: whether the present round was offered them."""
+
+    def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
+        self.offered = offered
+        self.unanswered: list[StreamedCall] = []  # of ours, beside calls of the client
+        self._rounds = 0
+        self._answer = FinalResponse(names)
+
+    def take(self, raw: bytes) -> bytes | ToolRound:
+        """The body of an answer: the client's answer, or what it asks of us."""
+        self._rounds += 1
+        try:
+            response = msgspec.json.decode(raw, type=Fields)
+            status = msgspec.json.decode(response.get("status", b"null"))
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return raw
+        items = self._answer.outputs(response)
+        if items is None:
+            return raw
+        follows = tool_round.follows(items, status, offered=self.offered)
+        if follows:
+            return self._answer.asked(response, items, self._rounds)
+        if follows is None:
+            self.unanswered = list(tool_round.called(items, self._rounds))
+        if self._rounds == 1 and not any(item.ours for item in items):
+            return raw
+        return msgspec.json.encode(self._answer.whole(response, items, later=self._rounds > 1))
 
 
 def _value(response: Fields, name: str) -> Any:

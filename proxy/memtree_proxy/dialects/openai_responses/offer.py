@@ -9,10 +9,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from memtree.errors import BadRequest
 from memtree_proxy.http.json_body import Body
 from memtree_proxy.server_tools.definitions import ToolGroup
-from memtree_proxy.server_tools.offer import AUTO, Offer, OfferForm
+from memtree_proxy.server_tools.offer import Offer, OfferForm, posted_choice
 
 # Fields with which the history or the tools lie on the server
 _ELSEWHERE = ("previous_response_id", "conversation", "prompt")
@@ -25,12 +24,7 @@ def of(
     wants an answer of a given form, or one that it fetches later. A group is left out where the
     client has a tool by the name of one of its. `defined`: names of ours that stand among tools in
     the items of its input; None where it hands over none there."""
-    try:
-        if not groups or not _plain(body):
-            return None
-        offer = FORM.offer(body.fragment("tools") or b"null", _choice(body), groups)
-    except BadRequest:
-        return None  # the upstream's to judge
+    offer = FORM.offer(body, groups, _plain, posted_choice)
     return offer if offer is None or defined is None else _beside(offer, defined)
 
 
@@ -44,14 +38,6 @@ def _plain(body: Body) -> bool:
         and body.value("background") in (None, False)
         and all(body.value(name) is None for name in _ELSEWHERE)
     )
-
-
-def _choice(body: Body) -> str:
-    """A list of allowed tools forbids ours."""
-    choice = body.value("tool_choice")
-    if choice is None:
-        return AUTO
-    return choice if isinstance(choice, str) else ""
 
 
 def _beside(offer: Offer, defined: frozenset[str]) -> Offer | None:

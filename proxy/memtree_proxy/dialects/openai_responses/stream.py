@@ -19,8 +19,8 @@ import msgspec
 from memtree_proxy.dialects.openai_responses import errors, final, tool_round
 from memtree_proxy.dialects.openai_responses.tool_round import AnswerOutput
 from memtree_proxy.server_tools import sse
-from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
-from memtree_proxy.server_tools.sse import SseEvents
+from memtree_proxy.server_tools.calls import ToolRound
+from memtree_proxy.server_tools.round_stream import RoundStream
 
 Json = dict[str, Any]
 
@@ -38,23 +38,18 @@ class _Ended(msgspec.Struct):
     response: dict[str, msgspec.Raw]
 
 
-class ResponsesStream:
-    """`names`: of our tools. `offered`: whether the present round was offered them; calls that a
-    model makes all the same are dropped."""
+class ResponsesStream(RoundStream):
+    """A `RoundStream` of the Responses API."""
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
-        self.offered = offered
-        self._names = names
-        self._rounds = 0
         self._answer = final.FinalResponse(names)
         self._changed = False  # something was hidden: numbers differ from the upstream's
         self._number = 0  # of the next event
         self._placed = 0  # items that the client has
-        self._begin()
+        super().__init__(names, offered=offered)
 
     def _begin(self) -> None:
-        self._rounds += 1
-        self._events = SseEvents()
+        super()._begin()
         self._places: dict[int, int | None] = {}  # of items, by the upstream's index; None: hidden
         self._done_items: dict[int, AnswerOutput] = {}
         self._held: list[tuple[bytes, Json]] = []  # events of reasoning
@@ -63,40 +58,15 @@ class ResponsesStream:
         self._of_ours = False  # a call of ours came behind them
         self._response: dict[str, msgspec.Raw] = {}
         self._broken = False  # there was an error
-        self._over = False
-        self._asks = False  # and another round follows
-        self._unanswered: list[StreamedCall] = []
 
     @property
     def waiting(self) -> int:
         """Bytes that are kept back."""
         return self._events.waiting + self._held_size
 
-    @property
-    def asks(self) -> bool:
-        """Whether another round follows, and this one has said its last word."""
-        return self._asks
-
-    def unanswered(self) -> list[StreamedCall]:
-        """Whole calls of ours whose results the model will not see, since the client's calls beside
-        them end the answer; each is told once."""
-        calls, self._unanswered = self._unanswered, []
-        return calls
-
-    def feed(self, chunk: bytes) -> bytes:
-        """What the client gets for these bytes of the upstream."""
-        return b"".join(map(self._event, self._events.feed(chunk)))
-
-    def end(self) -> tuple[bytes, ToolRound | None]:
-        """The upstream's stream has ended: the rest, and what the round asks of us."""
-        rest = self._events.rest()
-        last = self._event(rest) if rest else b""
-        if not self._asks:
-            return last, None
-        asked = self._answer.asked(self._response, self._items(), self._rounds)
-        self._begin()
+    def _asked(self) -> ToolRound:
         self._changed = True
-        return last, asked
+        return self._answer.asked(self._response, self._items(), self._rounds)
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
         """All that still has to be said where no other round comes."""
@@ -198,7 +168,7 @@ class ResponsesStream:
             if self._changed and number != self._number:
                 changes = {**changes, _NUMBER: self._number}
             self._number = (self._number if self._changed else number) + 1
-        return made({**event, **changes}) if changes else raw
+        return sse.named(event["type"], {**event, **changes}) if changes else raw
 
     # -- the end of a round ------------------------------------------------------------------
 
@@ -217,7 +187,7 @@ class ResponsesStream:
         status = "failed" if self._broken else event["type"].removeprefix("response.")
         follows = tool_round.follows(items, status, offered=self.offered)
         if follows:
-            self._asks = True
+            self._asks = self._done = True
             return b""
         if follows is None:
             self._unanswered = list(tool_round.called(items, self._rounds))
@@ -227,12 +197,6 @@ class ResponsesStream:
         self._changed = True
         whole = self._answer.whole(self._response, items, later=self._rounds > 1)
         return self._numbered(raw, event, {"response": whole})
-
-
-def made(event: Json) -> bytes:
-    """An event as this API names it: in front of its data, too."""
-    kind = str(event["type"]).encode()
-    return b"event: " + kind + b"\n" + sse.made(msgspec.json.encode(event))
 
 
 def _item(data: bytes, names: frozenset[str]) -> AnswerOutput | None:

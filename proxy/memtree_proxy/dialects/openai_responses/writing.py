@@ -86,12 +86,7 @@ def with_text_before(raw: bytes, text: str) -> bytes:
     content = bytes(fields.get(name, b""))
     if content[:1] not in (b"[", b'"'):
         return memory_message(text) + b"," + raw
-    changed = before(content, text)
-    try:
-        span = json_fields.spans(raw, fields)[name]
-    except json_fields.DuplicateKey:  # which of two values counts is the decoder's to say
-        return msgspec.json.encode({**fields, name: msgspec.Raw(changed)})
-    return raw[: span.start] + changed + raw[span.end :]
+    return json_fields.with_value(raw, fields, name, before(content, text))
 
 
 def before(content: bytes, text: str) -> bytes:

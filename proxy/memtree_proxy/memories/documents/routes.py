@@ -5,17 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.errors import BadRequest, NotFound
-from memtree.memories.documents.document_book import DocumentBook
+from memtree.memories.documents.document import Document
+from memtree.memories.documents.document_book import DocumentBook, PassageHit, PutDocument
+from memtree.memories.rules.expiry import shown
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.memories.answers import answer
-from memtree_proxy.memories.documents import fields, rendering
+from memtree_proxy.memories.documents import fields
 from memtree_proxy.memories.fields import switch
 from memtree_proxy.memories.requests import MemoryRequests
+
+Json = dict[str, Any]
 
 
 class DocumentRoutes:
@@ -47,7 +52,7 @@ class DocumentRoutes:
         found = await self._book.search(
             scope, asked.query, type_=asked.type, limit=asked.limit, least=asked.least
         )
-        hits = [rendering.hit_json(hit) for hit in found.hits]
+        hits = [hit_json(hit) for hit in found.hits]
         return answer({"passages": hits, "degraded": found.degraded})
 
     async def _put(self, request: Request) -> Response:
@@ -59,7 +64,7 @@ class DocumentRoutes:
         done = [await self._book.put(scope, document) for document in posted.documents]
         pending = await self._book.pending(scope)
         status = 201 if any(one.changed for one in done) else 200
-        rows = [rendering.put_json(one) for one in done]
+        rows = [put_json(one) for one in done]
         if posted.single:
             return answer({**rows[0], "pending": pending}, status)
         return answer({"documents": rows, "pending": pending}, status)
@@ -70,14 +75,14 @@ class DocumentRoutes:
         page = await self._book.page(
             scope, type_=asked.type, cursor=asked.cursor, limit=asked.limit
         )
-        rows = [rendering.document_json(document) for document in page.documents]
+        rows = [document_json(document) for document in page.documents]
         return answer({"documents": rows, "next_cursor": page.next_cursor})
 
     async def _show(self, request: Request) -> Response:
         scope, id_ = await self._scope(request), _document_id(request)
         with _naming():
             document, text = await self._book.text(scope, id_)
-        return answer({**rendering.document_json(document), "text": text})
+        return answer({**document_json(document), "text": text})
 
     async def _delete(self, request: Request) -> Response:
         scope, id_ = await self._scope(request), _document_id(request)
@@ -88,8 +93,8 @@ class DocumentRoutes:
     async def _state(self, request: Request) -> Response:
         scope = await self._scope(request)
         state = await self._book.state(scope)
-        shown = {"namespace": scope.owner, "passages": state.passages, "pending": state.pending}
-        return answer(shown)
+        counts = {"passages": state.passages, "pending": state.pending}
+        return answer({"namespace": scope.owner, **counts})
 
     async def _clear(self, request: Request) -> Response:
         scope = await self._scope(request)
@@ -116,3 +121,36 @@ def _naming() -> Iterator[None]:
     except (BadRequest, NotFound):
         told = "This namespace has no document with this documentId."
         raise NotFound(told, param="documentId") from None
+
+
+def document_json(document: Document) -> Json:
+    return {
+        "id": document.id,
+        "type": document.type,
+        "metadata": document.metadata,
+        "passages": document.passages,
+        "characters": document.characters,
+        "masked_secrets": document.masked,
+        "created_at": shown(document.created),
+    }
+
+
+def put_json(put: PutDocument) -> Json:
+    """`status` says what became of it."""
+    status = "replaced" if put.replaced else "created" if put.changed else "unchanged"
+    return {**document_json(put.document), "status": status}
+
+
+def hit_json(hit: PassageHit) -> Json:
+    data = hit.passage.data or {}
+    return {
+        "id": hit.document.id,
+        "type": hit.document.type,
+        "text": hit.passage.text,
+        "relevance": round(hit.relevance, 2),
+        "passage": data.get("place", 0) + 1,
+        "passages": hit.document.passages,
+        "start": data.get("start", 0),
+        "end": data.get("end", len(hit.passage.text)),
+        "metadata": hit.document.metadata,
+    }

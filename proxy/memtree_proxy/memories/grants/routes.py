@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.errors import BadRequest
-from memtree.memories.grants.grant_book import GrantBook
+from memtree.memories.agents.agent_memory import AgentScopes
+from memtree.memories.grants.grant import Chain, SignedGrant
+from memtree.memories.grants.grant_book import GrantBook, GrantReport
+from memtree.memories.grants.grant_json import read_grant, read_share_code
+from memtree.memories.grants.signatures.wallets import chain_of, shown_address
 from memtree.memories.grants.wallet_proof import ADDRESS_HEADER
+from memtree.memories.rules.expiry import shown
+from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.answers import answer
-from memtree_proxy.memories.grants.fields import posted_grant
-from memtree_proxy.memories.grants.rendering import report_json, wallet_json
 from memtree_proxy.memories.requests import MemoryRequests
+from memtree_proxy.request import fields
+
+Json = dict[str, Any]
+
+GRANT, SHARE_CODE = "grant", "shareCode"
 
 
 class GrantRoutes:
@@ -53,3 +64,42 @@ class WalletRoutes:
         tenant = await self._requests.tenant(request)
         await self._book.release(tenant.id, request.path_params["address"])
         return answer({"success": True})
+
+
+def posted_grant(body: Body) -> SignedGrant:
+    """`grant` or `shareCode`. Raises `BadRequest` naming the place."""
+    value, code = body.value(GRANT), fields.text(body.value(SHARE_CODE), SHARE_CODE)
+    if (value is None) == (code is None):
+        raise BadRequest(f"either {GRANT} or {SHARE_CODE} is required", param=GRANT)
+    place = SHARE_CODE if code is not None else GRANT
+    try:
+        return read_grant(value) if code is None else read_share_code(code)
+    except BadRequest as error:
+        if error.param in (GRANT, SHARE_CODE):
+            raise
+        raise BadRequest(f"{place}.{error.message}", param=f"{place}.{error.param}") from None
+
+
+def report_json(report: GrantReport) -> Json:
+    """`agentId`, `subjectId`: null where the grant is not limited."""
+    payload, found = report.grant.payload, report.opens
+    sound = isinstance(found, AgentScopes)
+    return {
+        "id": report.digest.hex(),
+        "chain": str(report.grant.chain),
+        "grantor": shown_address(payload.grantor),
+        "grantee": shown_address(payload.grantee),
+        "agentId": payload.agent,
+        "subjectId": payload.subject,
+        "expiresAt": payload.expires * 1000,
+        "opens": sound,
+        "reason": None if sound else str(found),
+    }
+
+
+def wallet_json(address: str, since: float) -> Json:
+    return {
+        "address": shown_address(address),
+        "chain": str(chain_of(address) or Chain.EVM),
+        "since": shown(since),
+    }

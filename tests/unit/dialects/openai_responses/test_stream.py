@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtree_proxy.dialects.openai_responses.final import ResponsesReply
 from memtree_proxy.dialects.openai_responses.stream import ResponsesStream
 from memtree_proxy.dialects.openai_responses.tool_round import results
-from memtree_proxy.dialects.openai_responses.whole import ResponsesReply
 from memtree_proxy.server_tools.calls import ToolRound
 from memtree_proxy.server_tools.definitions import CONTEXT_TOOLS
 from tests.wire import responses_events as wire
@@ -379,6 +379,7 @@ def numbered(rounds: list[list[Fields]]) -> list[Fields]:
 ROUNDS = st.lists(st.lists(ITEM, max_size=5), min_size=1, max_size=3).map(numbered)
 
 
+@pytest.mark.slow
 @given(ROUNDS, st.lists(st.integers(1, 90), min_size=1, max_size=4))
 def test_the_same_bytes_come_out_whatever_the_pieces(answers, sizes):
     scripts = [events(answer) for answer in answers]
@@ -388,6 +389,7 @@ def test_the_same_bytes_come_out_whatever_the_pieces(answers, sizes):
     assert whole[2] == cut[2]
 
 
+@pytest.mark.slow
 @given(ROUNDS)
 def test_a_stream_adds_up_to_the_answer_that_is_not_streamed(answers):
     out, asked, unanswered = run(*map(events, answers))
@@ -409,6 +411,7 @@ def test_a_stream_adds_up_to_the_answer_that_is_not_streamed(answers):
         assert final["usage"] == json.loads(found)["usage"]
 
 
+@pytest.mark.slow
 @given(ROUNDS)
 def test_what_the_client_sends_back_keeps_reasoning_with_its_items(answers):
     """An item is not shown without the reasoning that stood directly before it, and reasoning of
@@ -427,6 +430,7 @@ def test_what_the_client_sends_back_keeps_reasoning_with_its_items(answers):
                 assert any(one["id"] in shown for one in behind)
 
 
+@pytest.mark.slow
 @given(ROUNDS)
 def test_each_call_that_goes_back_has_its_result(answers):
     _, asked, _ = run(*map(events, answers))

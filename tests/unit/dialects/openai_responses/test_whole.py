@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtree_proxy.dialects.openai_responses.whole import ResponsesReply
+from memtree_proxy.dialects.openai_responses.final import ResponsesReply
 from memtree_proxy.server_tools.calls import ToolRound
 from memtree_proxy.server_tools.definitions import CONTEXT_TOOLS
 from tests.wire.responses_events import call, reasoning, response, text
