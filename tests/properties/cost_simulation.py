@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
 from memtree.budget import epoch, packing
 from memtree.budget.epoch import Epoch, EpochTerms, EpochTurn
@@ -17,7 +18,7 @@ from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import Prices
 from memtree.conversation.history import History
 from memtree.unfolding.plan import Plan
-from tests.properties.sizes import sized
+from tests.properties.sizes import growing
 
 Round = tuple[object, ...]
 
@@ -37,16 +38,13 @@ class Session:
 
     def requests(self, largest: float) -> Iterator[History]:
         """The history at each request, until it has `largest` tokens."""
-        said: list[Round] = [self.rounds[0]]
-        while True:
-            history = sized(*said)
+        said = cycle(self.rounds)
+        for history in growing(said):
+            if history.facts[-1].role == "assistant":  # an answer is no request
+                continue
             yield history
             if history.tokens > largest:
                 return
-            at = len(said)
-            said.append(self.rounds[at % len(self.rounds)])
-            if said[-1][0] == "assistant":  # an answer is no request; what follows it is
-                said.append(self.rounds[(at + 1) % len(self.rounds)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from itertools import product
@@ -31,7 +31,6 @@ from tests.properties.strategies import (
     Turn,
     World,
     a_world,
-    batch,
     conversation,
     history_of,
     history_text,
@@ -67,7 +66,7 @@ async def examine(world: World, ask: CompressRequest) -> tuple[Answered, list[st
         problems += list(broken_answer(ask, history, answer))
         stored = await world.store.frontiers(ask.tenant, history.addresses)  # type: ignore[attr-defined]
         known = {one: found.frontier for one, found in stored.items()}
-        problems += list(broken_batch(history, known, frontier, nodes))
+        problems += list(broken_batch(world, history, known, frontier, nodes))
     return answer, problems
 
 
@@ -87,13 +86,14 @@ def broken_tree(history: History, frontier: Frontier, nodes: Mapping[bytes, Node
 
 
 def broken_batch(
+    world: World,
     history: History,
     known: dict[bytes, Frontier],
     frontier: Frontier,
     nodes: Mapping[bytes, Node],
 ) -> Iterator[str]:
     """What grew turn by turn is what grows at once."""
-    whole = batch(history)
+    whole = world.batch(history)
     if whole.frontier != frontier:
         yield "the frontier is not that of indexing at once"
     # An address at which nothing became final need not be stored: a shorter prefix says the same.
@@ -283,29 +283,34 @@ def _broken_size(
         yield "a recall block is larger than blocks may be"
 
 
-async def scenario(seed: int = 7, size: int = 14_000) -> list[str]:
-    """A fixed walk through append, edit, revert and a second tenant; all broken promises."""
-    problems: list[str] = []
+async def scenario(seed: int = 7, size: int = 14_000) -> AsyncGenerator[str, None]:
+    """Walk through append, edit, revert and a second tenant; yield each broken promise."""
+    base = conversation(seed, size)
+    for problem in broken_addresses(base):
+        yield problem
     async with a_world() as world:
-        base = conversation(seed, size)
         ask = CompressRequest("t", tuple(base), target=4_000, hard=True)
         for step in (base, base + Turn("tools", 5, 200).messages(), base + conversation(3, 3_000)):
-            _, found = await examine(world, replace(ask, messages=tuple(step)))
-            problems += found
+            for problem in await problems(world, replace(ask, messages=tuple(step))):
+                yield problem
         edited = [*base[:20], *Turn("user", 77, 50).messages(), *base[21:]]
         while edited and not readable(edited):
             del edited[21]
-        _, found = await examine(world, replace(ask, messages=tuple(edited)))
-        problems += found
-        problems += broken_addresses(base)
-        _, found = await examine(world, replace(ask, tenant="u"))
-        problems += found
-        other = await world.store.frontiers("v", history_of(base).addresses)  # type: ignore[attr-defined]
-        problems += ["a tenant met another's address"] if other else []
+        for problem in await problems(world, replace(ask, messages=tuple(edited))):
+            yield problem
+        for problem in await problems(world, replace(ask, tenant="u")):
+            yield problem
+        if await world.store.frontiers("v", history_of(base).addresses):  # type: ignore[attr-defined]
+            yield "a tenant met another's address"
         await asyncio.wait_for(world.settle(), 60)
-        _, found = await examine(world, ask)
-        problems += found
-    return problems
+        for problem in await problems(world, ask):
+            yield problem
+
+
+async def problems(world: World, ask: CompressRequest) -> list[str]:
+    """Return all broken promises of one answer."""
+    _, found = await examine(world, ask)
+    return found
 
 
 def broken_addresses(messages: Sequence[Message]) -> Iterator[str]:
@@ -321,10 +326,9 @@ def broken_addresses(messages: Sequence[Message]) -> Iterator[str]:
         yield "an address does not depend on the role"
 
 
-async def lasting_scenario(seed: int = 7, size: int = 14_000) -> list[str]:
-    """A fixed walk of questions about the past through an epoch, with summaries that land and a
-    soft target beside the hard one; all broken promises, those of growth included."""
-    problems: list[str] = []
+async def lasting_scenario(seed: int = 7, size: int = 14_000) -> AsyncGenerator[str, None]:
+    """Ask about the past through an epoch, with summaries that land and a soft target beside the
+    hard one; yield each broken promise, those of growth included."""
     async with a_world() as world:
         for hard in (True, False):
             posted = conversation(seed, size)
@@ -333,11 +337,12 @@ async def lasting_scenario(seed: int = 7, size: int = 14_000) -> list[str]:
             epochs = set()
             for step in range(8):
                 answer, found = await examine(world, replace(ask, messages=tuple(posted)))
-                problems += found
+                for problem in found:
+                    yield problem
                 if before and before.epoch == answer.epoch:
                     begun = unmarked(answer.messages[: len(before.messages)])
-                    same = begun == unmarked(before.messages)
-                    problems += [] if same else ["what was sent changed"]
+                    if begun != unmarked(before.messages):
+                        yield "what was sent changed"
                 before = answer
                 epochs.add(answer.epoch)
                 _, _, nodes = await world.memory.outline(ask)
@@ -346,15 +351,15 @@ async def lasting_scenario(seed: int = 7, size: int = 14_000) -> list[str]:
                 asked = " ".join(history_of(posted).view(3 * step + 2).text.split()[:20])
                 said = Turn("assistant", step, 1_100).messages()
                 posted = [*posted, *said, Message.of({"role": "user", "content": f"{asked}?"})]
-            problems += [] if 2 <= len(epochs) <= 6 else [f"{len(epochs)} epochs in 8 requests"]
+            if not 2 <= len(epochs) <= 6:
+                yield f"{len(epochs)} epochs in 8 requests"
         await asyncio.wait_for(world.settle(), 60)
-    return problems
 
 
-async def forms_scenario(seed: int = 7, size: int = 14_000) -> list[str]:
-    """Answers of every form (lines, a first message that stays, cache markers) in two modes, over
-    histories that begin with a card, that hold users in a row, and that move their markers."""
-    problems: list[str] = []
+async def forms_scenario(seed: int = 7, size: int = 14_000) -> AsyncGenerator[str, None]:
+    """Ask for answers of every form (lines, a first message that stays, cache markers) in two
+    modes, over histories that begin with a card, that hold users in a row, and that move their
+    markers; yield each broken promise."""
     words = f"You are Marigold. Always answer in rhyme. {prose(seed, 250)}"
     card = Message.of({"role": "user", "content": words})
     made = [card, *conversation(seed, size)]
@@ -362,24 +367,26 @@ async def forms_scenario(seed: int = 7, size: int = 14_000) -> list[str]:
     async with a_world() as world:
         for mode, form in product(("fresh", "stable"), FORMS):
             for base in (made, [card, *alone]):
-                posted = base
-                for step in range(3):
-                    marked = (
-                        [*posted[:-2], *map(_cached, posted[-2:])] if form["markers"] else posted
-                    )
-                    ask = CompressRequest(
-                        "t", tuple(marked), target=4_000, hard=True, mode=mode, **form
-                    )
-                    answer, found = await examine(world, ask)
-                    problems += found
-                    problems += [] if answer.changed else ["nothing was packed"]
-                    posted = [
-                        *posted,
-                        *Turn("assistant", step, 40).messages(),
-                        Message.of({"role": "user", "content": "Marigold in rhyme, please?"}),
-                    ]
+                async for problem in _form(world, base, mode, form):
+                    yield problem
         await asyncio.wait_for(world.settle(), 60)
-    return problems
+
+
+async def _form(
+    world: World, base: Sequence[Message], mode: str, form: dict[str, Any]
+) -> AsyncGenerator[str, None]:
+    """Ask three times for answers of one form while the history grows."""
+    posted = list(base)
+    for step in range(3):
+        marked = [*posted[:-2], *map(_cached, posted[-2:])] if form["markers"] else posted
+        ask = CompressRequest("t", tuple(marked), target=4_000, hard=True, mode=mode, **form)
+        answer, found = await examine(world, ask)
+        for problem in found:
+            yield problem
+        if not answer.changed:
+            yield "nothing was packed"
+        question = Message.of({"role": "user", "content": "Marigold in rhyme, please?"})
+        posted = [*posted, *Turn("assistant", step, 40).messages(), question]
 
 
 FORMS: tuple[dict[str, Any], ...] = (

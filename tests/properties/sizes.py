@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from memtree.conversation.history import History, read
+from memtree.conversation.history import History, extended, nothing_read, read
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile
 
 
 def sized(*rounds: tuple[Any, ...]) -> History:
     """Rounds as (role, tokens), and ("tools", tokens of the call, tokens of each result ...)."""
+    return read("t", _messages(rounds), Volatile(), count=_size)
+
+
+def growing(rounds: Iterable[tuple[Any, ...]]) -> Iterator[History]:
+    """Yield the history after each round; every message is read only once or twice."""
+    record, messages = nothing_read("t"), list[Message]()
+    for one in rounds:
+        messages += _messages([one])
+        known = record.first(record.length)
+        record = extended(known, "t", messages, Volatile(), count=_size)
+        yield record.history("t", messages, Volatile())
+
+
+def _size(text: str) -> int:
+    return int(text or 0)
+
+
+def _messages(rounds: Iterable[tuple[Any, ...]]) -> list[Message]:
     made: list[dict[str, Any]] = []
     for role, size, *results in rounds:
         if role != "tools":
@@ -23,8 +42,7 @@ def sized(*rounds: tuple[Any, ...]) -> History:
             {"role": "tool", "tool_call_id": str(n), "content": str(result - MESSAGE_OVERHEAD)}
             for n, result in enumerate(results)
         ]
-    messages = [Message.of(one) for one in made]
-    return read("t", messages, Volatile(), count=lambda text: int(text or 0))
+    return [Message.of(one) for one in made]
 
 
 def dialogue(turns: int, user: int = 100, assistant: int = 900) -> History:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from random import Random
 
@@ -18,6 +18,8 @@ from memtree.context.context_memory import ContextMemory
 from memtree.conversation.history import History, read
 from memtree.conversation.message import Message, Volatile
 from memtree.errors import BadRequest
+from memtree.extraction.clauses import read_lines
+from memtree.extraction.read_lines import ReadLines
 from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree.tree import btree, growth
@@ -328,6 +330,20 @@ class World:
     memory: ContextMemory
     store: Store
     queue: InProcessQueue | NoQueue
+    lines: ReadLines = field(default_factory=read_lines)
+    batches: dict[tuple[object, ...], GrownTree] = field(default_factory=dict)
+
+    def batch(self, history: History) -> GrownTree:
+        """Index the history at once, as `batch` does; histories that differ in cache markers alone
+        are indexed only once, since no marker may change a node."""
+        said = tuple(
+            (message.role, message.view(history.volatile).text) for message in history.messages
+        )
+        digests = tuple(fact.digest for fact in history.facts)
+        key = (said, digests, history.addresses, history.volatile.tags)
+        if key not in self.batches:
+            self.batches[key] = growth.grow(tail_of(history), self.lines)
+        return self.batches[key]
 
     async def settle(self) -> None:
         await self.memory.close()

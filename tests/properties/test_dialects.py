@@ -134,7 +134,7 @@ async def broken_rules(bodies, needs, target):
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.integers(0, 9_999), st.sampled_from([1_500, 4_000]))
 def test_what_is_sent_is_valid_and_grows_within_an_epoch(seed, target):
     bodies = [as_responses(talk) for talk in growing(conversation(seed, 14, 300))]
@@ -144,7 +144,7 @@ def test_what_is_sent_is_valid_and_grows_within_an_epoch(seed, target):
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.integers(0, 9_999), st.sampled_from([1_500, 4_000]), st.sampled_from([None, None, 1, 4]))
 def test_so_it_is_with_all_that_an_input_may_hold(seed, target, compacted):
     talks = growing(conversation(seed, 14, 300))

@@ -262,7 +262,7 @@ LOOKS = settings().max_examples  # of the profile that was chosen
 
 
 class TestWalk(Walk.TestCase):  # type: ignore[misc, valid-type]
-    settings = settings(max_examples=3, stateful_step_count=8, deadline=None)
+    settings = settings(max_examples=LOOKS // 5, stateful_step_count=8, deadline=None)
 
 
 @pytest.mark.long

@@ -286,7 +286,7 @@ conversations = st.tuples(
 )
 
 
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=LOOKS // 7, deadline=None)
 @given(conversations)
 def test_a_conversation_in_which_memories_come_and_go(given_: tuple[int, int, bool]) -> None:
     converse(*given_, steps=14)

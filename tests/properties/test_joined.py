@@ -123,7 +123,7 @@ def _check_pinned(history: History, found: Packed, target: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 3)
 @given(kinds, st.sampled_from(["fresh", "stable"]), st.booleans())
 async def test_what_is_sent_is_whole_and_grows_at_its_end(
     kind: Kinds, mode: str, hard: bool

@@ -185,7 +185,7 @@ async def walked(session: Session, target: int, mode: str, found: list) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=8)
+@settings(max_examples=settings().max_examples // 6)
 @given(
     st.integers(0, 99_999),
     st.sampled_from([1_500, 4_000]),

@@ -167,7 +167,7 @@ LOOKS = settings().max_examples  # of the profile that was chosen
 
 
 class TestClient(Client.TestCase):  # type: ignore[misc, valid-type]
-    settings = settings(max_examples=4, stateful_step_count=8, deadline=None)
+    settings = settings(max_examples=LOOKS // 5, stateful_step_count=8, deadline=None)
 
 
 @pytest.mark.long
@@ -176,7 +176,7 @@ class TestClientAtLength(Client.TestCase):  # type: ignore[misc, valid-type]
     settings = settings(max_examples=LOOKS // 7, stateful_step_count=20, deadline=None)
 
 
-@settings(max_examples=5)
+@settings(max_examples=LOOKS // 4)
 @given(seed=seeds, size=st.sampled_from([11_000, 18_000]), share=st.floats(0.1, 0.9))
 def test_a_cold_answer_and_a_warm_one_name_the_same_leaves(seed, size, share):
     async def both() -> tuple[Answered, Answered, TreeView, TreeView]:
@@ -197,7 +197,7 @@ def test_a_cold_answer_and_a_warm_one_name_the_same_leaves(seed, size, share):
         assert {node["id"] for node in answer.explain()["nodes"]} <= known
 
 
-@settings(max_examples=5)
+@settings(max_examples=LOOKS // 4)
 @given(seed=seeds, share=st.floats(0.1, 0.9))
 def test_without_embeddings_the_cold_answer_is_the_warm_one(seed, share):
     async def both() -> tuple[Answered, Answered, Answered]:
@@ -213,7 +213,7 @@ def test_without_embeddings_the_cold_answer_is_the_warm_one(seed, share):
     assert cold.explain() == warm.explain()
 
 
-@settings(max_examples=5)
+@settings(max_examples=LOOKS // 4)
 @given(seed=seeds)
 @example(seed=204)  # the newest answer's request lies before the cut, and scores
 def test_two_tenants_share_nothing(seed):
@@ -243,7 +243,7 @@ def test_two_tenants_share_nothing(seed):
 
 
 @pytest.mark.slow
-@settings(max_examples=6)
+@settings(max_examples=LOOKS // 4)
 @given(seed=seeds, at=st.floats(0, 0.9))
 def test_after_an_edit_most_leaves_are_the_old_ones(seed, at):
     """Borders fall in step again, so content behind an edit keeps its leaves and nodes."""
@@ -262,14 +262,14 @@ def test_after_an_edit_most_leaves_are_the_old_ones(seed, at):
     assert before.frontier.leaves < 25 or len(new & old) > len(old) // 3
 
 
-@settings(max_examples=10)
+@settings(max_examples=LOOKS // 2)
 @given(seed=seeds, size=st.sampled_from([200, 3_000]))
 def test_addresses_name_content(seed, size):
     assert list(broken_addresses(conversation(seed, size))) == []
 
 
 @pytest.mark.slow
-@settings(max_examples=5)
+@settings(max_examples=LOOKS // 4)
 @given(seed=seeds, size=st.sampled_from([2_000, 9_000]))
 def test_growing_message_by_message_is_growing_at_once(seed, size):
     """On pure stage 1, without a store: every prefix has the frontier that it alone would have."""

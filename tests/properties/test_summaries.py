@@ -34,7 +34,7 @@ def changed(messages: list[Message], step: str, seed: int) -> list[Message]:
     return messages
 
 
-@settings(max_examples=12)
+@settings(max_examples=settings().max_examples // 4)
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 500)), min_size=2, max_size=7))
 def test_each_node_once(steps: list[tuple[str, int]]) -> None:
     asyncio.run(driven(steps))

@@ -110,17 +110,21 @@ def _changed_history(
     kept = {one.posted for one in matched.values()}
     if not posted or len(posted) - 1 not in kept:
         yield RuleBreak("newest-lost", f"input[{len(posted) - 1}]")
-    start = min((i for i in kept if not _stays(posted, i)), default=len(posted))
+    start = min(kept - _standing(posted), default=len(posted))
     for index in range(start, len(posted)):
         if index not in kept:
             yield RuleBreak("history-gap", f"input[{index}]")
 
 
-def _stays(posted: Sequence[Fields], index: int) -> bool:
-    """Whether the item is sent, whatever is folded."""
+def _standing(posted: Sequence[Fields]) -> set[int]:
+    """Return the items that are sent, whatever is folded."""
     last = max((i for i, one in enumerate(posted) if kind_of(one) == "compaction"), default=-1)
-    item = posted[index]
-    return index <= last or is_system(item) or kind_of(item) in LOADING or _loads(posted, index)
+    alone = {
+        index
+        for index, item in enumerate(posted)
+        if index <= last or is_system(item) or kind_of(item) in LOADING
+    }
+    return alone.union(*(span for span in _together(posted) if _loads(posted, span)))
 
 
 def run_of(items: Sequence[Fields], index: int) -> range:
@@ -137,9 +141,9 @@ def run_of(items: Sequence[Fields], index: int) -> range:
     return range(start, end + 1)
 
 
-def _loads(items: Sequence[Fields], index: int) -> bool:
-    found = next((one for one in _together(items) if index in one), range(0))
-    return any(kind_of(items[i]) in LOADING for i in found)
+def _loads(items: Sequence[Fields], span: range) -> bool:
+    """Return True if one of the items loads tools."""
+    return any(kind_of(items[index]) in LOADING for index in span)
 
 
 def _together(items: Sequence[Fields]) -> list[range]:
