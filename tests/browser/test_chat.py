@@ -63,6 +63,7 @@ def test_an_answer_streams_is_stopped_and_goes_on_from_there(
     wait_for_answer(page, "Seven.")
 
 
+@pytest.mark.long
 def test_what_is_sent_before_the_frame_that_follows_the_models_is_sent(
     open_page: OpenPage, chatting: Chatting
 ):
@@ -82,6 +83,7 @@ def test_what_is_sent_before_the_frame_that_follows_the_models_is_sent(
     wait_for_answer(page, "Answer 1.")
 
 
+@pytest.mark.long
 def test_branches_by_keyboard_alone_and_after_a_reload(open_page: OpenPage, chatting: Chatting):
     page = open_page(on=chatting.served)
     ask(page, "First question", "Answer 1.")
@@ -145,6 +147,7 @@ def test_branches_by_keyboard_alone_and_after_a_reload(open_page: OpenPage, chat
     wait_for_answer(page, "Fine.")
 
 
+@pytest.mark.long
 def test_errors_stand_in_the_bubble_in_plain_words(
     open_page: OpenPage, chatting: Chatting, windows: list[WatchedContext]
 ):
@@ -214,6 +217,7 @@ def test_errors_stand_in_the_bubble_in_plain_words(
     pages.check_accessible(page)
 
 
+@pytest.mark.long
 def test_a_key_that_is_refused_is_asked_for_again(open_page: OpenPage, chatting: Chatting):
     page = open_page(on=chatting.served)
     ask(page, "Hello", "Answer 1.")
@@ -242,6 +246,7 @@ def test_a_key_that_is_refused_is_asked_for_again(open_page: OpenPage, chatting:
     assert texts(page)[-2] == "And now?"
 
 
+@pytest.mark.long
 def test_a_server_that_restarts_in_mid_stream_takes_nothing_away(
     open_page: OpenPage,
     serve: Callable[..., Served],
@@ -273,6 +278,7 @@ def test_a_server_that_restarts_in_mid_stream_takes_nothing_away(
     assert texts(page)[-1] == "Once upon a time"
 
 
+@pytest.mark.long
 def test_without_a_model_the_page_says_so_and_leads_to_the_tree(
     open_page: OpenPage, serve: Callable[..., Served]
 ):

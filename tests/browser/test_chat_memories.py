@@ -23,6 +23,7 @@ def _saved(chatting: Chatting, page: Page) -> list[dict[str, str]]:
     return list(chatting.served.call("GET", f"/chat/api/{chat}/memories").json()["memories"])
 
 
+@pytest.mark.long
 def test_remember_this_once_and_again_and_what_it_may_replace(
     open_page: OpenPage, chatting: Chatting
 ):
@@ -60,6 +61,7 @@ def test_remember_this_once_and_again_and_what_it_may_replace(
     assert [row["content"] for row in _saved(chatting, page)] == ["The API listens on port 8091."]
 
 
+@pytest.mark.long
 def test_a_long_message_or_a_selection_is_put_into_words_first(
     open_page: OpenPage, chatting: Chatting
 ):

@@ -23,7 +23,7 @@ from tests.browser.served import Chatting
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.long]
 OpenPage = Callable[..., "Page"]
 
 

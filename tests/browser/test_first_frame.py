@@ -62,6 +62,7 @@ def held(open_page: Open, served: Served, path: str) -> Page:
     return page
 
 
+@pytest.mark.long
 def test_a_form_that_is_opened_at_once_stays_open(open_page: Open, served: Served):
     page = held(open_page, served, PAGE)
     page.get_by_role("button", name="Add", exact=True).click()
@@ -74,6 +75,7 @@ def test_a_form_that_is_opened_at_once_stays_open(open_page: Open, served: Serve
     assert field.input_value() == "Ada likes green tea"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", [PAGE, "/ui/tree"])
 def test_an_address_that_changes_at_once_is_followed(path: str, open_page: Open, served: Served):
     page = held(open_page, served, path)
@@ -84,6 +86,7 @@ def test_an_address_that_changes_at_once_is_followed(path: str, open_page: Open,
     page.get_by_text(told).wait_for()
 
 
+@pytest.mark.long
 def test_a_file_that_is_dropped_at_once_is_read(open_page: Open, served: Served):
     page = held(open_page, served, "/ui/tree")
     drop(page, "x.json", MESSAGES)
@@ -91,6 +94,7 @@ def test_a_file_that_is_dropped_at_once_is_read(open_page: Open, served: Served)
     page.get_by_text("Nothing is folded yet").wait_for()
 
 
+@pytest.mark.long
 def test_a_drawing_that_is_zoomed_at_once_stays_so(open_page: Open):
     page = open_page("/ui/tree")
     page.get_by_text("See what the model sees").wait_for()
@@ -117,6 +121,7 @@ def test_a_drawing_that_is_zoomed_at_once_stays_so(open_page: Open):
     page.get_by_text("39 % of 320K tokens").wait_for()
 
 
+@pytest.mark.long
 def test_a_search_that_is_answered_late_brings_nothing_deleted_back(
     open_page: Open, served: Served
 ):
@@ -139,6 +144,7 @@ def test_a_search_that_is_answered_late_brings_nothing_deleted_back(
     assert texts(served) == []
 
 
+@pytest.mark.long
 def test_a_page_of_memories_that_was_given_up_is_asked_for_again(open_page: Open, served: Served):
     imported(served, [{"text": f"Note {at} of the museum"} for at in range(150)])
     page = open_page(PAGE)
@@ -177,6 +183,7 @@ def test_a_tag_that_is_typed_while_rows_come_in_stays(open_page: Open, served: S
     wait_for_texts(page, "Ada goes to work by bike")
 
 
+@pytest.mark.long
 def test_a_number_that_is_typed_while_a_switch_is_saved_stays(open_page: Open):
     page = open_page(PAGE)
     page.get_by_text("Nothing is remembered here yet").wait_for()

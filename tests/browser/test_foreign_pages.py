@@ -19,7 +19,7 @@ from tests.server import Server, running
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.long]
 
 SECRET = "A secret of the user."
 READ = """async ([base, path]) => {

@@ -24,9 +24,20 @@ DROP = """() => ["dragover", "drop"].map((name) => {
 })"""
 
 
-@pytest.mark.parametrize("path", ["/ui", "/ui/memories", "/ui/tree", "/ui/state"])
-def test_the_frame_is_for_everybody(path: str, open_page: Callable[..., Page]):
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/ui", "A chat that does not forget"),
+        ("/ui/memories", "Nothing is remembered here yet"),
+        ("/ui/tree", "See what the model sees"),
+        ("/ui/state", "No requests with memory in the last 30 days"),
+    ],
+)
+def test_the_frame_is_for_everybody(path: str, said: str, open_page: Callable[..., Page]):
     page = open_page(path)
+    page.get_by_text(said).first.wait_for()
+    pages.check_accessible(page)
+    pages.check_fits(page)
     current = page.locator("nav [aria-current=page]")
     assert current.get_attribute("href") == path
     assert page.locator("main h1").count() == 1
@@ -36,6 +47,7 @@ def test_the_frame_is_for_everybody(path: str, open_page: Callable[..., Page]):
     assert page.evaluate(DROP) == [True, True]  # else the browser opens the file in the tab
 
 
+@pytest.mark.long
 def test_the_key_dialog_asks_again_and_is_used_by_keyboard_alone(
     open_page: Callable[..., Page], served: Served
 ):

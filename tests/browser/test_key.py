@@ -84,6 +84,7 @@ def test_the_key_is_in_the_tab_alone(
     assert other.evaluate("sessionStorage.getItem('memtree.key')") == ""
 
 
+@pytest.mark.long
 def test_a_key_that_is_revoked_meanwhile_is_asked_for_again(
     serve: Callable[..., Served], open_page: Callable[..., Page], tmp_path: Path
 ):
@@ -114,6 +115,7 @@ def test_a_key_that_is_revoked_meanwhile_is_asked_for_again(
     assert page.evaluate("sessionStorage.getItem('memtree.key')") == "sk-second"
 
 
+@pytest.mark.long
 def test_who_closes_the_question_gets_the_refusal(
     serve: Callable[..., Served], open_page: Callable[..., Page], tmp_path: Path
 ):
@@ -165,6 +167,7 @@ def test_only_a_tab_in_sight_holds_a_stream(open_page: Callable[..., Page], serv
     assert page.evaluate("[window.opened, window.problems]") == [2, []]
 
 
+@pytest.mark.long
 def test_a_stream_goes_on_after_the_server_was_started_anew(
     serve: Callable[..., Served], open_page: Callable[..., Page], windows: list[WatchedContext]
 ):

@@ -71,6 +71,7 @@ def test_nothing_that_a_text_holds_runs_or_loads(open_page: Callable[..., Page])
     page.locator("main .markdown").first.wait_for()
 
 
+@pytest.mark.long
 def test_markdown_means_what_it_says(open_page: Callable[..., Page]):
     page = open_page()
     [drawn] = page.evaluate(DRAW, [SAMPLE])

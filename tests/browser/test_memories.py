@@ -77,6 +77,7 @@ def test_a_memory_is_edited_by_keyboard_alone(open_page: Open, served: Served):
     page.get_by_text("No memory matches").wait_for()
 
 
+@pytest.mark.long
 def test_an_edit_in_another_tab_shows_both_texts_and_loses_neither(open_page: Open, served: Served):
     row = saved(served, TEA)
     page = open_page(PAGE)
@@ -99,6 +100,7 @@ def test_an_edit_in_another_tab_shows_both_texts_and_loses_neither(open_page: Op
     assert [one["text"] for one in past] == ["Ada likes black tea", "Ada likes white tea", TEA]
 
 
+@pytest.mark.long
 def test_a_conflict_that_no_event_told_is_told_by_the_server(open_page: Open, served: Served):
     row = saved(served, TEA)
     page = open_page(PAGE)
@@ -130,6 +132,7 @@ def test_a_conflict_that_no_event_told_is_told_by_the_server(open_page: Open, se
     wait_for_texts(page, "Ada likes no tea", BIKE)
 
 
+@pytest.mark.long
 def test_a_failed_save_keeps_the_text_and_is_tried_again(open_page: Open, served: Served):
     saved(served, TEA)
     page = open_page(PAGE)
@@ -198,6 +201,7 @@ def test_a_deleted_memory_is_gone_everywhere_until_it_is_brought_back(
     wait_for_texts(page, TEA, BIKE)
 
 
+@pytest.mark.long
 def test_a_changed_value_offers_to_replace_the_older_memory(open_page: Open, served: Served):
     page = open_page(PAGE)
     page.get_by_role("button", name="Add one").click()
@@ -235,6 +239,7 @@ def test_a_changed_value_offers_to_replace_the_older_memory(open_page: Open, ser
     page.get_by_role("button", name="Keep both").wait_for(state="detached")  # nothing to replace
 
 
+@pytest.mark.long
 def test_an_older_memory_is_found_and_replaced_from_the_history(open_page: Open, served: Served):
     saved(served, PORT_OLD)
     saved(served, PORT_NEW)
@@ -302,6 +307,7 @@ def check_an_edit_outlives_the_panel(page: Page) -> None:
     wait_for_texts(page, TEA, PORT_NEW)
 
 
+@pytest.mark.long
 def test_the_panel_beside_a_chat_is_used_by_keyboard_alone(open_page: Open, served: Served):
     page = open_page("/ui")
     page.get_by_role("textbox", name="Message").wait_for()

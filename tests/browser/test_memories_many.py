@@ -17,7 +17,7 @@ from tests.browser.served import Served
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.long]
 
 MANY, MOST_NODES = 10_000, 400
 NODES = "() => document.querySelectorAll('.virtual-list *').length"

@@ -19,7 +19,7 @@ from tests.browser.watched_context import WatchedContext
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.long]
 
 SAID = "^console error: The Cross-Origin-Opener-Policy header has been ignored"  # over plain http
 COPIED = """document.addEventListener("copy", () => {

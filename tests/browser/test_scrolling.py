@@ -21,7 +21,7 @@ from tests.browser.watched_context import PATIENCE
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.long]
 
 Open = Callable[..., "Page"]
 AT_END = "(one) => one.scrollTop > 0 && one.scrollTop + one.clientHeight >= one.scrollHeight - 2"

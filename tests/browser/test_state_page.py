@@ -76,6 +76,7 @@ def usage(days: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 def test_before_anything_came(open_page: Open, served: Served):
     page = open_page("/ui/state")
     page.get_by_role("heading", name="No requests with memory in the last 30 days").wait_for()
@@ -120,6 +121,7 @@ def test_the_number_is_that_of_the_requests_that_were_made(open_page: Open, serv
     pages.at_each_size(page)
 
 
+@pytest.mark.long
 def test_a_loss_is_shown_with_its_reason_and_a_period_is_kept(open_page: Open):
     page = open_page("/ui/state")
     page.get_by_role("heading", name="No requests").wait_for()
@@ -153,6 +155,7 @@ def test_a_loss_is_shown_with_its_reason_and_a_period_is_kept(open_page: Open):
     page.get_by_role("heading", name="No requests with memory in the last 400 days").wait_for()
 
 
+@pytest.mark.long
 def test_an_error_leaves_the_last_good_value_with_its_age(open_page: Open):
     page = open_page("/ui/state")
     page.get_by_role("heading", name="No requests").wait_for()
@@ -180,6 +183,7 @@ def test_an_error_leaves_the_last_good_value_with_its_age(open_page: Open):
     assert stale.count() == 0
 
 
+@pytest.mark.long
 def test_a_server_that_takes_long_is_waited_for(open_page: Open):
     page = open_page("/ui/state")
     page.get_by_role("heading", name="No requests").wait_for()
@@ -208,6 +212,7 @@ def test_a_server_that_takes_long_is_waited_for(open_page: Open):
     page.get_by_text("for 19 of 20").wait_for()
 
 
+@pytest.mark.long
 def test_whose_key_shows_what(open_page: Open, windows: list[WatchedContext], served: Served):
     page = open_page("/ui/state", key=NOBODY_ASKED)
     dialog = page.get_by_role("dialog")
@@ -235,6 +240,7 @@ def test_whose_key_shows_what(open_page: Open, windows: list[WatchedContext], se
     assert served.key not in " ".join(windows[-1].requests)
 
 
+@pytest.mark.long
 def test_texts_from_outside_are_texts(open_page: Open):
     page = open_page("/ui/state")
     page.get_by_role("heading", name="No requests").wait_for()

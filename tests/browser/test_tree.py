@@ -39,6 +39,7 @@ CHAT = """async () => {
 }"""
 
 
+@pytest.mark.long
 def test_the_demo_shows_what_the_server_explains_and_the_slider_changes_it(
     open_page: Callable[..., Page], served: Served
 ):
@@ -70,6 +71,7 @@ def test_the_demo_shows_what_the_server_explains_and_the_slider_changes_it(
     pages.at_each_size(page)
 
 
+@pytest.mark.long
 def test_what_is_typed_before_the_first_frame_of_the_question_bar_stays(
     open_page: Callable[..., Page], served: Served
 ):

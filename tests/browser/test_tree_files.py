@@ -49,6 +49,7 @@ def test_a_dropped_file_is_read_asked_and_forgotten(open_page: Callable[..., Pag
     assert served.call("GET", f"/v1/context_memory/conversations/{address}/tree").status_code == 404
 
 
+@pytest.mark.long
 def test_a_file_may_hold_many_conversations_and_none(open_page: Callable[..., Page]):
     """Names, titles and texts of strangers stay what they are: text."""
     page = open_page("/ui/tree")
@@ -89,6 +90,7 @@ def chatgpt(title: str, text: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 def test_a_known_conversation_shows_places_until_its_file_is_there(
     open_page: Callable[..., Page], served: Served
 ):
@@ -136,6 +138,7 @@ def test_a_known_conversation_shows_places_until_its_file_is_there(
     page.get_by_text("excerpts are places here").wait_for()
 
 
+@pytest.mark.long
 def test_the_newest_question_wins_and_provisional_answers_are_asked_again(
     open_page: Callable[..., Page], served: Served
 ):
@@ -205,6 +208,7 @@ def choose(page: Page, name: str, content: str) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_short_conversation_is_not_folded(open_page: Callable[..., Page]):
     page = open_page("/ui/tree")
     choose(page, "short.json", json.dumps([{"role": "user", "content": "Hello"}]))

@@ -43,6 +43,7 @@ def selected(page: Page) -> str:
     return page.locator(f"{ROW} .tree-headline").inner_text()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("leaves", [2_600, 17_500])
 def test_thousands_of_nodes_by_keyboard_alone(leaves: int, open_page: Callable[..., Page]):
     page = open_page("/ui/tree")
@@ -127,6 +128,7 @@ def test_zooming_by_keys_and_buttons(open_page: Callable[..., Page]):
     page.locator(".tree-share", has_text="%").wait_for()
 
 
+@pytest.mark.long
 def test_hostile_summaries_are_text(open_page: Callable[..., Page]):
     page = open_page("/ui/tree")
     tree = grown(len(hostile.TEXTS))
@@ -154,6 +156,7 @@ def test_hostile_summaries_are_text(open_page: Callable[..., Page]):
     pages.check_accessible(page)
 
 
+@pytest.mark.long
 def test_a_failure_is_said_and_tried_again(open_page: Callable[..., Page]):
     page = open_page("/ui/tree")
     page.route("**/v1/context_memory/conversations/*/*", lambda route: route.abort())

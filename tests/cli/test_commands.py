@@ -32,7 +32,7 @@ def test_what_is_compressed_is_kept_in_the_users_folder(
     assert (folder / "home" / "memtree.db").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_compress_does_not_wait_for_embeddings(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,11 +88,13 @@ def test_a_store_in_the_current_folder_is_used_as_before(
     assert err.count("\n") == 1
 
 
+# The longer ones are indexed in a process of its own.
+@pytest.mark.parametrize("size", [150, pytest.param(900, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("dialect", "field"), [("messages", "messages"), ("responses", "input")])
 def test_the_body_of_a_request_is_compressed_in_its_own_dialect(
-    dialect: str, field: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    dialect: str, field: str, size: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    talk = conversation(3, turns=12, size=900)
+    talk = conversation(3, turns=12, size=size)
     body = as_messages(talk) if dialect == "messages" else as_responses(talk)
     (tmp_path / "body.json").write_text(json.dumps(body))
     options = ["--store", "memory:", "--embedder", "none", "--target", "4000"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 from pathlib import Path
 
@@ -11,18 +13,21 @@ from memtree_proxy.cli.demo import EMBEDDING, FULL, NEXT
 from memtree_proxy.cli.main import main
 
 
-@pytest.fixture
-def shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> str:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MEMTREE_EMBEDDER", "none")
-    monkeypatch.setenv("COLUMNS", "100")
-    assert main(["demo", "--tokens", "30000"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    assert list(tmp_path.iterdir()) == []
-    return out
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder, out, err = tmp_path_factory.mktemp("demo"), io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.chdir(folder)
+        patch.setenv("MEMTREE_EMBEDDER", "none")
+        patch.setenv("COLUMNS", "100")
+        assert main(["demo", "--tokens", "30000"]) == 0
+    assert err.getvalue() == ""
+    assert list(folder.iterdir()) == []
+    return out.getvalue()
 
 
 def test_it_shows_question_path_words_and_cost(shown: str) -> None:
@@ -56,7 +61,7 @@ def test_it_is_short_and_says_what_comes_next(shown: str) -> None:
 
 
 def test_the_page_shows_what_it_prints(shown: str) -> None:
-    page = (Path(__file__).parents[3] / "docs/command-line.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs/command-line.md").read_text("utf-8")
     example = page.partition("test_demo.py -->\n```\n")[2].partition("```")[0]
     assert (
         example.splitlines()

@@ -1,12 +1,14 @@
-"""What the doctor says of models: for summaries, and those of the upstream."""
+"""What the doctor says of the program itself, and of models: for summaries, of the upstream."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 
 import httpx
 import pytest
 
+from memtree import __version__
 from memtree.config import Settings
 from memtree_proxy.checkups import model_terms
 from memtree_proxy.cli import doctor
@@ -24,6 +26,31 @@ async def says(capsys, url=None):
     said = " ".join(capsys.readouterr().out.split())
     assert "sk-hidden" not in said
     return code, said[said.index(" summaries ") :]
+
+
+async def head_and_warnings(capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    """The first line, and what follows a first `warning`."""
+    settings = Settings(store="memory:", embedder="none", upstream=None, log_level="error")
+    assert await doctor.run(Namespace(), settings) == 0
+    head, _, rest = capsys.readouterr().out.partition("\n")
+    return head, " ".join(rest.partition("\nwarning ")[2].split())
+
+
+async def test_the_distribution_is_named_first(capsys: pytest.CaptureFixture[str]):
+    head, warned = await head_and_warnings(capsys)
+    assert head.startswith(f"memtree-proxy {__version__} (`memtree` ")
+    assert "package" not in warned
+
+
+async def test_another_projects_distribution_of_our_name_is_a_warning(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    stub = tmp_path / "memtree-0.0.1.dist-info"
+    stub.mkdir()
+    (stub / "METADATA").write_text("Metadata-Version: 2.1\nName: memtree\nVersion: 0.0.1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    _, warned = await head_and_warnings(capsys)
+    assert warned.startswith("package another project's `memtree` is installed")
 
 
 async def test_summaries_in_each_form(capsys):

@@ -33,7 +33,6 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
     return out + err
 
 
-@pytest.mark.slow
 def test_histories(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     history = chat(300)
     for message in history[:40]:

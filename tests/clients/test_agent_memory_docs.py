@@ -17,7 +17,7 @@ from tests.http.documented import DOCUMENT, METHODS
 from tests.server import PATIENCE, Server
 from tests.server import running as serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.clients]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.clients]
 
 PAGE = (Path(__file__).parents[2] / "docs" / "agent-memories.md").read_text("utf-8")
 

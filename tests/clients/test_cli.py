@@ -57,6 +57,7 @@ def test_compress_writes_messages_within_the_target(session_file: Path) -> None:
     assert "tokens posted" in done.stderr
 
 
+@pytest.mark.long
 def test_compress_reads_jsonl_from_standard_input(tmp_path: Path) -> None:
     lines = "\n".join(json.dumps(one) for one in coding(500))
     done = run(tmp_path, "compress", "-", "--store", "memory:", *QUICK, text=lines)
@@ -64,6 +65,7 @@ def test_compress_reads_jsonl_from_standard_input(tmp_path: Path) -> None:
     assert len(json.loads(done.stdout)) == len(lines.splitlines())
 
 
+@pytest.mark.long
 def test_explain_goes_to_standard_error(session_file: Path) -> None:
     done = run(
         session_file.parent,
@@ -80,6 +82,7 @@ def test_explain_goes_to_standard_error(session_file: Path) -> None:
     assert "excerpts, word for word" in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["stable", "auto", "fresh"])
 def test_every_mode_compresses(session_file: Path, tmp_path: Path, mode: str) -> None:
     done = run(tmp_path, "compress", str(session_file), "--target", "4000", "--mode", mode, *QUICK)
@@ -88,6 +91,7 @@ def test_every_mode_compresses(session_file: Path, tmp_path: Path, mode: str) ->
     assert messages[-1] == json.loads(session_file.read_text())[-1]
 
 
+@pytest.mark.long
 def test_delete_takes_a_file_an_address_or_all(session_file: Path, tmp_path: Path) -> None:
     store = ("--store", "sqlite:///gone.db")
     run(tmp_path, "index", str(session_file), *store, *QUICK)
@@ -103,6 +107,7 @@ def test_delete_takes_a_file_an_address_or_all(session_file: Path, tmp_path: Pat
     assert "Traceback" not in unknown.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [(), ("--all", "--address", "ab"), ("x.json", "--all")])
 def test_delete_wants_exactly_one(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     done = run(tmp_path, "delete", *arguments)
@@ -110,6 +115,7 @@ def test_delete_wants_exactly_one(tmp_path: Path, arguments: tuple[str, ...]) ->
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 def test_index_tree_and_check(session_file: Path) -> None:
     folder = session_file.parent
     indexed = run(folder, "index", str(session_file), "--store", "sqlite:///t.db", *QUICK)
@@ -125,6 +131,7 @@ def test_index_tree_and_check(session_file: Path) -> None:
     assert "no problem" in checked.stdout
 
 
+@pytest.mark.long
 def test_check_finds_damage(session_file: Path, tmp_path: Path) -> None:
     run(tmp_path, "index", str(session_file), "--store", "sqlite:///d.db", *QUICK)
     import sqlite3
@@ -137,8 +144,9 @@ def test_check_finds_damage(session_file: Path, tmp_path: Path) -> None:
     assert "problem(s)" in checked.stdout
 
 
+@pytest.mark.long
 def test_demo_finds_what_it_planted(tmp_path: Path) -> None:
-    """With embeddings; without them in tests/unit/cli/test_demo.py."""
+    """With embeddings; without them in tests/cli/test_demo.py."""
     done = run(tmp_path, "demo", "--tokens", "16000", "--full")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""  # no log line, and no bar where nobody looks
@@ -149,6 +157,7 @@ def test_demo_finds_what_it_planted(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []  # nothing is kept
 
 
+@pytest.mark.long
 def test_doctor_tells_what_does_not_work(tmp_path: Path) -> None:
     done = run(tmp_path, "doctor", "--upstream", "http://127.0.0.1:9/v1", *QUICK)
     assert done.returncode == 1
@@ -157,6 +166,7 @@ def test_doctor_tells_what_does_not_work(tmp_path: Path) -> None:
     assert run(tmp_path, "doctor", "--upstream", "none", *QUICK).returncode == 0
 
 
+@pytest.mark.long
 def test_doctor_shows_mode_and_prices(tmp_path: Path) -> None:
     shown = run(tmp_path, "doctor", "--upstream", "none", *QUICK).stdout
     assert "stable; on the chat routes auto" in shown
@@ -172,6 +182,7 @@ def test_doctor_shows_mode_and_prices(tmp_path: Path) -> None:
     assert "hush" not in shown
 
 
+@pytest.mark.long
 def test_keys_are_shown_once(tmp_path: Path) -> None:
     made = run(tmp_path, "keys", "create", "alice")
     secret = made.stdout.splitlines()[1]
@@ -186,14 +197,19 @@ def test_keys_are_shown_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("compress", "missing.json"), "missing.json"),
         (("serve", "--port", "abc"), "port"),
-        (("serve", "--store", "mysql://x"), "mysql"),
-        (("serve", "--host", "0.0.0.0"), "keys"),
-        (("serve", "--mode", "slow"), "mode"),
-        (("serve", "--prices", "gpt-5"), "prices"),
-        (("delete", "--address", "xyz"), "--address"),
-        (("delete", "missing.json"), "missing.json"),
+        *(
+            pytest.param(arguments, named, marks=pytest.mark.long)
+            for arguments, named in [
+                (("compress", "missing.json"), "missing.json"),
+                (("serve", "--store", "mysql://x"), "mysql"),
+                (("serve", "--host", "0.0.0.0"), "keys"),
+                (("serve", "--mode", "slow"), "mode"),
+                (("serve", "--prices", "gpt-5"), "prices"),
+                (("delete", "--address", "xyz"), "--address"),
+                (("delete", "missing.json"), "missing.json"),
+            ]
+        ),
     ],
 )
 def test_bad_input_is_one_clear_line(

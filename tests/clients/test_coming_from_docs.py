@@ -17,7 +17,7 @@ import pytest
 from memtree.memories.transfer.file_items import AUTO, FORMATS
 from tests.server import PATIENCE, Server, running
 
-pytestmark = [pytest.mark.slow, pytest.mark.clients]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.clients]
 
 PAGE = (Path(__file__).parents[2] / "docs" / "coming-from.md").read_text("utf-8")
 MEM0 = [

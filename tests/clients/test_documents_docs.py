@@ -20,7 +20,7 @@ from tests.scripted import Say, Scripted
 from tests.server import PATIENCE, Server
 from tests.server import running as serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.clients]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.clients]
 
 PAGE = (Path(__file__).parents[2] / "docs" / "documents.md").read_text("utf-8")
 RAG = "/v1/rag/handbook"

@@ -53,7 +53,7 @@ def held(server: Server) -> dict[int, str]:
     return found
 
 
-@pytest.mark.parametrize("seconds", [0.4, 0.9])
+@pytest.mark.parametrize("seconds", [0.4, pytest.param(0.9, marks=pytest.mark.long)])
 def test_each_document_is_whole_after_a_kill(tmp_path: Path, seconds: float):
     server = Server(tmp_path / "m.db", "--upstream", "none", "--embedder", "none")
     writer = Writer(server)

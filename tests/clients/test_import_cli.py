@@ -94,6 +94,7 @@ def messages(shown: str) -> list[Fields]:
     return list(json.loads(shown))
 
 
+@pytest.mark.long
 def test_several_are_listed_and_one_is_picked(export: Path) -> None:
     listed = run(export.parent, "import", str(export))
     assert listed.returncode == 0, listed.stderr
@@ -108,6 +109,7 @@ def test_several_are_listed_and_one_is_picked(export: Path) -> None:
         assert done.stderr.startswith("Two trips")
 
 
+@pytest.mark.long
 def test_the_only_one_is_written_and_tree_draws_it(task: Path, tmp_path: Path) -> None:
     done = run(tmp_path, "import", str(task), "-o", "history.json")
     assert done.returncode == 0, done.stderr
@@ -124,6 +126,7 @@ def test_the_only_one_is_written_and_tree_draws_it(task: Path, tmp_path: Path) -
     assert run(tmp_path, "import", "-", text=json.dumps([chatgpt_simple()])).returncode == 0
 
 
+@pytest.mark.long
 def test_all_are_written_to_a_folder_and_broken_ones_are_told(export: Path) -> None:
     (export.parent / "chat.jsonl").write_text("".join(json.dumps(x) + "\n" for x in CLAUDE_SIMPLE))
     done = run(export.parent, "import", ".", "--all", "-o", "out/deep")
@@ -153,6 +156,7 @@ async def covered(store: Path, tenant: str) -> tuple[int, int]:
     return (found.length if found else 0), len(read)
 
 
+@pytest.mark.long
 async def test_the_first_request_finds_its_memory(task: Path, tmp_path: Path) -> None:
     """Every way of giving the key; all of the history is there, and nothing for others."""
     base = tmp_path / "w.db"
@@ -173,6 +177,7 @@ async def test_the_first_request_finds_its_memory(task: Path, tmp_path: Path) ->
         assert known == length - 1  # the new question alone is not
 
 
+@pytest.mark.long
 async def test_a_running_server_warms_it_and_uses_it(task: Path, tmp_path: Path) -> None:
     base = tmp_path / "s.db"
     with running(base, "--upstream", "none", *QUICK) as server:
@@ -199,6 +204,7 @@ async def test_a_running_server_warms_it_and_uses_it(task: Path, tmp_path: Path)
     assert "Traceback" not in down.stderr
 
 
+@pytest.mark.long
 async def test_with_access_keys_only_these_are_tenants(task: Path, tmp_path: Path) -> None:
     base = tmp_path / "k.db"
     store = ("--store", f"sqlite:///{base}")

@@ -32,7 +32,7 @@ def streamed(model: Any, messages: list[Any]) -> Any:
     return whole
 
 
-@pytest.mark.parametrize("ask", [invoked, streamed])
+@pytest.mark.parametrize("ask", [pytest.param(invoked, marks=pytest.mark.long), streamed])
 def test_tool_loop(rig: Rig, ask: Callable[[Any, list[Any]], Any]) -> None:
     key = f"langchain-{ask.__name__}"
     rig.script(key, project.work(PLAIN, PARTS))

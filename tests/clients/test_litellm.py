@@ -19,7 +19,7 @@ from tests.clients.rig import Rig
 from tests.project import DEFINITIONS, DONE, PLAIN, SUMMARY, TASK, Folder
 from tests.scripted import MODEL
 
-pytestmark = [pytest.mark.slow, pytest.mark.clients]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.clients]
 
 PARTS = range(20)
 

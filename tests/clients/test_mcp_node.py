@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import pytest
 
 from memtree_proxy.mcp.definitions import BY_NAME
 from tests.clients.test_mcp_stdio import command
-from tests.server import PATIENCE, Server, running
+from tests.server import PATIENCE, Server
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 
@@ -44,13 +43,6 @@ def node() -> str:
     pytest.skip(missing)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    store = tmp_path_factory.mktemp("mcp") / "m.db"
-    with running(store, "--upstream", "none", "--embedder", "none") as made:
-        yield made
-
-
 def said(node: str, **given: Any) -> Any:
     run = subprocess.run(
         [node, "mcp.mjs"], cwd=HERE, input=json.dumps({"calls": CALLS, **given}),
@@ -74,13 +66,16 @@ def check(told: Any) -> None:
     assert "Unknown tool" in error
 
 
-@pytest.mark.parametrize("client", ["first", "second", "ai"])
+@pytest.mark.parametrize(
+    "client", ["first", *(pytest.param(one, marks=pytest.mark.long) for one in ("second", "ai"))]
+)
 def test_over_http(node: str, server: Server, client: str) -> None:
     headers = {"authorization": f"Bearer {client}"}
     check(said(node, client=client, url=f"{server.url}/mcp", headers=headers))
 
 
 # The AI SDK asks for the newer protocol, and for the older one after a second without an answer.
+@pytest.mark.long
 @pytest.mark.parametrize("client", ["first", "ai"])
 def test_over_stdio(node: str, tmp_path: Path, client: str) -> None:
     check(said(node, client=client, command=command(tmp_path)))

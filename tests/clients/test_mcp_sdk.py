@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from memtree_proxy.mcp.definitions import BY_NAME
 from tests.clients.test_mcp_stdio import command, environment
-from tests.server import PATIENCE, Server, running
+from tests.server import PATIENCE, Server
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 
@@ -26,13 +26,6 @@ MODES = {"legacy": "2025-11-25", "auto": "2026-07-28"}
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The client speaks the older protocol where 10 s have not brought an answer in the newer."""
     monkeypatch.setattr("mcp.client.session.DISCOVER_TIMEOUT_SECONDS", PATIENCE)
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    store = tmp_path_factory.mktemp("mcp") / "m.db"
-    with running(store, "--upstream", "none", "--embedder", "none") as made:
-        yield made
 
 
 @asynccontextmanager
@@ -90,7 +83,7 @@ async def test_over_http(server: Server, mode: str) -> None:
         await session(client)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", [pytest.param("legacy", marks=pytest.mark.long), "auto"])
 async def test_over_stdio(tmp_path: Path, mode: str) -> None:
     async with over_stdio(tmp_path, mode) as client:
         assert client.protocol_version == MODES[mode]

@@ -111,6 +111,7 @@ def ended(process: subprocess.Popen[bytes]) -> tuple[int, str]:
     return code, log
 
 
+@pytest.mark.long
 def test_whatever_is_asked_before_the_input_ends_is_answered(tmp_path: Path) -> None:
     """Lines that are no messages among it. What is saved has the tenant `local`."""
     odd = (
@@ -140,6 +141,7 @@ def test_whatever_is_asked_before_the_input_ends_is_answered(tmp_path: Path) -> 
     assert listed.stdout.count(FACT) == 8, listed.stderr
 
 
+@pytest.mark.long
 def test_the_newer_protocol(tmp_path: Path) -> None:
     asked = call("a", "remember", text=FACT)
     asked["params"] |= META
@@ -149,6 +151,7 @@ def test_the_newer_protocol(tmp_path: Path) -> None:
     assert said["a"]["result"]["structuredContent"]["ok"] is True
 
 
+@pytest.mark.long
 def test_a_client_that_waited_too_long_for_the_newer_protocol(tmp_path: Path) -> None:
     probe = {"jsonrpc": "2.0", "id": "probe", "method": "server/discover", "params": META}
     cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled",
@@ -169,6 +172,7 @@ def test_it_ends_when_the_input_does(tmp_path: Path) -> None:
     assert not (tmp_path / "m.db-wal").exists(), "the store was not closed"
 
 
+@pytest.mark.long
 def test_ctrl_c(tmp_path: Path) -> None:
     with started(tmp_path) as process:
         process.send_signal(signal.SIGINT)
@@ -176,6 +180,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
         assert code == 130
 
 
+@pytest.mark.long
 def test_told_to_stop(tmp_path: Path) -> None:
     with started(tmp_path) as process:
         process.send_signal(signal.SIGTERM)
@@ -183,6 +188,7 @@ def test_told_to_stop(tmp_path: Path) -> None:
         assert code == 0
 
 
+@pytest.mark.long
 def test_a_client_that_is_gone(tmp_path: Path) -> None:
     with started(tmp_path) as process:
         assert process.stdin
@@ -194,6 +200,7 @@ def test_a_client_that_is_gone(tmp_path: Path) -> None:
         assert code == 0
 
 
+@pytest.mark.long
 def test_a_store_that_cannot_be_opened_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "m.db").write_text("this is no database, and long enough to be looked at" * 100)
     done = run(tmp_path, *OPENING)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from memtree.memories.grants.grant import Chain
 from tests.clients.memory_sdk import MemorySdk, SdkError
-from tests.server import Server, running
+from tests.server import Server
 from tests.wallets import Wallet
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
@@ -29,13 +28,9 @@ PROFILE = {
 HOUR = 3_600_000
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running(tmp_path_factory.mktemp("sdk") / "store.db", "--embedder", "none") as one:
-        yield one
-
-
-@pytest.fixture(params=["", "/v1", "/api/v1"])
+@pytest.fixture(
+    params=["/v1", *(pytest.param(one, marks=pytest.mark.long) for one in ("", "/api/v1"))]
+)
 def sdk(request: pytest.FixtureRequest, server: Server) -> MemorySdk:
     key = f"sdk-{request.node.name}"
     return MemorySdk(server.url + request.param, key.replace("[", "-").replace("]", ""))
@@ -139,7 +134,7 @@ def test_searching_changing_and_deleting(sdk: MemorySdk):
 
 
 @pytest.mark.parametrize("chain", list(Chain))
-@pytest.mark.parametrize("prefix", ["", "/v1"])
+@pytest.mark.parametrize("prefix", ["/v1", pytest.param("", marks=pytest.mark.long)])
 def test_wallets_share_memories_without_any_key(server: Server, chain: Chain, prefix: str):
     """A wallet is a tenant of its own; what it grants another may search, and no more."""
     name = f"{chain} {prefix}"

@@ -36,7 +36,13 @@ def node() -> str:
     pytest.skip(missing)
 
 
-@pytest.mark.parametrize("way", ["create", "stream", "helper", "runner"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        "stream",
+        *(pytest.param(one, marks=pytest.mark.long) for one in ("create", "helper", "runner")),
+    ],
+)
 def test_tool_loop(rig: Rig, node: str, way: str) -> None:
     key = f"node-{way}"
     rig.script(key, project.work(PLAIN, PARTS))

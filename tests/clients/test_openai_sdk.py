@@ -112,6 +112,7 @@ async def _streamed(client: AsyncOpenAI, messages: list[Any]) -> dict[str, Any]:
     return {**message, "tool_calls": list(calls.values())} if calls else message
 
 
+@pytest.mark.long
 def test_async_stream(rig: Rig, key: str) -> None:
     async def session() -> str:
         async with AsyncOpenAI(
@@ -139,6 +140,7 @@ class Verdict(BaseModel):
     words: list[str]
 
 
+@pytest.mark.long
 def test_parse_helper(rig: Rig, client: OpenAI, key: str) -> None:
     """An answer of a given form at the end of a tool loop: the form goes to the model as posted."""
     wanted = Verdict(parts=len(PARTS), words=["river", "ünïcode ✓"])

@@ -23,7 +23,7 @@ from tests.server import Server
 from tests.server import running as serving
 from tests.sessions import coding
 
-pytestmark = [pytest.mark.slow, pytest.mark.clients]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.clients]
 
 KEY = {"authorization": "Bearer a-person"}
 QUESTION = {"role": "user", "content": "Which limit did we set for the invoice, and why?"}

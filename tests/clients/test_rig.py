@@ -80,6 +80,7 @@ def round_left_out(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "messages": body["messages"][:1]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("up", "down", "told"),
     [

@@ -23,7 +23,7 @@ from memtree.memories.schemas.schema_fields import MAX_DESCRIPTION_CHARS
 from tests.server import PATIENCE, Server
 from tests.server import running as serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.clients]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.clients]
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "schemas.md").read_text("utf-8")

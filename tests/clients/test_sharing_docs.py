@@ -14,7 +14,7 @@ from memtree.memories.grants.verification import Refusal
 from tests.http.documented import DOCUMENT, METHODS
 from tests.server import PATIENCE, Server, running
 
-pytestmark = [pytest.mark.slow, pytest.mark.clients]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.clients]
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sharing.md").read_text("utf-8")
 FLAGS = ("--upstream", "none", "--embedder", "none")

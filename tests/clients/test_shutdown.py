@@ -21,6 +21,7 @@ from tests.sessions import chat
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_stopping_drains_the_queue_and_leaves_nothing_behind(
     tmp_path: Path, number: signal.Signals
@@ -72,7 +73,9 @@ def refused(server: Server) -> None:
             time.sleep(0.05)
 
 
-@pytest.mark.parametrize(("seconds", "whole"), [(600, True), (1, False)])
+@pytest.mark.parametrize(
+    ("seconds", "whole"), [(600, True), pytest.param(1, False, marks=pytest.mark.long)]
+)
 async def test_a_stream_has_time_to_end(tmp_path: Path, seconds: int, whole: bool) -> None:
     slow = Slow()
     upstream = await asyncio.start_server(slow.answer, "127.0.0.1")
@@ -136,6 +139,7 @@ def to_the_end(connection: socket.socket) -> bytes:
     return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 
+@pytest.mark.long
 def test_requests_that_came_before_the_end_are_answered(tmp_path: Path) -> None:
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(running(tmp_path / "stop.db", "--upstream", "none"))

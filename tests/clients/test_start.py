@@ -46,6 +46,7 @@ def test_a_port_that_is_taken(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []  # no store was opened
 
 
+@pytest.mark.long
 def test_a_port_that_is_none(tmp_path: Path):
     server = started(tmp_path, "serve", "--port", "99999")
     assert server.communicate(timeout=PATIENCE) == (
@@ -68,6 +69,7 @@ def test_ctrl_c_while_it_is_being_imported(tmp_path: Path):
     assert (server.returncode, err) == (130, "")
 
 
+@pytest.mark.long
 def test_ctrl_c_while_its_settings_are_read(tmp_path: Path):
     pipe = tmp_path / "memtree.toml"
     os.mkfifo(pipe)  # reading it lasts until somebody has written
@@ -79,6 +81,7 @@ def test_ctrl_c_while_its_settings_are_read(tmp_path: Path):
     assert (server.returncode, err) == (130, "")
 
 
+@pytest.mark.long
 def test_a_store_that_does_not_answer_yet(tmp_path: Path):
     """A database may come later than the server, which says so before it says that it runs."""
     pytest.importorskip("psycopg")
@@ -122,6 +125,7 @@ print(found())
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("ahead", "compiles"), [([], True), (["ahead"], False)])
 def test_phrases_of_rules_are_compiled_before_a_turn_has_them(ahead: list[str], compiles: bool):
     command = [sys.executable, "-c", COMPILING, *ahead]

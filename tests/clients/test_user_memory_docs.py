@@ -20,7 +20,7 @@ from tests.http.user_memories import FIELDS, TYPESCRIPT
 from tests.server import PATIENCE, Server
 from tests.server import running as serving
 
-pytestmark = [pytest.mark.slow, pytest.mark.clients]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.clients]
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "user-memories.md").read_text("utf-8")

@@ -10,7 +10,6 @@ import os
 import random
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,10 @@ from memtree.memories.grants.grant import Chain
 from memtree.memories.grants.grant_json import grant_json, read_grant, read_share_code, share_code
 from memtree.memories.grants.signatures.wallets import is_signed_by
 from memtree.memories.grants.signed_text import signed_text
-from tests.server import PATIENCE, Server, running
+from tests.server import PATIENCE, Server
 from tests.wallets import Wallet
 
-pytestmark = [pytest.mark.slow, pytest.mark.clients]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.clients]
 
 HERE = Path(__file__).parent / "node"
 PACKAGES = ("viem", "tweetnacl", "bs58")
@@ -42,13 +41,6 @@ def node() -> str:
     if "CI" in os.environ:
         pytest.fail(missing)
     pytest.skip(missing)
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    store = tmp_path_factory.mktemp("wallets") / "m.db"
-    with running(store, "--upstream", "none", "--embedder", "none") as made:
-        yield made
 
 
 def told(node: str, **task: Any) -> Any:

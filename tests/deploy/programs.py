@@ -5,6 +5,7 @@ Without them tests are skipped at the desk and fail in CI.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -45,10 +46,16 @@ def run(*command: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
 
 
 def ask(script: str, question: object) -> Any:
-    """What a script of `tooled/` answers: JSON in, JSON out."""
+    """What a script of `tooled/` answers: JSON in, JSON out. It reads nothing but the question and
+    files of the checkout, so an equal question is not asked twice."""
+    return json.loads(_answered(program("python"), script, json.dumps(question)))
+
+
+@functools.cache
+def _answered(python: Path, script: str, question: str) -> str:
     done = subprocess.run(
-        [program("python"), HERE / "tooled" / script],
-        input=json.dumps(question),
+        [python, HERE / "tooled" / script],
+        input=question,
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -56,4 +63,4 @@ def ask(script: str, question: object) -> Any:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return done.stdout

@@ -168,12 +168,14 @@ def test_a_second_stream_goes_to_the_other(front):
             assert (len(one.hits), len(two.hits)) == (1, 1)
 
 
+@pytest.mark.long
 def test_a_large_body_comes_whole(front):
     client, _, _ = front
     size = 100 << 20
     assert client.post("/v1/chat/completions", content=b"x" * size).json() == {"size": size}
 
 
+@pytest.mark.long
 def test_a_body_beyond_the_limit_is_refused(front):
     client, one, two = front
     # Chunked, so that the size is not known before; the limit is met while it is read.

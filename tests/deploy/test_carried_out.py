@@ -32,6 +32,7 @@ def memtree(tmp_path):
     }
 
 
+@pytest.mark.long
 def test_the_first_proxy_puts_the_access_key_there_once(memtree):
     pod = of(render(FULL), "Deployment", "-proxy")["spec"]["template"]["spec"]
     (opener,) = pod["initContainers"]
@@ -46,6 +47,7 @@ def test_the_first_proxy_puts_the_access_key_there_once(memtree):
     assert len(listed.splitlines()) == 2  # a label that another begins with is one of its own
 
 
+@pytest.mark.long
 def test_a_store_that_is_not_there_holds_the_pod_back(memtree, tmp_path):
     pod = of(render(FULL), "Deployment", "-proxy")["spec"]["template"]["spec"]
     (opener,) = pod["initContainers"]

@@ -155,14 +155,19 @@ def test_an_old_proxy_goes_when_a_new_one_answers(plain):
     ("values", "says"),
     [
         ({}, "existingSecret"),
-        ({"secrets": {"store": "postgresql://x"}}, "secrets.queue"),
-        ({"secrets": {"store": "sqlite:///x", "queue": "redis://x"}}, "secrets/store"),
-        (SECRET | {"settings": {"host": "::"}}, "not"),
         (SECRET | {"settings": {"upstream_api_key": "sk"}}, "not"),
-        (SECRET | {"settings": {"MEMTREE_MEMORY": True}}, "MEMTREE_MEMORY"),
         (SECRET | {"proxy": {"replica": 3}}, "replica"),
-        (SECRET | {"ingress": {"enabled": True}}, "ingress.host"),
-        (SECRET | {"worker": {"healthPort": 80}}, "healthPort"),
+        *(
+            pytest.param(values, says, marks=pytest.mark.long)
+            for values, says in [
+                ({"secrets": {"store": "postgresql://x"}}, "secrets.queue"),
+                ({"secrets": {"store": "sqlite:///x", "queue": "redis://x"}}, "secrets/store"),
+                (SECRET | {"settings": {"host": "::"}}, "not"),
+                (SECRET | {"settings": {"MEMTREE_MEMORY": True}}, "MEMTREE_MEMORY"),
+                (SECRET | {"ingress": {"enabled": True}}, "ingress.host"),
+                (SECRET | {"worker": {"healthPort": 80}}, "healthPort"),
+            ]
+        ),
     ],
 )
 def test_wrong_values_are_refused(values, says):

@@ -72,6 +72,7 @@ def test_what_the_builder_gets(path, out):
     assert rehearsal.ignored(path, rules) is out
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_install_steps_make_a_memtree_that_serves(tmp_path):
     """Downloads what the image installs: without a package index it is skipped, but not in CI."""

@@ -53,6 +53,7 @@ def known(server, seed: int) -> bool:
     return server.post("/v1/context_memory/delete", body, **HEADERS).json()["nodes"] > 0
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_sqlite_is_backed_up_while_it_runs_and_restored(tmp_path):
     if not shutil.which("sqlite3"):
@@ -70,6 +71,7 @@ def test_sqlite_is_backed_up_while_it_runs_and_restored(tmp_path):
         assert not known(server, 2)  # came after the backup
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_postgres_is_backed_up_while_it_runs_and_restored(tmp_path):
     tools = str(programs_folder())

@@ -78,6 +78,7 @@ def test_both_units_are_equally_tight():
     assert tight[0] == tight[1]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_memtree_runs_where_no_memory_may_be_written_and_executed(tmp_path):
     port, log = free_port(), tmp_path / "log"

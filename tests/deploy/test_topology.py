@@ -53,6 +53,7 @@ def parts(tmp_path_factory):
         yield made
 
 
+@pytest.mark.long
 def test_what_is_there(parts):
     assert set(parts.names) >= {
         "postgres",
@@ -67,6 +68,7 @@ def test_what_is_there(parts):
     assert all(parts.log(name).exists() for name in parts.names)
 
 
+@pytest.mark.long
 def test_workers_index_what_came_in_by_the_balancer(parts):
     assert compress(parts.url).status_code == 200
     assert settled(parts.url)
@@ -130,6 +132,7 @@ def test_a_part_that_does_not_come_up_says_why_and_nothing_is_left(tmp_path):
         pytest.fail("it started")
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_it_all(tmp_path):
     program("caddy")
     command = [sys.executable, "-m", "deploy.topology", "--workers", "1", "--proxies", "1"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import fields
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -65,12 +67,21 @@ def reason(one: Block) -> str | None:
 
 
 @cache
+def texts_of_tests() -> tuple[str, ...]:
+    """Return the text of every test file. Does not enter folders of installed programs."""
+    texts = []
+    for folder, folders, names in os.walk(ROOT / "tests"):
+        folders[:] = sorted(set(folders) - {"node_modules", ".venv", "__pycache__"})
+        tests = (name for name in sorted(names) if fnmatch(name, "test_*.py"))
+        texts += [Path(folder, name).read_text("utf-8") for name in tests]
+    return tuple(texts)
+
+
+@cache
 def asking(page: str) -> str:
     """All test files that name a page, as one text."""
     name = page.removeprefix("docs/")
-    texts = (path.read_text("utf-8") for path in sorted((ROOT / "tests").rglob("test_*.py"))
-             if not {"node_modules", ".venv"} & set(path.parts))  # fmt: skip
-    return "\n".join(text for text in texts if f'"{name}"' in text or f'"{page}"' in text
+    return "\n".join(text for text in texts_of_tests() if f'"{name}"' in text or f'"{page}"' in text
                      or f"docs/{name}" in text)  # fmt: skip
 
 

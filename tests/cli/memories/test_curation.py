@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -43,19 +45,34 @@ class Shell:
         return [row["text"] for row in self.rows("list", "--user", "u", *more)]
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed store with memories of two users, of which each test has a copy."""
+    folder = tmp_path_factory.mktemp("filled")
+    options = ("--store", f"sqlite:///{folder}/store.db", "--embedder", "none")
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
+        patch.chdir(folder)
+        for text, *more in (
+            ("User lives in Leeds", "--user", "u", "--tag", "home"),
+            ("The parcel comes on Monday", "--user", "u", "--tag", "post"),
+            ("User prefers tea.", "--user", "u", "--category", "drinks", "--tag", "home"),
+            ("A stranger's", "--user", "v", "--tag", "home"),
+        ):
+            assert main(["memories", "add", text, *more, *options]) == 0
+    assert [one.name for one in folder.iterdir()] == ["store.db"]
+    return folder / "store.db"
+
+
 @pytest.fixture
 def shell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    filled: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Shell:
     monkeypatch.chdir(tmp_path)
-    made = Shell(f"sqlite:///{tmp_path}/store.db", capsys, monkeypatch)
-    for text, *more in (
-        ("User lives in Leeds", "--tag", "home"), ("The parcel comes on Monday", "--tag", "post"),
-        ("User prefers tea.", "--category", "drinks", "--tag", "home"),
-    ):  # fmt: skip
-        made.added(text, "--user", "u", *more)
-    made.added("A stranger's", "--user", "v", "--tag", "home")
-    return made
+    shutil.copy(filled, tmp_path / "store.db")
+    return Shell(f"sqlite:///{tmp_path}/store.db", capsys, monkeypatch)
 
 
 @pytest.mark.parametrize(

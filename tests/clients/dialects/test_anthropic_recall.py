@@ -61,6 +61,7 @@ def test_create(rig: DialectRig, client: Anthropic, key: str) -> None:
     check(rig, key, 2)
 
 
+@pytest.mark.long
 def test_stream_helper(rig: DialectRig, client: Anthropic, key: str) -> None:
     rig.script(key, [LOOKS, LOOKS, Say("It is 42.")])
     with client.messages.stream(messages=history(), **asked()) as stream:
@@ -72,6 +73,7 @@ def test_stream_helper(rig: DialectRig, client: Anthropic, key: str) -> None:
     check(rig, key, 3)
 
 
+@pytest.mark.long
 def test_goes_on_behind_such_an_answer(rig: DialectRig, client: Anthropic, key: str) -> None:
     """Thinking of a round that nobody can send again is not shown, so that the next is valid."""
     call = Call("run", {"command": "ls"})

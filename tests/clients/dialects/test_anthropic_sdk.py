@@ -112,6 +112,7 @@ def test_events(rig: DialectRig, client: Anthropic, key: str) -> None:
     assert kinds.count("content_block_start") == kinds.count("content_block_stop") == 3
 
 
+@pytest.mark.long
 def test_async_stream(rig: DialectRig, key: str) -> None:
     folder = Folder(project.files(len(PARTS), 4_000))
 
@@ -133,6 +134,7 @@ def test_async_stream(rig: DialectRig, key: str) -> None:
     check(rig, key, folder, asyncio.run(session()))
 
 
+@pytest.mark.long
 def test_tool_runner(rig: DialectRig, client: Anthropic, key: str) -> None:
     """The SDK's own tool loop, told to send the whole history."""
     rig.script(key, project.work(PLAIN, PARTS))

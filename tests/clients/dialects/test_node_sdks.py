@@ -29,6 +29,7 @@ WAYS = [
     ("anthropic.mjs", "@anthropic-ai/sdk", "claude-sonnet-5-5", "create stream helper runner"),
     ("responses.mjs", "openai", "gpt-5.5", "create stream helper"),
 ]
+QUICK = ("stream",)  # of the ways: asked in `make test` too
 
 
 def node_with(package: str) -> str:
@@ -43,7 +44,11 @@ def node_with(package: str) -> str:
 
 @pytest.mark.parametrize(
     ("program", "package", "model", "way"),
-    [(*one, way) for *one, ways in WAYS for way in ways.split()],
+    [
+        pytest.param(*one, way, marks=[] if way in QUICK else [pytest.mark.long])
+        for *one, ways in WAYS
+        for way in ways.split()
+    ],
 )
 def test_tool_loop(
     rig: DialectRig, key: str, program: str, package: str, model: str, way: str
@@ -52,6 +57,7 @@ def test_tool_loop(
     rig.check(key)
 
 
+@pytest.mark.long
 def test_a_runner_whose_history_the_server_holds(rig: DialectRig, key: str) -> None:
     """As the runner is by default. Nothing but new messages is posted, and goes on as it came."""
     run_session(rig, key, "anthropic.mjs", "@anthropic-ai/sdk", "claude-sonnet-5-5", "threads")
@@ -100,6 +106,7 @@ def answer(rig: DialectRig, key: str, sdk: str, retries: int, *, memory: bool = 
     return json.loads(run.stdout)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sdk", ["anthropic", "openai"])
 def test_a_rate_limit_is_waited_for(rig: DialectRig, key: str, sdk: str) -> None:
     rig.script(key, [Fail(429, "rate_limit_exceeded", 0), Say("It flows.")])
@@ -107,6 +114,7 @@ def test_a_rate_limit_is_waited_for(rig: DialectRig, key: str, sdk: str) -> None
     assert rig.verdict(key).problems == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("sdk", "told"),
     [("anthropic", "prompt is too long: "), ("openai", "exceeds the context window")],

@@ -32,6 +32,7 @@ def check(rig: DialectRig, key: str, requests: int) -> None:
     assert [item["type"] for item in second[-2:]] == ["function_call_output"] * 2
 
 
+@pytest.mark.long
 def test_create(rig: DialectRig, client: OpenAI, key: str) -> None:
     rig.script(key, [LOOKS, Say("It is 42.", reasoning="There it stands.")])
     answer = client.responses.create(input=history(), model=MODEL)
@@ -56,6 +57,7 @@ def test_stream_helper(rig: DialectRig, client: OpenAI, key: str) -> None:
     check(rig, key, 3)
 
 
+@pytest.mark.long
 def test_goes_on_behind_such_an_answer(rig: DialectRig, client: OpenAI, key: str) -> None:
     call = Call("run", {"command": "ls"})
     rig.script(key, [LOOKS, Say("Now I list.", (call,), reasoning="There."), Say("Done.")])

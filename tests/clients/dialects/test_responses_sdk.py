@@ -70,6 +70,7 @@ def check(rig: DialectRig, key: str, folder: Folder, answer: Any) -> None:
     rig.check(key)
 
 
+@pytest.mark.long
 def test_create(rig: DialectRig, client: OpenAI, key: str) -> None:
     rig.script(key, project.work(PLAIN, PARTS))
     folder = Folder(project.files(len(PARTS), 4_000))
@@ -90,6 +91,7 @@ def test_stream_helper(rig: DialectRig, client: OpenAI, key: str) -> None:
     assert kinds[-1] == "response.completed"
 
 
+@pytest.mark.long
 def test_async_stream(rig: DialectRig, key: str) -> None:
     folder = Folder(project.files(len(PARTS), 4_000))
 
