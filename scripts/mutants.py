@@ -9,10 +9,10 @@ OUT and OLD are folders; `kill` goes on where it ended. ARG goes to pytest.
 
 A *mutant* is one changed operator, constant, condition, returned value or dropped call. All of them
 are woven into the modules while these are imported, each behind `if active == number`, so one run
-tells exactly which tests execute which mutant. `kill` collects the tests once and forks a child for
-each mutant; the child makes its mutant the active one and runs the tests that meet it up to the
-first failure: first the test that killed it in OLD, then those that take little time and meet few
-mutants. Tests that start processes of their own see the product as it is there.
+tells exactly which tests execute which mutant. `kill` starts a pytest for each mutant, with it as
+the active one, over the tests that meet it, up to the first failure: first the test that killed it
+in OLD, then those that take little time and meet few mutants. Processes that tests start see the
+product as it is.
 
 A mutant is named by its module, function and line of code, so it is found again after the file
 moved. One whose line is gone is reported as such.
@@ -34,9 +34,11 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +52,12 @@ SOURCES = {
     "memtree_proxy": ROOT / "proxy" / "memtree_proxy",
 }
 COUNT, SEED = 200, 14
-LANES = 3  # children at once
-MUTANT_SECONDS = 150.0  # of tests, for one mutant
-TEST_SECONDS = 40.0  # a mutant may loop for ever
+LANES = 3  # mutants at once
+PARTS = 12, 100, 500  # tests of a mutant are run in parts that end here
+MUTANT_SECONDS = 200.0  # after these no other part begins
+SLOWEST = (
+    90.0  # for a part, beside ten times what its tests usually take: a mutant may loop for ever
+)
 
 COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
@@ -283,11 +288,10 @@ class Watch:
     """Which test meets which mutant; which mutant is active."""
 
     def __init__(self) -> None:
-        self.active = -1
+        self.active = int(os.environ.get("MUTANT", "-1"))
         self.test = ""
         self.met: defaultdict[str, set[int]] = defaultdict(set)
         self.seconds: defaultdict[str, float] = defaultdict(float)
-        self.failed = False
 
     def asked(self, number: int) -> bool:
         self.met[self.test].add(number)
@@ -300,7 +304,6 @@ class Watch:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.seconds[report.nodeid] += report.duration
-        self.failed |= report.failed
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if "MUTANTS_RECORD" not in os.environ or not self.met:
@@ -310,81 +313,6 @@ class Watch:
         (folder / f"met-{os.getpid()}.json").write_text(json.dumps(rows))
 
 
-class Killing:
-    """In place of pytest's loop: a child for each mutant."""
-
-    def __init__(self, watch: Watch, folder: Path, old: Path) -> None:
-        self._watch, self._folder = watch, folder
-        self._killers = {number: _name(row["killed"]) for number, row in killed(old).items()}
-
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        met = recorded(self._folder)
-        items = {item.nodeid: item for item in session.items}
-        breadth = {test: len(numbers) for test, (_, numbers) in met.items()}
-        running: dict[int, int] = {}
-        for number in remaining(self._folder):
-            killer = self._killers.get(number)
-            tests = [test for test, (_, numbers) in met.items() if number in numbers]
-            tests.sort(key=lambda test: (met[test][0] + 0.02) * breadth[test])
-            tests.sort(key=lambda test, killer=killer: _name(test) != killer)  # type: ignore[misc]
-            while len(running) >= LANES:
-                _wait(running)
-            child = os.fork()
-            if child == 0:
-                self._run(number, [items[test] for test in tests if test in items])
-            running[child] = number
-        while running:
-            _wait(running)
-        return True
-
-    def _run(self, number: int, items: list[pytest.Item]) -> None:
-        """Does not return."""
-        os.setsid()
-        silent = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(silent, 1)
-        os.dup2(silent, 2)
-        result: dict[str, Any] = {"tests": len(items), "run": 0, "killed": "", "seconds": 0.0}
-        out = self._folder / f"killed-{number}.json"
-        begun = time.monotonic()
-
-        def ended(*_: object) -> None:
-            result["seconds"] = round(time.monotonic() - begun, 2)
-            out.write_text(json.dumps(result))
-            os.killpg(0, signal.SIGKILL)
-
-        def overdue(*_: object) -> None:
-            result["killed"] += " (takes too long)"
-            ended()
-
-        signal.signal(signal.SIGALRM, overdue)
-        self._watch.active = number
-        for item, after in zip(items, [*items[1:], None], strict=True):
-            if time.monotonic() - begun > MUTANT_SECONDS:
-                break
-            result["run"] += 1
-            result["killed"] = item.nodeid
-            signal.alarm(int(TEST_SECONDS))
-            with contextlib.suppress(SystemExit):
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
-            signal.alarm(0)
-            if self._watch.failed:
-                ended()
-            result["killed"] = ""
-        ended()
-
-
-def _name(test: str) -> str:
-    """A test without its file, which may have moved."""
-    return test.partition("::")[2]
-
-
-def _wait(running: dict[int, int]) -> None:
-    child, status = os.wait()
-    number = running.pop(child, None)
-    if number is not None:
-        print(f"mutant {number} ended", status, file=sys.stderr, flush=True)
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Before any conftest.py imports the product."""
@@ -392,13 +320,6 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     sys.meta_path.insert(0, Finder(listed()))
     builtins.__mutant__ = watch.asked  # type: ignore[attr-defined]
     early_config.pluginmanager.register(watch, "mutants-watch")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if "MUTANTS_KILL" in os.environ and not hasattr(config, "workerinput"):
-        folder, old = (Path(name) for name in os.environ["MUTANTS_KILL"].split(os.pathsep))
-        watch: Any = config.pluginmanager.get_plugin("mutants-watch")
-        config.pluginmanager.register(Killing(watch, folder, old), "mutants-killing")
 
 
 # ---------------------------------------------------------------- commands
@@ -437,24 +358,72 @@ def remaining(folder: Path) -> list[int]:
     return [one.number for one in listed() if one.number not in killed(folder)]
 
 
-def _pytest(start: Sequence[str], *arguments: str, **env: str) -> int:
-    command = [sys.executable, *start, "-p", "scripts.mutants", *arguments]
-    env = {"PYTHONPATH": str(ROOT), **os.environ, **env}
+def record(folder: Path, more: Sequence[str]) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "scripts/grouped_tests.py", "-p", "scripts.mutants", *more]
+    env = {"PYTHONPATH": str(ROOT), **os.environ, "MUTANTS_RECORD": str(folder.absolute())}
     return subprocess.run(command, cwd=ROOT, env=env, check=False).returncode
 
 
-def record(folder: Path, more: Sequence[str]) -> int:
-    folder.mkdir(parents=True, exist_ok=True)
-    start = ["scripts/grouped_tests.py"]
-    return _pytest(start, *more, MUTANTS_RECORD=str(folder.absolute()))
-
-
 def kill(folder: Path, old: Path) -> int:
-    wanted = {*remaining(folder)}
-    met = recorded(folder)
-    files = {test.split("::")[0] for test, (_, hit) in met.items() if wanted & {*hit}}
-    told = f"{folder.absolute()}{os.pathsep}{old.absolute()}"
-    return _pytest(["-m", "pytest", "-q"], *sorted(files), MUTANTS_KILL=told)
+    met, before = recorded(folder), killed(old)
+    with ThreadPoolExecutor(LANES) as lanes:
+
+        def one(number: int) -> None:
+            result = kill_one(number, met, before.get(number, {}).get("killed", ""))
+            (folder / f"killed-{number}.json").write_text(json.dumps(result))
+            print(number, result, flush=True)
+
+        list(lanes.map(one, remaining(folder)))
+    return 0
+
+
+def kill_one(
+    number: int, met: Mapping[str, tuple[float, list[int]]], killer: str
+) -> dict[str, Any]:
+    """Run the tests that meet the mutant, a few at first, up to the first that fails."""
+    tests = [test for test, (_, numbers) in met.items() if number in numbers]
+    tests.sort(key=lambda test: (met[test][0] + 0.02) * len(met[test][1]))
+    tests.sort(key=lambda test: _name(test) != _name(killer))
+    begun, run = time.monotonic(), 0
+    result: dict[str, Any] = {"tests": len(tests), "run": 0, "killed": ""}
+    for first, last in pairwise((0, *PARTS, len(tests))):
+        part = tests[first:last]
+        if not part or time.monotonic() - begun > MUTANT_SECONDS:
+            break
+        run += len(part)
+        result["killed"] = _failing(number, part, sum(met[test][0] for test in part))
+        if result["killed"]:
+            break
+    return result | {"run": run, "seconds": round(time.monotonic() - begun, 1)}
+
+
+def _failing(number: int, tests: Sequence[str], seconds: float) -> str:
+    """The first test that fails with this mutant, or an empty text. `seconds`: what they take."""
+    command = [sys.executable, "-m", "pytest", "-xq", "-p", "scripts.mutants", "-p",
+               "no:cacheprovider", *tests]  # fmt: skip
+    env = {"PYTHONPATH": str(ROOT), **os.environ, "MUTANT": str(number)}
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=env, start_new_session=True, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        told, _ = process.communicate(timeout=SLOWEST + 10 * seconds)
+    except subprocess.TimeoutExpired:
+        return f"{tests[0]} or a later one takes too long"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    found = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", told, re.MULTILINE)
+    if process.returncode not in (0, 1, 2):
+        raise RuntimeError(f"pytest ended with {process.returncode}: {told[-500:]}")
+    return found[0] if found else "" if process.returncode == 0 else told[-300:]
+
+
+def _name(test: str) -> str:
+    """A test without its file, which may have moved."""
+    return test.partition("::")[2]
 
 
 def compare(old: Path, new: Path) -> int:
