@@ -38,12 +38,13 @@ def tail():
     return tail_of(history_of(conversation(1, 6_000)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "children"),
     [
         ("inline", 0),
         ("thread", 0),
-        pytest.param("child", 1, marks=pytest.mark.slow),
+        pytest.param("child", 1, marks=[pytest.mark.slow, pytest.mark.long]),
         pytest.param("forks", 1, marks=pytest.mark.slow),
     ],
 )
@@ -56,6 +57,7 @@ async def test_inline_in_a_thread_in_a_child_and_its_forks_it_is_the_same(tail, 
         await builder.close()
 
 
+@pytest.mark.slow
 async def test_without_a_child_a_thread_does_it(tail):
     builder = StageOne(child=False)
     assert await builder.grow(tail, SIZES["child"]) == grow(tail)
@@ -63,6 +65,7 @@ async def test_without_a_child_a_thread_does_it(tail):
     await builder.close()
 
 
+@pytest.mark.slow
 async def test_a_run_that_is_under_way_is_joined(tail):
     builder = StageOne(child=False)
     one, other = await asyncio.gather(*(builder.grow(tail, SIZES["thread"]) for _ in range(2)))
@@ -70,6 +73,7 @@ async def test_a_run_that_is_under_way_is_joined(tail):
     assert await builder.grow(tail, SIZES["thread"]) is not one
 
 
+@pytest.mark.slow
 async def test_tenants_do_not_join(tail):
     builder = StageOne(child=False)
     foreign = tail_of(history_of(conversation(1, 6_000), tenant="other"))
@@ -78,6 +82,7 @@ async def test_tenants_do_not_join(tail):
     assert not set(one.frontiers) & set(other.frontiers)
 
 
+@pytest.mark.slow
 async def test_who_gives_up_waiting_does_not_stop_the_others(tail):
     builder = StageOne(child=False)
     patient = asyncio.create_task(builder.grow(tail, SIZES["thread"]))
@@ -103,6 +108,7 @@ async def test_a_killed_child_costs_nothing_but_time(tail):
         await builder.close()
 
 
+@pytest.mark.slow
 async def test_where_a_child_dies_at_work_a_thread_does_it(tail, monkeypatch, caplog):
     monkeypatch.setattr(child_process, "START", "import sys; sys.stdin.buffer.read(1000)")
     builder = StageOne(parts=2)
@@ -183,7 +189,7 @@ async def test_closing_ends_children_at_work(tail, monkeypatch):
 
 
 async def until(true) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while not true():  # noqa: ASYNC110  what is waited for has no events
             await asyncio.sleep(0.005)
 
@@ -214,6 +220,7 @@ def test_frames_come_over_whole_or_not_at_all(tail):
         child_process.receive(io.BytesIO())
 
 
+@pytest.mark.slow
 def test_the_child_answers_until_its_input_ends(tail, monkeypatch):
     """`main` run here, to see what it does: in a process of its own no coverage is seen."""
     asked, answered = io.BytesIO(), io.BytesIO()
@@ -232,6 +239,7 @@ def test_the_child_answers_until_its_input_ends(tail, monkeypatch):
         assert concat(pieces) == grow(tail)
 
 
+@pytest.mark.slow
 @forking
 @pytest.mark.parametrize("parts", [1, 2, 4])
 @pytest.mark.parametrize("overlap", [1, 8_000])
@@ -245,6 +253,7 @@ def test_forks_find_what_one_process_finds(tail, monkeypatch, parts, overlap):
     assert (len(made) > 1) == (parts > 1)
 
 
+@pytest.mark.slow
 @forking
 def test_a_fork_that_fails_is_noticed(tail, monkeypatch):
     def fails(_):
@@ -271,6 +280,7 @@ def test_what_is_warmed_up_waits_for_a_tail_that_has_come(tail, monkeypatch):
     assert len(steps) == 1
 
 
+@pytest.mark.slow
 def test_without_forks_the_child_does_it_all(tail, monkeypatch):
     monkeypatch.delattr(child_process.os, "fork")
     assert concat([*child_process.grow(tail, 4)]) == grow(tail)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 import sqlite3
 from contextlib import closing
 from functools import partial
@@ -108,10 +110,19 @@ DAMAGE = [
 ]
 
 
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory) -> Path:
+    """The file of a sound store, which each test copies."""
+    path: Path = tmp_path_factory.mktemp("sound") / "store.db"
+    asyncio.run(sound_store(path))
+    return path
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("damage", "found"), DAMAGE)
-async def test_damage_is_found(tmp_path, damage, found):
+async def test_damage_is_found(tmp_path, sound, damage, found):
     path = tmp_path / "store.db"
-    await sound_store(path)
+    shutil.copyfile(sound, path)
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("DROP INDEX unique_memories")  # which would not let it happen
         assert db.execute(damage).rowcount

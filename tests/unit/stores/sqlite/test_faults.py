@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sqlite3
 import stat
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,15 +13,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from memtree.conversation.addresses import node_id
 from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable
-from memtree.ports.store import IndexBatch, Receipt
 from memtree.stores import RamStore, SqliteStore, open_store
 from memtree.stores.sqlite.migrations import MEMORY_STEPS, PARTS, TREE_STEPS
-from memtree.tree.node import Frontier, Node, Summary
-
-T = "tenant"
-ROOT = Path(__file__).parents[2]
+from tests.unit.stores.sqlite.batches import T, batch, groups
 
 
 @contextmanager
@@ -51,22 +43,6 @@ def reachable() -> Iterator[Path]:
     """A folder that other users can reach: pytest's own are closed to them."""
     with TemporaryDirectory() as folder:
         yield Path(folder)
-
-
-def batch(group: int, leaves: int = 40) -> IndexBatch:
-    """A sound batch of leaves under one address; another group has other leaves."""
-    nodes = tuple(
-        Node(node_id(group, n), 0, 300, 1, 0, Summary("headline", "body " * 100))
-        for n in range(leaves)
-    )
-    ids = tuple(node.id for node in nodes)
-    whole = Frontier(ids, (0,) * leaves, leaves, 0, leaves, 300 * leaves)
-    return IndexBatch(nodes, {node_id("address", group): whole}, 1.0)
-
-
-async def groups(store: SqliteStore, most: int = 100) -> list[int]:
-    names = {node_id("address", group): group for group in range(most)}
-    return sorted(names[each] for each in await store.frontiers(T, list(names)))
 
 
 @pytest.fixture
@@ -230,6 +206,7 @@ async def on_writer(store: SqliteStore, statement: str) -> None:
     await store.database.writer.run_bare(lambda db: db.execute(statement))
 
 
+@pytest.mark.slow
 async def test_a_full_disk(store):
     await store.commit(T, batch(1))
     await on_writer(store, "PRAGMA max_page_count = 1")  # SQLite takes the present size instead
@@ -300,6 +277,7 @@ async def test_a_file_that_was_removed_swallows_nothing(store, path, tmp_path):
     assert await groups(store) == [1, 2]
 
 
+@pytest.mark.slow
 async def test_cancellation_leaves_no_transaction_open(store, path):
     with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as other:
         for group in range(10):
@@ -325,170 +303,3 @@ async def test_the_event_loop_goes_on_during_a_long_commit(path):
     await call
     assert await groups(store) == [1]
     await store.close()
-
-
-# ---------------------------------------------------------------- other processes
-
-
-def child(code: str, *arguments: object) -> subprocess.Popen[str]:
-    """`code` in a Python of its own, which may use what this file defines."""
-    setup = f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(Path(__file__).parent)!r}]\n"
-    setup += "from test_faults import *\n"
-    return subprocess.Popen(
-        [sys.executable, "-c", setup + code, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-# Stops between the nodes of group 2 and their frontier: inside the transaction.
-STOP_INSIDE = """
-import time
-import memtree.stores.sqlite.trees as trees
-store, insert, calls = SqliteStore(Path(sys.argv[1])), trees.insert, []
-def stopping(db, head, *rest):
-    insert(db, head, *rest)
-    calls.append(head)
-    if len(calls) == 4:
-        assert db.in_transaction and "nodes" in head
-        print("inside", flush=True)
-        time.sleep(60)
-trees.insert = stopping
-async def main():
-    await store.commit(T, batch(1))
-    await store.commit(T, batch(2, 5000))
-asyncio.run(main())
-"""
-
-# Stops in a forget: after the nodes were deleted, or after its transaction.
-STOP_FORGETTING = """
-import time
-import memtree.stores.sqlite.retention as retention
-store, change = SqliteStore(Path(sys.argv[1])), retention.change
-def stop():
-    print("inside", flush=True)
-    time.sleep(60)
-def stopping(db, statement, *rest):
-    count = change(db, statement, *rest)
-    if "nodes" in statement:
-        assert db.in_transaction and count == 40
-        stop()
-    return count
-def not_scrubbing(db):
-    assert not db.in_transaction
-    stop()
-if sys.argv[2] == "nodes":
-    retention.change = stopping
-else:
-    retention.scrub = not_scrubbing
-async def main():
-    await store.commit(T, batch(1))
-    await store.commit(T, batch(2))
-    await store.forget(T, [node_id("address", 2)])
-asyncio.run(main())
-"""
-
-KEEP_FORGETTING = """
-store = SqliteStore(Path(sys.argv[1]))
-async def main():
-    for group in range(1000):
-        await store.commit(T, batch(group % 50))
-        await store.forget(T, [node_id("address", (group - 5) % 50)])
-        print(group, flush=True)
-asyncio.run(main())
-"""
-
-KEEP_WRITING = """
-store = SqliteStore(Path(sys.argv[1]))
-async def main():
-    for group in range(int(sys.argv[2]), int(sys.argv[3])):
-        await store.commit(T, batch(group))
-        print(group, flush=True)
-    await store.close()
-asyncio.run(main())
-"""
-
-
-async def reopened(path: Path) -> list[int]:
-    """The groups of a store that is sound and takes new ones."""
-    store = SqliteStore(path)
-    assert await store.check() == []
-    found = await groups(store, 3000)
-    await store.commit(T, batch(2999))
-    await store.close()
-    return found
-
-
-@pytest.mark.slow
-async def test_killed_inside_a_transaction(path):
-    with child(STOP_INSIDE, path) as process:
-        assert process.stdout
-        assert process.stdout.readline() == "inside\n"
-        process.send_signal(signal.SIGKILL)
-    store = SqliteStore(path)
-    assert (await store.stats()).nodes == 40
-    await store.close()
-    assert await reopened(path) == [1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("stop", ["nodes", "scrub"])
-async def test_killed_while_forgetting(path, stop):
-    """All or nothing; and what a killed process left in the file goes with the next sweep."""
-    with child(STOP_FORGETTING, path, stop) as process:
-        assert process.stdout
-        assert process.stdout.readline() == "inside\n"
-        process.send_signal(signal.SIGKILL)
-    store = SqliteStore(path)
-    assert await store.check() == []
-    if stop == "nodes":
-        assert await groups(store) == [1, 2]
-        assert (await store.stats()).nodes == 80
-        await store.forget(T, [node_id("address", 2)])
-    else:
-        assert await groups(store) == [1]
-        assert node_id(2, 0) in content(path)
-        assert await store.sweep(0.0) == Receipt()
-    assert (await store.stats()).nodes == 40
-    assert node_id(1, 0) in content(path)
-    assert node_id(2, 0) not in content(path)
-    await store.close()
-
-
-def content(path: Path) -> bytes:
-    return b"".join(each.read_bytes() for each in path.parent.iterdir())
-
-
-@pytest.mark.slow
-async def test_killed_at_any_time_while_forgetting(path):
-    for round_ in range(5):
-        with child(KEEP_FORGETTING, path) as process:
-            assert process.stdout
-            for _ in range(1 + 9 * round_):
-                process.stdout.readline()
-            process.send_signal(signal.SIGKILL)
-        store = SqliteStore(path)
-        assert await store.check() == []
-        assert (await store.stats()).nodes == 40 * len(await groups(store))
-        await store.close()
-
-
-@pytest.mark.slow
-async def test_killed_at_any_time(path):
-    for round_ in range(5):
-        first = round_ * 500
-        with child(KEEP_WRITING, path, first, first + 500) as process:
-            assert process.stdout
-            told = [int(process.stdout.readline()) for _ in range(1 + 7 * round_)]
-            process.send_signal(signal.SIGKILL)
-        assert set(told) <= set(await reopened(path))
-
-
-@pytest.mark.slow
-async def test_processes_that_open_a_new_file_at_once(path):
-    writers = [child(KEEP_WRITING, path, first, first + 20) for first in (0, 20, 40)]
-    for writer in writers:
-        with writer:
-            writer.communicate()
-        assert writer.returncode == 0
-    assert await reopened(path) == list(range(60))

@@ -56,7 +56,6 @@ async def test_a_file_waits_for_others_but_not_for_long(monkeypatch: pytest.Monk
     assert await asyncio.gather(*reads) == [b"{}", b"{}"]
 
 
-@pytest.mark.slow
 async def test_a_small_and_a_large_file_are_read_alike() -> None:
     wanted = PrefixQuery(tenant="t", volatile=Volatile(("note",), ()))
     messages = read_messages([raw_message(message) for message in PLAIN])
@@ -74,7 +73,6 @@ async def test_a_small_and_a_large_file_are_read_alike() -> None:
         assert told[0] == told[1]
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits there")
 async def test_a_file_that_takes_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = b"[" + b"{}," * 8_000_000 + b"{}]"  # 24 MB, half a gigabyte when it is read
@@ -88,7 +86,6 @@ async def test_a_file_that_takes_too_much_is_refused(monkeypatch: pytest.MonkeyP
         await FileReader(small=0).read(bomb, "f", PrefixQuery())
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks into /proc")
 async def test_no_process_stays_when_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     endless = parse_process.START.replace("main()", "0; import time; time.sleep(3600)")
@@ -104,7 +101,7 @@ async def test_no_process_stays_when_nobody_waits(monkeypatch: pytest.MonkeyPatc
 
 
 def wait_for_children() -> None:
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     while not children():
         assert time.monotonic() < end
         time.sleep(0.01)

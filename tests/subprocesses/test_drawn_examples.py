@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 DRAW = """
 import os, sys
@@ -29,7 +27,6 @@ def drawn(profile: str, before: str) -> str:
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
-@pytest.mark.slow
 def test_what_is_loaded_changes_no_example():
     alone = drawn("ci", "")
     assert alone.count("(") >= 50

@@ -15,11 +15,11 @@ import pytest
 
 from tests.processes import alive, descendants, needs_proc
 
-pytestmark = [needs_proc, pytest.mark.slow]
+pytestmark = needs_proc
 
 # They are gone within a moment, at most half a second where a thread looks; what they do would go
 # on for hours. The rest is for a machine with other things to do.
-SECONDS = 120.0
+SECONDS = 300.0
 
 # Stage 1 that never ends: in C code that holds the GIL, or in Python.
 IN_C = "import re; re.match(r'(a*)*b', 'a' * 64)"
@@ -89,19 +89,26 @@ def crashed(parent: subprocess.Popen[bytes]) -> None:
     parent.stdin.flush()
 
 
-@pytest.mark.parametrize("end", [killed, told_to_stop, crashed])
+@pytest.mark.parametrize(
+    "end",
+    [
+        killed,
+        pytest.param(told_to_stop, marks=pytest.mark.long),
+        pytest.param(crashed, marks=pytest.mark.long),
+    ],
+)
 def test_children_end_in_the_middle_of_c_code(tmp_path, end):
     with building(tmp_path, IN_C) as parent:
         end(parent)
 
 
-@pytest.mark.parametrize("end", [killed, crashed])
+@pytest.mark.parametrize("end", [killed, pytest.param(crashed, marks=pytest.mark.long)])
 def test_where_the_kernel_does_not_tell_a_thread_looks(tmp_path, end):
     with building(tmp_path, IN_PYTHON, WITHOUT_KERNEL) as parent:
         end(parent)
 
 
-@pytest.mark.parametrize("before", ["", WITHOUT_KERNEL])
+@pytest.mark.parametrize("before", ["", pytest.param(WITHOUT_KERNEL, marks=pytest.mark.long)])
 def test_forks_end_with_the_child(tmp_path, before):
     with building(tmp_path, IN_PYTHON, before) as parent:
         (child,) = descendants(parent.pid) - descendants_of_children(parent.pid)

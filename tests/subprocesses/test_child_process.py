@@ -194,7 +194,7 @@ def open_files() -> int:
 
 
 async def until(true) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while not true():  # noqa: ASYNC110  what is waited for has no events
             await asyncio.sleep(0.005)
 
@@ -236,7 +236,6 @@ async def test_a_run_in_the_queue_is_dropped(tail, others, monkeypatch):
 
 
 @needs_proc
-@pytest.mark.slow
 async def test_forks_end_with_their_child_and_the_next_run_is_right(tail):
     builder = StageOne(parts=3, grace=0.0)
     threads = workers()
@@ -256,7 +255,7 @@ async def test_forks_end_with_their_child_and_the_next_run_is_right(tail):
 
 
 @needs_proc
-@pytest.mark.slow
+@pytest.mark.long
 async def test_runs_begun_and_left_at_random_leave_nothing_behind(tail, others, caplog):
     """The race between a run that ends and one that is stopped: no other run loses its child."""
     others_children = processes()

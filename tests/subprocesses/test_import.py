@@ -60,11 +60,14 @@ def test_the_look_at_modules_sees_what_is_loaded():
 @pytest.mark.parametrize(
     "statement",
     [
-        "import memtree_proxy.cli.running, memtree_proxy.server.serve, memtree_proxy.cli.commands",
+        pytest.param(
+            "import memtree_proxy.cli.running, memtree_proxy.server.serve\n"
+            "import memtree_proxy.cli.commands",
+            marks=pytest.mark.long,
+        ),
         OPENED.format(settings=""),
     ],
 )
-@pytest.mark.slow
 def test_a_server_loads_no_sdk_that_it_does_not_use(statement):
     assert not {*REMOTE, "mcp", "coincurve", "nacl"} & set(loaded_by(statement))
 
@@ -84,7 +87,6 @@ def test_the_version_is_told_before_anything_is_loaded():
     assert int(count) < 300
 
 
-@pytest.mark.slow
 def test_a_server_listens_before_its_models_are_loaded():
     """Neither the embedder nor the vocabulary, nor patterns that are seldom needed."""
     opened = (
@@ -103,12 +105,12 @@ def test_a_server_listens_before_its_models_are_loaded():
     assert run.stdout.split() == ["0", "False", "1"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_look_at_modules_sees_the_sdk_of_mcp():
     assert "mcp" in loaded_by("import memtree_proxy.mcp.sdk_http")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_server_with_a_remote_model_loads_it():
     remote = "embedding_base_url='http://127.0.0.1:1/v1', embedding_model='m'"
     assert set(REMOTE) <= set(loaded_by(OPENED.format(settings=remote)))
