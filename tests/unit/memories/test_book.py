@@ -44,7 +44,7 @@ async def has_vectors(of, recipe=HashingEmbedder.recipe):
 
 
 async def until(true):
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while not await true():  # noqa: ASYNC110  of what another process does
             await asyncio.sleep(0.005)
 
@@ -480,7 +480,7 @@ async def test_whoever_waits_is_told_of_a_save():
         waiting = asyncio.create_task(of.book.changed(SCOPE, 0, 30.0))
         await asyncio.sleep(0.01)
         saved = await of.book.save(SCOPE, MemoryDraft("one"))
-        state = await asyncio.wait_for(waiting, 60)
+        state = await asyncio.wait_for(waiting, 300)
         assert state.total == 1
         (event,) = await of.book.changes(SCOPE, 0)
         assert (event.type, event.id, event.version) == ("created", saved.memory.id, 1)

@@ -42,6 +42,7 @@ async def test_a_receipt_names_what_went_and_has_looked_for_it(purge: bool):
         assert await looks.delete(SCOPE, ids) == ((), True)
 
 
+@pytest.mark.slow
 async def test_a_receipt_of_many():
     async with opened() as of:
         ids = [(await saved(of, f"Parcel number {n}")).id for n in range(MOST_SEARCHED + 7)]

@@ -43,7 +43,7 @@ async def test_every_scope_that_was_put_down_gets_its_vectors():
         for scope in SCOPES:
             work.submit(scope)
         work.start()
-        await asyncio.wait_for(work.join(), 60)
+        await asyncio.wait_for(work.join(), 300)
         assert [await lacking(of, scope) for scope in SCOPES] == [[], [], []]
         await work.close()
 
@@ -53,7 +53,7 @@ async def test_a_start_finds_what_was_left_behind():
         await saved(of, SCOPES[0], 2)
         work = pending(of, MoodyEmbedder())
         work.start()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while await lacking(of, SCOPES[0]):  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
         await work.close()
@@ -65,7 +65,7 @@ async def test_more_scopes_than_are_looked_for_at_once_are_all_found():
             await saved(of, scope, 2)
         work = pending(of, MoodyEmbedder(), left_behind=1)
         work.start()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while any([await lacking(of, scope) for scope in SCOPES]):  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
         await work.close()
@@ -94,7 +94,7 @@ async def test_an_answer_that_is_no_vector_ends_nothing():
         for scope in SCOPES:
             work.submit(scope)
         work.start()
-        await asyncio.wait_for(work.join(), 60)
+        await asyncio.wait_for(work.join(), 300)
         assert [await lacking(of, scope) for scope in SCOPES] == [[], [], []]
         await work.close()
 
@@ -112,7 +112,7 @@ async def test_what_is_saved_during_a_batch_is_not_lost():
             draft = MemoryDraft(f"later fact {number}")
             later = (await of.book.save(SCOPES[0], draft, DedupPolicy.INSERT)).memory
             work.submit(SCOPES[0], later.id)
-        await asyncio.wait_for(work.join(), 60)
+        await asyncio.wait_for(work.join(), 300)
         assert await lacking(of, SCOPES[0]) == []
         await work.close()
 
@@ -128,7 +128,7 @@ async def test_it_goes_on_when_an_embedder_comes_back():
         await asyncio.sleep(0.02)
         assert len(await lacking(of, SCOPES[0])) == 2
         embedder.down = False
-        await asyncio.wait_for(work.join(), 60)
+        await asyncio.wait_for(work.join(), 300)
         assert await lacking(of, SCOPES[0]) == []
         await work.close()
 
@@ -140,7 +140,7 @@ async def test_only_memories_whose_check_was_deferred_are_looked_at_again():
         work = pending(of, MoodyEmbedder(), settled)
         work.submit(SCOPES[0], second.id)
         work.start()
-        await asyncio.wait_for(work.join(), 60)
+        await asyncio.wait_for(work.join(), 300)
         assert settled.ids == [second.id]
         assert first.id not in settled.ids
         await work.close()
@@ -153,7 +153,7 @@ async def test_a_memory_that_was_deleted_meanwhile_keeps_nobody_waiting():
         work.submit(SCOPES[0], only.id)
         await of.book.delete(SCOPES[0], [only.id])
         work.start()
-        await asyncio.wait_for(work.join(), 60)
+        await asyncio.wait_for(work.join(), 300)
         await work.close()
 
 
@@ -166,4 +166,4 @@ async def test_closing_ends_it_in_the_middle_of_a_call():
         work.submit(SCOPES[0])
         work.start()
         await asyncio.sleep(0.01)
-        await asyncio.wait_for(work.close(), 60)
+        await asyncio.wait_for(work.close(), 300)

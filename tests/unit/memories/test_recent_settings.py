@@ -85,7 +85,7 @@ async def test_while_the_store_fails_the_last_known_ones_hold():
 async def test_a_chat_does_not_wait_for_a_store_that_hangs():
     settings, store, _ = recent()
     store.slow = True
-    assert await asyncio.wait_for(settings.of(ADA), 60) == OFF
+    assert await asyncio.wait_for(settings.of(ADA), 300) == OFF
 
 
 async def test_few_are_remembered_whatever_names_somebody_makes_up():

@@ -80,6 +80,7 @@ async def test_whose_a_memory_is():
         assert await whose(EVERY, ids[B_OF_S]) == A
 
 
+@pytest.mark.slow
 async def test_more_than_a_page_is_counted_and_deleted():
     async with opened() as of:
         for at in range(MAX_PAGE + MOST_SEARCHED):

@@ -74,6 +74,7 @@ def test_no_text_is_longer_than_asked_for():
     assert structured_text("fact", {"text": "a" * 500}, 100) == "a" * 100
 
 
+@pytest.mark.slow
 def test_a_deep_value_does_not_end_the_stack():
     data = {"a": None}
     for _ in range(50_000):

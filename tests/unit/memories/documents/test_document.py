@@ -55,6 +55,7 @@ def test_what_cannot_be_kept_is_refused_by_its_name(
     assert KEY not in refused.value.message
 
 
+@pytest.mark.slow
 def test_the_largest_document_and_the_deepest_metadata_are_kept():
     text = "a" * MAX_BYTES
     document = checked("a" * 200, text, "t" * 200, nested(MAX_DEPTH))

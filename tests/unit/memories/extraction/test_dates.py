@@ -50,5 +50,6 @@ def test_no_day_is_made_up():
     assert [one.day for one in dates("tomorrow", date.max)] == [None]
 
 
+@pytest.mark.slow
 def test_a_long_text_is_read_as_far_as_sentences_go():
     assert len(dates("on Friday. " * READ)) == READ // len("on Friday. ")

@@ -244,18 +244,21 @@ def test_lines_that_this_server_puts_in_are_no_words_of_the_user(kind, made, tag
     assert [text[a:b] for a, b in own_words(text)] == ["I live in Graz."]
 
 
+@pytest.mark.slow
 def test_a_recalled_block_is_left_out_of_a_long_message_as_well():
     recalled = "<recalled_context>\n" + "I live in Rome.\n" * 20_000 + "</recalled_context>\n"
     text = f"I like tea.\n\n{recalled}\nI live in Graz."
     assert [text[a:b] for a, b in own_words(text)] == ["I like tea.", "I live in Graz."]
 
 
+@pytest.mark.slow
 def test_of_a_long_message_the_ends_are_read():
     log = "2026-01-01 10:00:00 INFO I am ready\n" * 6_000
     text = f"I like tea.\n\n{log}\nI live in Graz."
     assert [text[a:b] for a, b in own_words(text)] == ["I like tea.", "I live in Graz."]
 
 
+@pytest.mark.slow
 def test_a_document_is_no_speech_but_for_what_is_said_around_it():
     body = "He went home and she did not.\n\n" * (DOCUMENT // 20)
     text = f"Please read on, I am in a hurry.\n\n{body}\n\nWhat do you think?"

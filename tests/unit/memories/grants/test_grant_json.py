@@ -111,6 +111,7 @@ def test_a_whole_number_may_be_written_as_a_fraction():
     assert read_grant(changed(e=float(GRANT.payload.expires))) == GRANT
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_whatever_comes_is_read_or_refused(value):
     for one in (value, {**JSON, "p": value}, {**JSON, "s": value}, changed(a=value, e=value)):

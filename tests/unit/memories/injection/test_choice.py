@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -134,6 +135,7 @@ def test_a_form_of_its_own_tells_which_read_the_same():
 moments = st.lists(st.tuples(st.lists(st.integers(1, 9), unique=True), st.sets(st.integers(1, 9))))
 
 
+@pytest.mark.slow
 @given(moments)
 def test_a_walk_of_hits_and_deletions(steps):
     """What is stored only when it has to be leads to the same sets as what is stored each time."""

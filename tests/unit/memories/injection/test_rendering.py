@@ -103,6 +103,7 @@ def test_the_longest_text_that_fits_is_whole():
     assert told("a" * (room + 1), "fact") == f"{'a' * (room - 1)}… (fact)"
 
 
+@pytest.mark.slow
 @given(st.text(max_size=600), st.sampled_from(["fact", "instruction", None, "x\n2. SYSTEM:"]))
 @example("\n" * 5_000 + "late", "fact")
 def test_any_text_is_one_safe_line(text, category):
@@ -118,6 +119,7 @@ def test_any_text_is_one_safe_line(text, category):
     shown.encode()
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=80), min_size=1, max_size=5))
 def test_a_block_has_a_line_each_and_two_tags(texts):
     block = memory_lines.block(lines_of(told(f"a{text}", "fact") for text in texts))

@@ -24,11 +24,13 @@ english = st.lists(st.sampled_from([word for word in WORDS if word.isascii()][:-
 relevances = st.one_of(st.none(), st.floats(0, 1))
 
 
-@pytest.mark.parametrize("pair", CHANGED, ids=lambda pair: f"{pair.kind}: {pair.new}")
+@pytest.mark.parametrize("kind", sorted({pair.kind for pair in CHANGED}))
 @pytest.mark.parametrize("relevance", [1.0, None])
-def test_what_changed_is_no_duplicate_in_either_direction(pair, relevance):
-    assert compare(pair.new, pair.old, relevance).relation not in SKIPPED
-    assert compare(pair.old, pair.new, relevance).relation not in SKIPPED
+def test_what_changed_is_no_duplicate_in_either_direction(kind, relevance):
+    for pair in CHANGED:
+        if pair.kind == kind:
+            assert compare(pair.new, pair.old, relevance).relation not in SKIPPED, pair
+            assert compare(pair.old, pair.new, relevance).relation not in SKIPPED, pair
 
 
 def test_most_paraphrases_are_found_where_the_embedder_sees_them():
@@ -103,6 +105,7 @@ def test_a_difference_is_short():
     assert len(found.differs[0]) <= 2 * SHOWN + 4
 
 
+@pytest.mark.slow
 @given(texts, texts, relevances)
 def test_same_is_the_same_canonical_text(new, old, relevance):
     found = compare(new, old, relevance).relation

@@ -162,6 +162,7 @@ def accepted(document: dict[str, Any] | str) -> CompiledSchema | str:
     return message
 
 
+@pytest.mark.slow
 @given(SCHEMAS, SCHEMAS, DATA)
 def test_a_schema_means_what_it_says_or_is_refused(rules, definition, data):
     document = {
@@ -180,6 +181,7 @@ def test_a_schema_means_what_it_says_or_is_refused(rules, definition, data):
         assert len(found.told("data")) < 1_000
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(KEYWORDS), st.sampled_from(ODD)), DATA)
 def test_odd_values_of_keywords(rules, data):
     for document in ({**OBJECT, **rules}, {**OBJECT, "properties": {"a": rules, "b": rules}}):

@@ -157,6 +157,7 @@ RULES = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(RULES, st.dictionaries(st.sampled_from("abc"), VALUES))
 def test_no_data_takes_more_than_the_ceiling(rules, data):
     """`of` compares them."""

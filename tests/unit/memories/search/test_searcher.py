@@ -136,6 +136,7 @@ async def test_another_embedder_starts_with_words(store):
     assert (await search.search(SCOPE, "port")).degraded == ()
 
 
+@pytest.mark.slow
 async def test_what_all_memories_say_does_not_decide_the_meaning(store):
     """Ada is in each of them: what the question says beside her counts."""
     embedder = TopicEmbedder()
@@ -163,6 +164,7 @@ async def test_what_the_named_speaker_said_comes_first(store, search):
     assert all(text.startswith("Grace:") for text in first)
 
 
+@pytest.mark.slow
 async def test_scopes_see_nothing_of_each_other(store, search):
     """Each scope holds a word of its own beside a common one."""
     scopes = [

@@ -252,6 +252,7 @@ async def test_secrets_in_data_where_a_setting_allows_them():
             assert (await t.imported([{"text": f"my key is {TOKEN}"}])).imported == 0  # of users
 
 
+@pytest.mark.slow
 async def test_as_many_as_there_is_room_for():
     file = [shoe(size) for size in range(BATCH + 5)]
     async with transferring(most=BATCH + 2) as t:

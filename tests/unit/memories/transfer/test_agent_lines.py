@@ -80,6 +80,7 @@ async def test_what_was_there_stays_under_a_schema_that_the_file_brings(dry_run:
         assert (await t.memories(AGENT))[:3] == before
 
 
+@pytest.mark.slow
 async def test_what_the_same_file_brought_before_its_schema_was_not_there():
     newer = {"kind": "Shoe", "data": {"size": 40, "worn": True}}
     many = [shoe(size) for size in range(300)]  # more than a batch
@@ -91,6 +92,7 @@ async def test_what_the_same_file_brought_before_its_schema_was_not_there():
         assert kept == [newer["data"]]
 
 
+@pytest.mark.slow
 async def test_what_an_import_stored_before_it_was_hung_up_on_gets_its_vectors():
     async with transferring(HashingEmbedder()) as t:
         task = asyncio.create_task(t.imported([shoe(size) for size in range(2_000)], AGENT))

@@ -123,6 +123,7 @@ async def test_a_scope_with_other_memories_is_left_alone():
         assert told(await t.exported(BEN)) == told(before)
 
 
+@pytest.mark.slow
 async def test_a_part_of_it_is_completed_and_nothing_is_overwritten(
     monkeypatch: pytest.MonkeyPatch,
 ):
@@ -271,6 +272,7 @@ async def act(t: Transfer, acts: list[tuple[str, int]]) -> None:
             await t.store.add_members(ADA, groups[which % len(groups)].id, [memory.id])
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(ACTS)
 def test_whatever_happened_comes_back(acts: list[tuple[str, int]]):

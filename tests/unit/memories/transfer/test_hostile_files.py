@@ -58,6 +58,7 @@ async def run(t: Transfer, raw: bytes, **options: Any) -> ImportReport | None:
         return None
 
 
+@pytest.mark.slow
 @settings(max_examples=LOOKS)
 @given(FILES, CUT, st.sampled_from([AUTO, *FORMATS]), st.booleans(), st.booleans())
 def test_nothing_that_is_stored_changes(
@@ -86,6 +87,7 @@ def test_nothing_that_is_stored_changes(
     asyncio.run(look())
 
 
+@pytest.mark.slow
 @settings(max_examples=LOOKS)
 @given(st.lists(LINES, max_size=6))
 def test_a_restore_of_anything_is_an_export_again(lines: list[Any]):

@@ -36,6 +36,7 @@ async def test_an_empty_scope_is_an_export_as_well():
     assert end == {"type": "end", "memories": 0, "groups": 0, "tombstones": 0}
 
 
+@pytest.mark.slow
 async def test_every_page_is_there_in_order():
     async with transferring() as t:
         await filled(t, 2 * PAGE + 3)
@@ -76,6 +77,7 @@ async def test_no_other_scope_is_in_it():
     assert b"tenant" not in raw
 
 
+@pytest.mark.slow
 async def test_what_comes_meanwhile_comes_at_the_end_and_is_told():
     async with transferring() as t:
         await filled(t, PAGE + 1)
@@ -89,6 +91,7 @@ async def test_what_comes_meanwhile_comes_at_the_end_and_is_told():
     assert (end["memories"], end["changed_meanwhile"]) == (PAGE + 2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pages", [0, 1, 2])
 async def test_it_ends_where_it_is_no_longer_allowed(pages: int):
     left = pages
@@ -105,6 +108,7 @@ async def test_it_ends_where_it_is_no_longer_allowed(pages: int):
     assert found[-1]["type"] != "end"
 
 
+@pytest.mark.slow
 async def test_a_store_that_fails_is_no_end(monkeypatch: pytest.MonkeyPatch):
     async with transferring() as t:
         await filled(t, PAGE + 1)

@@ -303,6 +303,7 @@ async def test_only_users_are_read(agents: Agents) -> None:
     assert report.messages == 1
 
 
+@pytest.mark.slow
 async def test_two_at_once_store_it_once(agents: Agents) -> None:
     await agents.tasks()
     said = [f"m{n}: Remind me to call number {n}." for n in range(5)]

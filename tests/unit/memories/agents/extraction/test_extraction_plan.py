@@ -179,6 +179,7 @@ async def test_what_others_change_each_time_is_a_conflict_and_stays_undone(
     assert len((await agents.say("m2: I live in Graz.")).updated) == 1
 
 
+@pytest.mark.slow
 async def test_the_memory_with_its_unique_values_is_found_among_many(agents: Agents) -> None:
     """However many newer ones of its kind there are."""
     await agents.profile("name")
@@ -202,6 +203,7 @@ async def test_a_memory_that_is_left_for_the_next_request_loses_no_message(agent
     assert result.memory.data == {"name": "Bo", "likes": ["tea"], "age": 30}
 
 
+@pytest.mark.slow
 async def test_what_is_required_may_be_said_in_another_request(agents: Agents) -> None:
     await agents.profile("kind", required=["name", "age"])
     said = ["m1: My name is Bo.", "m2: I'm 30.", "m3: I live in Graz."]

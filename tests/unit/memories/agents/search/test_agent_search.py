@@ -128,6 +128,7 @@ async def test_a_filter_holds_before_the_limit(store, search):
     assert await texts(search, "port", wanted=MemoryFilter(kind="None")) == []
 
 
+@pytest.mark.slow
 async def test_shared_memories_stand_between_own_ones_and_change_nothing_of_their_order(
     store, search
 ):
@@ -170,6 +171,7 @@ async def test_a_memory_is_listed_once_and_as_ones_own(store, search):
 QUERIES = ("which port?", "tea or rent", "the dog of Grace", "holiday", "Ada's train", "port, tea")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memories", [5, 120])
 async def test_many_searches_at_once_find_what_each_finds_alone(store, search, memories):
     words = "port tea holiday rent Ada Grace train dog some other words".split()
@@ -236,6 +238,7 @@ class Counting:
         return getattr(self.store, name)
 
 
+@pytest.mark.slow
 async def test_many_small_scopes_are_one_index_and_a_few_reads(store):
     for at in range(300):
         await save(store, of(f"a{at}"), f"the port is {at}", TOPICS)
@@ -252,6 +255,7 @@ async def test_many_small_scopes_are_one_index_and_a_few_reads(store):
     assert counting.asked == {"scope_totals": 1, "placed_memories": 1}
 
 
+@pytest.mark.slow
 async def test_searches_at_once_share_one_load(store):
     for at in range(50):
         await save(store, of(f"a{at}"), f"the port is {at}", TOPICS)
@@ -261,6 +265,7 @@ async def test_searches_at_once_share_one_load(store):
     assert counting.asked["placed_rows"] == 1
 
 
+@pytest.mark.slow
 async def test_indexes_are_bounded_in_bytes_and_forgotten_with_their_tenant(store):
     for tenant in ("acme", "other"):
         for at in range(40):

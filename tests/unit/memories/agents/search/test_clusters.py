@@ -78,6 +78,7 @@ def test_what_lies_between_two_topics_does_not_join_them():
     assert [len(one.memories) for one in clusters(given, SCALE)] == [9, 8]
 
 
+@pytest.mark.slow
 def test_every_memory_is_in_one_cluster_whatever_is_given():
     rng = random.Random(3)
     for _ in range(20):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
+import pytest
+
 from memtree.memories.extraction.model import prompt
 from memtree.memories.extraction.model.prompt import ShownMessage, shown_spans
 
@@ -64,6 +66,7 @@ def test_the_day_is_told_where_it_is_known():
     assert "message 2\n" in content["content"]
 
 
+@pytest.mark.slow
 def test_a_long_message_is_shown_in_part_and_half_characters_do_not_break_it():
     text = "\n\n".join(f"I own book number {number}, which is blue." for number in range(1_000))
     assert len(shown(text).shown) <= prompt.SHOWN + 1_000

@@ -48,6 +48,7 @@ def test_a_published_signature():
     assert ed25519.is_signed_by(base58.encoded(key), "r", base64.b64encode(signature).decode())
 
 
+@pytest.mark.slow
 @given(st.text(max_size=300), st.binary(min_size=32, max_size=32))
 def test_what_a_key_signs_is_its_own(text, seed):
     text = text.encode("utf-8", "ignore").decode()

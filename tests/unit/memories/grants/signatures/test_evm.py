@@ -53,6 +53,7 @@ def test_a_published_signature():
     assert signer("Some data", signature) == address.lower()
 
 
+@pytest.mark.slow
 @given(st.text(max_size=300), st.integers(1, ORDER - 1))
 def test_who_signed_is_found(text, number):
     text = text.encode("utf-8", "ignore").decode()

@@ -72,6 +72,7 @@ def test_the_pattern_of_mail_addresses_means_the_same(text):
     assert matches(EMAIL, text) == bool(written.search(text))
 
 
+@pytest.mark.slow
 @given(st.text("PTWYMDHS0123.,", max_size=10).map(lambda text: "P" + text))
 def test_the_pattern_of_durations_means_the_same(text):
     written = re.compile(list(KNOWN)[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def by_number(index: ScopeIndex, values, now: float):
     }
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(rows, max_size=6, unique_by=lambda row: row.number), max_size=6))
 def test_refreshed_step_by_step_or_made_at_once(batches):
     index, last = NOTHING, {}

@@ -31,6 +31,7 @@ def same(one: RowBlock, other: RowBlock) -> bool:
     return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
 
 
+@pytest.mark.slow
 @given(st.lists(rows, max_size=8))
 def test_a_block_comes_back(given_rows):
     block = RowBlock.of(given_rows)

@@ -119,6 +119,7 @@ def test_a_broken_object_as_well(text: str):
     assert last.status is LineStatus.INVALID
 
 
+@pytest.mark.slow
 def test_an_entry_of_too_many_values_is_refused_and_not_built():
     bomb = "[" + "0," * MOST_VALUES + "0]"
     text = f'[{{"a": 1}}, {bomb}, {{"b": "{{[,"}}, 7, "x,y"]'

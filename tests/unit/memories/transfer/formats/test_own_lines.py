@@ -44,6 +44,7 @@ def read(**fields: Any) -> FileItem:
     return item
 
 
+@pytest.mark.slow
 @given(records(), st.lists(NAMES, max_size=3))
 def test_a_memory_is_read_as_it_was_written(record: MemoryRecord, groups: list[str]):
     (item,) = items(export_lines.memory_line(record, groups))

@@ -4,6 +4,8 @@ import json
 from datetime import date
 from typing import Any
 
+import pytest
+
 from memtree.memories.agents.structured_extraction.model.schema_prompt import (
     KIND_SHOWN,
     KINDS_SHOWN,
@@ -57,6 +59,7 @@ def test_no_name_or_description_can_begin_a_line_of_its_own() -> None:
     assert "(one of x y)" in line
 
 
+@pytest.mark.slow
 def test_kinds_are_bounded_and_those_that_cannot_be_filled_are_left_out() -> None:
     wide = {f"field{n}": {"type": "string"} for n in range(120)}
     made = lines(*(schema(f"K{n}", wide, "d" * 9_000) for n in range(50)))
