@@ -91,6 +91,7 @@ plans = st.builds(
 moments = st.floats(0, 2e10)
 
 
+@pytest.mark.slow
 @given(st.builds(Epoch, st.binary(), *[st.integers(0, 10**7)] * 3, plans, moments))
 def test_an_epoch_is_read_as_it_was_written(one):
     assert epoch.decode_epoch(epoch.encode(one)) == one
@@ -104,6 +105,7 @@ def test_a_turn_is_read_as_it_was_written(one):
 memories = st.lists(st.builds(MemoryVersion, st.text(), st.integers(1, 99)), max_size=5).map(tuple)
 
 
+@pytest.mark.slow
 @given(memories)
 def test_what_was_shown_is_read_as_it_was_written(shown):
     begun = Epoch(b"e", 1, 2, 3, Plan(1), 0.0, shown)
@@ -275,6 +277,7 @@ def test_a_question_ends_a_small_epoch_where_another_one_would_give_it_much_more
     assert serves(one, history, hard, short, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "least"), [(8_000, 4), (4_000, 2)])
 @pytest.mark.parametrize("user", [40, 200, 600])
 def test_long_rounds_do_not_end_an_epoch_with_each_question(target, least, user):
@@ -436,6 +439,7 @@ def test_a_soft_target_bounds_blocks_by_growth_and_window():
     assert room(small, limit=free, memory=500, start=190) == 500
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 3_000), max_size=9), st.integers(4, 900), st.booleans())
 def test_blocks_never_take_more_than_was_filled(wanted, size, wants):
     """Whatever is asked for, all blocks together stay within one full bucket and the refills."""

@@ -93,6 +93,7 @@ def test_a_chat_is_told_where_it_will_fold_from_ten_thousand_tokens_on(prices: P
         assert abs(told - found) <= 2_000
 
 
+@pytest.mark.slow
 def test_between_a_call_and_its_result_a_fold_waits_a_little():
     """Where what a model thought is bound to the prompt: no round, or few, later than in a chat."""
     tools = [("tools", 100, 900)]

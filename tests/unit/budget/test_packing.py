@@ -269,6 +269,7 @@ rounds = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(rounds, min_size=1, max_size=60),
     st.integers(1_000, 60_000),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from memtree.budget import packing
 from memtree.budget.packing import LINE, LINE_TOKENS, Packed, TokenLimits, admit, begin, pack
 from memtree.budget.prices import Prices
+from memtree.config import MODES
 from memtree.context.answer import AnswerLayout, assembled
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
@@ -101,8 +102,16 @@ def test_the_line_costs_what_it_says():
     assert tokens.count(LINE) + MESSAGE_OVERHEAD == LINE_TOKENS
 
 
-@pytest.mark.parametrize("mode", ["fresh", "stable"])
-@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mode", "hard"),
+    [
+        ("fresh", False),
+        ("stable", True),
+        pytest.param("fresh", True, marks=pytest.mark.long),
+        pytest.param("stable", False, marks=pytest.mark.long),
+    ],
+)
 async def test_user_does_not_follow_the_memory_message(world, mode, hard):
     plain = await world.ask(MONOLOGUE, mode=mode, hard=hard)
     answer = await world.ask(MONOLOGUE, mode=mode, hard=hard, alternate=True)
@@ -114,17 +123,20 @@ async def test_user_does_not_follow_the_memory_message(world, mode, hard):
     assert not hard or whole <= 4_000
 
 
+@pytest.mark.slow
 async def test_no_line_where_the_assistant_follows(world):
     answer = await world.ask(story(), alternate=True)
     assert answer.epoch
     assert LINE_MESSAGE not in checked(story(), answer, alternate=True)
 
 
+@pytest.mark.slow
 async def test_users_in_a_row_that_the_client_sent_stay_as_they_are(world):
     answer = await world.ask(MONOLOGUE, alternate=True)
     assert sent(answer).count(LINE_MESSAGE) == 1
 
 
+@pytest.mark.slow
 async def test_a_system_message_between_does_not_count(world):
     posted = [*MONOLOGUE]
     for at in range(len(posted), 0, -1):
@@ -141,6 +153,7 @@ def roleplay():
     return [{"role": "system", "content": "Stay in character."}, user(CARD), *story()[1:]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fresh", "stable"])
 @pytest.mark.parametrize("alternate", [False, True])
 async def test_a_short_first_message_goes_whole_and_first(world, mode, alternate):
@@ -159,6 +172,7 @@ async def test_a_short_first_message_goes_whole_and_first(world, mode, alternate
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "first", [user(prose(1, 700)), assistant(CARD), {"role": "user", "content": ""}]
 )
@@ -169,6 +183,7 @@ async def test_what_is_long_or_not_the_users_does_not(world, first):
     assert place(messages) == (1 if first["content"] == "" else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [{"keep_first": True}, {"keep_first": True, "alternate": True}])
 async def test_within_an_epoch_nothing_before_the_end_changes(world, form):
     posted, answers = roleplay(), []
@@ -181,6 +196,7 @@ async def test_within_an_epoch_nothing_before_the_end_changes(world, form):
         assert two.messages[: len(one.messages)] == one.messages
 
 
+@pytest.mark.slow
 async def test_a_recall_block_does_not_repeat_it(world):
     posted = roleplay()
     await world.ask(posted, keep_first=True)
@@ -194,6 +210,7 @@ async def test_a_recall_block_does_not_repeat_it(world):
     assert "[1 user]" not in text_of(answer)
 
 
+@pytest.mark.slow
 async def test_another_setting_begins_another_epoch(world):
     posted = roleplay()
     forms = [{}, {"keep_first": True}, {"alternate": True}, {"keep_first": True, "alternate": True}]
@@ -202,6 +219,7 @@ async def test_another_setting_begins_another_epoch(world):
     assert [(await world.ask(posted, **form)).epoch for form in forms] == epochs
 
 
+@pytest.mark.slow
 async def test_an_answer_is_a_plain_value(world):
     """It holds no history and no tree: what can be asked about it is in its details."""
     answer = await world.used.compress(an_ask(roleplay(), mode="stable", target=4_000))
@@ -256,6 +274,7 @@ rounds = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(rounds, min_size=1, max_size=40),
     st.integers(1_000, 40_000),
@@ -359,6 +378,7 @@ def test_a_first_message_that_goes_whole_counts_and_is_a_neighbour():
     assert own(marked(0, 9, 10, 11), head=0) == EPHEMERAL
 
 
+@pytest.mark.slow
 async def test_the_form_and_the_text_do_not_change_with_the_number(world):
     """As Cline does: the markers stand on the last two messages of the user."""
 
@@ -385,6 +405,7 @@ def checked_with_tools(posted, answer: Answered, number: int):
     return sent(answer)
 
 
+@pytest.mark.slow
 async def test_a_recall_block_leaves_the_marker_of_its_message(world):
     posted = story()
     await world.ask(posted)
@@ -413,36 +434,43 @@ def test_markers_are_looked_for_in_what_is_sent_alone(monkeypatch):
 TOOLS = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
 
 
+ENDINGS = [
+    [assistant("Well, the answer is")],
+    [{**assistant("Well, "), "prefix": True}],
+    [{"role": "assistant", "content": None, "tool_calls": TOOLS},
+     {"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "yes"}]}],
+    [{"role": "assistant", "content": "", "function_call": {"name": "f", "arguments": ""}},
+     {"role": "function", "name": "f", "content": "yes"}],
+    [{"role": "assistant", "tool_calls": TOOLS}],
+    [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,x"}}]}],
+    [{"role": "user", "content": None}],
+    [{"role": "user"}],
+    [{"role": "user", "content": []}],
+    [user("And?"), {"role": "system", "content": "Be quick."}],
+]  # fmt: skip
+
+
+def endings():
+    """Every ending in every mode, and in both forms; one mode of each ending is not `long`."""
+    for number, ending in enumerate(ENDINGS):
+        for at, mode in enumerate(MODES):
+            form = ({}, {"alternate": True, "keep_first": True})[(number + at) % 2]
+            marks = () if at == number % len(MODES) else pytest.mark.long
+            yield pytest.param(ending, mode, form, marks=marks)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "ending",
-    [
-        [assistant("Well, the answer is")],
-        [{**assistant("Well, "), "prefix": True}],
-        [{"role": "assistant", "content": None, "tool_calls": TOOLS},
-         {"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "yes"}]}],
-        [{"role": "assistant", "content": "", "function_call": {"name": "f", "arguments": ""}},
-         {"role": "function", "name": "f", "content": "yes"}],
-        [{"role": "assistant", "tool_calls": TOOLS}],
-        [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,x"}}]}],
-        [{"role": "user", "content": None}],
-        [{"role": "user"}],
-        [{"role": "user", "content": []}],
-        [user("And?"), {"role": "system", "content": "Be quick."}],
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("mode", ["fresh", "stable", "auto"])
-async def test_whatever_stands_last_is_sent_whole(mode, ending):
+@pytest.mark.parametrize(("ending", "mode", "form"), list(endings()))
+async def test_whatever_stands_last_is_sent_whole(world, ending, mode, form):
     posted = [*story(), *ending]
-    for form in ({}, {"alternate": True, "keep_first": True}):
-        world = World()
-        answer = await world.ask(posted, mode=mode, **form)
-        assert answer.changed
-        assert checked(posted, answer, **form)[-1] == posted[-1]
-        again = await world.ask(posted, mode=mode, **form)
-        assert again.messages == answer.messages
+    answer = await world.ask(posted, mode=mode, **form)
+    assert answer.changed
+    assert checked(posted, answer, **form)[-1] == posted[-1]
+    again = await world.ask(posted, mode=mode, **form)
+    assert again.messages == answer.messages
 
 
+@pytest.mark.slow
 async def test_an_ask_is_not_changed_by_what_it_does_not_use(world):
     posted = story()
     plain = an_ask(posted)

@@ -54,7 +54,7 @@ async def test_an_epoch_goes_on_while_something_is_appended(world: World, hard: 
     assert len({answer.cached_tokens for answer in answers}) == 1
 
 
-@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("hard", [False, pytest.param(True, marks=pytest.mark.long)])
 async def test_it_ends_at_its_high_water_mark_and_begins_with_a_fresh_cut(
     world: World, hard: bool
 ) -> None:
@@ -313,7 +313,7 @@ async def test_two_processes_agree(world: World) -> None:
         world.used, other = other, world.used
 
 
-@pytest.mark.parametrize("question", [False, True])
+@pytest.mark.parametrize("question", [pytest.param(False, marks=pytest.mark.long), True])
 async def test_two_that_begin_at_once_send_the_same(world: World, question: bool) -> None:
     """Their clocks differ by a moment, so that their epochs would."""
     posted = [*after(story(), 1)[:-1], user(QUESTION)] if question else story()
@@ -404,7 +404,7 @@ async def test_a_chat_that_passes_is_told_why_and_where_it_will_fold() -> None:
         assert abs(estimate - answer.raw_tokens) < 0.1 * answer.raw_tokens + 1_000
 
 
-@pytest.mark.parametrize("mode", ["auto", "stable"])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("stable", marks=pytest.mark.long)])
 async def test_hard_targets_are_never_passed(world: World, mode: str) -> None:
     made, folded = story(401), 0
     for end in range(241, 401, 20):  # where a soft target would pass for a while

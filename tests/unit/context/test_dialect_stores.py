@@ -47,6 +47,7 @@ def world() -> World:
     return World()
 
 
+@pytest.mark.slow
 async def test_what_a_chat_stored_is_not_made_again(world: World) -> None:
     chat = await sent(world, "")
     assert chat.epoch
@@ -61,6 +62,7 @@ async def test_what_a_chat_stored_is_not_made_again(world: World) -> None:
     assert len(world.rows["turns"]) == 3
 
 
+@pytest.mark.slow
 async def test_each_goes_on_with_its_own_epoch(world: World) -> None:
     answered = replace(TALK[-1], steps=(Step("", "It is done."),))
     longer = (*TALK[:-1], answered, *conversation(seed=6, turns=0, size=9))
@@ -74,6 +76,7 @@ async def test_each_goes_on_with_its_own_epoch(world: World) -> None:
         assert later.begun == before.begun
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["", *DIALECTS])
 async def test_what_one_forgets_is_forgotten_for_all(world: World, by: str) -> None:
     for dialect in ("", *DIALECTS):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from memtree.errors import EmbedderUnavailable
 from tests.properties.process import World, after, story, user
 
@@ -49,6 +51,7 @@ def asking(posted):
     return [*posted[:-1], user("Which of these harbours did we say opens at seven, and why?")]
 
 
+@pytest.mark.slow
 async def test_the_question_is_embedded_before_the_tree_grows():
     for mode in ("stable", "fresh"):
         world, noted = a_world()
@@ -57,6 +60,7 @@ async def test_the_question_is_embedded_before_the_tree_grows():
         assert "commit" in world.store.calls[noted.store_calls[0] :]
 
 
+@pytest.mark.slow
 async def test_within_an_epoch_only_a_question_is_embedded_and_a_repeated_request_is_not():
     world, noted = a_world()
     posted = asking(story())
@@ -71,6 +75,7 @@ async def test_within_an_epoch_only_a_question_is_embedded_and_a_repeated_reques
     assert len(noted.asked) == 1
 
 
+@pytest.mark.slow
 async def test_an_embedding_does_not_outlive_its_request():
     world, noted = a_world()
     noted.go.clear()
@@ -81,6 +86,7 @@ async def test_an_embedding_does_not_outlive_its_request():
     assert noted.cancelled == 1
 
 
+@pytest.mark.slow
 async def test_words_rank_where_the_embedder_fails():
     world, noted = a_world()
     noted.broken = True

@@ -73,6 +73,7 @@ SESSIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fresh", "stable"])
 @pytest.mark.parametrize("name", SESSIONS)
 async def test_all_excerpts_stand_where_they_are_said_to(name, mode):
@@ -87,6 +88,7 @@ async def test_all_excerpts_stand_where_they_are_said_to(name, mode):
         assert parts & {"content[1]", "content[2]", "tool_calls[0].function.arguments"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [{"start": 1}, {"part": "content[2]"}, {"sha256": "0" * 64}])
 async def test_the_check_can_fail(change):
     posted = SESSIONS["agent"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
 from memtree.context.request import CompressRequest
 from memtree.conversation.history import History, read
@@ -62,6 +63,7 @@ def texts(summary: Summary) -> tuple[Any, ...]:
     return summary.headline, summary.body, summary.anchors, summary.extraction
 
 
+@pytest.mark.slow
 async def test_each_summary_is_as_extraction_makes_it_today():
     world = World()
     nodes = await stored_by_an_older_program(world)
@@ -75,6 +77,7 @@ async def test_each_summary_is_as_extraction_makes_it_today():
     assert (await world.store.nodes("t", list(nodes)))[next(iter(nodes))].summary.version == 0
 
 
+@pytest.mark.slow
 async def test_answers_show_the_new_ones_and_plans_under_way_the_old_ones():
     world = World()
     await stored_by_an_older_program(world)
@@ -88,6 +91,7 @@ async def test_answers_show_the_new_ones_and_plans_under_way_the_old_ones():
     assert b"old body" not in b"".join(fresh.messages)
 
 
+@pytest.mark.slow
 async def test_once_is_enough_and_nothing_is_embedded_again():
     world = World(embedding=True)
     await stored_by_an_older_program(world)
@@ -100,6 +104,7 @@ async def test_once_is_enough_and_nothing_is_embedded_again():
     assert not world.embedder.embedded
 
 
+@pytest.mark.slow
 async def test_a_warm_request_asks_for_nothing_more():
     world = World()
     await stored_by_an_older_program(world)
@@ -111,6 +116,7 @@ async def test_a_warm_request_asks_for_nothing_more():
     assert "newest_summaries" not in world.store.calls
 
 
+@pytest.mark.slow
 async def test_what_was_left_by_a_run_that_ended_is_done_by_the_next():
     world = World()
     nodes = await stored_by_an_older_program(world)
@@ -123,6 +129,7 @@ async def test_what_was_left_by_a_run_that_ended_is_done_by_the_next():
     assert len(await world.store.newest_summaries("t", list(nodes))) == len(nodes)
 
 
+@pytest.mark.slow
 async def test_a_summary_by_a_model_stays():
     world = World()
     nodes = await stored_by_an_older_program(world)
@@ -136,6 +143,7 @@ async def test_a_summary_by_a_model_stays():
     assert len(world.rows["summaries"]) == len(nodes)
 
 
+@pytest.mark.slow
 async def test_parents_made_after_an_upgrade_read_the_new_summaries():
     world = World()
     await stored_by_an_older_program(world)
@@ -152,6 +160,7 @@ async def test_parents_made_after_an_upgrade_read_the_new_summaries():
     assert {node.summary.extraction for node in stored.values()} == {0, VERSION}
 
 
+@pytest.mark.slow
 async def test_nothing_is_written_for_a_tenant_that_was_forgotten():
     world = World()
     await stored_by_an_older_program(world)
@@ -164,6 +173,7 @@ async def test_nothing_is_written_for_a_tenant_that_was_forgotten():
     assert not world.rows["summaries"]
 
 
+@pytest.mark.slow
 async def test_a_store_that_fails_ends_the_renewal_and_no_answer():
     world = World()
     await stored_by_an_older_program(world)

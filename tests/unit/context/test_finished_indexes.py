@@ -6,6 +6,7 @@ import gc
 from dataclasses import replace
 from weakref import ref
 
+import pytest
 from msgspec.structs import replace as replace_frontier
 
 from memtree.context.caches import NodeCache
@@ -90,6 +91,7 @@ def test_it_holds_no_corpus_and_finds_none_without_its_vectors():
     assert kept.before(HISTORY, len(HISTORY)) is not None
 
 
+@pytest.mark.slow
 def test_what_lacks_vectors_takes_no_more_for_each_of_them():
     nodes = NodeCache()
     kept = FinishedIndexes(nodes, Clock(), 100_000)
@@ -114,6 +116,7 @@ def test_a_deletion_takes_what_is_of_the_tenant_and_bytes_are_bounded():
     assert (small.find(HISTORY), small.nbytes) == (None, 0)
 
 
+@pytest.mark.slow
 async def test_a_request_that_comes_again_reads_its_turn_and_nothing_else():
     world, posted = World(), story()
     first = await world.ask(posted)
@@ -127,6 +130,7 @@ async def test_a_request_that_comes_again_reads_its_turn_and_nothing_else():
     assert {"frontiers", "put_turn"} <= set(world.store.calls)
 
 
+@pytest.mark.slow
 async def test_after_a_deletion_nothing_is_answered_from_before_it():
     world, posted = World(), story()
     first = await world.ask(posted)

@@ -71,7 +71,9 @@ def everything(path: Path) -> bytes:
     return b"".join(file.read_bytes() for file in files)
 
 
-@pytest.mark.parametrize("how", ["history", "address", "tenant"])
+@pytest.mark.parametrize(
+    "how", ["history", pytest.param("address", marks=pytest.mark.long), "tenant"]
+)
 async def test_nothing_of_it_is_found_anywhere(tmp_path: Path, how: str) -> None:
     path = tmp_path / "m.db"
     async with opened(path) as (runtime, memory):

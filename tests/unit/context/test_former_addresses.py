@@ -36,6 +36,7 @@ async def stored_before(posted: list[dict[str, Any]], world: World) -> History:
     return history
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [0, 30])
 async def test_an_index_of_before_is_found_and_goes_on(more):
     posted = chat(240, seed=3)
@@ -51,6 +52,7 @@ async def test_an_index_of_before_is_found_and_goes_on(more):
     assert await world.store.frontiers("t", history.former_addresses()[0]), "kept until it expires"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["history", "address"])
 async def test_forgetting_takes_the_former_addresses(by):
     posted = chat(240, seed=3)
@@ -66,6 +68,7 @@ async def test_forgetting_takes_the_former_addresses(by):
     assert not world.rows["nodes"]
 
 
+@pytest.mark.slow
 async def test_what_counts_in_another_text_is_indexed_anew():
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
     posted = chat(240, seed=3)

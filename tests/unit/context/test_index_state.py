@@ -60,6 +60,7 @@ def test_a_reason_keeps_its_name_in_front_of_its_size() -> None:
     assert with_size(Reason.CHEAPER_WHOLE, 53_000) == "cheaper-whole; folds-at=53000"
 
 
+@pytest.mark.slow
 async def test_the_open_leaf_is_extracted_in_a_thread_and_once_for_all_searches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

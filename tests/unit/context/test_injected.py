@@ -112,8 +112,15 @@ async def test_without_memories_no_byte_is_another(world, notes, mode):
     assert none.memories == ()
 
 
-@pytest.mark.parametrize("mode", ["fresh", "stable"])
-@pytest.mark.parametrize("hard", [True, False])
+@pytest.mark.parametrize(
+    ("mode", "hard"),
+    [
+        ("fresh", True),
+        ("stable", False),
+        pytest.param("fresh", False, marks=pytest.mark.long),
+        pytest.param("stable", True, marks=pytest.mark.long),
+    ],
+)
 async def test_their_tokens_are_part_of_the_answers_size(world, notes, mode, hard):
     long = {f"m{n}": f"{'long words of a fact ' * 11}{n} (fact)" for n in range(5)}
     for id_, text in long.items():

@@ -45,6 +45,7 @@ def history():
     return history_of(conversation(3, 30_000))
 
 
+@pytest.mark.slow
 def test_each_turn_has_the_tree_below_its_frontier_and_shares_the_rest(history):
     ends = range(8, len(history), 9)
     found = steps(history, ends)
@@ -58,6 +59,7 @@ def test_each_turn_has_the_tree_below_its_frontier_and_shares_the_rest(history):
     assert trees[0].shared_bytes == size_of(trees[-1])
 
 
+@pytest.mark.slow
 def test_a_branch_has_a_copy_and_changes_nothing_of_the_trees_that_were_there(history):
     middle = len(history) // 2
     found = steps(history, [middle, len(history)])
@@ -72,6 +74,7 @@ def test_a_branch_has_a_copy_and_changes_nothing_of_the_trees_that_were_there(hi
     assert not tree.shares_with(late)
 
 
+@pytest.mark.slow
 def test_nodes_of_a_run_that_began_earlier_give_the_same_tree(history):
     """A request that joins a run gets all that the run has made, from its own beginning on."""
     middle = len(history) // 2
@@ -81,6 +84,7 @@ def test_nodes_of_a_run_that_began_earlier_give_the_same_tree(history):
     check(tree, whole.frontier)
 
 
+@pytest.mark.slow
 def test_nothing_is_ever_added_to_the_empty_tree(history):
     made = batch(history)
     tree = EMPTY_TREE.grown(made.frontier, made.nodes)
@@ -90,6 +94,7 @@ def test_nothing_is_ever_added_to_the_empty_tree(history):
     assert EMPTY_TREE.grown(EMPTY, ()) is EMPTY_TREE
 
 
+@pytest.mark.slow
 def test_a_text_that_stands_twice_makes_two_leaves_of_one_node():
     said = conversation(4, 6_000)
     history = history_of([*said, *said, *said])
@@ -98,6 +103,7 @@ def test_a_text_that_stands_twice_makes_two_leaves_of_one_node():
         check(tree, made.frontier)
 
 
+@pytest.mark.slow
 def test_of_nodes_in_two_layers_the_first_counts(history):
     made = batch(history)
     tree = KnownTree.of(made.frontier, {node.id: node for node in made.nodes})
@@ -111,6 +117,7 @@ def test_of_nodes_in_two_layers_the_first_counts(history):
         layers[b"nothing"]
 
 
+@pytest.mark.slow
 def test_the_cache_walks_no_tree_that_it_has_seen_grow(history):
     """A turn costs what is new in it: the tree of the turn before is at hand as it is."""
     cache = NodeCache()
@@ -127,6 +134,7 @@ def test_the_cache_walks_no_tree_that_it_has_seen_grow(history):
     assert cache.tenants == set()
 
 
+@pytest.mark.slow
 def test_the_cache_keeps_no_more_nodes_than_it_may(history):
     made = batch(history)
     size = size_of(KnownTree.of(made.frontier, by_id(made))) + TREE_BYTES
@@ -143,6 +151,7 @@ def test_the_cache_keeps_no_more_nodes_than_it_may(history):
     assert NodeCache(0).tree("t", made.frontier) is None
 
 
+@pytest.mark.slow
 def test_nodes_that_trees_share_count_once_however_many_trees_there_are(history):
     cache, tree = NodeCache(), EMPTY_TREE
     alone = NodeCache()

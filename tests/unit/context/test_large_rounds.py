@@ -42,8 +42,18 @@ def sizes(posted: list[dict[str, Any]], answer: Any) -> tuple[int, int]:
     return newest, answer.sent_tokens
 
 
-@pytest.mark.parametrize("mode", ["fresh", "stable", "auto"])
-@pytest.mark.parametrize(("target", "words"), [(8_000, 800), (8_000, 1_200), (2_000, 400)])
+SIZES = [(8_000, 800), (8_000, 1_200), (2_000, 400)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mode", "target", "words"),
+    [
+        pytest.param(mode, *size, marks=() if at == number else pytest.mark.long)
+        for at, mode in enumerate(["fresh", "stable", "auto"])
+        for number, size in enumerate(SIZES)
+    ],
+)
 async def test_memory_and_the_ask_stand_beside_a_large_round(mode, target, words):
     posted = session(ASK, words)
     answer = await World(embedding=True).ask(posted, target=target, hard=True, mode=mode)
@@ -59,6 +69,7 @@ async def test_memory_and_the_ask_stand_beside_a_large_round(mode, target, words
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fresh", "stable"])
 async def test_of_a_long_ask_the_first_tenth_of_the_target_is_shown(mode):
     posted = session(LONG_ASK, 1_200)
@@ -70,6 +81,7 @@ async def test_of_a_long_ask_the_first_tenth_of_the_target_is_shown(mode):
     assert tokens.count(shown) >= 800
 
 
+@pytest.mark.slow
 async def test_the_same_request_again_gets_the_same_bytes():
     world = World()
     posted = session(ASK, 1_200)
@@ -94,6 +106,7 @@ async def test_without_a_tree_the_ask_is_still_shown():
     assert answer.state.startswith("degraded")
 
 
+@pytest.mark.slow
 async def test_a_small_window_leaves_memory_less():
     posted = session(ASK, 1_200)
     newest = sum(tokens.count(Message.of(m).text) + 4 for m in posted[-9:])

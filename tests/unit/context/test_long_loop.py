@@ -12,7 +12,7 @@ from memtree.conversation.message import Message
 from tests.properties.process import World, assistant, begins, user
 from tests.sessions import chat
 
-ROUNDS = 240
+ROUNDS = 140
 ASK = "Rename the parameter limit to ceiling in every module of the shop, then run all tests."
 
 
@@ -31,7 +31,9 @@ def tool_round(number: int, words: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("words", "hard"), [(60, False), (60, True), (1_200, False)])
+@pytest.mark.parametrize(
+    ("words", "hard"), [(60, False), pytest.param(60, True, marks=pytest.mark.long), (1_200, False)]
+)
 async def test_the_ask_and_the_last_rounds_stay_in_sight(words: int, hard: bool) -> None:
     world = World()
     posted = [user("Hello."), assistant("Hello, what is there to do?"), user(ASK)]

@@ -51,6 +51,7 @@ def places(answer: Answered) -> list[int]:
     return [item.index for item in answer.items if isinstance(item, KeptMessage)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fresh", "stable"])
 @pytest.mark.parametrize("hard", [False, True])
 async def test_it_stands_whole_behind_memory(world: World, mode: str, hard: bool) -> None:
@@ -71,6 +72,7 @@ async def test_it_stands_whole_behind_memory(world: World, mode: str, hard: bool
     assert not hard or answer.sent_tokens <= 4_000
 
 
+@pytest.mark.slow
 async def test_an_epoch_only_grows_and_asks_for_no_quote_of_it(world: World) -> None:
     history = posted()
     history[-1] = user("What was said of the Zebrafish tool, and may it be called?")
@@ -87,6 +89,7 @@ async def test_an_epoch_only_grows_and_asks_for_no_quote_of_it(world: World) -> 
     assert not any(answer.stays > answer.sent_tokens for answer in answers)
 
 
+@pytest.mark.slow
 async def test_without_tools_to_load_nothing_is_pinned(world: World) -> None:
     answer = await world.ask(posted(), dialect="messages")
     kept = places(answer)

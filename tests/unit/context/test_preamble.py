@@ -30,6 +30,7 @@ def memory_of(answer: Any) -> Any:
     return next(c for c in contents if "<context_memory>" in json.dumps(c))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fresh", "stable"])
 async def test_a_string_gets_the_blocks_in_front(mode):
     world = World()
@@ -39,6 +40,7 @@ async def test_a_string_gets_the_blocks_in_front(mode):
     assert DETAILS not in content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fresh", "stable"])
 async def test_a_list_keeps_its_parts(mode):
     marked = {"type": "text", "text": RULES, "cache_control": {"type": "ephemeral"}}
@@ -50,6 +52,7 @@ async def test_a_list_keeps_its_parts(mode):
     assert "cache_control" not in content[0], "markers stand where memory puts its own"
 
 
+@pytest.mark.slow
 async def test_it_counts_against_the_window_and_not_against_the_target():
     long = f"<system-reminder>{'Use tabs. ' * 3_000}</system-reminder>"
     plain = await World().ask(talk("Greet me."), mode="fresh")
@@ -60,6 +63,7 @@ async def test_it_counts_against_the_window_and_not_against_the_target():
     assert long in memory_of(small)
 
 
+@pytest.mark.slow
 async def test_a_changed_block_changes_bytes_and_keeps_epoch_and_address():
     world = World()
     posted = talk(f"{RULES}Greet me.")
@@ -69,6 +73,7 @@ async def test_a_changed_block_changes_bytes_and_keeps_epoch_and_address():
     assert memory_of(first).removeprefix(RULES) == memory_of(other).removeprefix(AGENTS)
 
 
+@pytest.mark.slow
 async def test_within_an_epoch_it_is_the_same():
     world = World()
     posted = talk(f"{RULES}Greet me.")
@@ -82,6 +87,7 @@ async def test_within_an_epoch_it_is_the_same():
     assert all(memory_of(answer).startswith(RULES) for answer in answers)
 
 
+@pytest.mark.slow
 async def test_a_first_message_that_goes_whole_is_not_told_twice():
     world = World()
     answer = await world.ask(talk(f"{RULES}Greet me."), mode="fresh", keep_first=True)
@@ -89,6 +95,7 @@ async def test_a_first_message_that_goes_whole_is_not_told_twice():
     assert text.count("Always use tabs") == 1
 
 
+@pytest.mark.slow
 async def test_nothing_of_it_is_stored():
     world = World()
     await world.ask(talk(f"{RULES}Greet me."))

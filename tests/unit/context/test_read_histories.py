@@ -6,7 +6,7 @@ import asyncio
 from array import array
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.context.context_memory import CompressRequest, ContextMemory
@@ -98,7 +98,7 @@ def outcome(read):
     )
 
 
-@settings(max_examples=300, deadline=None)
+@pytest.mark.slow
 @given(st.lists(GOOD, max_size=12), st.lists(MESSAGES, max_size=6), st.data())
 def test_going_on_is_reading_everything(beginning, rest, data):
     try:
@@ -242,6 +242,7 @@ def test_every_deletion_forgets_what_was_read():
     assert service.cached_tenants == set()
 
 
+@pytest.mark.slow
 def test_two_agents_that_share_a_beginning_are_each_read_from_where_they_were():
     """As the edge names what a body begins with: the newest body that has its first blocks."""
     service, bodies = memory(), KnownBodies(1)

@@ -42,6 +42,7 @@ def memory(texts, posted, epoch=EPOCH):
     return texts.memory_message(history_of(posted), epoch, {}).text
 
 
+@pytest.mark.slow
 def test_the_same_request_is_rendered_once():
     texts = RenderedTexts()
     with counting() as first:

@@ -5,7 +5,7 @@ On a whole `ContextMemory` with its queue, over the store in memory and over SQL
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pytest
 
 from memtree.budget.costs import costs_little
 from memtree.budget.prices import CAUTIOUS
+from memtree.config import MODES
 from memtree.context.context_memory import ContextMemory
 from memtree.context.state import State
 from memtree.conversation.message import Message
@@ -36,6 +37,8 @@ pytestmark = pytest.mark.slow
 Posted = list[dict[str, Any]]
 
 TARGET = 8_000
+ROO = "Roo: the first message, a summary, the last rounds"
+CLAUDE_CODE = "Claude Code, Cline CLI: the summary of the user"
 FACT = "The launch code of project Marigold is ZETA."
 QUESTION = "What is the launch code of project Marigold?"
 STEPS = " ".join(f"Step {n}: changed part{n}.py because of ticket T-{n}." for n in range(80))
@@ -80,7 +83,7 @@ class Desk:
         return stats.nodes, stats.addresses, stats.vectors
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", pytest.param("sqlite", marks=pytest.mark.long)])
 async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Desk]:
     url = "memory:" if request.param == "memory" else f"sqlite:///{tmp_path / 'm.db'}"
     store = open_store(url)
@@ -102,17 +105,23 @@ def size_of(posted: Posted) -> int:
 
 def newest(posted: Posted, size: int) -> Posted:
     """The last messages, from a user message on, of at least that many tokens."""
+    totals = running_totals(posted)
     first = len(posted) - 1
-    while posted[first]["role"] != "user" or size_of(posted[first:]) < size:
+    while posted[first]["role"] != "user" or totals[-1] - totals[first] < size:
         first -= 1
     return posted[first:]
+
+
+def running_totals(posted: Posted) -> list[int]:
+    """Return the tokens of the first i messages, for every i from 0 on."""
+    return list(history_of([Message.of(one) for one in posted]).totals)
 
 
 def condensed(how: str, full: Posted, kept: int = 12_000) -> Posted:
     """What clients post after their own compaction."""
     rest = newest(full, kept)
     return {
-        "Roo: the first message, a summary, the last rounds": [full[0], user(SUMMARY), *rest],
+        ROO: [full[0], user(SUMMARY), *rest],
         "Cline: the first pair, a notice, the last rounds": [
             full[0],
             assistant(f"I will. {FACT}"),
@@ -124,7 +133,7 @@ def condensed(how: str, full: Posted, kept: int = 12_000) -> Posted:
             assistant(SUMMARY),
             *rest,
         ],
-        "Claude Code, Cline CLI: the summary of the user": [user(SUMMARY), *rest],
+        CLAUDE_CODE: [user(SUMMARY), *rest],
         "gemini-cli: a snapshot and a nod": [
             user(f"<state_snapshot>{SUMMARY}</state_snapshot>"),
             assistant("Got it. Thanks for the additional context!"),
@@ -138,10 +147,10 @@ def condensed(how: str, full: Posted, kept: int = 12_000) -> Posted:
 
 
 SHAPES = [
-    "Roo: the first message, a summary, the last rounds",
+    ROO,
     "Cline: the first pair, a notice, the last rounds",
     "opencode: a question, the summary as its answer",
-    "Claude Code, Cline CLI: the summary of the user",
+    CLAUDE_CODE,
     "gemini-cli: a snapshot and a nod",
     "Continue: the summary of the assistant",
 ]
@@ -159,8 +168,17 @@ async def used(desk: Desk, full: Posted, mode: str) -> Answered:
 # ---------------------------------------------------------------- condensed by the client
 
 
-@pytest.mark.parametrize("mode", ["auto", "stable", "fresh"])
-@pytest.mark.parametrize("shape", SHAPES)
+def conditions() -> Iterator[Any]:
+    """Every shape in every mode, and each of both over either store: not all three with all. One
+    mode of each shape is not `long`: each mode and each store is asked there too."""
+    for number, shape in enumerate(SHAPES):
+        for at, mode in enumerate(MODES):
+            store = ("memory", "sqlite")[(number + at) % 2]
+            marks = () if at == number % len(MODES) else pytest.mark.long
+            yield pytest.param(store, shape, mode, marks=marks)
+
+
+@pytest.mark.parametrize(("desk", "shape", "mode"), list(conditions()), indirect=["desk"])
 async def test_the_first_answer_after_a_condensation(desk: Desk, shape: str, mode: str) -> None:
     full = session()
     before = await used(desk, full, mode)
@@ -179,7 +197,13 @@ async def test_the_first_answer_after_a_condensation(desk: Desk, shape: str, mod
         assert begins(later, answer)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        shape if shape in (ROO, CLAUDE_CODE) else pytest.param(shape, marks=pytest.mark.long)
+        for shape in SHAPES
+    ],
+)
 async def test_nothing_equal_is_made_again(desk: Desk, shape: str) -> None:
     full = session()
     await used(desk, full, "stable")
@@ -200,7 +224,7 @@ async def test_nothing_equal_is_made_again(desk: Desk, shape: str) -> None:
 async def test_later_summaries_are_found_in_the_condensed_history(desk: Desk) -> None:
     full = session()
     await used(desk, full, "fresh")
-    short = [*condensed(SHAPES[3], full), assistant("Done."), user(QUESTION)]
+    short = [*condensed(CLAUDE_CODE, full), assistant("Done."), user(QUESTION)]
     shared = set(await desk.leaves([*full, user("Go on.")])) & set(await desk.leaves(short))
     assert len(shared) > 8
     written = {id_: Summary("A headline by a model", "A body.", (), 1) for id_ in shared}
@@ -212,7 +236,7 @@ async def test_later_summaries_are_found_in_the_condensed_history(desk: Desk) ->
 async def test_who_reverts_to_the_long_history_goes_on_with_its_epoch(desk: Desk) -> None:
     full = session()
     before = await used(desk, full, "stable")
-    short = [*condensed(SHAPES[0], full), user(QUESTION)]
+    short = [*condensed(ROO, full), user(QUESTION)]
     await desk.ask(short)
     rows = await desk.rows()
     back = await desk.ask([*full, user("Go on."), assistant("Yes."), user("And then?")])
@@ -225,7 +249,7 @@ async def test_both_are_deleted_apart(desk: Desk) -> None:
     full = session()
     long = [*full, user("Go on.")]
     await used(desk, full, "stable")
-    short = [*condensed(SHAPES[0], full), user(QUESTION)]
+    short = [*condensed(ROO, full), user(QUESTION)]
     answer = await desk.ask(short)
     assert any((await desk.memory.forget_history(an_ask(long)))[:3])
     after = await desk.ask([*short, assistant("ZETA."), user("Thanks.")])
@@ -239,6 +263,7 @@ async def test_both_are_deleted_apart(desk: Desk) -> None:
     assert await desk.rows() == (0, 0, 0)
 
 
+@pytest.mark.long
 async def test_a_session_condensed_ten_times(desk: Desk) -> None:
     """The first message, a summary of all doors so far, the last rounds; then new work."""
     first, *posted = session(9_000)
@@ -289,11 +314,12 @@ async def test_a_window_that_drops_the_oldest_message_with_every_turn(desk: Desk
     """Every request is a new chain. What is embedded is what is new, and each epoch is forgotten
     by the next request, since nothing that it sent begins as this one does."""
     posted, window = chat(460, 3, words=60), 12_000
-    first, turns = 0, 25
+    totals = running_totals(posted)
+    first, turns = 0, 12
     states = []
     for turn in range(turns):
         end = 400 + 2 * turn + 1
-        while size_of(posted[first:end]) > window or posted[first]["role"] != "user":
+        while totals[end] - totals[first] > window or posted[first]["role"] != "user":
             first += 1
         answer = await desk.ask(posted[first:end], mode="auto")
         states.append(answer.state)
@@ -315,11 +341,12 @@ async def test_a_window_that_drops_the_oldest_message_with_every_turn(desk: Desk
 async def test_a_window_with_a_first_message_that_stays(desk: Desk) -> None:
     """The provider has only that one cached: sending the rest whole would be dearer."""
     posted, window = chat(460, 3, words=60), 12_000
+    totals = running_totals(posted)
     first = 1
     await desk.ask(posted[:1], mode="auto")
     for turn in range(6):
         end = 400 + 2 * turn + 1
-        while size_of(posted[first:end]) > window or posted[first]["role"] != "assistant":
+        while totals[end] - totals[first] > window or posted[first]["role"] != "assistant":
             first += 1
         answer = await desk.ask([posted[0], *posted[first:end]], mode="auto")
         assert answer.state in ("packed", "provisional")

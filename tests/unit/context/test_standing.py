@@ -28,6 +28,7 @@ async def standing(
     return answered(answer, ask) if answer else None
 
 
+@pytest.mark.slow
 async def test_it_is_what_the_epoch_sends(world: World) -> None:
     history = story()
     first = await world.ask(history)
@@ -50,6 +51,7 @@ async def test_it_is_what_the_epoch_sends(world: World) -> None:
     assert begins(with_block, told)
 
 
+@pytest.mark.slow
 async def test_nothing_is_kept_of_it(world: World) -> None:
     history = story()
     await world.ask(history)
@@ -65,6 +67,7 @@ async def test_nothing_is_kept_of_it(world: World) -> None:
     assert READS.issuperset(world.store.calls)
 
 
+@pytest.mark.slow
 async def test_of_what_is_deleted_meanwhile_nothing_stays_at_hand(world: World) -> None:
     history = story()
     await world.ask(history)
@@ -79,6 +82,7 @@ async def test_of_what_is_deleted_meanwhile_nothing_stays_at_hand(world: World) 
     assert other.cached_tenants == set()
 
 
+@pytest.mark.slow
 async def test_where_nothing_is_folded_there_is_none(world: World) -> None:
     history = story()
     assert await standing(world, history) is None
@@ -90,6 +94,7 @@ async def test_where_nothing_is_folded_there_is_none(world: World) -> None:
     assert await standing(world, history) is not None
 
 
+@pytest.mark.slow
 async def test_an_epoch_that_is_full_or_old_is_still_counted(world: World) -> None:
     """The next request begins another one, which is smaller: better too many than the whole."""
     history = story()
@@ -103,6 +108,7 @@ async def test_an_epoch_that_is_full_or_old_is_still_counted(world: World) -> No
     assert (await world.ask(history)).epoch != first.epoch
 
 
+@pytest.mark.slow
 async def test_no_store_and_no_history_are_told_apart(world: World) -> None:
     history = story()
     await world.ask(history)
@@ -112,6 +118,7 @@ async def test_no_store_and_no_history_are_told_apart(world: World) -> None:
         await standing(world, [{"role": "tool", "tool_call_id": "c", "content": "x"}])
 
 
+@pytest.mark.slow
 async def test_after_a_deletion_there_is_none(world: World) -> None:
     history = story()
     await world.ask(history)

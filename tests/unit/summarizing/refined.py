@@ -24,6 +24,7 @@ from tests.properties.strategies import history_of, prose
 from tests.summaries import Script, ScriptedSummarizer
 
 T0 = 20_000 * 86_400.0 + 3_600  # an hour after midnight
+PATIENCE = 300  # seconds: none of these waits depends on how fast the machine is
 
 
 class Hands:
@@ -104,7 +105,7 @@ class Desk:
 
     async def settle(self) -> None:
         await self.memory.close()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await self.three.queue.join()
 
     async def submitted(self) -> None:
@@ -187,14 +188,14 @@ DAY = int(T0 // 86_400)
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while not condition():  # noqa: ASYNC110  what is waited for has no event
             await asyncio.sleep(0.002)
 
 
 async def idle(desk: Desk, tenant: str) -> None:
     """Until nothing of the tenant waits, or is on its way to the queue."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while (await desk.memory.pending(tenant)).jobs:  # noqa: ASYNC110  there is no event
             await asyncio.sleep(0.002)
 

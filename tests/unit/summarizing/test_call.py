@@ -16,6 +16,7 @@ from memtree_indexer.summarizing import call
 from tests.summaries import SHORT, Held, ScriptedSummarizer
 from tests.unit.summarizing.refined import (
     DAY,
+    PATIENCE,
     Counting,
     Hands,
     a_desk,
@@ -109,6 +110,7 @@ async def test_what_is_appended_is_all_that_is_asked_for():
         await all_done(desk, messages)
 
 
+@pytest.mark.long
 async def test_a_chat_that_grows_message_by_message_pays_for_each_node_once():
     messages = said(70)
     async with a_desk() as desk:
@@ -119,7 +121,7 @@ async def test_a_chat_that_grows_message_by_message_pays_for_each_node_once():
         await all_done(desk, messages)
 
 
-@pytest.mark.parametrize("edited", [10, 40])
+@pytest.mark.parametrize("edited", [10, pytest.param(40, marks=pytest.mark.long)])
 async def test_an_edit_asks_for_what_changed(edited: int):
     messages = said(80)
     async with a_desk() as desk:
@@ -137,6 +139,7 @@ async def test_an_edit_asks_for_what_changed(edited: int):
         await all_done(desk, changed)
 
 
+@pytest.mark.long
 async def test_branch_and_revert_pay_for_what_is_new():
     trunk = said(50)
     one, other = trunk + said(20, seed=300), trunk + said(20, seed=600)
@@ -200,7 +203,7 @@ async def test_a_kill_between_answer_and_commit_loses_one_call():
     store.gate.clear()
     async with a_desk(store=store, clock=clock, summary_parallel=1) as desk:
         await desk.post(messages)
-        await asyncio.wait_for(store.arrived.wait(), 60)
+        await asyncio.wait_for(store.arrived.wait(), PATIENCE)
         await desk.kill()
         lost = desk.model.summarised
         assert len(lost) == 4
@@ -243,7 +246,7 @@ async def test_a_claim_lasts_as_long_as_its_call(monkeypatch):
                 return found
 
             monkeypatch.setattr(Counting, "claim", seen)
-            await asyncio.wait_for(prolonged.wait(), 60)
+            await asyncio.wait_for(prolonged.wait(), PATIENCE)
             await asyncio.sleep(0.02)  # the claims of all calls
             monkeypatch.setattr(Counting, "claim", claimed)
             free = await desk.store.claim("t", list(nodes), "other", clock.seconds, clock.seconds)

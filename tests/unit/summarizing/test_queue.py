@@ -42,7 +42,14 @@ pytestmark = pytest.mark.slow  # memory, queue and a scripted model together
     "limits",
     [
         {"summary_tokens_per_day": 9_000},
-        {"summary_money_per_day": 0.009, "summary_input_price": 1.0, "summary_output_price": 1.0},
+        pytest.param(
+            {
+                "summary_money_per_day": 0.009,
+                "summary_input_price": 1.0,
+                "summary_output_price": 1.0,
+            },
+            marks=pytest.mark.long,
+        ),
     ],
 )
 async def test_a_days_limit_stops_a_tenant_until_the_next_day(limits):
@@ -105,7 +112,7 @@ async def test_a_deletion_does_not_reset_the_limit():
 
 
 async def test_a_large_tenant_does_not_hold_up_a_small_one():
-    large, small = said(150), said(30, seed=700)
+    large, small = said(110), said(16, seed=700)
     model = ScriptedSummarizer(latency=0.001)
     async with a_desk(model, summary_parallel=2) as desk:
         await desk.post(large, "large")
@@ -122,13 +129,14 @@ async def test_a_large_tenant_does_not_hold_up_a_small_one():
         await all_done(desk, large, "large")
 
 
+@pytest.mark.long
 async def test_many_conversations_of_one_tenant_are_one_tenant():
     model = ScriptedSummarizer(latency=0.001)
     async with a_desk(model, summary_parallel=1) as desk:
-        for number in range(12):
-            await desk.post(said(26, seed=1_000 * number), "many")
+        for number in range(7):
+            await desk.post(said(20, seed=1_000 * number), "many")
         await desk.submitted()
-        small = said(26, seed=99_000)
+        small = said(20, seed=99_000)
         before = model.calls
         await desk.post(small, "small")
         await desk.submitted()
@@ -142,8 +150,8 @@ async def test_as_many_calls_at_once_as_are_allowed(parallel: int):
     held = asyncio.Event()
     model = ScriptedSummarizer(always=Held(held))
     async with a_desk(model, summary_parallel=parallel) as desk:
-        await desk.post(said(90))
-        await desk.post(said(30, seed=500), "other")
+        await desk.post(said(40))
+        await desk.post(said(20, seed=500), "other")
         await until(lambda: model.open == parallel)
         held.set()
         await desk.settle()
@@ -184,7 +192,7 @@ async def test_a_call_that_is_full_does_not_wait():
 # ---------------------------------------------------------------- deletion
 
 
-@pytest.mark.parametrize("how", ["history", "tenant"])
+@pytest.mark.parametrize("how", ["history", pytest.param("tenant", marks=pytest.mark.long)])
 async def test_an_answer_that_comes_after_the_deletion_leaves_nothing(how: str):
     messages, held = said(40), asyncio.Event()
     model = ScriptedSummarizer(always=Held(held))

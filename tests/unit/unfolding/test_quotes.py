@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.unfolding.plan import TextSpan
@@ -98,7 +98,6 @@ def test_fences_are_closed_and_reopened_outside_of_the_verbatim_text(start, end,
     assert TEXT[start:end] in found
 
 
-@settings(max_examples=60)
 @given(
     st.lists(st.sampled_from(["a\n", "```\nx\n```\n", "b ", "```py\ny\ny\n```\n"]), max_size=8),
     st.data(),

@@ -98,6 +98,7 @@ def past():
 # ---------------------------------------------------------------- what a block says
 
 
+@pytest.mark.slow
 def test_a_block_is_verbatim_and_labelled(past):
     spans = past.chosen()
     text = past.text()
@@ -116,6 +117,7 @@ def test_a_block_is_verbatim_and_labelled(past):
     assert labels == [str(n) for n in sorted({span.message for span in spans})]
 
 
+@pytest.mark.slow
 def test_labels_count_as_the_client_posted():
     made = chat()
     system = Past([{"role": "system", "content": "Be brief."}, *made])
@@ -153,6 +155,7 @@ def test_what_is_shown_in_part_may_be_recalled(past):
     assert any(NEEDLE in piece for piece in past.pieces(spans))
 
 
+@pytest.mark.slow
 def test_of_a_long_message_only_the_passages_that_are_not_shown():
     made = chat()
     made[21] = assistant(f"{prose(1, 500)}\n\n{NEEDLE} {prose(2, 40)}\n\n{prose(3, 500)}")
@@ -164,6 +167,7 @@ def test_of_a_long_message_only_the_passages_that_are_not_shown():
     assert not any(NEEDLE in piece for piece in past.pieces(again))
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0, 30), st.floats(0, 1), st.integers(100, 2_000), st.integers(0, 40))
 def test_any_block_keeps_to_its_rules(seed, at, room, query):
@@ -281,6 +285,7 @@ def test_what_is_shown_already_does_not_count_as_near(past):
 REMARK = "The launch code of Marigold went to the archive."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("hidden", "some"), [(1.9, False), (2.0, True)])
 def test_a_remark_needs_something_hidden_that_leads_clearly(hidden, some):
     """Twice what the best of the visible has; a question needs no lead."""

@@ -101,6 +101,7 @@ def test_a_correction_of_a_correction_names_the_newest():
     assert found(*said) == [(2, 1, ())]
 
 
+@pytest.mark.slow
 def test_only_the_newest_of_thousands_are_looked_at():
     words = [f"Always mention item{n} of list{n}." for n in range(3_000)]
     standing = found(*words)

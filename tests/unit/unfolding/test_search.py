@@ -74,6 +74,16 @@ async def folded(
     return answer.details.folded
 
 
+SHARED: list[FoldedReader] = []
+
+
+async def usual() -> FoldedReader:
+    """Return what `folded()` gives: made once, since no reader changes."""
+    if not SHARED:
+        SHARED.append(await folded())
+    return SHARED[0]
+
+
 def quoted(text: str) -> list[tuple[int, str]]:
     """(number, text) of each excerpt."""
     found = re.findall(r"^\[(\d+) \w+[^\n]*\]\n(.*?)(?=^\[|^Headlines|\Z)", text, re.M | re.S)
@@ -91,7 +101,7 @@ async def test_a_search_finds_what_was_folded(mode: str):
 
 
 async def test_excerpts_are_verbatim_and_from_before_the_cut():
-    posted, one = history(), await folded()
+    posted, one = history(), await usual()
     excerpts = quoted(await one.search("garden letter window 77", 20))
     assert len(excerpts) > 5
     cut = one.folded.posted.posted[one.folded.plan.cut]
@@ -105,18 +115,18 @@ async def test_excerpts_are_verbatim_and_from_before_the_cut():
 @pytest.mark.parametrize("room", [LEAST, 300, SEARCH_TOKENS, 100_000])
 @pytest.mark.parametrize("query", ["garden letter", "word17 word2500", "crane"])
 async def test_a_search_keeps_to_its_room(room: int, query: str):
-    found = await (await folded()).search(query, 20, room)
+    found = await (await usual()).search(query, 20, room)
     assert tokens.count(found) <= min(room, SEARCH_TOKENS)
 
 
 @pytest.mark.parametrize(("asked", "most"), [(-1, 1), (0, 1), (3, 3), (999, 20)])
 async def test_as_many_excerpts_as_asked_for(asked: int, most: int):
-    found = quoted(await (await folded()).search("garden letter window market", asked))
+    found = quoted(await (await usual()).search("garden letter window market", asked))
     assert 0 < len(found) <= most
 
 
 async def test_what_the_model_sees_already_comes_last():
-    one = await folded()
+    one = await usual()
     shown = {one.folded.posted.posted[span.message] for span in one.folded.plan.excerpts}
     query = " ".join(history()[max(shown)]["content"].split()[-9:])  # with a number of its own
     found = [number for number, _ in quoted(await one.search(query, 3))]
@@ -125,7 +135,7 @@ async def test_what_the_model_sees_already_comes_last():
 
 
 async def test_what_is_sent_as_it_is_is_not_found():
-    one = await folded()
+    one = await usual()
     kept = one.folded.posted.posted[one.folded.plan.cut]
     found = [number for number, _ in quoted(await one.search(history()[kept]["content"], 20))]
     assert found
@@ -133,7 +143,7 @@ async def test_what_is_sent_as_it_is_is_not_found():
 
 
 async def test_what_does_not_fit_with_its_labels_is_left_out(monkeypatch: pytest.MonkeyPatch):
-    one = await folded()
+    one = await usual()
     few = quoted(await one.search("garden letter window", 20, 600))
     monkeypatch.setattr(search, "WRAPPER", -300)
     found = await one.search("garden letter window", 20, 600)
@@ -149,13 +159,13 @@ async def test_headlines_tell_of_other_places():
 
 
 async def test_a_search_without_a_hit_says_so():
-    assert "Nothing was found" in await (await folded()).search("zzyzx qqqq")
+    assert "Nothing was found" in await (await usual()).search("zzyzx qqqq")
     one = await folded(embedder=HashingEmbedder())
     assert "Nothing was found" in await one.search("...")
 
 
 async def test_no_room_is_said():
-    one = await folded()
+    one = await usual()
     assert await one.search("crane", room=LEAST - 1) == NO_ROOM
     assert one.read(7, room=LEAST - 1) == NO_ROOM
 
@@ -185,7 +195,7 @@ async def test_a_deletion_in_between_leaves_nothing_at_hand():
 
 
 async def test_messages_are_read_as_they_were_posted():
-    lines = (await folded()).read(7, 13).splitlines()
+    lines = (await usual()).read(7, 13).splitlines()
     assert RECORD in lines[0]
     assert lines[1:3] == ["[7 user]", FACT]
     text = "\n".join(lines)
@@ -195,7 +205,7 @@ async def test_messages_are_read_as_they_were_posted():
 
 
 async def test_a_long_message_is_read_in_pieces_that_add_up():
-    one, posted = await folded(), history()
+    one, posted = await usual(), history()
     text, start, steps = "", 0, 0
     while True:
         found = one.read(15, start=start)
@@ -212,7 +222,7 @@ async def test_a_long_message_is_read_in_pieces_that_add_up():
 
 
 async def test_many_messages_are_read_on_where_they_were_cut():
-    one, numbers, first, steps = await folded(), [], 18, 0
+    one, numbers, first, steps = await usual(), [], 18, 0
     start = ""
     while first:
         found = one.read(first, 60, int(start or 0), room=500)
@@ -238,11 +248,11 @@ async def test_many_messages_are_read_on_where_they_were_cut():
     ],
 )
 async def test_what_cannot_be_read_is_said(first, last, start, said):
-    assert said in (await folded()).read(first, last, start)
+    assert said in (await usual()).read(first, last, start)
 
 
 async def test_a_range_passes_over_system_messages_and_the_end():
-    one = await folded()
+    one = await usual()
     assert [number for number, _ in quoted(one.read(16, 18))] == [16, 18]
     assert quoted(one.read(301, 999))[0][0] == 301
 

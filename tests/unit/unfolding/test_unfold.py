@@ -111,6 +111,7 @@ def chat():
 QUERY = "launch code Marigold"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [150, 400, 1_000, 4_000, 12_000, 60_000])
 def test_budgets_are_kept_and_used(chat, budget):
     found = chat.unfold(QUERY, budget)
@@ -136,6 +137,7 @@ def test_standing_rules_are_pinned_whatever_is_asked(chat):
     assert found.text.endswith(f"{RULES}\n[30 user]\n{RULE}\n{CLOSING}")
 
 
+@pytest.mark.slow
 def test_of_too_many_rules_the_newest_stay_and_a_repeated_one_stands_once():
     many = [user(f"Always mention item number {n} in answers. {prose(n, 90)}") for n in range(60)]
     same = [user(f"{RULE} {prose(n, 90)}") for n in range(5)]
@@ -161,6 +163,7 @@ def test_the_ask_of_a_cut_tool_loop_stays_visible():
     assert [one.reason for one in found.chosen if one.span.message == 2] == ["ask"]
 
 
+@pytest.mark.slow
 def test_a_long_ask_keeps_its_beginning():
     ask = prose(9, 4_000)
     rounds = [m for n in range(20) for m in tool_round(n, code(n, 60))]
@@ -221,6 +224,7 @@ def test_short_messages_are_quoted_whole():
     assert any(span == TextSpan(41, 0, whole) for span in found.plan.excerpts)
 
 
+@pytest.mark.slow
 def test_text_of_the_user_has_a_line_of_its_own_where_answers_are_long():
     made = []
     for n in range(30):
@@ -236,18 +240,21 @@ def test_text_of_the_user_has_a_line_of_its_own_where_answers_are_long():
     assert mine <= ONE_SHOT.user * 3_000
 
 
+@pytest.mark.slow
 def test_excerpts_are_disjoint(chat):
     for query in (QUERY, prose(5, 30), "the"):
         spans = chat.unfold(query, 6_000).plan.excerpts
         assert sum(s.end - s.start for s in merge(spans)) == sum(s.end - s.start for s in spans)
 
 
+@pytest.mark.slow
 def test_unfolding_is_deterministic(chat):
     one, other = chat.unfold(QUERY, 3_000), Tree(chat.history.messages).unfold(QUERY, 3_000)
     assert one.text == other.text
     assert one.plan == other.plan
 
 
+@pytest.mark.slow
 def test_any_conversation_gives_an_answer_in_its_budget():
     for seed in range(4):
         tree = Tree(conversation(seed, 4_000))
@@ -332,6 +339,7 @@ def test_candidates_are_what_found_no_room(chat):
     assert {one.passage for one in found.chosen} & set(found.left_out) == set()
 
 
+@pytest.mark.slow
 def test_no_candidate_stands_in_the_answer():
     """Messages that are short enough to be quoted whole, of several passages each."""
     made = [
@@ -384,6 +392,7 @@ def reasons(found):
     return [choice.reason for choice in found.chosen]
 
 
+@pytest.mark.slow
 def test_long_answers_give_a_line_each_beside_what_the_user_said(advice):
     question = " ".join(prose(n + 300, 3) for n in range(60))
     found = advice.unfold(question, 6_000)
