@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SECONDS = 120  # of a processor, a hundred times what it takes; what goes wrong takes years
 READ = f"""
@@ -27,10 +29,13 @@ for text in shapes(LIKES):
 """
 
 
+@pytest.mark.slow
 def test_no_shape_of_a_line_is_read_in_all_ways() -> None:
     subprocess.run([sys.executable, "-c", READ], cwd=ROOT, check=True)
 
 
+@pytest.mark.slow
+@pytest.mark.long
 def test_a_process_that_has_used_its_seconds_is_ended() -> None:
     endless = READ.replace(f"{SECONDS}", "1") + "\nwhile True: pass"
     ended = subprocess.run([sys.executable, "-c", endless], cwd=ROOT, check=False)

@@ -39,6 +39,7 @@ def test_all_caches_together_take_what_the_setting_says() -> None:
     assert Settings(cache_mb=7).cache_limits == CacheLimits.of(7)
 
 
+@pytest.mark.slow
 def test_messages() -> None:
     cache = MessageCache(1)
     for seed in range(3):
@@ -71,6 +72,7 @@ def test_read_messages() -> None:
     assert 0.5 < cache.nbytes / real_size(cache) < 2
 
 
+@pytest.mark.slow
 def test_nodes_and_the_corpus_over_them() -> None:
     posted = [Message(json.dumps(each).encode()) for each in as_chat(conversation(1, 100, 30))]
     grown = batch(history.read("t", posted, Volatile()))
@@ -92,6 +94,7 @@ def test_nodes_and_the_corpus_over_them() -> None:
     assert vectors <= corpus.nbytes - before < 2.1 * vectors
 
 
+@pytest.mark.slow
 def test_titles_and_histories_that_went_whole() -> None:
     titles, passed = TitleCache(), PassedHistories()
     for number in range(ROWS):

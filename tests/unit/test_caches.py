@@ -72,7 +72,8 @@ def as_list(posted: list[dict[str, Any]], before: ListedMessages | None) -> List
     return ListedMessages(messages, EarlierList(before.number, min(equal, len(messages))))
 
 
-@pytest.mark.parametrize("mode", ["stable", "fresh"])
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["stable", pytest.param("fresh", marks=pytest.mark.long)])
 async def test_answers_do_not_depend_on_what_is_cached(mode: str) -> None:
     usual, caches = await sent(CacheLimits.of(), mode)
     used = {name for name, cache in caches.by_name().items() if cache.nbytes}

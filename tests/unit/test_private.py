@@ -78,6 +78,7 @@ def test_what_does_not(line: str):
     assert list(uses(line)) == []
 
 
+@pytest.mark.slow
 def test_no_test_reaches_behind_a_name():
     found = {}
     for path in TESTS.rglob("*.py"):

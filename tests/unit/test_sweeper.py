@@ -54,7 +54,7 @@ async def test_it_goes_on_after_a_store_that_failed(caplog):
     running = sweeper(memory)
     with caplog.at_level("INFO"):
         running.start()
-        await asyncio.wait_for(memory.again.wait(), 60)
+        await asyncio.wait_for(memory.again.wait(), 300)
         await running.close()
     said = [record.getMessage() for record in caplog.records]
     assert said[:3] == [
@@ -125,7 +125,7 @@ async def test_a_process_says_at_its_start_what_it_uses():
     memory = ContextMemory(store, StageOne(child=False), NoQueue(), clock, embedder=other)
     running = Sweeper(memory, cast(MemoryBook, SweptBook()))
     running.start()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while store.database.recipes["old/1"].idle:  # noqa: ASYNC110  what is waited for has no event
             await asyncio.sleep(0.001)
     await running.close()

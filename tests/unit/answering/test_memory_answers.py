@@ -100,6 +100,7 @@ async def test_what_cannot_be_read_is_an_error_that_says_so():
         await Counted(Scripted("no JSON")).answers.answer("t", "which port?", [PORT])
 
 
+@pytest.mark.slow
 async def test_without_a_model_there_are_no_answers():
     assert open_answers(Settings(), RamStore(), HandClock()) is None
     assert open_answers(Settings(summary_model="m"), RamStore(), HandClock()) is None

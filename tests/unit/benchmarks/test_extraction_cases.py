@@ -5,6 +5,7 @@ import pytest
 from benchmarks.extraction import FILES, conversations, score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_most_of_what_is_found_is_right_and_half_of_it_is_found(name):
     total = score(conversations(name))

@@ -34,6 +34,8 @@ def chat(length, words=250):
     ]
 
 
+@pytest.mark.slow
+@pytest.mark.long
 def test_a_hundred_facts_of_all_kinds_that_differ():
     assert len(FACTS) == len({fact.sentence for fact in FACTS}) == 100
     counts = Counter(fact.kind for fact in FACTS)
@@ -100,6 +102,7 @@ def test_shares_count_only_what_stands_below():
     }
 
 
+@pytest.mark.slow
 def test_levels_of_a_tree():
     history = history_of(plant(chat(30), FACTS))
     nodes = grown(history)

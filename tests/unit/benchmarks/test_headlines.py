@@ -35,6 +35,8 @@ def test_a_line_without_telling_words_is_empty():
     assert not is_empty("src/app.py")
 
 
+@pytest.mark.slow
+@pytest.mark.long
 def test_the_cases_in_other_languages_have_their_facts_and_a_tree():
     for language in multilingual.LANGUAGES:
         own = multilingual.facts(language)

@@ -66,6 +66,7 @@ def talk(turns):
     return json.dumps({"model": "m", "messages": [*said, {"role": "user", "content": "?"}]})
 
 
+@pytest.mark.slow
 async def test_a_longer_chat_is_read_without_a_thread_and_as_a_reader_without_memory_reads_it():
     settings, user = Settings(memory=True), ChatUser(None, UserSettings())
     dialect, request = ChatDialect(settings), Request({"type": "http", "headers": []})

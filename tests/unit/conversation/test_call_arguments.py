@@ -56,6 +56,7 @@ VALUES = st.recursive(
 OBJECTS = st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), VALUES, max_size=5)
 
 
+@pytest.mark.slow
 @given(OBJECTS, st.booleans(), st.sampled_from([None, 0, 2]))
 def test_any_serialiser_gives_one_form(value, ascii_only, indent):
     spelled = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
@@ -64,6 +65,7 @@ def test_any_serialiser_gives_one_form(value, ascii_only, indent):
     assert canonical(canonical(spelled)) == canonical(spelled)
 
 
+@pytest.mark.slow
 @given(OBJECTS, st.booleans(), st.data())
 def test_a_span_of_the_form_is_found_in_what_was_posted(value, ascii_only, data):
     posted = json.dumps(value, ensure_ascii=ascii_only)

@@ -114,6 +114,7 @@ def test_a_view_leads_back_to_the_posted_text_split_at_blocks():
     assert view.posted(2, 2) == ()
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.booleans(), st.text("ab\n<é漢", max_size=6)), max_size=6),

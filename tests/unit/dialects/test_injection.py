@@ -137,6 +137,7 @@ messages = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(messages, min_size=1, max_size=6),
     st.sampled_from([None, 1, 4]),
@@ -156,6 +157,7 @@ def test_all_other_bytes_stay(posted, indent, ascii_, placement):
         assert shown == [system(SECTION), *posted]
 
 
+@pytest.mark.slow
 @given(
     st.lists(messages, min_size=1, max_size=6),
     st.sampled_from([None, 1, 4]),

@@ -117,6 +117,7 @@ parts = st.fixed_dictionaries({"type": st.just("text"), "text": st.text(max_size
 contents = st.text(max_size=40) | st.lists(parts, max_size=3)
 
 
+@pytest.mark.slow
 @given(contents, st.dictionaries(st.text(max_size=6), values, max_size=4), st.booleans(), st.text())
 def test_any_message_keeps_everything_else(content, more, ascii_, block):
     fields = {"role": "user", **more, "content": content}

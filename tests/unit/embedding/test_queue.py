@@ -116,10 +116,10 @@ class Bench:
         return [index for index, id_ in enumerate(chat.ids) if id_ in found]
 
     async def join(self) -> None:
-        await asyncio.wait_for(self.queue.join(), 60)
+        await asyncio.wait_for(self.queue.join(), 300)
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while not condition():  # noqa: ASYNC110  what is waited for has no event
                 await asyncio.sleep(0.002)
 
@@ -218,6 +218,7 @@ async def test_bytes_are_bounded_but_one_job_may_be_larger():
     await bench.queue.close()
 
 
+@pytest.mark.slow
 async def test_tenants_take_turns(bench):
     chats = [Chat(name, 3) for name in ("ada", "bob", "cyd")]
     for chat in chats:
@@ -279,6 +280,7 @@ async def poke(bench, number):
     await bench.until(lambda: bench.queue.jobs.pending(other.tenant).jobs == 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [EmbedderUnavailable("down"), StoreUnavailable("locked")])
 async def test_what_is_unavailable_is_tried_again_ever_more_patiently(bench, error):
     chat, tries = Chat("a", 1), []
@@ -351,6 +353,7 @@ async def test_a_batch_that_failed_is_in_the_newer_payload(bench):
     assert await failing_while_posted_again(bench, EmbedderUnavailable("down")) == [0, 1, 2]
 
 
+@pytest.mark.slow
 async def test_a_defect_does_not_cost_the_newer_payload(bench):
     assert set(await failing_while_posted_again(bench, ValueError("defect"))) >= {1, 2}
 
@@ -381,7 +384,7 @@ async def test_closing_has_an_end(bench):
     bench.queue.start()
     chat.submit(bench.queue)
     await bench.until(lambda: bool(bench.embedder.batches))
-    await asyncio.wait_for(bench.queue.close(0.01), 60)
+    await asyncio.wait_for(bench.queue.close(0.01), 300)
     assert await bench.done(chat) == []
     await bench.queue.close()
 
@@ -396,6 +399,7 @@ async def test_without_an_embedder_nothing_is_pending():
     assert await queue.pending("a") == Pending(0, 0)
 
 
+@pytest.mark.slow
 async def test_jobs_of_forgotten_histories_are_dropped(bench):
     chats = [Chat("a"), Chat("a", seed=50), Chat("b")]
     for chat in chats:

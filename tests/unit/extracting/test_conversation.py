@@ -195,6 +195,7 @@ async def test_nothing_is_stored_for_who_did_not_switch_it_on() -> None:
         assert (await whole.store.state(ME)).changed == 0
 
 
+@pytest.mark.slow
 async def test_switching_off_midway_ends_it() -> None:
     async with opened(HashingEmbedder()) as whole:
         me = await process(whole)
@@ -250,6 +251,7 @@ async def test_who_asks_for_it_is_told_what_was_stored_and_why_the_rest_was_not(
         assert await me.reads.extract(ME, posted) == (ExtractionReport(), [])
 
 
+@pytest.mark.slow
 async def test_a_conversation_gives_so_many_memories_a_day_and_no_more() -> None:
     def many(text: str, said: Any = None, *, most: int = 8, **_: Any) -> Extraction:
         rows = [Candidate(f"{text} {n} {n * 7}", "fact", 0, 4) for n in range(most)]

@@ -257,6 +257,7 @@ async def test_a_message_gives_so_many_candidates_and_no_more() -> None:
     assert reasons(row) == ["cap", "cap"]
 
 
+@pytest.mark.slow
 async def test_a_real_endpoint_is_asked_in_the_form_that_it_takes() -> None:
     answer = Answer(said(note("1", "I live in Rome", "User lives in Rome.")))
     async with serving(Summaries(Status(503), answer, always=answer)) as server:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
+import pytest
+
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_cache import MessageCache
@@ -178,6 +180,7 @@ def test_a_request_that_ends_with_an_answer_dates_the_message_before_it() -> Non
     assert said_on([4], [(3, 0.0)]) == {}
 
 
+@pytest.mark.slow
 async def test_many_messages_are_read_in_slices_without_losing_one() -> None:
     posted = messages(*(user(f"I own {number} books.") for number in range(500)))
     posted[7] = Message.of(user("x" * 300_000))

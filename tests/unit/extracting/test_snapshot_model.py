@@ -84,6 +84,7 @@ async def test_a_model_that_is_down_is_asked_again_later() -> None:
         assert len(await keep(snapshots, talk(5))) == 1
 
 
+@pytest.mark.slow
 async def test_no_half_of_a_secret_reaches_a_model() -> None:
     """Where a long message is cut, a key may be cut as well, and half of one is told by nothing."""
     key = "sk-proj-" + "aB3dE5gH7jK9" * 4

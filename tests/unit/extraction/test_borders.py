@@ -30,6 +30,7 @@ def test_unspaced_text_is_never_cut_inside_a_word(text, words):
         assert any(word in unit for unit in found)
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(categories=("L", "N", "P", "Zs")), max_size=60))
 def test_units_are_the_text_without_its_spaces(text):
     assert "".join(units(text)) == "".join(text.split())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memtree.extraction import clauses
 from memtree.extraction.clause import SourcePassage
 from memtree.extraction.read_lines import LONGEST, ReadLines
@@ -55,6 +57,7 @@ def test_what_was_read_before_changes_no_summary():
     assert lines.size < 20 * sum(map(len, LINES))
 
 
+@pytest.mark.slow
 def test_too_many_are_dropped():
     lines, read = counted(most=100)
     for number in range(1_000):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import toktok
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.extraction.clause import SourcePassage
@@ -312,7 +312,6 @@ sources = st.builds(
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
 @given(st.lists(sources, max_size=6))
 def test_any_leaf_keeps_the_caps(given_sources):
     found = check(leaf_summary(given_sources))
@@ -323,7 +322,6 @@ def test_any_leaf_keeps_the_caps(given_sources):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
 @given(st.lists(st.lists(sources, max_size=3), max_size=12), st.integers(1, 6))
 def test_any_node_keeps_the_caps_and_invents_nothing(leaves, level):
     children = [leaf_summary(one) for one in leaves]
@@ -339,6 +337,7 @@ def test_anchors_and_rules_lie_in_the_text(text):
         assert text[start:end].strip() == text[start:end]
 
 
+@pytest.mark.slow
 def test_scores_are_the_same_in_every_process():
     """Words are looked up in sets, whose order depends on the process; sums must not."""
     script = (

@@ -38,6 +38,7 @@ def test_a_topic_is_what_tells_a_summary_from_others(headline, anchors, short):
 LINES = st.text(st.characters(categories=("L", "N", "P", "Zs")), max_size=80)
 
 
+@pytest.mark.slow
 @given(LINES, st.lists(st.text(max_size=20), max_size=3))
 def test_a_topic_is_short_and_made_of_whole_words(headline, anchors):
     found = topic(summary(headline, *anchors))

@@ -7,7 +7,7 @@ import random
 from contextlib import suppress
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.errors import BadRequest
@@ -193,6 +193,7 @@ def test_an_item_that_is_none_is_told_as_ever(wrong):
     assert read(known, raw) == slowly(raw)
 
 
+@pytest.mark.slow
 def test_an_item_that_goes_on_in_the_next_block_is_read_again():
     known = KnownBodies(1)
     numbers = [b"1"] * LEAST
@@ -342,7 +343,7 @@ def posted(draw, items):
     return before + b'"messages":[' + inner + b"]" + after + end
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.slow
 @given(st.data())
 def test_it_reads_what_is_read_without_it(data):
     known = KnownBodies(data.draw(st.integers(0, 3)))
@@ -357,6 +358,7 @@ def test_it_reads_what_is_read_without_it(data):
         event("known" if beginning.known else "unknown")
 
 
+@pytest.mark.slow
 def test_chance_bytes_changed_in_a_known_body_are_seen():
     known, rng = KnownBodies(1), random.Random(1)
     raw = body(TALK, after=b',"stream":true}')
@@ -382,6 +384,7 @@ def check_lists(known, raw, lists):
                 assert lists[number][:length] == raws[:length]
 
 
+@pytest.mark.slow
 def test_no_list_begins_with_more_of_another_than_is_known():
     """Also where they part right behind an item that ends with a block."""
     known, lists = KnownBodies(1), dict[int, list[bytes]]()

@@ -138,6 +138,7 @@ READERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BY_NAME)
 def test_whatever_is_given_is_read_or_refused_by_name(name):
     fields = BY_NAME[name].input_schema["properties"]

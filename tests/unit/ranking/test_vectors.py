@@ -159,6 +159,7 @@ def test_rows_survive_the_buffer_they_were_put_in() -> None:
     assert len(vectors) == 3 + sum(range(4, 14))
 
 
+@pytest.mark.slow
 def test_one_thread_may_read_while_another_adds() -> None:
     matrix, query = noise(4000, 8), noise(1, 8, seed=3)[0]
     vectors, expected = VectorRows(8), matrix @ query

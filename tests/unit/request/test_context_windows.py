@@ -61,9 +61,9 @@ def test_a_star_is_for_models_that_nothing_else_names():
     assert context_windows.known("mystery", setting) is None
 
 
-@pytest.mark.parametrize("model", sorted(price_table.PRICES))
-def test_a_star_changes_no_model_with_a_price(model: str):
-    assert context_windows.of(model, ("*=1000",)) == context_windows.of(model)
+def test_a_star_changes_no_model_with_a_price():
+    for model in price_table.PRICES:
+        assert context_windows.of(model, ("*=1000",)) == context_windows.of(model), model
 
 
 def test_every_row_can_be_found():
@@ -76,9 +76,8 @@ def test_no_window_is_smaller_than_a_prompt_or_larger_than_any_model_has():
     assert all(4_096 <= window <= 2_097_152 for window in context_windows.WINDOWS.values())
 
 
-@pytest.mark.parametrize("model", sorted(price_table.PRICES))
-def test_a_model_with_a_price_is_not_overrated(model: str):
+def test_a_model_with_a_price_is_not_overrated():
     """A name with a price and no window has 128,000: that must be meant."""
-    assert context_windows.of(model) >= 128_000 or model in {
-        "gpt-3.5-turbo", "gpt-4", "qwen-max", "codestral",
-    }  # fmt: skip
+    small = {"gpt-3.5-turbo", "gpt-4", "qwen-max", "codestral"}
+    for model in price_table.PRICES:
+        assert context_windows.of(model) >= 128_000 or model in small, model

@@ -37,11 +37,11 @@ def test_a_free_port_takes_connections_once_it_listens():
     with bound("127.0.0.1", 0) as sockets:
         address = sockets[0].getsockname()
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(address, timeout=60)
+            socket.create_connection(address, timeout=300)
         assert listen(sockets, "127.0.0.1") == address[1]
-        socket.create_connection(address, timeout=60).close()
+        socket.create_connection(address, timeout=300).close()
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(address, timeout=60)
+        socket.create_connection(address, timeout=300)
 
 
 def test_connections_that_wait_are_accepted_and_no_others():

@@ -41,6 +41,7 @@ async def test_a_body_that_crawls_is_cut_after_a_while():
     assert CRAWL * 10 < sender.now <= CRAWL * 10 + 2
 
 
+@pytest.mark.slow
 async def test_a_body_that_is_fast_enough_may_take_for_ever():
     assert await sent(Sender(MIN_BYTES_PER_SECOND, 1.0)) == 10_000
 

@@ -85,6 +85,7 @@ def test_kinds(anchor: str, expected: str):
     assert kind(anchor) == expected
 
 
+@pytest.mark.slow
 def test_probes_stand_in_the_text_and_come_once():
     messages = session()
     found = asked(messages)
@@ -110,6 +111,7 @@ def test_a_masked_secret_is_no_probe():
     assert Probe(PATH, "a.py") in found
 
 
+@pytest.mark.slow
 def test_what_stands_in_no_text_is_no_probe():
     posted = read(session())
     tree = grown(posted)
@@ -119,6 +121,7 @@ def test_what_stands_in_no_text_is_no_probe():
     assert {one.text for one in found if one.kind == PATH} == {"src/app.py"}
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_of_what_is_sent_whole():
     messages = session()
     assert asked(messages, 0) == []
@@ -168,6 +171,7 @@ def test_every_place_of_a_term():
     assert list(positions("ab", "ab cab ab_ ab-ab")) == [0, 11, 14]
 
 
+@pytest.mark.slow
 def test_all_is_kept_of_what_is_sent_whole():
     messages = session()
     everything = visible(message.raw for message in map(Message.of, messages))

@@ -83,6 +83,7 @@ def test_an_extraction_is_checked_against_what_it_was_made_of():
 # ---------------------------------------------------------------- what is asked
 
 
+@pytest.mark.slow
 async def test_without_a_model_extraction_is_shown(tmp_path):
     report = await audit.audited(MESSAGES, settings(tmp_path), 5)
     assert len(report.entries) == 5
@@ -115,6 +116,7 @@ async def test_what_lacks_a_summary_is_asked_for_once_and_kept(tmp_path):
         assert "nothing was asked" in audit.spent(again)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 async def test_the_indexer_goes_on_where_the_report_ended(tmp_path):
     async with serving(Summaries()) as server:
@@ -129,6 +131,7 @@ async def test_the_indexer_goes_on_where_the_report_ended(tmp_path):
         assert len(report.entries) == report.nodes == len(server.summarised)
 
 
+@pytest.mark.slow
 async def test_a_rejected_draft_is_shown_with_what_is_wrong(tmp_path):
     async with serving(Summaries(always=invented)) as server:
         report = await audit.audited(MESSAGES, settings(tmp_path, server.url), 2)
@@ -218,6 +221,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert main([*line, "--sample", "0"]) == 1
 
 
+@pytest.mark.slow
 async def test_a_page_that_cannot_be_written(tmp_path):
     path = tmp_path / "session.json"
     path.write_text(json.dumps(coding(2_000)))

@@ -83,6 +83,7 @@ def test_what_was_rejected_gets_a_call_of_its_own():
     assert batch(found, kinds(), {b"b"}, 4) == CallBatch((found[1],), CHAT, True)
 
 
+@pytest.mark.slow
 def test_the_kind_of_a_node_is_that_of_most_leaves():
     code = "```python\ndef parse_row(line):\n    return line.split()\n```\nrun_all() in src/a_b.py "
     messages = said(60)
@@ -154,6 +155,7 @@ def grown_tree():
     return grown.frontier, nodes, [one for one, _ in walk(grown.frontier.nodes, nodes)]
 
 
+@pytest.mark.slow
 def test_all_is_lacking_at_first_with_its_place():
     frontier, nodes, every = grown_tree()
     found = CompletedSummaries().work("t", frontier.nodes, nodes)
@@ -162,6 +164,7 @@ def test_all_is_lacking_at_first_with_its_place():
     assert any(not one.is_leaf for one in every)
 
 
+@pytest.mark.slow
 def test_below_what_is_settled_nothing_is_lacking():
     frontier, nodes, every = grown_tree()
     settled = CompletedSummaries()
@@ -175,6 +178,7 @@ def test_below_what_is_settled_nothing_is_lacking():
     assert len(settled.lacking("t", frontier.nodes, nodes)) == len(every)
 
 
+@pytest.mark.slow
 def test_what_is_known_is_bounded_and_what_is_used_stays():
     frontier, nodes, every = grown_tree()
     settled = CompletedSummaries(kept=len(frontier.nodes) + 1)

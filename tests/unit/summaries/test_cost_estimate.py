@@ -45,7 +45,7 @@ async def summarised(given: Settings, messages: tuple[Message, ...] = MESSAGES) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("parts", [1, 4])
+@pytest.mark.parametrize("parts", [pytest.param(1, marks=pytest.mark.long), 4])
 async def test_what_is_told_is_what_is_asked(tmp_path, parts):
     async with serving(Summaries()) as server:
         given = settings(tmp_path, server.url, summary_leaves=parts)
@@ -110,6 +110,7 @@ async def test_what_the_store_has_is_left_out(tmp_path):
     assert other == whole
 
 
+@pytest.mark.slow
 def test_nothing_is_written(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMTREE_SUMMARY_INPUT_PRICE", "2")

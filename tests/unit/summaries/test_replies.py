@@ -85,6 +85,7 @@ def test_a_tag_inside_of_a_summary_is_no_reasoning():
 drafts = st.builds(Draft, st.text(), st.text())
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.from_regex(r"[1-9][0-9]?", fullmatch=True), drafts, min_size=1))
 def test_what_was_written_is_read(parts):
     text = json.dumps({"parts": [entry(id_, one) for id_, one in parts.items()]})

@@ -48,6 +48,7 @@ def test_an_ordinary_message(text):
     assert not is_card(text)
 
 
+@pytest.mark.slow
 def test_a_card_is_told_by_its_beginning():
     card = "Name: Odile\nPersonality: dry, brave\nScenario: a wreck on the ice.\n"
     assert is_card(card + "The snow fell. " * 5_000)

@@ -100,6 +100,7 @@ def test_secrets_do_not_overlap_and_come_in_order():
     assert all(left.end <= right.start for left, right in pairwise(found))
 
 
+@pytest.mark.slow
 @given(st.text(max_size=200), st.sampled_from(sorted(KEYS)), st.text(max_size=50))
 def test_no_known_key_survives_whatever_stands_around_it(before, kind, after):
     key = KEYS[kind]

@@ -59,6 +59,7 @@ texts = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(texts, st.integers(-1, 60))
 def test_a_prefix_fits_and_is_one(text, limit):

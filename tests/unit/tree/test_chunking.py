@@ -84,6 +84,7 @@ def test_leaves_have_300_to_900_tokens(name):
     assert not small or name in ("markdown", "json", "unclosed")
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.text(max_size=400), st.sampled_from(["user", "assistant"]))
 def test_any_text_is_kept(text, role):
@@ -93,6 +94,7 @@ def test_any_text_is_kept(text, role):
     assert {block.message for block in found} == {3}
 
 
+@pytest.mark.slow
 def test_a_message_of_200k_tokens_is_several_leaves():
     text = prose(6, 100_000)
     assert tokens.count(text) > 200_000

@@ -49,6 +49,7 @@ def test_nothing_gives_nothing():
     assert (grown.nodes, grown.open) == ((), None)
 
 
+@pytest.mark.slow
 def test_leaves_and_the_open_one_give_the_text_again():
     history = history_of(conversation(1, 9_000))
     grown = batch(history)
@@ -59,6 +60,7 @@ def test_leaves_and_the_open_one_give_the_text_again():
     assert leaves[-1].tail == 0
 
 
+@pytest.mark.slow
 def test_going_on_from_any_prefix_gives_the_same():
     posted = conversation(2, 9_000)
     history = history_of(posted)
@@ -76,6 +78,7 @@ def test_going_on_from_any_prefix_gives_the_same():
         assert all(whole.frontiers[one] == found for one, found in grown.frontiers.items())
 
 
+@pytest.mark.slow
 def test_equal_content_has_equal_leaves_wherever_it_stands():
     """And whoever posts it: ids say what is covered, not where."""
     same = [user(prose(n, 400)) for n in range(8)]
@@ -96,6 +99,7 @@ def test_standing_rules_are_marked_in_leaves():
     assert found == [rule]
 
 
+@pytest.mark.slow
 def test_summary_and_rules_of_a_leaf_can_be_made_again_from_the_text():
     posted = [user(f"Never use emojis. {prose(n, 400)}") for n in range(4)]
     history = history_of([*posted, *conversation(3, 6_000)])
@@ -110,6 +114,7 @@ def test_summary_and_rules_of_a_leaf_can_be_made_again_from_the_text():
         first += leaf.messages
 
 
+@pytest.mark.slow
 def test_summaries_are_of_version_0_and_name_what_is_there():
     history = history_of([user(f"deploy service{n} failed with E{n}1. " * 60) for n in range(40)])
     grown = batch(history)
@@ -140,6 +145,7 @@ def test_probes_between_lie_between(low, high):
     assert probes or high - low == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [1, 5, 60, 99, 150])
 async def test_the_longest_known_prefix_is_found(known):
     """A branch may leave the known part anywhere; here it leaves at message `known`."""
@@ -157,6 +163,7 @@ def without_extract(leaf):
     return msgspec.structs.replace(leaf, summary=growth.NOT_EXTRACTED, rules=(), profile=(b"", b""))
 
 
+@pytest.mark.slow
 def test_an_open_leaf_has_its_words_and_gets_the_rest_from_its_text():
     history = history_of(conversation(4, 9_000))
     grown = batch(history)
@@ -171,6 +178,7 @@ def test_an_open_leaf_has_its_words_and_gets_the_rest_from_its_text():
     assert whole.profile[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_what_was_cut_into_blocks_is_not_cut_again(monkeypatch, seed):
     """And comes to the same, a message at a time."""

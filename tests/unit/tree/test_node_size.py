@@ -9,6 +9,7 @@ from tests.properties.strategies import batch, conversation, history_of
 from tests.real_sizes import real_size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_leaves_and_inner_nodes(seed: int) -> None:
     nodes = batch(history_of(conversation(seed, 30_000))).nodes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.conversation.message import Message
@@ -38,13 +38,16 @@ def test_stretches_follow_each_other_and_overlap():
         assert sum(map(len, shared)) >= OVERLAP > sum(map(len, shared[:-1]))
 
 
-@pytest.mark.parametrize("parts", [1, 2, 3, 5])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "parts",
+    [1, pytest.param(2, marks=pytest.mark.long), 3, pytest.param(5, marks=pytest.mark.long)],
+)
 def test_together_they_find_what_one_run_finds(parts):
     tail = tail_of(history_of(conversation(2, 30_000)))
     assert in_stretches(tail, parts) == (growth.grow(tail), len(tail.messages))
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     parts=st.integers(2, 4),
@@ -59,6 +62,7 @@ def test_in_step_or_not_the_result_is_that_of_one_run(seed, parts, size, overlap
     assert finished(tail, grown, end) == growth.grow(tail)
 
 
+@pytest.mark.slow
 def test_a_tail_may_go_on_from_a_frontier_and_a_longer_known_prefix():
     history = history_of(conversation(3, 30_000))
     whole = growth.grow(tail_of(history))
@@ -70,6 +74,7 @@ def test_a_tail_may_go_on_from_a_frontier_and_a_longer_known_prefix():
     assert in_stretches(tail, 3) == (growth.grow(tail), len(tail.messages))
 
 
+@pytest.mark.slow
 def test_where_borders_do_not_agree_it_says_so():
     """Nothing to fall in step in: the first stretch ends where the second begins."""
     history = history_of(
@@ -81,6 +86,7 @@ def test_where_borders_do_not_agree_it_says_so():
     assert finished(tail, grown, end) == growth.grow(tail)
 
 
+@pytest.mark.slow
 def test_one_message_is_one_stretch():
     tail = tail_of(history_of([Message.of({"role": "user", "content": prose(1, 9_000)})]))
     assert [(one.start, one.end) for one in parallel_growth.split(tail, 4)] == [(0, 1)]
@@ -89,7 +95,7 @@ def test_one_message_is_one_stretch():
 
 @pytest.mark.slow
 def test_what_a_stretch_has_sealed_is_not_sealed_again(monkeypatch):
-    tail = tail_of(history_of(conversation(4, 300_000)))
+    tail = tail_of(history_of(conversation(4, 150_000)))
     stretches = parallel_growth.split(tail, 2)
     grown = [growth.grow(one.tail) for one in stretches]
     made = []
@@ -114,7 +120,6 @@ def test_a_part_is_a_history_of_its_own():
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     size=st.integers(500, 12_000),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from memtree.context.index_state import with_summary
 from memtree.extraction.summarize import VERSION
@@ -21,6 +22,7 @@ def grown():
     return tail, growth.grow(tail)
 
 
+@pytest.mark.slow
 def test_a_summary_of_today_is_current_and_one_without_a_version_is_not():
     _, tree = grown()
     assert renewal.outdated(tree.nodes) == []
@@ -29,6 +31,7 @@ def test_a_summary_of_today_is_current_and_one_without_a_version_is_not():
     assert not renewal.is_outdated(Summary("h", "b", (), 1, "model"))
 
 
+@pytest.mark.slow
 def test_a_node_that_was_stored_before_is_read_as_outdated():
     _, tree = grown()
     stored = msgspec.msgpack.decode(encode(tree.nodes[0]))
@@ -42,6 +45,7 @@ def test_a_parent_is_as_old_as_its_oldest_child():
     assert growth.summarise([new, new], 1).extraction == VERSION
 
 
+@pytest.mark.slow
 def test_pieces_hold_children_before_parents_and_give_what_growth_gives():
     tail, tree = grown()
     nodes = {node.id: node for node in tree.nodes}

@@ -77,11 +77,13 @@ def listed(text: str) -> list[str]:
     return re.findall(r"^ {2,4}([a-z][a-z-]*)(?:  +|$)", text, re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", LINES)
 def test_what_a_command_names_is_there(line: str) -> None:
     assert inspect.iscoroutinefunction(named(build_parser().parse_args(line.split()).run))
 
 
+@pytest.mark.slow
 def test_all_commands_and_actions_are_in_the_table_above(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -81,6 +81,7 @@ def test_equal_ones_are_counted_and_order_stays():
     )
 
 
+@pytest.mark.slow
 def test_many_are_bounded():
     files = [{"type": "file", "file": {"filename": f"{n}.txt"}} for n in range(LOOKED_AT + 5)]
     found = shown(*files)

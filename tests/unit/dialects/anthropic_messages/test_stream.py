@@ -347,6 +347,7 @@ ROUNDS = st.lists(st.lists(BLOCK, max_size=5).map(lambda blocks: message(*blocks
                   max_size=3)  # fmt: skip
 
 
+@pytest.mark.slow
 @given(ROUNDS, st.lists(st.integers(1, 90), min_size=1, max_size=4))
 def test_the_same_bytes_come_out_whatever_the_pieces(answers, sizes):
     scripts = [events(answer) for answer in answers]
@@ -356,6 +357,7 @@ def test_the_same_bytes_come_out_whatever_the_pieces(answers, sizes):
     assert whole[2] == pieces[2]
 
 
+@pytest.mark.slow
 @given(ROUNDS)
 def test_a_stream_adds_up_to_the_answer_that_is_not_streamed(answers):
     out, asked, unanswered = run(*map(events, answers))

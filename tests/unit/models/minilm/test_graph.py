@@ -24,6 +24,7 @@ def model() -> MiniLM:
     return MiniLM(MODEL.locate(), TOKENIZER.locate())
 
 
+@pytest.mark.slow
 def test_vectors_are_near_those_of_the_packaged_graph(model: MiniLM):
     session = onnxruntime.InferenceSession(MODEL.locate(), providers=["CPUExecutionProvider"])
     tokenizer = Tokenizer.from_file(str(TOKENIZER.locate()))
@@ -41,6 +42,7 @@ def test_vectors_are_near_those_of_the_packaged_graph(model: MiniLM):
         assert cosine > 0.97, text
 
 
+@pytest.mark.slow
 def test_a_text_has_one_vector(model: MiniLM):
     alone = [model.vector(text, 160) for text in TEXTS]
     np.testing.assert_array_equal(model.vectors(TEXTS[::-1], 160)[::-1], alone)

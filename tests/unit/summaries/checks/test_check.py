@@ -128,12 +128,18 @@ def test_a_summary_of_summaries_may_name_their_anchors():
     assert names("Workers", "Four workers in conf/b.toml.", task) == ["anchor"]
 
 
-@pytest.mark.parametrize("text", INJECTIONS)
-def test_an_injection_is_refused_wherever_it_stands(text):
-    for good in GOOD[::9]:
-        for body in (f"{good.draft.body} {text}", f"{text} {good.draft.body}"):
-            assert check(Draft(good.draft.headline, body), good.task, len)
-        assert check(Draft(text, good.draft.body), good.task, len)
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "text"), list(enumerate(INJECTIONS)))
+def test_an_injection_is_refused_wherever_it_stands(number, text):
+    """Every text meets every place and every one of these summaries, not all places in each."""
+    for at, good in enumerate(GOOD[::9]):
+        headline, body = good.draft.headline, good.draft.body
+        places = (
+            Draft(headline, f"{body} {text}"),
+            Draft(headline, f"{text} {body}"),
+            Draft(text, body),
+        )
+        assert check(places[(number + at) % 3], good.task, len), headline
 
 
 def test_there_are_many_good_ones():
@@ -141,14 +147,16 @@ def test_there_are_many_good_ones():
     assert len({good.draft.headline for good in GOOD}) == len(GOOD)
 
 
-@pytest.mark.parametrize("good", GOOD, ids=lambda good: good.draft.headline)
-def test_a_good_summary_is_accepted(good):
-    assert check(good.draft, good.task, tokens.count) == []
+@pytest.mark.slow
+def test_a_good_summary_is_accepted():
+    for good in GOOD:
+        assert check(good.draft, good.task, tokens.count) == [], good.draft.headline
 
 
-@pytest.mark.parametrize("good", GOOD, ids=lambda good: good.draft.headline)
-def test_the_same_summary_with_one_thing_wrong_is_not(good):
-    for name, (before, after) in good.spoiled.items():
+@pytest.mark.slow
+def test_the_same_summary_with_one_thing_wrong_is_not():
+    cases = [(good, name, words) for good in GOOD for name, words in good.spoiled.items()]
+    for good, name, (before, after) in cases:
         assert before in good.draft.headline + good.draft.body
         headline = good.draft.headline.replace(before, after)
         draft = Draft(headline, good.draft.body.replace(before, after))
@@ -161,6 +169,7 @@ def test_the_same_summary_with_one_thing_wrong_is_not(good):
 FLOORS = {"number": 0.95, "anchor": 0.9, "negation": 0.6, "speaker": 0.65, "language": 1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FLOORS)
 def test_the_share_of_spoiled_summaries_that_is_caught(name):
     caught = [
@@ -187,6 +196,7 @@ odd = (
 )
 
 
+@pytest.mark.slow
 @given(odd, odd, odd, odd)
 @example("1k", "1" * 400 + "k", "9" * 400 + "M", "²③")
 @example("\ud800", "\udfff a", "\ud800\udc00", "x")
@@ -206,7 +216,16 @@ def test_a_megabyte_is_judged_soon(unit):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", ["no ", "1", " ", "_", "1,", "a.", "\t", "not ", "x@", "你"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("no ", "1", "_", "你"),
+        *(
+            pytest.param(unit, marks=pytest.mark.long)
+            for unit in (" ", "1,", "a.", "\t", "not ", "x@")
+        ),
+    ],
+)
 def test_a_long_text_is_compared_soon(unit):
     task = leaf_task(
         "1", [SourcePiece("user", 0, "a" + unit * (200_000 // len(unit)) + "!")], "chat"
