@@ -15,22 +15,19 @@ from memtree.text.normal_form import nfc
 
 MAX_TAG = 32  # characters
 _LONGEST_GIVEN = 1_000  # characters of a tag, white space included
-_LONGEST_LIST = 1_000
 
 
 def canonical_tags(values: object, name: str = "tags") -> tuple[str, ...]:
     """The tags in the order given; empty ones are left out. None: no tags. Raises `BadRequest`
-    for what is no list of texts, for a tag over 32 characters, and for more than 32 tags."""
+    for what is no list of texts, for a tag over 32 characters, and for a list of more than 32."""
     if values is None:
         return ()
     if isinstance(values, str | bytes) or not isinstance(values, Sequence):
         raise BadRequest(f"{name} must be an array of strings", param=name)
-    if len(values) > _LONGEST_LIST:
-        raise _too_many(name)
+    if len(values) > MAX_TAGS:
+        raise BadRequest(f"{name} must hold at most {MAX_TAGS} tags", param=name)
     tags = dict.fromkeys(canonical_tag(value, f"{name}[{at}]") for at, value in enumerate(values))
     tags.pop("", None)
-    if len(tags) > MAX_TAGS:
-        raise _too_many(name)
     return tuple(tags)
 
 
@@ -51,7 +48,3 @@ def _form(text: str) -> str:
     # Control, bidi, surrogate and unassigned characters have no place in a line that is shown.
     plain = "".join(char for char in joined if not unicodedata.category(char).startswith("C"))
     return nfc(plain.strip("-"))
-
-
-def _too_many(name: str) -> BadRequest:
-    return BadRequest(f"{name} must hold at most {MAX_TAGS} tags", param=name)

@@ -53,8 +53,8 @@ def test_too_long_and_too_many():
         with pytest.raises(BadRequest, match="at most 32 characters"):
             canonical_tags([long])
     many = [f"tag {at}" for at in range(MAX_TAGS)]
-    assert len(canonical_tags([*many, "TAG 0"])) == MAX_TAGS
-    for beyond in ([*many, "one more"], ["same"] * 5_000):
+    assert len(canonical_tags(many)) == MAX_TAGS
+    for beyond in ([*many, "one more"], ["same"] * 33, [""] * 5_000):
         with pytest.raises(BadRequest, match="at most 32 tags"):
             canonical_tags(beyond)
 
