@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 
+import httpx
 import pytest
 
 from memtree.context import context_memory, indexing
@@ -12,6 +13,17 @@ from memtree_proxy.access.rate_limits import RequestRates
 from memtree_proxy.server import app
 from tests.http.running import PATIENCE, running
 from tests.http.upstream import FakeUpstream
+
+_ssl_context = cache(httpx.create_ssl_context)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _certificates_are_read_once() -> Iterator[None]:
+    """Let every client that a test opens share the TLS settings. `httpx.post` makes a client each
+    time, and to read the authorities it trusts takes that 30 ms, though no test speaks TLS."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("httpx._transports.default.create_ssl_context", _ssl_context)
+        yield
 
 
 @pytest.fixture(scope="session")

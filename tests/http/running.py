@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import threading
 import time
@@ -21,6 +22,44 @@ from memtree_proxy.upstream.upstreams import Upstreams
 PATIENCE = 180.0
 
 
+class EventServer(uvicorn.Server):
+    """Begins and ends at once. uvicorn's own asks ten times a second whether it shall end, and then
+    waits as long again for its connections: with two servers a test, that is most of the time."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.began = threading.Event()  # or failed to
+        self._ending = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def end(self) -> None:
+        """Tell the server, from another thread, to end."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # it has ended by itself
+                self._loop.call_soon_threadsafe(self._ending.set)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+        self.began.set()
+
+    async def main_loop(self) -> None:
+        await self._ending.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        state = self.server_state
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.config.timeout_graceful_shutdown):
+                while state.connections or state.tasks:  # noqa: ASYNC110  they tell nobody
+                    await asyncio.sleep(0.001)
+        for task in state.tasks:
+            task.cancel()
+
+
 @contextmanager
 def running(
     app: Any, upstreams: Upstreams | None = None, settings: Settings | None = None
@@ -29,7 +68,7 @@ def running(
     the limits of connections."""
     config = listening(app, settings or Settings())
     config.lifespan, config.timeout_graceful_shutdown = "off", 1
-    server = uvicorn.Server(config)
+    server = EventServer(config)
 
     async def main(listener: socket.socket) -> None:
         await server.serve([listener])
@@ -41,15 +80,21 @@ def running(
         listener.bind(("127.0.0.1", 0))
         listener.listen(1_000)
         port = listener.getsockname()[1]
-        thread = threading.Thread(target=lambda: asyncio.run(main(listener)))
+
+        def serve() -> None:
+            try:
+                asyncio.run(main(listener))
+            finally:
+                server.began.set()
+
+        thread = threading.Thread(target=serve)
         thread.start()
         try:
-            while not server.started:
-                assert thread.is_alive(), "the server did not start"
-                time.sleep(0.01)
+            server.began.wait(PATIENCE)
+            assert server.started, "the server did not start"
             yield f"http://127.0.0.1:{port}"
         finally:
-            server.should_exit = True
+            server.end()
             thread.join(PATIENCE)
 
 

@@ -22,6 +22,7 @@ Json = dict[str, Any]
 ON = {"x-polychat-memory": "on", "x-memtree-mode": "stable"}
 OFF = {"x-polychat-memory": "off"}
 FILLER = "the garden has a pump and a shed near the road where seven people work each day " * 12
+LONG_FILLER = FILLER * 3  # a history of this has a fold after some thirty turns
 
 
 class Speaker:
@@ -60,7 +61,7 @@ class Speaker:
     async def until_folded(self, turns: int = 80) -> httpx.Response:
         """Talk until the history goes folded."""
         for number in range(turns):
-            answer = await self.say(f"question {number} about bed {number * 7}: {FILLER}")
+            answer = await self.say(f"question {number} about bed {number * 7}: {LONG_FILLER}")
             assert answer.status_code == 200, answer.text
             if answer.headers["x-memtree-state"] == "packed":
                 return answer

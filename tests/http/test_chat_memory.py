@@ -235,6 +235,7 @@ async def test_pages_hold_each_memory_once():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_without_a_limit_everything_up_to_a_thousand():
     async with remembering() as chat:
         for number in range(1_001):

@@ -3,6 +3,7 @@ route knows of a conversation, all know."""
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,18 +13,26 @@ from tests.wire import messages_changes, responses_changes
 from tests.wire.conversations import as_chat, as_messages, as_responses, conversation, needs
 
 PATH = "/v1/context_memory"
-TALK = conversation(7, turns=24, size=900)
+TALK = conversation(7, turns=12, size=900)
 SMALL = {"target_tokens": 4_000, "mode": "fresh", "model_context_limit": 200_000}
 BODIES: dict[str, dict[str, Any]] = {
     "chat": {"messages": as_chat(TALK)},
     "messages": as_messages(TALK),
     "responses": as_responses(TALK),
 }
+# Who stored and who deletes, each once; the other pairs are left to `make test-all`.
+FIRST = {("chat", "messages"), ("messages", "responses"), ("responses", "chat")}
 FIELDS = {"chat": "messages", "messages": "messages", "responses": "input"}
 
 
-@pytest.mark.parametrize("named", [True, False])
-@pytest.mark.parametrize("dialect", BODIES)
+@pytest.mark.parametrize(
+    ("dialect", "named"),
+    [
+        *((dialect, False) for dialect in BODIES),
+        ("messages", True),
+        *(pytest.param(dialect, True, marks=pytest.mark.long) for dialect in ("chat", "responses")),
+    ],
+)
 async def test_what_is_posted_in_a_dialect_is_answered_in_it(dialect: str, named: bool):
     body = BODIES[dialect] | ({"dialect": dialect} if named else {})
     async with edge(None, real_memory()) as client:
@@ -73,8 +82,13 @@ async def test_it_is_explained(dialect: str):
     assert explain["excerpts"]
 
 
-@pytest.mark.parametrize("known", BODIES)
-@pytest.mark.parametrize("deleted", BODIES)
+@pytest.mark.parametrize(
+    ("known", "deleted"),
+    [
+        pytest.param(known, deleted, marks=() if (known, deleted) in FIRST else pytest.mark.long)
+        for known, deleted in product(BODIES, BODIES)
+    ],
+)
 async def test_what_one_dialect_stored_another_deletes(known: str, deleted: str):
     async with edge(None, real_memory()) as client:
         await client.post(PATH, json=BODIES[known] | SMALL | {"index_only": True})

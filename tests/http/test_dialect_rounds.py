@@ -29,7 +29,15 @@ TOOLS = {
     "responses": [{"type": "function", "name": "Read", "parameters": {}, "strict": False}],
 }
 DIALECTS = pytest.mark.parametrize("dialect", ["messages", "responses"])
-STREAMS = pytest.mark.parametrize("stream", [True, False])
+STREAMS = pytest.mark.parametrize(
+    ("dialect", "stream"),
+    [
+        ("messages", True),
+        ("responses", False),
+        pytest.param("messages", False, marks=pytest.mark.long),
+        pytest.param("responses", True, marks=pytest.mark.long),
+    ],
+)
 
 
 def speaking(dialect: str, **settings: Any) -> AbstractAsyncContextManager[Speaker]:
@@ -74,7 +82,6 @@ async def ask(said: Speaker, steps: Iterable[VendorStep], *items: Fields) -> htt
     return await said.post(said.items)
 
 
-@DIALECTS
 @STREAMS
 async def test_whatever_a_model_does_with_our_tools_no_request_is_invalid(
     dialect: str, stream: bool
@@ -104,7 +111,6 @@ async def test_whatever_a_model_does_with_our_tools_no_request_is_invalid(
         assert "memory_read" not in sent
 
 
-@DIALECTS
 @STREAMS
 async def test_the_client_gets_the_texts_of_all_rounds_and_the_usage(dialect: str, stream: bool):
     async with speaking(dialect, target_tokens=4_000) as said:
@@ -170,7 +176,6 @@ async def test_an_error_within_a_later_stream_goes_on_to_the_client(dialect: str
         assert "memory_search" not in answer.text
 
 
-@DIALECTS
 @STREAMS
 async def test_a_later_prompt_that_is_too_long_is_packed_smaller(dialect: str, stream: bool):
     faults = messages_server.FAULTS if dialect == "messages" else responses_server.FAULTS

@@ -196,6 +196,7 @@ def test_gzip_comes_through_as_it_is(headers: dict[str, str], address: str, upst
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_three_hundred_streams_at_once(address: str, upstream: FakeUpstream):
     """Each is whole and none waits for another: none ends before all have begun."""
     upstream.mode, upstream.script = "script", [event("one"), "together", event("two"), DONE]

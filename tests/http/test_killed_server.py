@@ -21,7 +21,7 @@ SECONDS = 180.0  # they are gone within two; the rest is for a machine with othe
 
 @pytest.fixture(scope="module")
 def body() -> bytes:
-    messages = [json.loads(message.raw) for message in conversation(1, 600_000)]
+    messages = [json.loads(message.raw) for message in conversation(1, 200_000)]
     return json.dumps({"messages": messages, "index_only": True}).encode()
 
 
@@ -41,7 +41,7 @@ def until(condition) -> None:
         time.sleep(0.005)
 
 
-@pytest.mark.parametrize("end", [Server.kill, Server.stop])
+@pytest.mark.parametrize("end", [Server.kill, pytest.param(Server.stop, marks=pytest.mark.long)])
 def test_nothing_outlives_a_server_in_the_middle_of_a_build(tmp_path: Path, body: bytes, end):
     server = Server(tmp_path / "m.db", "--upstream", "none")
     client = threading.Thread(target=post, args=(server, body))

@@ -40,6 +40,14 @@ from tests.unit.memories.books import Opened, opened
 
 # Without agents' names: whose credential, and which user.
 WHOSE = {name: ask for name, ask in ASKS.items() if not ask.agents}
+# Those elsewhere ask as those here do, and are left to `make test-all`.
+EACH = pytest.mark.parametrize(
+    "ask",
+    [
+        pytest.param(ask, id=name, marks=pytest.mark.long if "elsewhere" in name else ())
+        for name, ask in ASKS.items()
+    ],
+)
 QUERY = "Which one sings in Linden Street?"
 
 
@@ -266,7 +274,7 @@ async def test_an_id_opens_no_memory_of_anybody_else():
         assert await each.state() == before
 
 
-@pytest.mark.parametrize("ask", ASKS.values(), ids=ASKS)
+@EACH
 async def test_an_id_opens_what_it_may(ask: Ask):
     async with everybody() as each:
         before = await each.state()
@@ -292,7 +300,7 @@ async def test_an_id_opens_what_it_may(ask: Ask):
         assert changed == ask.sees_by_id
 
 
-@pytest.mark.parametrize("ask", ASKS.values(), ids=ASKS)
+@EACH
 async def test_ids_of_everybody_change_nobody_else_s_memories(ask: Ask):
     async with everybody() as each:
         before = await each.state()
@@ -331,7 +339,7 @@ async def test_batches_of_everybody_s_ids(ask: Ask):
         assert changed == whom
 
 
-@pytest.mark.parametrize("ask", ASKS.values(), ids=ASKS)
+@EACH
 async def test_all_of_a_scope_goes_and_nothing_else(ask: Ask):
     """A subject that wants to be forgotten by every agent, an agent that is retired."""
     async with everybody() as each:
@@ -351,7 +359,7 @@ async def test_all_of_a_scope_goes_and_nothing_else(ask: Ask):
                 assert after[owner.name] == before[owner.name]
 
 
-@pytest.mark.parametrize("ask", ASKS.values(), ids=ASKS)
+@EACH
 async def test_a_dry_run_of_an_import_knows_its_own_scope_alone(ask: Ask):
     async with everybody() as each:
         file = "\n".join(

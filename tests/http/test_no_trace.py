@@ -183,6 +183,7 @@ def test_a_400_of_a_deletion(raw: bytes, edge: Edge):
         refused(edge.post("/context_memory/delete", raw, tenant), 400, "invalid_request")
 
 
+@pytest.mark.long
 def test_a_401(tmp_path: Path):
     path = tmp_path / "keyed.db"
     make = [
@@ -205,7 +206,9 @@ def test_a_401(tmp_path: Path):
         server.stop()
 
 
-@pytest.mark.parametrize("path", ["/context_memory", "/context_memory/tree"])
+@pytest.mark.parametrize(
+    "path", ["/context_memory", pytest.param("/context_memory/tree", marks=pytest.mark.long)]
+)
 def test_a_408(path: str, hasty: Edge):
     raw = body()
     head = b"POST " + path.encode() + b" HTTP/1.1\r\n" + HOST + b"x-api-key: 408\r\n"

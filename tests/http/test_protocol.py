@@ -192,7 +192,14 @@ def test_an_idle_connection_is_left_alone(hasty: str):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ahead", [b"", GET, b"nonsense\r\n\r\n"], ids=["", "half", "nonsense"])
+@pytest.mark.parametrize(
+    "ahead",
+    [
+        pytest.param(b"", id="", marks=pytest.mark.long),
+        pytest.param(GET, id="half"),
+        pytest.param(b"nonsense\r\n\r\n", id="nonsense", marks=pytest.mark.long),
+    ],
+)
 def test_a_stream_outlasts_every_limit(ahead: bytes, hasty: str, upstream: FakeUpstream):
     """Also beside a request sent ahead that is not complete, or is none."""
     upstream.mode = "slow-sse"

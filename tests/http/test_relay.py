@@ -391,7 +391,9 @@ BUFFERS = 40 * MEGA  # the system may hold 10 MB for each of two connections; ou
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ASKS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=() if kind == "chat" else pytest.mark.long) for kind in ASKS]
+)
 def test_a_slow_reader_slows_the_upstream(kind: str):
     upstream = Flood(200 * MEGA)
     with edge(upstream) as address, connect(address) as connection:

@@ -444,11 +444,24 @@ async def _(_: Mcp) -> None:
         assert FACT not in await small.refused("remember", "LIMIT", text="One more.")
 
 
-@pytest.mark.parametrize(("version", "store"), [(OLD, "memory:"), (NEW, "sqlite:///{}/m.db")])
-@pytest.mark.parametrize(("sentence", "check"), CASES, ids=[sentence for sentence, _ in CASES])
-async def test_the_document(
-    sentence: str, check: Check, version: str, store: str, tmp_path: Path
-) -> None:
+SERVERS = ((OLD, "memory:"), (NEW, "sqlite:///{}/m.db"))
+
+
+@pytest.mark.parametrize(
+    ("check", "version", "store"),
+    [
+        # Every sentence is checked on one server by `make test`, and on both by `make test-all`.
+        pytest.param(
+            check,
+            *server,
+            id=f"{sentence}-{server[0]}",
+            marks=() if (at + which) % 2 == 0 else pytest.mark.long,
+        )
+        for at, (sentence, check) in enumerate(CASES)
+        for which, server in enumerate(SERVERS)
+    ],
+)
+async def test_the_document(check: Check, version: str, store: str, tmp_path: Path) -> None:
     async with remembering(version=version, store=store.format(tmp_path)) as mcp:
         await check(mcp)
 

@@ -155,6 +155,7 @@ async def test_a_server_lives_through_the_death_of_its_embedder(
         assert KEY.encode() not in seen.body + repr(seen.headers).encode()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dimensions", ["64", "0"])
 async def test_a_server_that_starts_without_its_embedder_meets_it_later(
     session: Callable[..., Session], dimensions: str

@@ -41,6 +41,7 @@ MOST = {
     "lines": 1.0,
 }
 SAME = ("thread hops", "store calls", "rankings", "renders")
+FIRST = {("chat", "stable"), ("messages", "auto")}  # the other ones: `make test-all`
 SLACK = 4  # times: what waits for nobody goes together or apart
 KINDS = ("user", "tool", "again")
 # Lines of a turn of the long chat, the least of some: some 8,400, 7,200 and 2,800.
@@ -115,7 +116,12 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("dialect", "mode"), [(dialect, mode) for dialect in PATHS for mode in ("stable", "auto")]
+    ("dialect", "mode"),
+    [
+        pytest.param(dialect, mode, marks=() if (dialect, mode) in FIRST else pytest.mark.long)
+        for dialect in PATHS
+        for mode in ("stable", "auto")
+    ],
 )
 async def test_four_times_the_history_is_no_more_work(dialect: str, mode: str) -> None:
     async with in_process(target_tokens=TARGET) as server:

@@ -60,6 +60,7 @@ def test_of_two_tenants_at_once_one_gets_the_wallet(servers: list[Server]) -> No
                 assert owners(server, wallet, "first", "second") == [winner]
 
 
+@pytest.mark.long
 def test_of_two_tenants_that_use_one_proof_one_is_let_in(servers: list[Server]) -> None:
     outcomes: Counter[int] = Counter()
     with ThreadPoolExecutor(2) as pool:

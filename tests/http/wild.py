@@ -245,7 +245,7 @@ NASTY: dict[str, bytes] = {
     "null character": _one(b'{"role":"user","content":"\\u0000"}'),
     "bad escape": _one(b'{"role":"user","content":"\\x41"}'),
     "many messages": b'{"messages":['
-    + b",".join([b'{"role":"user","content":""}'] * 30_000)
+    + b",".join([b'{"role":"user","content":""}'] * 10_000)
     + b"]}",
     "many bad messages": b'{"messages":[' + b",".join([b"1"] * 200_001) + b"]}",
     "many parts": _one(
@@ -253,7 +253,7 @@ NASTY: dict[str, bytes] = {
     ),
     "many calls": _one(
         b'{"role":"assistant","tool_calls":['
-        + b",".join([b'{"id":"1","function":{"name":"f"}}'] * 20_000)
+        + b",".join([b'{"id":"1","function":{"name":"f"}}'] * 5_000)
         + b"]}"
     ),
     "only system": _one(b'{"role":"system","content":"a"}'),

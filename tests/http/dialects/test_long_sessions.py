@@ -12,12 +12,16 @@ from tests.http.dialects.vendors import Side, behind
 from tests.http.fakes import real_memory
 from tests.wire.rule_break import Fields
 
+MESSAGES_FIRST = pytest.mark.parametrize(
+    "_side", ["messages", pytest.param("responses", marks=pytest.mark.long)], indirect=True
+)
+
 
 def folded(session: DrivenSession) -> list[int]:
     return [number for number, state in enumerate(session.states) if state == "packed"]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_a_long_session_is_sound_and_grows_within_its_epochs(side: Side, seed: int):
     with behind(side.upstream, real_memory(), target_tokens=2_500) as address:
         session = DrivenSession.of(Side(side.vendor, side.server, "", address), seed, STABLE)
@@ -34,7 +38,9 @@ def test_a_long_session_is_sound_and_grows_within_its_epochs(side: Side, seed: i
 
 
 @pytest.mark.parametrize("thinking", [
-    {"type": "enabled", "budget_tokens": 1024}, {"type": "disabled"}, None,
+    {"type": "enabled", "budget_tokens": 1024},
+    pytest.param({"type": "disabled"}, marks=pytest.mark.long),
+    pytest.param(None, marks=pytest.mark.long),
 ])  # fmt: skip
 @pytest.mark.parametrize("_side", ["messages"], indirect=True)
 def test_thinking_of_each_kind_survives_folds(side: Side, thinking: Fields | None):
@@ -51,6 +57,7 @@ def test_thinking_of_each_kind_survives_folds(side: Side, thinking: Fields | Non
     assert len(folded(session)) > 8
 
 
+@MESSAGES_FIRST
 def test_thinking_behind_a_fold_stays(side: Side):
     """Half of it would be lost with nothing to gain if each fold took all that comes later."""
     with behind(side.upstream, real_memory(), target_tokens=2_500) as address:
@@ -69,7 +76,7 @@ def blocks(item: Fields) -> list[Fields]:
     return [item, *content] if isinstance(content, list) else [item]
 
 
-@pytest.mark.parametrize("mode", ["auto", "fresh"])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("fresh", marks=pytest.mark.long)])
 def test_the_other_modes_send_nothing_that_is_refused(side: Side, mode: str):
     headers = {**STABLE, "x-memtree-mode": mode}
     with behind(side.upstream, real_memory(), target_tokens=2_500) as address:
@@ -80,6 +87,7 @@ def test_the_other_modes_send_nothing_that_is_refused(side: Side, mode: str):
     assert folded(session)
 
 
+@MESSAGES_FIRST
 def test_two_servers_with_one_store_send_the_same_prompt(side: Side, tmp_path: Any):
     memory = real_memory()
     with (

@@ -41,7 +41,7 @@ def test_whoever_switches_memory_off_goes_on(side: Side):
 
 
 @of_messages
-@pytest.mark.parametrize("mode", ["auto", "stable"])
+@pytest.mark.parametrize("mode", [pytest.param("auto", marks=pytest.mark.long), "stable"])
 def test_a_server_that_lost_its_store_goes_on(side: Side, mode: str):
     """It does not know which fold the thinking belongs to. One refusal at most tells it."""
     with behind(side.upstream, real_memory(), target_tokens=2_500) as address:
