@@ -405,7 +405,7 @@ def _failing(number: int, tests: Sequence[str], seconds: float) -> str:
     env = {"PYTHONPATH": str(ROOT), **os.environ, "MUTANT": str(number)}
     process = subprocess.Popen(
         command, cwd=ROOT, env=env, start_new_session=True, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     try:
         told, _ = process.communicate(timeout=SLOWEST + 10 * seconds)
@@ -416,6 +416,9 @@ def _failing(number: int, tests: Sequence[str], seconds: float) -> str:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     found = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", told, re.MULTILINE)
+    missing = {_name(told) for told in re.findall(r"^ERROR: not found: (.*)$", told, re.MULTILINE)}
+    if missing:  # a name with signs that a command line does not take
+        return _failing(number, [test for test in tests if _name(test) not in missing], seconds)
     if process.returncode not in (0, 1, 2):
         raise RuntimeError(f"pytest ended with {process.returncode}: {told[-500:]}")
     return found[0] if found else "" if process.returncode == 0 else told[-300:]

@@ -27,6 +27,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         test = f"import pytest\ndef test_it(): {body}\n@pytest.mark.skip\ndef test_left(): pass\n"
         (tmp_path / "tests" / folder / f"test_{folder}.py").write_text(test)
     monkeypatch.setattr(grouped_tests, "ROOT", tmp_path)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # to load them takes seconds
     return tmp_path
 
 
@@ -43,7 +44,8 @@ def test_a_selection_may_leave_nothing_of_a_group(project: Path, capfd: pytest.C
     assert capfd.readouterr().out.splitlines()[-1] == "1 passed, 0 failed, 1 skipped"
 
 
-def test_who_ends_it_ends_the_groups(tmp_path: Path):
+def test_who_ends_it_ends_the_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     (tmp_path / "scripts").mkdir()
     script = tmp_path / "scripts" / "grouped_tests.py"
     script.write_text(Path(grouped_tests.__file__).read_text())

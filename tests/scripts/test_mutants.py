@@ -73,11 +73,22 @@ def test_a_mutant_is_found_behind_other_lines_and_missed_where_its_line_is_gone(
     assert len(found) == 4
 
 
-def test_drawn_are_as_many_as_asked_over_all_rooms_and_the_same_again():
-    drawn = mutants.draw()
-    assert len(drawn) == mutants.COUNT
-    assert len({one.module.split(".")[0] for one in drawn}) == 3
-    assert len({".".join(one.module.split(".")[:2]) for one in drawn}) > 40
-    assert drawn == mutants.draw()
+def test_the_list_has_as_many_as_asked_over_all_rooms():
+    listed = mutants.listed()
+    assert [one.number for one in listed] == list(range(mutants.COUNT))
+    assert {one.module.split(".")[0] for one in listed} == {*mutants.SOURCES}
+    assert len({".".join(one.module.split(".")[:2]) for one in listed}) > 40
+
+
+def test_drawn_is_one_of_each_room_at_least_and_the_same_again(monkeypatch):
+    monkeypatch.setattr(mutants, "SOURCES", {"memtree_indexer": mutants.SOURCES["memtree_indexer"]})
+    drawn = mutants.draw(seed=1, count=20)
+    assert len({(one.module, one.function, one.line) for one in drawn}) == 20
+    rooms = {path.stem for path in mutants.SOURCES["memtree_indexer"].iterdir()}
+    assert {one.module.split(".")[1] for one in drawn} <= rooms
+    assert drawn == mutants.draw(seed=1, count=20)
     assert not mutants.gone(drawn)
+
+
+def test_a_line_that_is_not_there_is_gone():
     assert mutants.gone([Mutant(7, "memtree.days", "day_of", "is not there", "number", 0)]) == {7}

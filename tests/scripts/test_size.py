@@ -118,6 +118,7 @@ def test_a_commit_is_read_as_the_working_tree_is(tmp_path, monkeypatch):
     assert size.ceiling_before("9 because of that\n") == Ceiling(7, "first")
 
 
+@pytest.mark.long
 def test_the_command_prints_the_table():
     run = [sys.executable, "scripts/size.py"]
     told = subprocess.run(run, cwd=size.ROOT, capture_output=True, text=True, check=False).stdout
