@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-# By what they wait for; those that take longest come first. Folders that are not named here, and
-# files in tests/ itself, belong to the last one.
+# By what they wait for. `tests/http` takes longest and is halved; folders that are named nowhere
+# belong to the last group.
+HALVED = "http"
 GROUPS: dict[str, tuple[str, ...]] = {
-    "http": ("http",),
     "unit": ("unit", "properties"),
     "stores": ("contracts", "redis"),
     "pages": ("browser",),
@@ -66,10 +66,10 @@ class Group:
 
 
 def folders(tests: Path) -> dict[str, list[str]]:
-    """The folders of each group, every one that holds tests in exactly one of them."""
+    """The folders of each group; each folder of `tests` but the halved one is in one of them."""
     there = sorted({path.relative_to(tests).parts[0] for path in tests.glob("*/**/test_*.py")
                     if "node_modules" not in path.parts and ".venv" not in path.parts})  # fmt: skip
-    named = {folder for group in GROUPS.values() for folder in group}
+    named = {HALVED, *(folder for group in GROUPS.values() for folder in group)}
     last = list(GROUPS)[-1]
     members = {name: [one for one in group if one in there] for name, group in GROUPS.items()}
     members[last] += [one for one in there if one not in named]
@@ -80,7 +80,13 @@ def halves(folder: Path) -> dict[str, list[str]]:
     """The files of one folder in two groups of about the same size."""
     files = sorted(folder.rglob("test_*.py"), key=lambda file: (-file.stat().st_size, file))
     names = [str(file.relative_to(ROOT)) for file in files]
-    return {"one half": names[::2], "other half": names[1::2]}
+    parts = {f"{folder.name} 1": names[::2], f"{folder.name} 2": names[1::2]}
+    return {name: part for name, part in parts.items() if part}
+
+
+def groups_of(tests: Path) -> dict[str, list[str]]:
+    """The paths of all groups by name."""
+    return halves(tests / HALVED) | folders(tests)
 
 
 def start(name: str, paths: Sequence[str], more: Sequence[str], output: Path) -> Group:
@@ -127,7 +133,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--timings", metavar="FOLDER", help="write each test's time there, as XML")
     parser.add_argument("--halve", metavar="FOLDER", help="run this folder alone, in two groups")
     options, more = parser.parse_known_args(arguments)
-    members = halves(ROOT / options.halve) if options.halve else folders(ROOT / "tests")
+    tests = ROOT / "tests"
+    members = halves(ROOT / options.halve) if options.halve else groups_of(tests)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with tempfile.TemporaryDirectory(prefix="memtree-tests-") as made:
         groups = []

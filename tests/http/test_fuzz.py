@@ -233,7 +233,15 @@ def relays_what_came(answer: Answer, posted: bytes) -> None:
         assert all(Message(message.raw).role for message in left.messages())
 
 
-@pytest.mark.parametrize("path", [*READING, *CHAT_MEMORY, DOCUMENTS, CHAT[0]])
+@pytest.mark.parametrize(
+    "path",
+    [
+        READING[0],
+        CHAT[0],
+        *(pytest.param(path, marks=pytest.mark.long) for path in READING[1:]),
+        *(pytest.param(path, marks=pytest.mark.long) for path in (*CHAT_MEMORY, DOCUMENTS)),
+    ],
+)
 def test_the_worst_bodies(path: str, world: World):
     for name, posted in wild.NASTY.items():
         for headers in (ON, []) if path in CHAT else ([],):
