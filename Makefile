@@ -39,7 +39,7 @@ run: install ## serve on 127.0.0.1:8787 (ARGS="--port 9000" passes options on)
 worker: install ## work for servers with a queue in Redis (MEMTREE_QUEUE, MEMTREE_STORE; options in ARGS)
 	MEMTREE_HOME="$${MEMTREE_HOME:-.}" $(BIN)/memtree worker $(ARGS)
 
-test: install node deploytools ## the tests; six minutes on two idle cores
+test: install node deploytools ## the tests; seven minutes on two idle cores
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(GROUPED) -m "$(FIRST)" $(PYTEST_ARGS)
 
 test-all: install node deploytools ## with those that take long, or kill real servers, workers, Redis, PostgreSQL; 20 minutes
