@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import ClassVar, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import (
     STATUS_LINE,
     HttpToolsProtocol,
@@ -29,6 +30,7 @@ from memtree_proxy.server.hang_up import HangUp
 
 MAX_HEADERS = 200
 MAX_QUEUED = 100  # requests sent ahead on one connection; no client of models does that at all
+READ_QUEUED = 10  # with so many sent ahead nothing more is read until an answer is out
 LINGER_SECONDS = 2.0
 FIRST_REQUEST_SECONDS = 5.0  # from connecting, while the server stops; Go's net/http gives as much
 
@@ -163,6 +165,12 @@ class GuardedProtocol(HttpToolsProtocol):
         self._in_head = False
         self._measured = 0
         self._stop()
+        self._read_on()
+
+    def on_body(self, body: bytes) -> None:
+        super().on_body(body)
+        if self.pipeline and self._queued > HIGH_WATER_LIMIT:
+            self.flow.pause_reading()
 
     def on_message_complete(self) -> None:
         if self.parser.should_upgrade():
@@ -170,6 +178,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._in_message = False
         self._stop()
         super().on_message_complete()
+        self._read_on()
 
     def on_response_complete(self) -> None:
         self._writer.end()
@@ -185,6 +194,20 @@ class GuardedProtocol(HttpToolsProtocol):
     def _answering(self) -> bool:
         cycle: RequestResponseCycle | None = self.cycle  # none before the first head
         return cycle is not None and not cycle.response_complete
+
+    @property
+    def _queued(self) -> int:
+        """Bytes of the bodies that were sent ahead."""
+        return sum(len(cycle.body) for cycle, _ in self.pipeline)
+
+    def _read_on(self) -> None:
+        """Go on reading while an answer is under way: only a read tells that the client has gone.
+
+        uvicorn stops reading at a body of over 64 KiB and at a request that is sent ahead, and goes
+        on when the answer is out. What is sent ahead is bounded here by its number and its bytes.
+        """
+        if len(self.pipeline) < READ_QUEUED and self._queued <= HIGH_WATER_LIMIT:
+            self.flow.resume_reading()
 
     def _measure(self, size: int) -> None:
         self._measured += size

@@ -1,0 +1,119 @@
+"""A client that hangs up is noticed at once, whatever it had sent: its upstream is closed too."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
+
+import pytest
+
+from memtree.config import Settings
+from memtree_proxy.server.app import create_app
+from tests.http.fakes import FakeMemory, services
+from tests.http.rawupstream import Connection, raw_upstream
+from tests.http.running import PATIENCE, running, wait_for
+from tests.http.sockets import HOST, connect
+
+DIALECTS = {"chat/completions": "messages", "messages": "messages", "responses": "input"}
+SIZES = (0, 60_000, 300_000, 3_000_000)  # bytes of one message
+CASES = [
+    f"{path} {size} {memory} {kind} {when}"
+    for path, size, memory, kind, when in product(
+        DIALECTS, SIZES, ("on", "off"), ("stream", "whole"), ("before", "after")
+    )
+]
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\ncontent-length: 9999\r\n\r\n"
+STARTS = {
+    "stream": HEAD % b"text/event-stream" + b"event: ping\ndata: {}\n\n",
+    "whole": HEAD % b"application/json" + b'{"id":',
+}
+
+
+class Endless:
+    """An upstream that never ends its answers; tells by case who has come and who has gone."""
+
+    def __init__(self) -> None:
+        self.reached: defaultdict[str, threading.Event] = defaultdict(threading.Event)
+        self.gone: defaultdict[str, threading.Event] = defaultdict(threading.Event)
+
+    def __call__(self, connection: Connection, _: int) -> None:
+        if not (raw := connection.request()):
+            return
+        case = named[1].decode() if (named := re.search(rb"(?i)x-case: (.*?)\r\n", raw)) else ""
+        if case.endswith("after"):
+            connection.send(STARTS[case.split()[3]])
+        self.reached[case].set()
+        if connection.gone():
+            self.gone[case].set()
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[str, Endless]]:
+    upstream = Endless()
+    with raw_upstream(upstream) as base:
+        built = services(base, FakeMemory())
+        with running(create_app(built), built.upstreams, Settings()) as address:
+            yield address, upstream
+
+
+def request(case: str) -> bytes:
+    path, size, memory, kind, *_ = case.split()
+    said = {"role": "user", "content": "word " * (int(size) // 5)}
+    body = json.dumps(
+        {"model": "m", "max_tokens": 9, "stream": kind == "stream", DIALECTS[path]: [said]}
+    )
+    return (
+        f"POST /v1/{path} HTTP/1.1\r\nhost: edge\r\nx-case: {case}\r\nx-polychat-memory: {memory}"
+        f"\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n{body}"
+    ).encode()
+
+
+def test_every_hang_up_closes_the_upstream(
+    served: tuple[str, Endless], caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level("INFO")
+    address, upstream = served
+    connections: list[socket.socket] = []
+    for case in CASES:
+        connections.append(connect(address))
+        connections[-1].sendall(request(case))
+    for case in CASES:
+        assert upstream.reached[case].wait(PATIENCE), case
+    for connection in connections:
+        connection.close()
+    unnoticed = [case for case in CASES if not upstream.gone[case].wait(PATIENCE)]
+    assert unnoticed == []
+    wait_for(lambda: caplog.text.count("status=499") == len(CASES))
+
+
+@contextmanager
+def under_way(served: tuple[str, Endless], name: str) -> Iterator[socket.socket]:
+    """A connection whose first request, of 300 kB, has reached the upstream."""
+    address, upstream = served
+    case = f"chat/completions 300000 off whole {name}"
+    with connect(address) as connection:
+        connection.sendall(request(case))
+        assert upstream.reached[case].wait(PATIENCE)
+        yield connection
+
+
+def test_a_client_that_has_sent_another_request_is_seen_to_go(served: tuple[str, Endless]):
+    with under_way(served, "ahead") as connection:
+        connection.sendall(b"GET /v1/models HTTP/1.1\r\n" + HOST + b"\r\n")
+    assert served[1].gone["chat/completions 300000 off whole ahead"].wait(PATIENCE)
+
+
+def test_what_is_sent_ahead_of_an_answer_stays_small(served: tuple[str, Endless]):
+    """The server keeps 64 KiB of it and lets the client wait."""
+    body = b"x" * 10_000
+    ahead = b"POST /v1/files HTTP/1.1\r\n" + HOST + b"content-length: 10000\r\n\r\n" + body
+    with under_way(served, "much") as connection:
+        connection.settimeout(1.0)
+        with pytest.raises(TimeoutError):
+            connection.sendall(ahead * 5_000)  # the system's buffers take some
