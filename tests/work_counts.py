@@ -141,6 +141,7 @@ _created: dict[types.CodeType, int] = {}
 def counting(loop: asyncio.AbstractEventLoop | None = None) -> Iterator[Work]:
     """Count what this thread does; `loop`: and the threads of its default executor."""
     work = Work()
+    profiled, traced = sys.getprofile(), sys.gettrace()  # coverage traces, too
     if loop:
         loop.set_default_executor(ThreadPoolExecutor(2, initializer=_watch, initargs=(work,)))
     with _decoders(work), uncollected():
@@ -148,8 +149,8 @@ def counting(loop: asyncio.AbstractEventLoop | None = None) -> Iterator[Work]:
         try:
             yield work
         finally:
-            sys.setprofile(None)
-            sys.settrace(None)
+            sys.setprofile(profiled)
+            sys.settrace(traced)
             if loop:
                 loop.set_default_executor(ThreadPoolExecutor(2))
 
