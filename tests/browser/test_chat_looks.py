@@ -102,6 +102,7 @@ def test_hostile_texts_are_shown_as_they_are(open_page: OpenPage, chatting: Chat
         chatting.upstream.turn().fail(400, text, code=text)
         send(page, text)
         page.locator(".failure").last.get_by_text(text, exact=False).first.wait_for()
+        page.get_by_role("button", name="Send").wait_for()  # until then Enter does nothing
     page.get_by_role("button", name="Memories: 0").click()
     page.reload()
     questions(page).last.wait_for()
