@@ -29,9 +29,9 @@ ROOT = Path(__file__).parents[1]
 # belong to the last group.
 HALVED = "http"
 GROUPS: dict[str, tuple[str, ...]] = {
-    "unit": ("unit", "properties"),
-    "stores": ("contracts", "redis"),
-    "pages": ("browser",),
+    "unit": ("unit",),
+    "stores": ("contracts",),
+    "pages": ("browser", "redis", "properties"),
     "programs": (),
 }
 NO_TESTS = 5  # pytest's exit status where a selection leaves nothing
