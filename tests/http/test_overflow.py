@@ -139,6 +139,28 @@ async def test_what_must_be_whole_and_does_not_fit_is_refused_as_the_upstream_di
         assert (answer.status_code, answer.content) == (400, upstream.refusal)
 
 
+async def test_a_learned_window_refuses_nothing_before_the_upstream_was_asked(
+    base: str, upstream: FakeUpstream
+):
+    narrow(upstream)
+    long = {"role": "user", "content": "river and bridge " * 3_000}
+    posted = {"model": "local", "messages": [*chat(120, words=100), long]}
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
+        assert (await client.post(CHAT, json=body(), headers=ON)).status_code == 200
+        upstream.seen.clear()
+        for _ in range(2):
+            answer = await client.post(CHAT, json=posted, headers=ON)
+            assert (answer.status_code, answer.content) == (400, upstream.refusal)
+        assert len(upstream.seen) == 2
+        upstream.fits = 10**9  # another model behind the same name
+        answer = await client.post(CHAT, json=posted, headers=ON)
+        assert (answer.status_code, answer.headers["x-memtree-state"]) == (200, "packed")
+        upstream.seen.clear()
+        answer = await client.post(CHAT, json=body(), headers=ON)
+        assert (answer.status_code, len(upstream.seen)) == (200, 1)
+        assert len(upstream.last.body) > 30_000, "the window that was learned is forgotten"
+
+
 async def test_a_side_request_goes_whole_and_is_packed_where_the_upstream_refuses(
     base: str, upstream: FakeUpstream
 ):

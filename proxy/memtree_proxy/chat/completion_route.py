@@ -23,7 +23,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.config import Settings
+from memtree.context.answer import Answer
+from memtree.context.answer_details import AnswerDetails
 from memtree.context.context_memory import ContextMemory
+from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.errors import BadRequest, ContextOverflow
 from memtree.tracing import step
@@ -44,7 +47,7 @@ from memtree_proxy.chat.memories import chat_memories
 from memtree_proxy.chat.memories.chat_memories import ChatMemories
 from memtree_proxy.chat.offered_tools import OfferedTools
 from memtree_proxy.chat.request_reader import RequestReader
-from memtree_proxy.chat.retrying import thinking_marks
+from memtree_proxy.chat.retrying import context_overflow, thinking_marks
 from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
 from memtree_proxy.chat.retrying.retry import RetryingUpstream
 from memtree_proxy.chat.shadow import ShadowRunner
@@ -174,11 +177,11 @@ class CompletionRoute:
         exchange.trace.input_price = price_table.input_price_of(
             exchange.chat.model, self._settings.input_prices
         )
-        answer, details = await self._memory.compress_with_details(ask)
+        ask, (answer, details) = await self._compressed(ask, exchange.chat.model)
         if answer.folds:
             self._thinking.fold(ask.tenant)
         thinks_from = await thinking_marks.thinks_from(self._memory, self._thinking, ask)
-        chat = chat_memories.with_room(exchange.chat, answer)
+        chat = chat_memories.with_room(replace(exchange.chat, ask=ask), answer)
         chat = replace(chat, thinks_from=thinks_from)
         exchange = replace(exchange, chat=chat)
         sent = exchange.learn(answer)
@@ -187,6 +190,20 @@ class CompletionRoute:
             session = self._offered.settled(ask.tenant, answer.epoch, session)
         with step("pack"):
             return PreparedChat(exchange, exchange.body(answer, session), sent, answer, session)
+
+    async def _compressed(
+        self, asked: CompressRequest, model: str
+    ) -> tuple[CompressRequest, tuple[Answer, AnswerDetails]]:
+        """Compress for the window that refusals have shown. Where that window alone leaves no room
+        for the request, it is forgotten and the upstream is asked: it may take more by now."""
+        ask = context_overflow.narrowed(asked, self._learned.window(asked.tenant, model))
+        try:
+            return ask, await self._memory.compress_with_details(ask)
+        except ContextOverflow:
+            if ask is asked:
+                raise
+        self._learned.forget_window(asked.tenant, model)
+        return asked, await self._memory.compress_with_details(asked)
 
     def _unpacked(self, exchange: ChatExchange) -> PreparedChat:
         """The history as it was posted: context memory is off, or has failed."""

@@ -21,7 +21,6 @@ from memtree_proxy.chat.memories import sources
 from memtree_proxy.chat.memories.sources import ChatUser, WantedMemories
 from memtree_proxy.chat.memories.turn_sources import others_spoke
 from memtree_proxy.chat.memories.user_query import user_query
-from memtree_proxy.chat.retrying import context_overflow
 from memtree_proxy.chat.retrying.model_limits import ModelLimits
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import content_encoding, json_body, request_body
@@ -139,7 +138,6 @@ def read(
     if ask is None:
         return chat
     silent = not chat.streams and settings.json_wait != "spaces"
-    ask = context_overflow.narrowed(ask, learned.window(tenant, suffix.model))
     ask = chat_request.with_history(ask, history, whole=whole)
     ask = dataclasses.replace(
         ask,

@@ -17,7 +17,7 @@ from memtree_proxy.chat.completion_route import CompletionServices
 from memtree_proxy.chat.exchange import ChatExchange
 from memtree_proxy.chat.memories.chat_memories import ChatMemories
 from memtree_proxy.chat.request_reader import RequestReader
-from memtree_proxy.chat.retrying import thinking_marks
+from memtree_proxy.chat.retrying import context_overflow, thinking_marks
 from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body
@@ -31,7 +31,7 @@ class TokenCountRoute:
     def __init__(
         self, dialect: Dialect, services: CompletionServices, learned: LearnedRefusals
     ) -> None:
-        self._thinking = learned.thinking
+        self._limits, self._thinking = learned.limits, learned.thinking
         self._services = services
         self._reader = RequestReader(dialect, services.settings, learned.limits, services.bodies)
         self._memories = ChatMemories(services.memory, services.memories, services.settings)
@@ -53,6 +53,7 @@ class TokenCountRoute:
         if ask is None or ask.whole:
             return chat.plain
         memory = self._services.memory
+        ask = context_overflow.narrowed(ask, self._limits.window(ask.tenant, chat.model))
         try:
             answer = await memory.standing_answer(ask)
             thinks_from = await thinking_marks.thinks_from(memory, self._thinking, ask)

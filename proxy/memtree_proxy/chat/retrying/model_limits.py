@@ -1,38 +1,63 @@
 """What refusals of upstreams have shown about a model: its window, or that it takes no tools.
 
 Kept by tenant: one tenant's key may reach other models than another's, and no tenant may change
-what the server assumes for others."""
+what the server assumes for others. Kept for an hour: behind one name there may be another model
+then, and a refusal may have been about something else.
+"""
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple
 
 from memtree.bounded import remember
 
 MAX_KEPT = 4_096
+LIFETIME = 3_600.0  # seconds
+_LONGEST_NAME = 200  # characters of a model's name that are kept
+
+
+class _Learned(NamedTuple):
+    number: int
+    at: float
+
+
+_Rows = OrderedDict[tuple[str, str], _Learned]
 
 
 class ModelLimits:
-    """Of one process; windows in our tokens. The least recently used are forgotten."""
+    """Of one process; windows in our tokens. The oldest rows are forgotten first."""
 
-    def __init__(self) -> None:
-        self._windows: OrderedDict[tuple[str, str], int] = OrderedDict()
-        self._toolless: OrderedDict[tuple[str, str], None] = OrderedDict()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._windows: _Rows = OrderedDict()
+        self._toolless: _Rows = OrderedDict()
 
     def window(self, tenant: str, model: str) -> int | None:
-        key = (tenant, model)
-        if key in self._windows:
-            self._windows.move_to_end(key)
-        return self._windows.get(key)
+        return self._known(self._windows, tenant, model)
 
     def learn(self, tenant: str, model: str, window: int) -> None:
-        remember(self._windows, (tenant, model[:200]), window, MAX_KEPT)
+        self._learn(self._windows, tenant, model, window)
+
+    def forget_window(self, tenant: str, model: str) -> None:
+        self._windows.pop(_key(tenant, model), None)
 
     def takes_tools(self, tenant: str, model: str) -> bool:
         """True unless it has refused them."""
-        return (tenant, model[:200]) not in self._toolless
+        return self._known(self._toolless, tenant, model) is None
 
     def learn_toolless(self, tenant: str, model: str) -> None:
-        self._toolless[tenant, model[:200]] = None
-        while len(self._toolless) > MAX_KEPT:
-            self._toolless.popitem(last=False)
+        self._learn(self._toolless, tenant, model, 0)
+
+    def _learn(self, rows: _Rows, tenant: str, model: str, number: int) -> None:
+        remember(rows, _key(tenant, model), _Learned(number, self._clock()), MAX_KEPT)
+
+    def _known(self, rows: _Rows, tenant: str, model: str) -> int | None:
+        row = rows.get(_key(tenant, model))
+        return None if row is None or self._clock() - row.at >= LIFETIME else row.number
+
+
+def _key(tenant: str, model: str) -> tuple[str, str]:
+    return tenant, model[:_LONGEST_NAME]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree_proxy.chat.retrying.model_limits import MAX_KEPT, ModelLimits
+from memtree_proxy.chat.retrying.model_limits import LIFETIME, MAX_KEPT, ModelLimits
 
 
 def test_models_without_tools_are_kept_by_tenant_and_bounded():
@@ -15,3 +15,28 @@ def test_models_without_tools_are_kept_by_tenant_and_bounded():
         learned.learn_toolless("c", str(number))
     assert learned.takes_tools("a", "m" * 300)
     assert not learned.takes_tools("c", str(MAX_KEPT - 1))
+
+
+def test_what_was_learned_expires():
+    now = [1_000.0]
+    learned = ModelLimits(lambda: now[0])
+    learned.learn("a", "m" * 300, 8_000)
+    learned.learn_toolless("a", "m")
+    now[0] += LIFETIME - 1
+    assert learned.window("a", "m" * 300) == 8_000
+    assert not learned.takes_tools("a", "m")
+    now[0] += 1
+    assert learned.window("a", "m" * 300) is None
+    assert learned.takes_tools("a", "m")
+    learned.learn("a", "m" * 300, 9_000)
+    assert learned.window("a", "m" * 300) == 9_000
+
+
+def test_a_window_is_forgotten_for_one_tenant_and_model():
+    learned = ModelLimits()
+    for tenant, model in (("a", "m"), ("a", "n"), ("b", "m")):
+        learned.learn(tenant, model, 8_000)
+    learned.forget_window("a", "m")
+    learned.forget_window("a", "unknown")
+    assert learned.window("a", "m") is None
+    assert learned.window("a", "n") == learned.window("b", "m") == 8_000
