@@ -1,7 +1,7 @@
 """What memory may change about a Responses request: `changed(posted, sent)` names all else.
 
-    leading system items (up to the newest compaction) | memory item | rounds that load tools |
-    kept rounds, from their reasoning to the last output
+    leading system items (up to the newest compaction) | items of standing context, with their ids |
+    memory item | rounds that load tools | kept rounds, from their reasoning to the last output
 
 A part of text may stand before the words of the newest user message.
 """
@@ -18,6 +18,7 @@ from tests.wire.responses_rules import MEMORY, broken
 from tests.wire.rule_break import Fields, RuleBreak, texts
 
 SYSTEM_ITEMS = ("additional_tools", "configuration_update")
+CONTEXT = ("<", "# AGENTS.md")  # how the text of a part with standing context begins
 LOADING = ("tool_search_call", "tool_search_output", "mcp_list_tools", "additional_tools")
 
 
@@ -34,8 +35,9 @@ def changed(
     if dump(posted.get("input")) == dump(sent.get("input")):
         return found
     own, mine = as_items(posted.get("input")), as_items(sent.get("input"))
-    matched = match(own, mine)
-    found += _changed_history(own, mine, matched)
+    carried = _carried(own, mine)
+    matched = {at: one for at, one in match(own, mine).items() if at not in carried}
+    found += _changed_history(own, mine, matched, carried)
     found += _changed_rounds(own, {one.posted for one in matched.values()})
     found += _changed_context(own, mine, {one.posted for one in matched.values()})
     return found
@@ -89,10 +91,42 @@ def _words(item: Fields) -> str:
     return "".join(texts(item.get("content"), ("input_text", "output_text")))
 
 
+def _carried(posted: Sequence[Fields], sent: Sequence[Fields]) -> set[int]:
+    """Return the items before the memory item that are posted items of the user, or the parts of
+    one that hold standing context."""
+    memory = next((at for at, item in enumerate(sent) if MEMORY in _words(item)), 0)
+    compacted = [at for at, item in enumerate(sent) if kind_of(item) == "compaction"]
+    return {
+        at
+        for at in range(max(compacted, default=-1) + 1, memory)
+        if not is_system(sent[at]) and any(_is_context_of(sent[at], own) for own in posted)
+    }
+
+
+def _is_context_of(sent: Fields, posted: Fields) -> bool:
+    own, mine = posted.get("content"), sent.get("content")
+    if not isinstance(own, list) or not isinstance(mine, list) or posted.get("role") != "user":
+        return False
+    parts = iter(_unmarked(part) for part in own)
+    return (
+        bool(mine)
+        and {**sent, "content": 0} == {**posted, "content": 0}
+        and all(str(part.get("text", "")).startswith(CONTEXT) for part in mine)
+        and all(part in parts for part in mine)
+    )
+
+
+def _unmarked(part: Fields) -> Fields:
+    return {name: part[name] for name in part if name != "prompt_cache_breakpoint"}
+
+
 def _changed_history(
-    posted: Sequence[Fields], sent: Sequence[Fields], matched: Mapping[int, MatchedMessage]
+    posted: Sequence[Fields],
+    sent: Sequence[Fields],
+    matched: Mapping[int, MatchedMessage],
+    carried: set[int],
 ) -> Iterator[RuleBreak]:
-    ours = [index for index in range(len(sent)) if index not in matched]
+    ours = [index for index in range(len(sent)) if index not in matched and index not in carried]
     memories = [index for index in ours if MEMORY in _words(sent[index])]
     if len(memories) > 1:
         yield RuleBreak("memory-twice", f"input[{memories[1]}]")
@@ -103,7 +137,7 @@ def _changed_history(
         elif set(item) != {"type", "role", "content"} or item.get("role") != "user":
             yield RuleBreak("memory-form", where)
     if memories:
-        before = [sent[index] for index in range(memories[0])]
+        before = [sent[index] for index in range(memories[0]) if index not in carried]
         last = max((i for i, one in enumerate(before) if kind_of(one) == "compaction"), default=-1)
         if not all(is_system(item) for item in before[last + 1 :]):
             yield RuleBreak("memory-misplaced", f"input[{memories[0]}]")
@@ -203,8 +237,8 @@ def _changed_context(
             yield RuleBreak("system-item-lost", f"input[{index}]")
         elif not _loaded(item) <= loaded:
             yield RuleBreak("tool-load-lost", f"input[{index}]")
-    view = "\n".join(_words(item) for item in sent)
-    for item in posted[:3]:
-        words = _words(item)
-        if "<environment_context>" in words and item.get("role") == "user" and words not in view:
+    for index, item in enumerate(posted[:3]):
+        context = "<environment_context>" in _words(item) and item.get("role") == "user"
+        lost = index not in kept and not any(_is_context_of(one, item) for one in sent)
+        if context and lost:
             yield RuleBreak("preamble-lost", "input")

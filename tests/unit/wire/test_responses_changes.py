@@ -31,8 +31,8 @@ def folded() -> Fields:
     body = copy.deepcopy(posted())
     del body["memory"]
     items = body["input"]
-    memory = message("user", f"{CONTEXT}\n\n<context_memory>short</context_memory>")
-    body["input"] = [items[0], memory, items[10], items[11], *items[12:]]
+    memory = message("user", "<context_memory>short</context_memory>")
+    body["input"] = [items[0], items[1], memory, items[10], items[11], *items[12:]]
     return body
 
 
@@ -46,22 +46,23 @@ FAULTS: list[tuple[str, Plant]] = [
     ("field-lost", lambda sent: sent.pop("prompt_cache_key")),
     ("field-changed", lambda sent: sent.update(store=True)),
     ("tools-changed", lambda sent: sent["tools"].pop(0)),
-    ("memory-twice", lambda sent: sent["input"].insert(2, sent["input"][1])),
-    ("memory-form", lambda sent: sent["input"][1].update(id="msg_mem")),
-    ("memory-misplaced", lambda sent: sent["input"].insert(4, sent["input"].pop(1))),
-    ("item-not-posted", lambda sent: sent["input"].insert(2, message("user", "hi"))),
-    ("item-not-posted", lambda sent: sent["input"][5].update(arguments="{}")),
-    ("item-not-posted", lambda sent: sent["input"][4].update(encrypted_content="y")),
+    ("memory-twice", lambda sent: sent["input"].insert(3, sent["input"][2])),
+    ("memory-form", lambda sent: sent["input"][2].update(id="msg_mem")),
+    ("memory-misplaced", lambda sent: sent["input"].insert(5, sent["input"].pop(2))),
+    ("item-not-posted", lambda sent: sent["input"].insert(3, message("user", "hi"))),
+    ("item-not-posted", lambda sent: sent["input"][6].update(arguments="{}")),
+    ("item-not-posted", lambda sent: sent["input"][5].update(encrypted_content="y")),
     ("newest-lost", lambda sent: sent["input"].pop()),
-    ("history-gap", lambda sent: sent["input"].__delitem__(slice(7, 9))),
-    ("reasoning-lost", lambda sent: sent["input"].pop(4)),
-    ("reasoning-lost", lambda sent: sent["input"].pop(7)),
-    ("round-split", lambda sent: sent["input"].__delitem__(slice(5, 6))),
+    ("history-gap", lambda sent: sent["input"].__delitem__(slice(8, 10))),
+    ("reasoning-lost", lambda sent: sent["input"].pop(5)),
+    ("reasoning-lost", lambda sent: sent["input"].pop(8)),
+    ("round-split", lambda sent: sent["input"].__delitem__(slice(6, 7))),
     ("system-item-lost", lambda sent: sent["input"].pop(0)),
-    ("tool-load-lost", lambda sent: sent["input"].__delitem__(slice(2, 4))),
-    ("preamble-lost", lambda sent: part(1)(sent)[0].update(
-        text="<context_memory>short</context_memory>")),
-    ("output-without-call", lambda sent: sent["input"].__delitem__(slice(4, 6))),
+    ("tool-load-lost", lambda sent: sent["input"].__delitem__(slice(3, 5))),
+    ("preamble-lost", lambda sent: sent["input"].pop(1)),
+    ("preamble-lost", lambda sent: sent["input"][1].pop("id")),
+    ("item-not-posted", lambda sent: part(1)(sent)[0].update(text=CONTEXT + "y")),
+    ("output-without-call", lambda sent: sent["input"].__delitem__(slice(5, 7))),
 ]  # fmt: skip
 
 
@@ -97,7 +98,7 @@ def test_what_was_made_with_one_reasoning_may_stay_with_what_loads_a_tool():
     before, after = posted(), folded()
     made = [reasoning("7"), function_call("7"), output("7")]
     before["input"][10:10] = made
-    after["input"][2:2] = made
+    after["input"][3:3] = made
     assert changed(before, after) == []
     before["input"].insert(10 + len(made), message("user", "Go on."))
     assert "history-gap" in rules(changed(before, after))
@@ -118,7 +119,7 @@ def test_a_fold_behind_a_compaction_leaves_all_before_it():
     before, sent = posted(), folded()
     compaction = {"type": "compaction", "id": "cmp_1", "encrypted_content": "x"}
     before["input"].insert(3, compaction)
-    sent["input"][1:1] = before["input"][1:4]
+    sent["input"][1:2] = before["input"][1:4]
     sent["input"][4] = message("user", "<context_memory>short</context_memory>")
     assert changed(before, sent) == []
     del sent["input"][2]

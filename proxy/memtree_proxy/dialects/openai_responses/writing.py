@@ -7,6 +7,8 @@ does not do: decide what is sent.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -15,6 +17,8 @@ from memtree.context.answer import AnswerItem, AssistantLine, KeptMessage, Memor
 from memtree_proxy.dialects.openai_responses.conversation import CanonicalMessages
 from memtree_proxy.http import json_fields
 
+_BREAKPOINT = "prompt_cache_breakpoint"
+_MARKER = b'"prompt_cache_breakpoint"'
 _EXPLICIT = {"mode": "explicit"}  # the only cache marker there is
 
 
@@ -38,7 +42,7 @@ class PostedItems:
                 continue
             sent += self._kept(kept)
             kept = {}
-            sent.append(self._of_ours(item))
+            sent += self._of_ours(item)
         return [*sent, *self._kept(kept)]
 
     def _kept(self, blocks: Mapping[int, str]) -> Iterator[bytes]:
@@ -46,23 +50,35 @@ class PostedItems:
             block = blocks[place]
             yield with_text_before(self._raws[place], block) if block else self._raws[place]
 
-    def _of_ours(self, item: MemoryText | AssistantLine) -> bytes:
+    def _of_ours(self, item: MemoryText | AssistantLine) -> list[bytes]:
         if isinstance(item, AssistantLine):
-            return msgspec.json.encode({"role": "assistant", "content": item.text})
+            return [msgspec.json.encode({"role": "assistant", "content": item.text})]
         before = item.preamble
-        carried: list[Any] = [_text(before.text)] if before.text else []
-        carried += [self._part(message, part) for message, part in before.parts]
-        return user_message([*carried, _text(item.text, _breakpoint(item.cache_marker))])
+        text = [_text(before.text)] if before.text else []
+        own = _text(item.text, _breakpoint(item.cache_marker))
+        return [*self._carried(before.parts), user_message([*text, own])]
 
-    def _part(self, message: int, index: int) -> msgspec.Raw:
-        """A content part as it was posted, without its cache marker: ours is behind it."""
-        (place,) = self._canonical.items(message)
-        raw = msgspec.json.decode(self._raws[place], type=_Parts).content[index]
-        if b'"prompt_cache_breakpoint"' not in bytes(raw):
-            return raw
-        fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-        fields.pop("prompt_cache_breakpoint", None)
-        return msgspec.Raw(msgspec.json.encode(fields))
+    def _carried(self, parts: Sequence[tuple[int, int]]) -> Iterator[bytes]:
+        """The items of a preamble, each with its own fields and the content parts that are carried.
+        Their cache markers are left out: ours is behind them."""
+        for message, group in groupby(parts, key=itemgetter(0)):
+            (place,) = self._canonical.items(message)
+            raw, chosen = self._raws[place], [index for _, index in group]
+            content = msgspec.json.decode(raw, type=_Parts).content
+            if len(chosen) == len(content) and _MARKER not in raw:
+                yield raw
+                continue
+            fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+            carried = msgspec.json.encode([_unmarked(content[index]) for index in chosen])
+            yield json_fields.with_value(raw, fields, "content", carried)
+
+
+def _unmarked(part: msgspec.Raw) -> msgspec.Raw:
+    if _MARKER not in bytes(part):
+        return part
+    fields = msgspec.json.decode(part, type=dict[str, msgspec.Raw])
+    fields.pop(_BREAKPOINT, None)
+    return msgspec.Raw(msgspec.json.encode(fields))
 
 
 class _Parts(msgspec.Struct):
@@ -100,7 +116,7 @@ def before(content: bytes, text: str) -> bytes:
 
 def _text(text: str, marker: Mapping[str, Any] | None = None) -> dict[str, Any]:
     part: dict[str, Any] = {"type": "input_text", "text": text}
-    return part if marker is None else {**part, "prompt_cache_breakpoint": marker}
+    return part if marker is None else {**part, _BREAKPOINT: marker}
 
 
 def _breakpoint(marker: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

@@ -69,19 +69,29 @@ def test_a_cache_marker_is_a_breakpoint(marker, breakpoint_):
     assert json.loads(memory)["content"][0]["prompt_cache_breakpoint"] == breakpoint_
 
 
-def test_the_preamble_stands_before_the_memory_as_posted():
-    raw = (
-        b'{"role":"user","content":[{"type":"input_text", "text":"<a>\\u00e9</a>"},'
-        b'{"type":"input_text","text":"b","prompt_cache_breakpoint":{"mode":"explicit"}}]}'
+def test_the_items_of_the_preamble_stand_before_the_memory_with_their_ids():
+    whole = (
+        b'{"type":"message", "id":"msg_7","role":"user",'
+        b'"content":[{"type":"input_text", "text":"<a>\\u00e9</a>"}],"extra":{"turn": 1}}'
     )
-    only = posted((raw,), ((0,),))
-    (memory,) = only.of([MemoryText("m", Preamble("", ((0, 0), (0, 1)), 9))], {})
-    assert b'{"type":"input_text", "text":"<a>\\u00e9</a>"}' in memory
-    assert json.loads(memory)["content"][1:] == [
-        {"type": "input_text", "text": "b"},
-        {"type": "input_text", "text": "m"},
-    ]
-    (memory,) = only.of([MemoryText("m", Preamble("rules", (), 1))], {})
+    marked = (
+        b'{"id":"msg_8","role":"user","content":[{"type":"input_text","text":"b",'
+        b'"prompt_cache_breakpoint":{"mode":"explicit"}},{"type":"input_text", "text":"c"},'
+        b'{"type":"input_text","text":"What?"}]}'
+    )
+    only = posted((whole, marked), ((0,), (1,)))
+    parts = ((0, 0), (1, 0), (1, 1))
+    first, second, memory = only.of([MemoryText("m", Preamble("", parts, 9))], {})
+    assert first == whole
+    assert second == (
+        b'{"id":"msg_8","role":"user","content":'
+        b'[{"type":"input_text","text":"b"},{"type":"input_text", "text":"c"}]}'
+    )
+    assert json.loads(memory)["content"] == [{"type": "input_text", "text": "m"}]
+
+
+def test_a_preamble_that_is_a_part_of_a_string_stands_in_the_memory_item():
+    (memory,) = sent(MemoryText("m", Preamble("rules", (), 1)))
     assert [part["text"] for part in json.loads(memory)["content"]] == ["rules", "m"]
 
 
