@@ -73,7 +73,8 @@ class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     none where there is nothing to recall; `memories`: whose lines stand there, too; `block_tokens`:
     of both. `direct`, `paid`: input cost of the conversation so far
     in uncached input tokens, sent whole and sent by us; `sent`: tokens of this request.
-    `recalled`: the messages (index in the history) that have a block in what is sent."""
+    `recalled`: the messages (index in the history) that have a block in what is sent. `partial`: it
+    stands at a beginning of the history that was sent, for clients that leave the rest out."""
 
     epoch: bytes
     block: tuple[TextSpan, ...] = ()
@@ -88,6 +89,7 @@ class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     memories: tuple[MemoryVersion, ...] = ()
     reasons: bytes = b""  # of the excerpts of the block, as in `Plan`
     ranks: bytes = b""
+    partial: bool = False
 
     @property
     def recall(self) -> RecallPlan:

@@ -99,7 +99,7 @@ class EpochAnswers:
         message; None where there is none. Only reads. Raises `Unavailable`."""
         request = await self._looked_up(indexed, ask, limits)
         blocks = request.blocks()
-        if request.previous is None or blocks is None:
+        if request.previous is None or blocks is None or not request.goes_behind_cut:
             return None
         content = await self._sent_again(request, request.previous, NOTHING_INDEXED, blocks)
         if isinstance(content, EpochReason):
@@ -206,6 +206,8 @@ class EpochAnswers:
         self, request: TurnRequest, previous: ContinuedTurn, sent: Mapping[int, EpochTurn]
     ) -> EpochReason | None:
         """Why the epoch does not go on; None: it does."""
+        if not request.goes_behind_cut:
+            return EpochReason.FIRST
         if request.now - previous.turn.used > request.ask.prices.lifetime:
             return EpochReason.IDLE
         posted, terms = request.posted, request.terms
@@ -311,7 +313,8 @@ class EpochAnswers:
         is_named = index.open is not None and not continues and index.open.id in named
         open_ = [content.nodes[index.open.id]] if index.open and is_named else []
         # Only the turn that was found here: a rival that went on has sent its bytes.
-        replaces = previous.turn.epoch if previous and request.again and not continues else b""
+        replaced = request.stands_here and not (request.again and continues)
+        replaces = previous.turn.epoch if previous and replaced else b""
         with tracing.step("write"):
             kept = await self._store.put_turn(
                 posted.tenant,
@@ -327,36 +330,39 @@ class EpochAnswers:
             return None
         if kept.shows:
             content = replace(content, blocks={**content.blocks, len(posted) - 1: kept})
-        if content.epoch.plan.cut < len(posted) - 1 and request.strays(index.prefix):
-            await self._put_before(request, kept)
+        cut = content.epoch.plan.cut
+        for length in request.beginnings(cut, index.prefix, begun=not continues):
+            await self._put_beginning(request, content, kept, length)
         return content, kept
 
-    async def _put_before(self, request: TurnRequest, turn: EpochTurn) -> None:
-        """The same turn without its newest message: where a client takes out of that message what
-        it had put in for one turn (rules, documents), all before it is still what was sent."""
+    async def _put_beginning(
+        self, request: TurnRequest, content: TurnContent, turn: EpochTurn, length: int
+    ) -> None:
+        """Keep the same turn at the first `length` messages: where a client takes out of its last
+        request what it had put in for that one (rules, documents), all before it is still what was
+        sent."""
         posted, previous = request.posted, request.previous
         if request.generation != self._indexing.generation(posted.tenant):
             return
-        before = msgspec.structs.replace(
-            turn,
-            block=(),
-            block_tokens=0,
-            outline=(),
-            notes=(),
-            reasons=b"",
-            ranks=b"",
-            memories=(),
-            sent=turn.sent - posted.facts[-1].tokens - turn.block_tokens,
-            recalled=tuple(message for message in turn.recalled if message < len(posted) - 1),
+        later = [block for message, block in content.blocks.items() if message >= length]
+        left_out = posted.size(length) + sum(block.block_tokens for block in later)
+        before = EpochTurn(
+            turn.epoch,
+            used=turn.used,
+            direct=turn.direct,
+            paid=turn.paid,
+            sent=turn.sent - left_out,
+            recalled=tuple(message for message in turn.recalled if message < length),
+            partial=True,
         )
-        stands_there = previous is not None and request.previous_length == len(posted) - 1
+        replaced = previous and previous.turn.partial and request.previous_length == length
         try:
             await self._store.put_turn(
                 posted.tenant,
                 request.key,
-                posted.addresses[-2],
+                posted.addresses[length],
                 before,
-                instead_of=previous.turn.epoch if previous and stands_there else b"",
+                instead_of=previous.turn.epoch if previous and replaced else b"",
                 expires=request.now + max(KEPT, request.ask.prices.lifetime),
             )
         except Unavailable as error:  # the answer stands; the next one may begin an epoch

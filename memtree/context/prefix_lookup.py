@@ -21,6 +21,7 @@ from memtree.tree.node import Frontier
 NEWEST, SPREAD, STEPS = 32, 16, 3
 STRIDE = 8  # messages; and LEAVES, some 4,000 tokens, where messages are long
 LEAVES = 5
+TAIL = 3  # messages at the end of a history, each of whose prefixes is stored
 
 
 class CoveredPrefix(NamedTuple):
@@ -89,13 +90,13 @@ def between(low: int, high: int) -> list[int]:
 
 def thinned(frontiers: Mapping[bytes, Frontier], last: int) -> dict[bytes, Frontier]:
     """Those of a chain's frontiers that are stored. `last`: length of the prefix of the last one;
-    the lengths of those before it have no gaps. Where a turn may be kept (at the last prefix, and
-    at the one before it) there must be one, or a deletion would not find the turn."""
+    the lengths of those before it have no gaps. Where a turn may be kept (`TurnRequest.beginnings`)
+    there must be one, or a deletion would not find the turn."""
     kept: dict[bytes, Frontier] = {}
     leaves = 0
     for length, (address, frontier) in enumerate(frontiers.items(), last - len(frontiers) + 1):
         far = frontier.leaves // LEAVES > leaves // LEAVES
-        if far or length >= last - 1 or length % STRIDE == 0:
+        if far or length >= last - TAIL or length % STRIDE == 0:
             kept[address] = frontier
         leaves = frontier.leaves
     return kept
@@ -104,6 +105,11 @@ def thinned(frontiers: Mapping[bytes, Frontier], last: int) -> dict[bytes, Front
 def _stored(length: int) -> int:
     """The longest prefix up to `length` that is stored wherever the history ends."""
     return length - length % STRIDE
+
+
+def stored_from(length: int) -> int:
+    """The shortest prefix of at least `length` that is stored wherever the history ends."""
+    return -(-length // STRIDE) * STRIDE
 
 
 def _ordered(lengths: Iterable[int]) -> list[int]:

@@ -16,6 +16,7 @@ from memtree.context.answer import (
     with_index,
 )
 from memtree.context.index_state import IndexState
+from memtree.context.prefix_lookup import TAIL, stored_from
 from memtree.context.rendered_texts import RenderedTexts
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import RetrievedContext
@@ -71,19 +72,47 @@ class TurnRequest:
         return self.posted.addresses[-1]
 
     @property
-    def again(self) -> bool:
-        """The very request of the previous turn, once more."""
+    def stands_here(self) -> bool:
+        """True if the turn that was found is kept at this very history."""
         return self.previous is not None and self.previous_length == len(self.posted)
 
-    def strays(self, indexed: int) -> bool:
+    @property
+    def again(self) -> bool:
+        """The very request of the previous turn, once more."""
+        return self.stands_here and not self._partial
+
+    @property
+    def goes_behind_cut(self) -> bool:
+        """True if the newest message is not one that the turn's epoch has folded."""
+        return self.previous is not None and self.previous.epoch.plan.cut < len(self.posted)
+
+    @property
+    def _partial(self) -> bool:
+        return self.previous is not None and self.previous.turn.partial
+
+    def beginnings(self, cut: int, indexed: int, *, begun: bool) -> set[int]:
+        """Lengths of the beginnings of this history at which its turn is kept as well, since the
+        client may leave out of the next request what it puts at the end of this one. `cut`: of its
+        epoch; any history that goes on from there may go on with the epoch. `begun`: with this
+        turn. `indexed`: messages of the longest prefix that is indexed."""
+        length = len(self.posted)
+        found = {self.previous_length} if self._partial else set()
+        if begun:
+            found = {stored_from(cut)}
+        if self.posted.facts[-1].role == "user":
+            if begun:
+                found |= {length - 1, length - TAIL}
+            elif self._partial or self._strays(indexed):
+                found.add(length - 1)
+        return {each for each in found if cut <= each < length}
+
+    def _strays(self, indexed: int) -> bool:
         """Whether the client changed its last request after it had sent it: what is known of this
-        history ends before that. `indexed`: messages of the longest prefix that is indexed."""
+        history ends before that."""
         facts = self.posted.facts
         known = self.previous_length or indexed
-        if facts[-1].role != "user" or known <= 0:
-            return False
         behind = range(len(facts) - 1, known, -1)  # the newest answer is seldom far from the end
-        return any(facts[at].role == "assistant" for at in behind)
+        return known > 0 and any(facts[at].role == "assistant" for at in behind)
 
     def blocks(self) -> dict[int, EpochTurn] | None:
         """The recall blocks that the previous turn sent, by message; None where one is lost."""
