@@ -197,6 +197,41 @@ async def test_two_workers_embed_nothing_twice(bench):
     assert len(texts) == len(set(texts)) > 0
 
 
+async def test_who_was_held_up_for_longer_than_its_lease_embeds_nothing(bench):
+    """The first worker stands still between its look into the store and the model; meanwhile its
+    lease ends and the second one begins with the job."""
+    chat = await Chat("a", said("alder", 8)).plant(bench.store)
+    submit(bench, chat)
+    await bench.arrived()
+    held, go_on, vectors = asyncio.Event(), asyncio.Event(), bench.store.vectors
+
+    async def standing_still(*asked):
+        found = await vectors(*asked)
+        bench.store.vectors = vectors
+        held.set()
+        await go_on.wait()
+        return found
+
+    inner, gate = bench.embedder, Gate(bench.embedder)
+    bench.store.vectors = standing_still
+    first = asyncio.create_task(bench.burst())
+    await asyncio.wait_for(held.wait(), SECONDS)
+    name = JobName(EMBED, tenant_name("a"), job_id("a", EMBED, chat.start(chat.work[0])))
+    bench.client.delete(f"memtree:lease:{name.id}")
+    await asyncio.to_thread(ledgers.JobLedger(bench.client).recover, name)
+    bench.embedder = gate
+    second = asyncio.create_task(bench.burst())
+    await asyncio.wait_for(gate.arrived.wait(), SECONDS)
+    go_on.set()
+    await asyncio.wait_for(first, SECONDS)
+    assert inner.embedded == []
+    gate.open.set()
+    await asyncio.wait_for(second, SECONDS)
+    assert await embedded(bench, chat) == set(chat.ids)
+    texts = [text for text in inner.embedded if text]
+    assert len(texts) == len(set(texts)) > 0
+
+
 async def test_a_job_under_way_goes_on_with_its_newest_payload(bench):
     """No second worker begins with what the first one is at."""
     messages = said("alder", 8)

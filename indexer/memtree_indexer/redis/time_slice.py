@@ -101,13 +101,14 @@ class SliceRunner:
         history, end = payload.history(), self._clock.monotonic() + EMBED_SLICE
         work = await self._unembedded(payload)
         # One batch at least, however long the look-up took: a job without progress comes for ever.
-        while work and not self._stop.is_set():
+        # Who was held up for longer than its lease finds before a batch that the job is another's.
+        while work and not self._stop.is_set() and await self._goes_on(slice_, work):
             batch = first_batch(work, BATCH_TOKENS)
             begun = self._clock.monotonic()
             await embed_leaves(self._store, self._passages, history, batch)
             self.done.add(sum(one.tokens for one in batch), self._clock.monotonic() - begun)
             work = work[len(batch) :]
-            if not await self._goes_on(slice_, work) or self._clock.monotonic() >= end:
+            if self._clock.monotonic() >= end:
                 break
         return _left(work)
 
