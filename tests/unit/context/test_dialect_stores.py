@@ -59,7 +59,8 @@ async def test_what_a_chat_stored_is_not_made_again(world: World) -> None:
         assert answer.indexed_messages == chat.indexed_messages
     assert world.rows["nodes"] == nodes
     assert world.rows["addresses"] == addresses
-    assert len(world.rows["turns"]) == 3
+    beginnings = 1  # of each epoch; this history is too short for others behind its cut
+    assert len(world.rows["turns"]) == 3 * (1 + beginnings)
 
 
 @pytest.mark.slow

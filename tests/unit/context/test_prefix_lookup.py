@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.context.prefix_lookup import LEAVES, NEWEST, STRIDE, first_probes, thinned
+from memtree.context.prefix_lookup import LEAVES, NEWEST, STRIDE, TAIL, first_probes, thinned
 from memtree.tree.node import Frontier
 
 
@@ -22,9 +22,10 @@ lengths = st.integers(1, 3_000)
 
 
 @given(lengths)
-def test_short_messages_keep_every_eighth_and_the_last_two(length: int) -> None:
+def test_short_messages_keep_every_eighth_and_the_last_ones(length: int) -> None:
     kept = thinned(chain([0] * length), length)
-    wanted = {*range(STRIDE, length + 1, STRIDE), length - 1, length} - {0}
+    newest = range(max(1, length - TAIL), length + 1)
+    wanted = {*range(STRIDE, length + 1, STRIDE), *newest}
     assert {frontier.messages for frontier in kept.values()} == wanted
 
 
@@ -40,7 +41,8 @@ def test_long_messages_are_kept_by_their_leaves(leaves: list[int]) -> None:
 def test_what_comes_later_is_thinned_by_the_same_lengths(length: int, known: int) -> None:
     known = min(known, length - 1)
     later = dict(list(chain([0] * length).items())[known:])
-    wanted = {n for n in (*range(STRIDE, length, STRIDE), length - 1, length) if n > known}
+    newest = range(length - TAIL, length + 1)
+    wanted = {n for n in (*range(STRIDE, length, STRIDE), *newest) if n > known}
     assert {frontier.messages for frontier in thinned(later, length).values()} == wanted
 
 
