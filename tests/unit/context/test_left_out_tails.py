@@ -93,7 +93,7 @@ async def test_its_epochs_last(desk: Desk, sent: Sent, histories: Callable[[], l
     for (before, one), (after, two) in pairwise(zip(requests, answers, strict=True)):
         if one.epoch == two.epoch:
             left_out = len(before) - common(before, after)
-            assert two.messages[: len(one.messages) - left_out] == one.messages[:-left_out or None]
+            assert two.messages[: len(one.messages) - left_out] == one.messages[: -left_out or None]
 
 
 async def test_another_process_finds_the_epoch_in_the_store(desk: Desk):
@@ -164,4 +164,3 @@ async def test_deletion_leaves_no_turn_at_a_cut(desk: Desk):
     for number, history in enumerate(agent()[:3]):
         await desk.memory.forget_history(an_ask(internal_context(history, number)))
     assert await desk.rows() == (0, 0, 0)
-
