@@ -7,7 +7,9 @@ Each client replays a session as its program would post it, request by request w
 tenant of its own, then begins a new one: sessions of real clients where MEMTREE_BENCH_DATA has
 captures, else generated ones. Told are: requests a second, p50 and p99 by third of the run, what
 was refused, how fast each process grows (a line through its resident size in the last two thirds),
-and the tokens that wait to be indexed. All runs on one machine, the clients too.
+and the tokens that wait to be indexed. Twenty times in a run a line says how much memory and how
+many descriptors each process has, and how large the store is. All runs on one machine, the clients
+too.
 """
 
 from __future__ import annotations
@@ -35,12 +37,15 @@ from benchmarks.speed import sessions
 from benchmarks.speed.processes import app, memory_of
 from benchmarks.speed.sessions import RecordedSession, Request
 from deploy.topology import Shape, topology
+from memtree.ports.store import Store
+from memtree.stores import open_store
 from tests.processes import descendants
 
 CLIENTS = 10
 SAMPLE = 5.0  # seconds between two looks at processes and queues
 PAUSES = (0.2, 2.0)  # seconds between two requests of a client
 TARGET = 8_000
+LINES = 20  # in a run, each with what the processes and the store take then
 DRAINING = 60.0  # seconds that the queues have at the end
 
 
@@ -52,7 +57,8 @@ class Done:
 
 @dataclass(slots=True)
 class LoadRun:
-    """`lag`: tokens that waited, at each look. `sizes`: of each process, when and how many MiB."""
+    """`lag`: tokens that waited, at each look. `sizes`: of each process, when and how many MiB.
+    `descriptors`: of each process now; `stored`: MB of the store, at each line that was printed."""
 
     url: str
     began: float = field(default_factory=time.monotonic)
@@ -62,6 +68,8 @@ class LoadRun:
     tenants: dict[int, str] = field(default_factory=dict)
     lag: list[int] = field(default_factory=list)
     sizes: dict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
+    descriptors: dict[str, int] = field(default_factory=dict)
+    stored: list[float] = field(default_factory=list)
 
     def now(self) -> float:
         return time.monotonic() - self.began
@@ -99,7 +107,8 @@ async def _loaded(options: argparse.Namespace, shapes: Sequence[RecordedSession]
             run = LoadRun(parts.url)
             end = options.minutes * 60
             async with aiohttp.ClientSession() as http:
-                watching = asyncio.create_task(_watch(http, run))
+                store = open_store(parts.urls["postgres"])
+                watching = asyncio.create_task(_watch(http, run, store, end / LINES))
                 clients = (_client(http, run, n, shapes, end) for n in range(options.clients))
                 await asyncio.gather(*clients)
                 watching.cancel()
@@ -109,6 +118,7 @@ async def _loaded(options: argparse.Namespace, shapes: Sequence[RecordedSession]
                         break
                     await asyncio.sleep(0.5)
                 drained = time.monotonic() - began
+                await store.close()
     return [
         *_rows(run, end),
         Row("waited for the queues at the end", drained, "s"),
@@ -155,12 +165,33 @@ async def _post(http: aiohttp.ClientSession, run: LoadRun, request: Request, ten
     run.done.append(Done(run.now(), time.perf_counter() - began))
 
 
-async def _watch(http: aiohttp.ClientSession, run: LoadRun) -> None:
+async def _watch(http: aiohttp.ClientSession, run: LoadRun, store: Store, every: float) -> None:
+    """`every`: seconds between two lines."""
     while True:
         for name, pid in _processes():
             run.sizes[name].append((run.now(), memory_of(pid, "VmRSS")))
+            run.descriptors[name] = _descriptors(pid)
+        if run.now() >= every * len(run.stored):
+            run.stored.append((await store.stats()).bytes / 1e6)
+            print(_line(run), flush=True)
         run.lag.append(await _waiting(http, run))
         await asyncio.sleep(SAMPLE)
+
+
+def _line(run: LoadRun) -> str:
+    parts = [
+        f"{name} {sizes[-1][1]:.0f} MiB {run.descriptors[name]} fd"
+        for name, sizes in run.sizes.items()
+    ]
+    return f"{run.now() / 60:5.1f} min: {', '.join(parts)}, store {run.stored[-1]:.1f} MB"
+
+
+def _descriptors(pid: int) -> int:
+    """Open descriptors; 0 where the process has ended."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return 0
 
 
 async def _waiting(http: aiohttp.ClientSession, run: LoadRun) -> int:
@@ -205,9 +236,12 @@ def _rows(run: LoadRun, end: float) -> Iterator[Row]:
     for name, sizes in run.sizes.items():
         late = [(at, size) for at, size in sizes if at > end / 3] or sizes
         yield Row(f"{name}: resident at the end", sizes[-1][1], "MiB")
+        yield Row(f"{name}: descriptors at the end", run.descriptors[name])
         if len(late) > 2:
             slope = np.polyfit([at / 3600 for at, _ in late], [size for _, size in late], 1)[0]
             yield Row(f"{name}: growth in the last two thirds", float(slope), "MiB/hour")
+    if run.stored:
+        yield Row("store at the end", run.stored[-1], "MB")
     if run.lag:
         yield Row("tokens that wait, median", float(np.median(run.lag)))
         yield Row("tokens that wait, most", max(run.lag))
