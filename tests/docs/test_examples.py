@@ -124,7 +124,8 @@ def options() -> set[str]:
 # Options of other programs that the pages name.
 OTHERS = {"--compaction", "--model-settings-file", "--max-chat-history-tokens", "--transport",
           "--header", "--scope", "--data-binary", "--data-urlencode", "--workers", "--folder",
-          "--help", "--url", "--minutes", "--against", "--beside", "--out"}  # fmt: skip
+          "--help", "--url", "--minutes", "--against", "--beside", "--out",
+          "--settings", "--model"}  # fmt: skip
 
 
 def test_every_option_exists():
