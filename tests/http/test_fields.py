@@ -11,6 +11,7 @@ from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest
 from memtree.errors import BadRequest
 from memtree_proxy.http.json_body import split
+from memtree_proxy.http.own_headers import EXPIRATION_HEADERS
 from memtree_proxy.request import fields, memory_switch
 from tests.http.fakes import dumps
 
@@ -81,7 +82,7 @@ def test_null_is_absent(name: str):
     assert context(**{name: None}).window == 128_000
 
 
-@pytest.mark.parametrize("header", fields.EXPIRATION_HEADERS)
+@pytest.mark.parametrize("header", EXPIRATION_HEADERS)
 def test_expiration_header_wins_over_body_over_suffix(header: str):
     assert context({header: "5"}, expiration_days=6).expiration_days == 5
     assert chat(days=7, expiration_days=6).expiration_days == 6

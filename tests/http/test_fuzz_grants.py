@@ -14,7 +14,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.memories.grants.grant_json import HEADER, grant_json
-from memtree_proxy.access.wallet_access import WALLET_HEADERS
+from memtree_proxy.http.own_headers import WALLET_HEADERS
 from tests.http import wild
 from tests.http.fuzzing import World
 from tests.wallets import Wallet

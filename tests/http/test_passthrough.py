@@ -100,7 +100,7 @@ async def test_request_headers_pass_without_hop_by_hop(base: str, upstream: Fake
         ("connection", "keep-alive, x-hop"), ("x-hop", "1"), ("te", "trailers"),
         ("keep-alive", "5"), ("proxy-authorization", "Basic x"), ("upgrade", "h2c"),
         ("x-utf8", "é"), ("authorization", "Bearer own"), ("cookie", "a=b; session=s"),
-        ("x-polychat-memory", "on"),
+        ("x-polychat-memory", "on"), ("X-Wallet-Signature", "signed"),
     ]  # fmt: skip
     async with edge(base) as client:
         await client.get("/v1/models", headers=httpx.Headers(sent, encoding="utf-8"))
@@ -108,12 +108,20 @@ async def test_request_headers_pass_without_hop_by_hop(base: str, upstream: Fake
     assert seen.header("x-twice") == ["1", "2"]
     assert seen.header("authorization") == ["Bearer own"]
     assert seen.header("cookie") == ["a=b; session=s"]
-    assert seen.header("x-polychat-memory") == ["on"]
     assert seen.header("x-utf8") == ["é"]
     assert seen.header("accept-encoding") == ["br"]
     assert seen.header("user-agent") == ["me/1"]
     assert seen.header("host") == [base.split("/")[2]]
-    for gone in ("connection", "x-hop", "te", "keep-alive", "proxy-authorization", "upgrade"):
+    ours = ("x-polychat-memory", "x-wallet-signature")
+    for gone in (
+        "connection",
+        "x-hop",
+        "te",
+        "keep-alive",
+        "proxy-authorization",
+        "upgrade",
+        *ours,
+    ):
         assert not seen.header(gone)
 
 

@@ -32,7 +32,7 @@ from memtree_proxy.access import wallet_access
 from memtree_proxy.access.rate_limits import RequestRates
 from memtree_proxy.access.tenant_names import ANONYMOUS
 from memtree_proxy.access.wallet_access import WalletAccess
-from memtree_proxy.http.headers import TENANT_KEY
+from memtree_proxy.http.own_headers import TENANT_KEY
 from memtree_proxy.observability import request_trace
 
 SESSION_COOKIE = "session"

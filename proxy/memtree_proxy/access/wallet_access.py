@@ -8,16 +8,9 @@ from starlette.requests import Request
 
 from memtree.errors import BadRequest
 from memtree.memories.grants.grant_book import GrantBook
-from memtree.memories.grants.wallet_proof import (
-    ADDRESS_HEADER,
-    SIGNATURE_HEADER,
-    TIMESTAMP_HEADER,
-    ProvenWallet,
-    WalletProof,
-)
+from memtree.memories.grants.wallet_proof import ProvenWallet, WalletProof
 from memtree_proxy.http import request_body
-
-WALLET_HEADERS = (ADDRESS_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER)
+from memtree_proxy.http.own_headers import WALLET_HEADERS
 
 
 class WalletHeaders(NamedTuple):

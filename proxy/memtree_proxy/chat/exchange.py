@@ -11,7 +11,6 @@ from memtree_proxy.access.auth import Tenant
 from memtree_proxy.chat.chat_request import ChatRequest
 from memtree_proxy.chat.tool_session import ToolSession
 from memtree_proxy.observability.request_trace import Trace
-from memtree_proxy.request.memory_switch import OWN_HEADERS
 from memtree_proxy.upstream.relay import RelayedReply, forward
 from memtree_proxy.upstream.upstreams import Destination
 
@@ -49,11 +48,7 @@ class ChatExchange:
         """The upstream's reply to `body`. `readable`: without content-encoding, as far as the
         upstream listens: its bytes are read here, or follow others."""
         changed = body is not self.chat.content
-        without = OWN_HEADERS
-        if changed:
-            without |= {b"content-encoding"}
-        if readable:
-            without |= {b"accept-encoding"}
+        dropped = ((b"content-encoding", changed), (b"accept-encoding", readable))
         upstream, api_key, key_header = self.destination
         return await forward(
             self.request,
@@ -62,7 +57,7 @@ class ChatExchange:
             body if changed else self.posted,
             api_key=api_key,
             key_header=key_header,
-            without=without,
+            without=frozenset(name for name, drops in dropped if drops),
             also=[(b"accept-encoding", b"identity")] if readable else None,
         )
 

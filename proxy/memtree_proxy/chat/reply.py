@@ -14,15 +14,15 @@ import msgspec
 
 from memtree.errors import BadRequest, UnsupportedMedia, UpstreamFailed
 from memtree_proxy.http.content_encoding import Decoder
+from memtree_proxy.http.headers import value_of
 from memtree_proxy.upstream.relay import RelayedReply
 
 EVENT_STREAM = "text/event-stream"
 
 
 def header(reply: RelayedReply, name: bytes) -> str:
-    """The value of a header (`name` in lower case), stripped and in lower case; "" without one."""
-    values = (value for key, value in reply.headers if key.lower() == name)
-    return next(values, b"").decode("latin-1").strip().lower()
+    """The value of a header, as `headers.value_of` gives it."""
+    return value_of(reply.headers, name)
 
 
 def is_encoded(reply: RelayedReply) -> bool:

@@ -105,7 +105,7 @@ def read(
     plain = body.rewritten(changed)
     chat = ChatRequest(dialect, content, plain, changed=changed, model=suffix.model)
     if on and shadowed:  # its history is not read now: it must not wait
-        ours = {name: headers[name] for name in fields.OWN_HEADERS if name in headers}
+        ours = {name: headers[name] for name in fields.READ_HEADERS if name in headers}
         shadow = ShadowRequest(dialect, body, suffix, ours)
         chat = dataclasses.replace(chat, state=State.SHADOW, shadow=shadow)
     packed = on and not shadowed

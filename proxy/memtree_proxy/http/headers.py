@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from memtree_proxy.http.own_headers import is_own
+
 Headers = list[tuple[bytes, bytes]]
 
 
@@ -25,11 +27,17 @@ HOP_BY_HOP = frozenset(
 
 AUTHORIZATION, X_API_KEY = b"authorization", b"x-api-key"
 CREDENTIALS = frozenset({AUTHORIZATION, X_API_KEY, b"api-key", b"cookie"})
-# The credential for us alone, of a client whose own one is for the upstream, or changes.
-TENANT_KEY = b"x-memtree-key"
-
-
-_OWN_TO_US = frozenset({b"host", b"content-length", b"expect", TENANT_KEY})
+_ENDS_HERE = frozenset({b"host", b"content-length", b"expect"})
+# By these a request may say that it means another method or path than those that were checked.
+_OVERRIDES = frozenset(
+    {
+        b"x-http-method",
+        b"x-http-method-override",
+        b"x-method-override",
+        b"x-original-url",
+        b"x-rewrite-url",
+    }
+)
 
 
 def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
@@ -40,6 +48,21 @@ def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
         if name.lower() == b"connection":
             dropped.update(token.strip().lower() for token in value.split(b","))
     return [(name, value) for name, value in headers if name.lower() not in dropped]
+
+
+def value_of(headers: Headers, name: bytes) -> str:
+    """The value of a header (`name` in lower case), stripped and in lower case; "" without one."""
+    values = (value for key, value in headers if key.lower() == name)
+    return next(values, b"").decode("latin-1").strip().lower()
+
+
+def takes_server_key(
+    posted: Iterable[tuple[bytes, bytes]], *, keyed: bool, api_key: str | None
+) -> bool:
+    """Return True if the configured key of the upstream is sent with a request, since its client
+    sent none of its own. `keyed`: the credential was one of our keys."""
+    sent = {name.lower() for name, _ in end_to_end(posted)} - {b"cookie"}
+    return bool(api_key) and (keyed or sent.isdisjoint(CREDENTIALS))
 
 
 def request_headers(
@@ -55,9 +78,13 @@ def request_headers(
     `keyed`: the credential was one of our keys and stays here. Otherwise the client's own passes,
     and the configured key steps in, in the header `key_header`, only where the client sent none.
     """
-    dropped = _OWN_TO_US | without | (CREDENTIALS if keyed else frozenset())
-    kept = [(name, value) for name, value in end_to_end(posted) if name.lower() not in dropped]
-    if api_key and not any(name.lower() in CREDENTIALS - {b"cookie"} for name, _ in kept):
+    posted = end_to_end(posted)
+    ours = takes_server_key(posted, keyed=keyed, api_key=api_key)
+    dropped = _ENDS_HERE | without | (CREDENTIALS if keyed else frozenset())
+    dropped |= _OVERRIDES if ours else frozenset()
+    lowered = ((name.lower(), (name, value)) for name, value in posted)
+    kept = [field for name, field in lowered if name not in dropped and not is_own(name)]
+    if ours and api_key:
         scheme = b"Bearer " if key_header == AUTHORIZATION else b""
         kept.append((key_header, scheme + api_key.encode()))
     return kept

@@ -6,11 +6,20 @@ from memtree.budget.packing import THRESHOLD
 from memtree.config import MODES, SHADOW, Settings
 from memtree.context.state import Reason, State, with_size
 from memtree_proxy.access.auth import SESSION_COOKIE, is_loopback
-from memtree_proxy.access.user_scope import USER_HEADER
 from memtree_proxy.http import content_encoding
-from memtree_proxy.http.headers import TENANT_KEY
+from memtree_proxy.http.own_headers import (
+    CHAT_HEADER,
+    EXPIRATION_HEADERS,
+    FLAG_HEADER,
+    MEMORY_HEADER,
+    MODE_HEADER,
+    SWITCH_HEADER,
+    TENANT_KEY,
+    TOOLS_HEADER,
+    USER_HEADER,
+)
 from memtree_proxy.openapi.shapes import COUNT, STRING, Json, ref
-from memtree_proxy.request import chat_scope, fields, memory_switch, patience
+from memtree_proxy.request import fields, memory_switch, patience
 
 REQUEST_ID = "x-memtree-request-id"
 CHAT_ID: Json = {
@@ -43,36 +52,36 @@ _REASON = (
 def request_headers() -> dict[str, Json]:
     """`components.parameters`, by the name of the header."""
     return {
-        memory_switch.HEADER: _header(
-            memory_switch.HEADER,
+        MEMORY_HEADER: _header(
+            MEMORY_HEADER,
             "Memory for this request, whatever the body says: `on` (also `true`, `yes`, `1`), or "
             "`off` (`false`, `no`, `0`), which wins over every on. Other words do not count.",
             {"type": "string", "enum": _WORDS, "examples": ["on"]},
         ),
-        memory_switch.FLAG_HEADER: _header(
-            memory_switch.FLAG_HEADER,
-            f"The same as `{memory_switch.HEADER}`.",
+        FLAG_HEADER: _header(
+            FLAG_HEADER,
+            f"The same as `{MEMORY_HEADER}`.",
             {"type": "string", "enum": _WORDS, "examples": ["true"]},
         ),
-        memory_switch.TOOLS_HEADER: _header(
-            memory_switch.TOOLS_HEADER,
+        TOOLS_HEADER: _header(
+            TOOLS_HEADER,
             "Whether the model is offered tools that search and read what memory folded; they are "
             "answered here, inside the same answer. Wins over the setting `recall_tools`. Other "
             "words do not count.",
             {"type": "string", "enum": _WORDS, "examples": ["on"]},
         ),
-        chat_scope.CHAT_HEADER: _header(
-            chat_scope.CHAT_HEADER,
+        CHAT_HEADER: _header(
+            CHAT_HEADER,
             "Opts in to chat memory: the chat that this request belongs to. Those of its memories "
             "that concern the newest message stand in the prompt, and the model may save and "
             "recall memories by the tools `save_memory` and `recall_memory`, answered here inside "
             "the same answer.",
             CHAT_ID,
         ),
-        chat_scope.SWITCH_HEADER: _header(
-            chat_scope.SWITCH_HEADER,
+        SWITCH_HEADER: _header(
+            SWITCH_HEADER,
             f"`off` (also `false`, `no`, `0`) switches chat memory off for this request, though it "
-            f"carries `{chat_scope.CHAT_HEADER}`; `on` is the default. Other words do not count.",
+            f"carries `{CHAT_HEADER}`; `on` is the default. Other words do not count.",
             {"type": "string", "enum": _WORDS, "examples": ["on"]},
         ),
         USER_HEADER: _header(
@@ -83,7 +92,7 @@ def request_headers() -> dict[str, Json]:
             "is nobody's, and a 400 with `memory_options.enabled`.",
             CHAT_ID,
         ),
-        fields.MODE_HEADER: _mode_header(),
+        MODE_HEADER: _mode_header(),
         **{
             name: _header(
                 name,
@@ -92,7 +101,7 @@ def request_headers() -> dict[str, Json]:
                 + ("" if "_" not in name else " Many front proxies drop headers with underscores."),
                 {"type": "integer", "examples": [90]},
             )
-            for name in fields.EXPIRATION_HEADERS
+            for name in EXPIRATION_HEADERS
         },
         content_encoding.HEADER: _header(
             content_encoding.HEADER,
@@ -111,7 +120,7 @@ def request_headers() -> dict[str, Json]:
 def of_context_memory() -> list[Json]:
     """Parameters of the routes that read a history."""
     names = (
-        fields.MODE_HEADER, *fields.EXPIRATION_HEADERS, content_encoding.HEADER, patience.STAINLESS,
+        MODE_HEADER, *EXPIRATION_HEADERS, content_encoding.HEADER, patience.STAINLESS,
     )  # fmt: skip
     return [ref("parameters", name) for name in names]
 
@@ -122,7 +131,7 @@ def of_deletion() -> list[Json]:
 
 def of_chat() -> list[Json]:
     """All of them; one mode more than elsewhere."""
-    named = [name for name in request_headers() if name != fields.MODE_HEADER]
+    named = [name for name in request_headers() if name != MODE_HEADER]
     return [*(ref("parameters", name) for name in named), _mode_header(SHADOW)]
 
 
@@ -132,7 +141,7 @@ def _mode_header(*more: str) -> Json:
         "measured beside it; asks for memory by itself, but an off wins."
     )
     return _header(
-        fields.MODE_HEADER,
+        MODE_HEADER,
         "How memory is unfolded. Wins over the field `mode`." + (shadow if more else ""),
         {"type": "string", "enum": [*MODES, *more], "examples": ["stable"]},
     )

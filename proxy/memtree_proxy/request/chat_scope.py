@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memtree.memories.scope import Scope, checked_id
+from memtree_proxy.http.own_headers import CHAT_HEADER, SWITCH_HEADER
 
-CHAT_HEADER = "x-chat-id"
-SWITCH_HEADER = "x-chat-memory"
 _OFF = frozenset({"off", "false", "no", "0"})  # as `memory_switch` reads them
 
 

@@ -20,6 +20,7 @@ from memtree.conversation.cache_control import MOST
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest
 from memtree_proxy.http.json_body import Body
+from memtree_proxy.http.own_headers import EXPIRATION_HEADERS, MODE_HEADER
 from memtree_proxy.request import context_windows, price_table
 from memtree_proxy.request.fragment_counts import COUNTS
 from memtree_proxy.request.local_upstream import is_local
@@ -33,16 +34,9 @@ MIN_TARGET = 1_000
 MAX_DAYS = 365
 OUTPUT_FIELDS = ("max_tokens", "max_completion_tokens")
 DEFAULT_RESERVE = 4_096  # of a chat that names no length of its answer
-# Front proxies drop headers with underscores, so the hyphen forms count as well.
-EXPIRATION_HEADERS = (
-    "memory_expiration_days",
-    "memory-expiration-days",
-    "x-memory-expiration-days",
-)
-MODE_HEADER = "x-memtree-mode"
 IDEMPOTENCY_HEADER = "idempotency-key"
 MAX_KEY_CHARS = 255
-OWN_HEADERS = (MODE_HEADER, *EXPIRATION_HEADERS)
+READ_HEADERS = (MODE_HEADER, *EXPIRATION_HEADERS)
 
 _ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
 _INTEGER = re.compile(r"\s*+([+-]?)([0-9]++)\s*+", re.ASCII)

@@ -12,19 +12,8 @@ from typing import NamedTuple
 
 from memtree.errors import BadRequest
 from memtree_proxy.http.json_body import Body
-from memtree_proxy.request import chat_scope, fields
-
-HEADER = "x-polychat-memory"
-FLAG_HEADER = "memory"
-TOOLS_HEADER = "x-memtree-recall-tools"
-# Headers that are meant for us: they do not go to the upstream of a chat.
-OWN_HEADERS = frozenset(
-    name.encode()
-    for name in (
-        HEADER, FLAG_HEADER, TOOLS_HEADER, chat_scope.CHAT_HEADER, chat_scope.SWITCH_HEADER,
-        *fields.OWN_HEADERS,
-    )
-)  # fmt: skip
+from memtree_proxy.http.own_headers import FLAG_HEADER, MEMORY_HEADER, TOOLS_HEADER
+from memtree_proxy.request import fields
 
 _SUFFIX = re.compile(r":memory(?:-([0-9]{1,9}))?(?=:|$)")
 # What the headers may say; anything else counts as nothing said.
@@ -59,13 +48,13 @@ def suffix_of(body: Body) -> Suffix:
 
 def by_headers(headers: Mapping[str, str], default: bool) -> bool:
     """What the headers alone say: for a body that cannot be read."""
-    return _decide([_word(headers, HEADER), _word(headers, FLAG_HEADER)], default)
+    return _decide([_word(headers, MEMORY_HEADER), _word(headers, FLAG_HEADER)], default)
 
 
 def wanted(body: Body, headers: Mapping[str, str], suffix: Suffix, default: bool) -> bool:
     """An off wins over every on. Raises `BadRequest` for a `memory` that is no boolean."""
     answers = [
-        _word(headers, HEADER),
+        _word(headers, MEMORY_HEADER),
         _word(headers, FLAG_HEADER),
         fields.boolean(body.value("memory"), "memory"),
         suffix.present or None,

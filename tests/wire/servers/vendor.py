@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from memtree_proxy.request.memory_switch import OWN_HEADERS
+from memtree_proxy.http.own_headers import OWN_HEADERS
 from tests.scripted import Say
 from tests.wire.rule_break import Fields, RuleBreak
 
@@ -275,7 +275,7 @@ def _object(raw: bytes) -> Fields | None:
 
 def leaked(seen: VendorRequest) -> list[RuleBreak]:
     """Headers that are ours alone."""
-    own = {*OWN_HEADERS, b"x-memtree-key"}
+    own = OWN_HEADERS
     return [
         RuleBreak("own-header", name.decode())
         for name, _ in seen.headers

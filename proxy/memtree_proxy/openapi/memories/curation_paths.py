@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memtree.config import Settings
-from memtree_proxy.access.user_scope import USER_HEADER
 from memtree_proxy.http import content_encoding
+from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories import fields
 from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES
 from memtree_proxy.memories.events import MOST_STREAMS

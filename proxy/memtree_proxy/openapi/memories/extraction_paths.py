@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memtree.config import Settings
-from memtree_proxy.access.user_scope import USER_HEADER
 from memtree_proxy.http import content_encoding
+from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.openapi import bodies as chat_bodies
 from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.memories import user_paths

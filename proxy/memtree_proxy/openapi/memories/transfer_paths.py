@@ -5,8 +5,8 @@ from __future__ import annotations
 from memtree.config import Settings
 from memtree.memories.transfer.file_items import AUTO, FORMATS, LineStatus
 from memtree.memories.transfer.report import MOST_LINES
-from memtree_proxy.access.user_scope import USER_HEADER
 from memtree_proxy.http import content_encoding
+from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.transfer.export_stream import MEDIA_TYPE
 from memtree_proxy.openapi import failures, headers
 from memtree_proxy.openapi.memories.curation_paths import one_agent

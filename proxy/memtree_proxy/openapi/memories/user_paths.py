@@ -6,8 +6,8 @@ from memtree.config import Settings
 from memtree.memories.grants.grant_json import HEADER
 from memtree.memories.memory import MAX_TAGS
 from memtree.memories.rules.tags import MAX_TAG
-from memtree_proxy.access.user_scope import USER_HEADER
 from memtree_proxy.http import content_encoding
+from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories import fields
 from memtree_proxy.memories.user.fields import INCLUDED
 from memtree_proxy.openapi import failures, headers

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memtree.config import Settings
 from memtree.memories.agents.agent_book import MOST_TOGETHER
-from memtree_proxy.access.user_scope import USER_HEADER
 from memtree_proxy.http import content_encoding
+from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.openapi import failures, headers
 from memtree_proxy.openapi.memories import parts
 from memtree_proxy.openapi.memories.agent.shapes import KIND, MANY

@@ -5,8 +5,8 @@ from __future__ import annotations
 from memtree.config import Settings
 from memtree.memories.agents.search.answers import NOTHING
 from memtree.memories.grants.grant_json import HEADER
-from memtree_proxy.access.user_scope import USER_HEADER
 from memtree_proxy.http import content_encoding
+from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.agent.search_fields import (
     ALL,
     MAX_MAPPED,

@@ -1,0 +1,39 @@
+"""The header fields of a request that are for us: one table, which their readers import.
+
+None of them goes upstream, on any route: some hold credentials or signed proofs, and what they say
+of a person's memories is nobody else's business.
+"""
+
+from __future__ import annotations
+
+from memtree.memories.grants.grant_json import HEADER as GRANTS_HEADER
+from memtree.memories.grants.wallet_proof import ADDRESS_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
+
+# The credential for us alone, of a client whose own one is for the upstream, or changes.
+TENANT_KEY = b"x-memtree-key"
+MEMORY_HEADER, FLAG_HEADER = "x-polychat-memory", "memory"
+TOOLS_HEADER = "x-memtree-recall-tools"
+MODE_HEADER = "x-memtree-mode"
+# Front proxies drop headers with underscores, so the hyphen forms count as well.
+EXPIRATION_HEADERS = (
+    "memory_expiration_days",
+    "memory-expiration-days",
+    "x-memory-expiration-days",
+)
+CHAT_HEADER, SWITCH_HEADER = "x-chat-id", "x-chat-memory"
+USER_HEADER = "x-user-id"
+WALLET_HEADERS = (ADDRESS_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER)
+
+OWN_HEADERS = frozenset(
+    name.encode()
+    for name in (
+        MEMORY_HEADER, FLAG_HEADER, TOOLS_HEADER, MODE_HEADER, *EXPIRATION_HEADERS, CHAT_HEADER,
+        SWITCH_HEADER, USER_HEADER, GRANTS_HEADER, *WALLET_HEADERS, TENANT_KEY.decode(),
+    )
+)  # fmt: skip
+_OWN_FAMILIES = (b"x-memtree-", b"x-polychat-", b"x-wallet-")  # with names of later versions
+
+
+def is_own(name: bytes) -> bool:
+    """Return True if a header field of this name (in lower case) is for us."""
+    return name in OWN_HEADERS or name.startswith(_OWN_FAMILIES)
