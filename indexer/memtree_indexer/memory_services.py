@@ -22,7 +22,7 @@ from memtree.memories.transfer.memory_transfer import MemoryTransfer
 from memtree.memories.user_book import UserBook
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
-from memtree.ports.store import Tallies
+from memtree.ports.store import ProviderObjects, Tallies
 from memtree.stores import Memories
 from memtree.tree.passages import passages
 from memtree_indexer.answering.memory_answers import MemoryAnswers, open_answers
@@ -36,7 +36,8 @@ class MemoryServices:
     groups, settings and plans; `curation`: the past, merging, deleting many. `documents`: of
     namespaces, for `use_rag`. `extracting`: what reads conversations for memories. `transfer`:
     memories as files, and back. `schemas`: what structured memories must look like. `agents`: the
-    structured memories themselves; `agent_curation`: deleting what several agents remember."""
+    structured memories themselves; `agent_curation`: deleting what several agents remember.
+    `objects`: which tenant made what the provider keeps."""
 
     book: MemoryBook
     users: UserBook
@@ -50,6 +51,7 @@ class MemoryServices:
     agents: AgentBook
     agent_extraction: AgentExtraction
     agent_curation: AgentCuration
+    objects: ProviderObjects
     answers: MemoryAnswers | None = None
 
     @property
@@ -133,6 +135,7 @@ def open_memory_services(
             max_text_chars=settings.max_text_chars,
         ),
         agent_curation,
+        memories,
         open_answers(settings, tallies, clock),
     )
 

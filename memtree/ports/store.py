@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -337,6 +337,22 @@ class Tallies(Protocol):
 
 
 TALLY_DAYS = 400
+
+
+class ProviderObjects(Protocol):
+    """Which tenant made which object that the provider keeps: files, answers, containers. Known are
+    digests of tenant and id together; neither is kept. Raises as `TreeStore` does.
+
+    Like access keys they outlive a deletion of memories: the objects are still at the provider."""
+
+    async def put_objects(self, digests: Collection[bytes], expires: float) -> None:
+        """Keep these digests (32 bytes) until then (unix seconds), or longer where they are kept
+        longer already."""
+        ...
+
+    async def known_objects(self, digests: Collection[bytes]) -> set[bytes]:
+        """Those of these digests that are kept and have not expired."""
+        ...
 
 
 class Store(ContextStore, Claims, Tallies, KeyStore, Protocol):

@@ -18,6 +18,7 @@ from memtree.memories.grants.ports import WalletStore
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
 from memtree.memories.schemas.ports import SchemaStore
 from memtree.memories.user_ports import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
+from memtree.ports.store import ProviderObjects
 from memtree.stores.ram.store import RamStore
 from memtree.stores.sqlite.store import SqliteStore
 
@@ -70,6 +71,7 @@ class Memories(
     AgentSearchStore,
     SchemaStore,
     WalletStore,
+    ProviderObjects,
     Protocol,
 ):
     """What memories ask of a store."""

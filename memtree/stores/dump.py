@@ -28,6 +28,7 @@ from memtree.stores.memories.tables import (
     MemoryVectorRow,
     MemoryWriteRow,
     PlanRow,
+    ProviderObjectRow,
     RevocationRow,
     SchemaRow,
     ScopeRow,
@@ -163,6 +164,7 @@ MEMORIES = tuple(
         ("wallets", WalletRow, ("address",), ("tenant",)),
         ("wallet_proofs", WalletProofRow, ("digest",), ("tenant",)),
         ("grant_revocations", RevocationRow, ("digest",), ()),
+        ("provider_objects", ProviderObjectRow, ("digest",), ()),
     )
 )
 TABLES: Mapping[str, Table] = {table.name: table for table in (*OWNED, *SHARED, *MEMORIES)}

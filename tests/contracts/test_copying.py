@@ -97,6 +97,7 @@ async def remember(memories: Memories, *tenants: str) -> None:
         await memories.put_schema(tenant, schema, lambda data: b"", most=5)
         await memories.prove_wallet(f"evm:{tenant}", tenant, tenant.encode()[:32], 9e9)
         await memories.revoke_grant(tenant.encode()[:32], f"evm:{tenant}", tenant, 9e9)
+        await memories.put_objects([tenant.encode()[:32]], 9e9)
 
 
 async def content(store: Store) -> list[tuple]:

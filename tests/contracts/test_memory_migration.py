@@ -30,8 +30,9 @@ NEW = {
         "memory_history": {"updated", "expires"},
     },
     2: {"memories": {"unique_key"}},
+    3: {},
 }
-NEW_TABLES = {"extracted_messages", "tenant_plans", "memory_writes"}
+NEW_TABLES = {"extracted_messages", "tenant_plans", "memory_writes", "provider_objects"}
 
 
 async def content(store: Opened) -> list[tuple[str, dict[str, object]]]:
@@ -149,6 +150,8 @@ async def check(url: str, expected: list[tuple[str, dict[str, object]]]) -> None
         await store.close()
     store = open_store(url)
     assert await save(store.memories(), USER, "one more") == ["mem_one-more"]
+    await store.memories().put_objects([b"1" * 32], 9e9)
+    assert await store.memories().known_objects([b"1" * 32]) == {b"1" * 32}
     assert await store.check() == []
     await store.close()
 

@@ -29,6 +29,7 @@ from memtree.stores.memories.tables import (
     MemoryVectorRow,
     MemoryWriteRow,
     PlanRow,
+    ProviderObjectRow,
     RevocationRow,
     SchemaRow,
     ScopeRow,
@@ -66,6 +67,7 @@ class MemoryRows:
     wallets: Iterable[WalletRow] = ()
     wallet_proofs: Iterable[WalletProofRow] = ()
     grant_revocations: Iterable[RevocationRow] = ()
+    provider_objects: Iterable[ProviderObjectRow] = ()
 
 
 class MemoryFacts(NamedTuple):

@@ -185,7 +185,12 @@ _AGENTS = (
     "CREATE TABLE memory_writes (scope {int} NOT NULL, key {blob} NOT NULL, at {real} NOT NULL,"
     " data {blob} NOT NULL, PRIMARY KEY (scope, key)){clustered}",
 )
-STEPS = ((*_MEMORIES, *_LATER), _USERS, _AGENTS)
+# `digest`: sha256 of a tenant and the id of what it made at the provider.
+_PROVIDER = (
+    "CREATE TABLE provider_objects (digest {blob} PRIMARY KEY, expires {real} NOT NULL){clustered}",
+    "CREATE INDEX expiring_objects ON provider_objects (expires)",
+)
+STEPS = ((*_MEMORIES, *_LATER), _USERS, _AGENTS, _PROVIDER)
 
 
 def _tables() -> tuple[str, ...]:

@@ -8,7 +8,7 @@ name where only the names differ (`instr`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from memtree.memories.ports import SearchRow
@@ -16,6 +16,7 @@ from memtree.memories.ports import SearchRow
 T = TypeVar("T")
 Values = Mapping[str, Any]  # texts, bytes, numbers; for `names[]` a list of texts or integers
 Row = tuple[Any, ...]
+_AT_ONCE = 32
 
 
 class Sql(Protocol):
@@ -42,6 +43,20 @@ class Sql(Protocol):
 
 
 Work = Callable[[Sql], Coroutine[Any, Any, T]]
+
+
+async def digests_in(
+    sql: Sql, statement: str, digests: Collection[bytes], values: Values
+) -> set[bytes]:
+    """The column `digest` of what a statement finds; its `{}` stands for the digests, which are
+    asked for in parts."""
+    found: set[bytes] = set()
+    asked = sorted(set(digests))
+    for part in (asked[at : at + _AT_ONCE] for at in range(0, len(asked), _AT_ONCE)):
+        given = {f"digest{at}": digest for at, digest in enumerate(part)}
+        each = statement.format(", ".join(f":{name}" for name in given))
+        found |= {bytes(digest) for (digest,) in await sql.fetch(each, {**values, **given})}
+    return found
 
 
 def finish(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone
 from memtree.memories.ports import (
@@ -23,6 +23,7 @@ from memtree.stores.memories import (
     counters,
     deletion,
     erasing,
+    provider_objects,
     reading,
     saving,
     search,
@@ -180,6 +181,16 @@ class SqlMemories(SqlUserMemories, SqlAgentMemories, SqlAgentSearch):
     ) -> None:
         await self.write_memories(
             lambda sql: shown.put_shown(sql, scope, conversation, shown_, expires)
+        )
+
+    # -- objects at the provider -------------------------------------------------------------
+
+    async def put_objects(self, digests: Collection[bytes], expires: float) -> None:
+        await self.write_memories(lambda sql: provider_objects.put_objects(sql, digests, expires))
+
+    async def known_objects(self, digests: Collection[bytes]) -> set[bytes]:
+        return await self.read_memories(
+            lambda sql: provider_objects.known_objects(sql, digests, self.now())
         )
 
     # -- maintenance -------------------------------------------------------------------------

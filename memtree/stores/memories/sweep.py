@@ -14,6 +14,7 @@ _ENDED = (
     ("grant_revocations", "expires <= :now"),
     ("erased_memories", "at <= :key"),
     ("shown_memories", "expires <= :now"),
+    ("provider_objects", "expires <= :now"),
 )
 # As the context store counts them: the same models embed both.
 _UNUSED = f"SELECT recipe FROM recipes WHERE idle >= {RECIPE_DAYS}"

@@ -19,6 +19,7 @@ __all__ = [
     "MemoryVectorRow",
     "MemoryWriteRow",
     "PlanRow",
+    "ProviderObjectRow",
     "RevocationRow",
     "SchemaRow",
     "ScopeRow",
@@ -185,4 +186,9 @@ class RevocationRow(NamedTuple):
     grantor: str
     tenant: str
     at: float
+    expires: float
+
+
+class ProviderObjectRow(NamedTuple):
+    digest: bytes
     expires: float

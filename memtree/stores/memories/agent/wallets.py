@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from memtree.errors import Conflict, Forbidden
 from memtree.stores.memories.rows import plain
-from memtree.stores.memories.sql import Sql
+from memtree.stores.memories.sql import Sql, digests_in
 
 # A proof is known for that much longer than it is good for: clocks of servers differ.
 PROOF_SECONDS = 600.0
-_AT_ONCE = 32
 _USE_PROOF = """
     INSERT INTO wallet_proofs (digest, tenant, expires) VALUES (:digest, :tenant, :expires)
     ON CONFLICT DO NOTHING"""
@@ -78,16 +77,7 @@ async def revoke_grant(
 
 
 async def revoked_grants(sql: Sql, digests: Collection[bytes]) -> set[bytes]:
-    found: set[bytes] = set()
-    for part in _parts(sorted(set(digests))):
-        values = {f"digest{at}": digest for at, digest in enumerate(part)}
-        statement = _REVOKED.format(", ".join(f":{name}" for name in values))
-        found |= {bytes(digest) for (digest,) in await sql.fetch(statement, values)}
-    return found
-
-
-def _parts(digests: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    return (digests[at : at + _AT_ONCE] for at in range(0, len(digests), _AT_ONCE))
+    return await digests_in(sql, _REVOKED, digests, {})
 
 
 async def erase_tenant(sql: Sql, tenant: str) -> None:

@@ -1,0 +1,24 @@
+"""Digests of objects at the provider, each with the time until which it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from memtree.stores.memories.sql import Sql, digests_in
+
+# The later time wins, so that a write that comes late shortens nothing.
+_PUT = """
+    INSERT INTO provider_objects (digest, expires) VALUES (:digest, :expires)
+    ON CONFLICT (digest) DO UPDATE SET expires = excluded.expires
+    WHERE excluded.expires > provider_objects.expires"""
+_KNOWN = "SELECT digest FROM provider_objects WHERE expires > :now AND digest IN ({})"
+
+
+async def put_objects(sql: Sql, digests: Collection[bytes], expires: float) -> None:
+    """In the order of the digests, so that no two writers wait for each other in a circle."""
+    rows = [{"digest": digest, "expires": expires} for digest in sorted(set(digests))]
+    await sql.run_many(_PUT, rows)
+
+
+async def known_objects(sql: Sql, digests: Collection[bytes], now: float) -> set[bytes]:
+    return await digests_in(sql, _KNOWN, digests, {"now": now})
