@@ -31,10 +31,12 @@ from memtree.setting_checks import (
     check_upstreams,
 )
 from memtree.setting_values import (
+    PASSTHROUGH_ROUTES,
     check_choice,
     check_queue,
     input_price,
     nearest,
+    passthrough_route,
     price,
     window,
 )
@@ -116,6 +118,12 @@ class Settings:
         None,
         "key for an upstream of the Messages API that is not upstream, sent as x-api-key; used "
         "instead of the client's once access keys exist",
+    )
+    passthrough_routes: tuple[str, ...] = _setting(
+        PASSTHROUGH_ROUTES,
+        "requests that may go on with the upstream's own key beside chats: METHOD /path, where "
+        "{id} is an object that this tenant made here and /* at the end any rest; `* /*` lends "
+        "the key for everything",
     )
     home: str | None = _setting(
         None,
@@ -438,6 +446,8 @@ def _checked(settings: Settings) -> Settings:
         input_price(entry)
     for entry in settings.window:
         window(entry)
+    for entry in settings.passthrough_routes:
+        passthrough_route(entry)
     check_choice("embedder", settings.embedder, ("auto", "local", "remote", "none"))
     check_queue(settings.queue)
     check_choice("memories_placement", settings.memories_placement, ("system", "user"))

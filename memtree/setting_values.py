@@ -6,6 +6,7 @@ Reading one entry, saying what is wrong with it, and showing it without its pass
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection
 from difflib import get_close_matches
 from typing import Any
@@ -18,7 +19,38 @@ OTHERS = "*"  # in `prices`, `input_prices` and `window`: every model that nothi
 MAX_PRICE = 100.0  # times the price of uncached input; more is a typing error
 MAX_INPUT_PRICE = 1_000_000.0  # of a million tokens, in whatever money
 LEAST_WINDOW, LARGEST_WINDOW = 1_000, 1_000_000_000  # tokens that an entry of `window` may say
+_METHOD, _PATH = (
+    re.compile(r"[A-Z]+|\*"),
+    re.compile(r"(?:/(?:[\w@~-][\w.:@~-]*|\{id\}))*(?:/\*)?", re.ASCII),
+)
+_SEGMENT = r"[\w@~+-][\w.:@~+-]*+"  # of a path, which no server reads as another path
 LONGEST_NAME = 60  # characters of a misspelt name that are looked at
+# What generates, counts or lists models; and what a tenant's own stored answers are reached by.
+PASSTHROUGH_ROUTES = (
+    *(
+        f"POST /{path}"
+        for path in """
+        chat/completions completions embeddings responses responses/compact responses/input_tokens
+        messages messages/count_tokens audio/speech audio/transcriptions audio/translations
+        images/generations images/edits images/variations moderations rerank
+        """.split()
+    ),
+    *("GET /models", "GET /models/*", "GET /hello"),  # the last one: a probe of Claude Code
+    *(
+        f"{method} /{path}"
+        for path, methods in {
+            "responses/{id}": ("GET", "DELETE"),
+            "responses/{id}/cancel": ("POST",),
+            "responses/{id}/input_items": ("GET",),
+            "chat/completions/{id}": ("GET", "POST", "DELETE"),
+            "chat/completions/{id}/messages": ("GET",),
+            "containers/{id}/files/{id}/content": ("GET",),
+            "files/{id}": ("GET", "DELETE"),
+            "files/{id}/content": ("GET",),
+        }.items()
+        for method in methods
+    ),
+)
 INPROCESS = "inprocess"  # a queue that needs nobody else
 
 
@@ -87,6 +119,30 @@ def window(entry: str) -> tuple[str, int]:
             param="window",
         )
     return name, tokens
+
+
+def passthrough_route(entry: str) -> re.Pattern[str]:
+    """One entry of `passthrough_routes` as a pattern of `METHOD /path`, the path decoded. Groups
+    are the ids that a request names. Raises `BadRequest` naming the setting for anything but
+    `METHOD /path`.
+
+    >>> bool(passthrough_route("GET /models/*").fullmatch("GET /models/org/model"))
+    True
+    >>> passthrough_route("DELETE /files/{id}").fullmatch("DELETE /files/file-1").groups()
+    ('file-1',)
+    """
+    method, _, path = entry.strip().partition(" ")
+    path = path.strip()
+    if not (path and _METHOD.fullmatch(method) and _PATH.fullmatch(path)):
+        raise BadRequest(
+            f"passthrough_routes: {entry!r} is not METHOD /path, as in POST /embeddings, "
+            "GET /files/{id} or GET /models/*",
+            param="passthrough_routes",
+        )
+    asked = "[A-Z]++" if method == OTHERS else method.replace("GET", "(?:GET|HEAD)")
+    head, rest = (path[:-2], f"(?:/{_SEGMENT})++") if path.endswith("/*") else (path, "")
+    fixed = re.escape(head).replace(re.escape("{id}"), f"({_SEGMENT})")
+    return re.compile(f"{asked} {fixed}{rest}", re.ASCII)
 
 
 def is_plain_url(url: str) -> bool:

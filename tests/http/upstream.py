@@ -51,7 +51,7 @@ class Seen:
 
 class FakeUpstream:
     """`mode`: json, sse, slow-sse, gzip, gzip-sse, error, hang, cut, cut-length, echo, headers,
-    not-modified, early, narrow, narrow-sse, script.
+    bytes, not-modified, early, narrow, narrow-sse, script.
 
     `narrow` refuses bodies over `fits` bytes with `status` and `refusal`; `narrow-sse` says so in
     the first event of a stream with status 200."""
@@ -62,6 +62,7 @@ class FakeUpstream:
     def reset(self) -> None:
         self.mode = "json"
         self.status = 500
+        self.answer_status, self.answer_body = 200, b""
         self.answer_headers: list[tuple[bytes, bytes]] = []
         self.fits = 0
         self.refusal = b""
@@ -101,6 +102,9 @@ class FakeUpstream:
 
     async def _headers(self, seen: Seen, receive: Any, send: Any) -> None:
         await reply(send, 200, JSON + self.answer_headers, PLAIN_BYTES)
+
+    async def _bytes(self, seen: Seen, receive: Any, send: Any) -> None:
+        await reply(send, self.answer_status, self.answer_headers, self.answer_body)
 
     async def _echo(self, seen: Seen, receive: Any, send: Any) -> None:
         await reply(send, 200, [(b"content-type", b"application/octet-stream")], seen.body)

@@ -57,6 +57,7 @@ from memtree_proxy.http.known_bodies import KnownBodies
 from memtree_proxy.observability import log, request_trace
 from memtree_proxy.request import price_table
 from memtree_proxy.upstream.relay import Relay, RelayedReply
+from memtree_proxy.upstream.server_key import ServerKey
 from memtree_proxy.upstream.upstreams import Upstreams
 
 
@@ -73,6 +74,7 @@ class CompletionServices:
     pace: KeepalivePace
     shadows: ShadowRunner
     bodies: KnownBodies
+    server_key: ServerKey
 
 
 class CompletionRoute:
@@ -98,8 +100,11 @@ class CompletionRoute:
         user = await self._memories.user(request, tenant)
         with step("parse"):
             chat = await self._reader.read(request, tenant.id, posted, user)
+        recorder = await self._services.server_key.lend(
+            request, tenant, destination.api_key, chat.body or chat.content
+        )
         trace = request_trace.of(request.scope)
-        exchange = ChatExchange(request, tenant, destination, posted, chat, trace)
+        exchange = ChatExchange(request, tenant, destination, posted, chat, trace, recorder)
         try:
             if chat.shadow is not None:
                 return await self._untouched(exchange, chat.shadow)

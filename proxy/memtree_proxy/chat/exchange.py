@@ -12,12 +12,14 @@ from memtree_proxy.chat.chat_request import ChatRequest
 from memtree_proxy.chat.tool_session import ToolSession
 from memtree_proxy.observability.request_trace import Trace
 from memtree_proxy.upstream.relay import RelayedReply, forward
+from memtree_proxy.upstream.server_key import Recorder
 from memtree_proxy.upstream.upstreams import Destination
 
 
 @dataclass(frozen=True, slots=True)
 class ChatExchange:
-    """One request, and who answers it. `posted`: the body as it came, encoded or not."""
+    """One request, and who answers it. `posted`: the body as it came, encoded or not. `recorder`:
+    what reads the answers for objects that the provider keeps; None: nobody does."""
 
     request: Request
     tenant: Tenant
@@ -25,6 +27,7 @@ class ChatExchange:
     posted: bytes
     chat: ChatRequest
     trace: Trace
+    recorder: Recorder | None = None
 
     def body(self, answer: Answer | None, session: ToolSession | None) -> bytes:
         """The body for the upstream with the messages that memory sends; None: it has no say."""
@@ -50,7 +53,7 @@ class ChatExchange:
         changed = body is not self.chat.content
         dropped = ((b"content-encoding", changed), (b"accept-encoding", readable))
         upstream, api_key, key_header = self.destination
-        return await forward(
+        reply = await forward(
             self.request,
             upstream,
             self.tenant,
@@ -60,6 +63,7 @@ class ChatExchange:
             without=frozenset(name for name, drops in dropped if drops),
             also=[(b"accept-encoding", b"identity")] if readable else None,
         )
+        return self.recorder.reading(reply) if self.recorder else reply
 
 
 @dataclass(frozen=True, slots=True)

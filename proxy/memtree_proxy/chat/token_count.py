@@ -43,6 +43,9 @@ class TokenCountRoute:
         posted = await request_body.read(request, services.settings.max_body_bytes)
         user = await self._memories.user(request, tenant)
         chat = await self._reader.read(request, tenant.id, posted, user)
+        await services.server_key.lend(
+            request, tenant, destination.api_key, chat.body or chat.content
+        )
         trace = request_trace.of(request.scope)
         exchange = ChatExchange(request, tenant, destination, posted, chat, trace)
         return Relay(await exchange.forward(await self._body(chat)))

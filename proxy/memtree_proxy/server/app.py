@@ -71,7 +71,9 @@ from memtree_proxy.server.home_page import HomePage, HomeRoute
 from memtree_proxy.server.metrics_page import MetricsPage
 from memtree_proxy.server.routing import App, Handler, everywhere, own
 from memtree_proxy.server.web_pages import WebPages
+from memtree_proxy.upstream.own_objects import OwnObjects
 from memtree_proxy.upstream.passthrough import Passthrough
+from memtree_proxy.upstream.server_key import ServerKey
 from memtree_proxy.upstream.upstreams import Upstreams
 
 
@@ -113,6 +115,8 @@ def create_app(services: Services) -> Starlette:
     context = ContextMemoryRoutes(services.memory, gate, waits, settings, bodies)
     usage = UsageTallies(services.tallies)
     shadows = ShadowRunner(services.memory, settings, metrics, services.tallies)
+    objects = OwnObjects(services.memory_services.objects)
+    server_key = ServerKey(settings.passthrough_routes, objects)
     completions = CompletionRoutes(
         CompletionServices(
             memory=services.memory,
@@ -124,6 +128,7 @@ def create_app(services: Services) -> Starlette:
             pace=services.pace,
             shadows=shadows,
             bodies=bodies,
+            server_key=server_key,
         )
     )
     caches = {**services.caches, **completions.caches, "known_bodies": bodies}
@@ -141,7 +146,8 @@ def create_app(services: Services) -> Starlette:
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
     mcp = McpRoute(book, gate, settings)
     policy = BrowserPolicy.of(settings)
-    passthrough = Passthrough(gate, services.upstreams, policy)
+    most = settings.max_body_bytes
+    passthrough = Passthrough(gate, services.upstreams, policy, server_key, most)
     routes = [
         *completions.routes(),
         *own("/context_memory", context.compress, "POST"),
@@ -192,6 +198,7 @@ def create_app(services: Services) -> Starlette:
     app.state.shadows = shadows
     app.state.usage = usage
     app.state.mcp = mcp
+    app.state.objects = objects
     app.state.streams = streams
     app.router.redirect_slashes = False
     app.router.default = Handler(error_response.not_found)  # a target that is no path: `*`
@@ -363,5 +370,6 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     """What goes on in the background ends before memory and store are closed."""
     yield
     await app.state.mcp.close()
+    await app.state.objects.close()
     await app.state.shadows.close()
     await app.state.usage.close()

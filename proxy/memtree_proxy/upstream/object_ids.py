@@ -1,0 +1,210 @@
+"""Ids of objects that the provider keeps: those that a request names, and those of an answer.
+
+Requests are searched widely, for whoever leaves out a field lends somebody else's file; answers are
+read only where the provider itself writes an id. What a model, a tool or the client wrote is looked
+at in neither: there `file_id` is a word like any other.
+
+    >>> from memtree_proxy.http.json_body import split
+    >>> named(split(b'{"input": "hi", "previous_response_id": "resp_1"}'))
+    {'resp_1'}
+    >>> named(split(b'{"messages": [{"role": "user", "content": "what is a file_id?"}]}'))
+    set()
+
+Streams are read as they pass, line by line; nothing of them is held back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from memtree.errors import BadRequest, UnsupportedMedia
+from memtree_proxy.http.content_encoding import Decoder
+from memtree_proxy.http.json_body import Body
+
+MOST, MOST_EVENT = 32 << 20, 1 << 20  # bytes that are read; of a longer answer its own id
+MAX_ID = 512  # characters
+
+_IDS = frozenset(
+    """
+    file_id file_ids vector_store_id vector_store_ids container_id previous_response_id skill_id
+    cached_content
+    """.split()
+)
+_OBJECTS = frozenset({"prompt", "conversation", "container", "audio"})  # an id, or an object's `id`
+# What is free to hold any field: schemas, and words of clients and models.
+_FREE = frozenset(
+    "metadata parameters input_schema schema json_schema arguments headers properties".split()
+)
+_KEYS = ("id", "type", *sorted(_IDS | _OBJECTS))
+_KEY = re.compile(rb'"(?:%b)"\s*+:' % "|".join(_KEYS).encode())
+_NAMING_KEY = re.compile(rb'"(?:%b)"\s*+:' % "|".join(_KEYS[2:]).encode())
+# A letter that is written as an escape. Few encoders do so; in a key it may hide the key's name.
+_ESCAPE = re.compile(rb"\\u00(?:5[Ff]|[46][1-9A-Fa-f]|[57][0-9Aa])")
+# No string begins behind a backslash, so each is looked at twice at most.
+_ANY_KEY = re.compile(rb'(?<!\\)"((?:[^"\\]++|\\.)*+)"\s*+:', re.DOTALL)
+_FIRST_ID = re.compile(rb'\s*+\{\s*+"id"\s*+:\s*+"([^"\\]{1,512})"')
+_BARE = {"id", "type", "status"}
+_MADE_FILES = frozenset(
+    {"container_file_citation", "code_execution_output", "bash_code_execution_output"}
+)
+
+
+def named(body: Body) -> set[str]:
+    """The ids in a request's body. Raises `BadRequest` for a body in which two readers may see
+    different ids."""
+    escaped = _ESCAPE.search(body.raw) is not None
+    items_told = "input" in body.spans and b'"id"' in body.raw
+    if not (escaped or items_told or _NAMING_KEY.search(body.raw)):
+        return set()
+    if escaped and any(map(_ESCAPE.search, _ANY_KEY.findall(body.raw))):
+        raise BadRequest("the name of a field in the body is written with escapes")
+    root = {name: body.value(name) for name in body.spans}
+    keys = sum(name in node for node in _nodes(root, frozenset()) for name in _KEYS)
+    if keys != len(_KEY.findall(body.raw)):
+        raise BadRequest("a field of an object in the body stands twice")
+    items = root.get("input")
+    found = [item["id"] for item in items if _refers(item)] if isinstance(items, list) else []
+    found += [id_ for node in _nodes(root, _FREE) for id_ in _named_by(node)]
+    return {id_ for id_ in found if isinstance(id_, str) and id_}
+
+
+def _named_by(node: dict[str, Any]) -> Iterator[Any]:
+    for name in node.keys() & _IDS:
+        if name != "skill_id" or node.get("type") != "anthropic":  # theirs are everybody's
+            yield from node[name] if isinstance(node[name], list) else (node[name],)
+    for name in node.keys() & _OBJECTS:
+        value = node[name]
+        if isinstance(value, dict):
+            yield value.get("id")
+        elif name in ("conversation", "container"):  # the others may be texts
+            yield value
+
+
+def _refers(item: object) -> bool:
+    """Return True if the provider looks up what an input item holds by the item's id."""
+    if not isinstance(item, dict) or not isinstance(item.get("id"), str):
+        return False
+    kind = item.get("type")
+    if kind in ("reasoning", "compaction"):
+        return not item.get("encrypted_content")
+    if not kind:
+        return "role" not in item
+    return kind in ("item_reference", "image_generation_call") or item.keys() <= _BARE
+
+
+def _nodes(root: object, free: frozenset[str]) -> Iterator[dict[str, Any]]:
+    """All objects in a decoded value, but for what lies in `free` fields and in what tools are
+    called with."""
+    waiting = [root]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            yield value
+            called = bool(free) and value is not root and str(value.get("type")).endswith("_use")
+            waiting += [
+                inner
+                for name, inner in value.items()
+                if name not in free and not (called and name == "input")
+            ]
+
+
+class MadeIds:
+    """Reads an answer while it passes: `feed` and `end` give the ids that it has told since.
+
+    `events`: it is a stream of server-sent events, else one JSON value. `encoding`: how it is
+    compressed. `kept`: the provider keeps the answer itself, with its items.
+    """
+
+    def __init__(self, *, events: bool, encoding: str, kept: bool) -> None:
+        self._events, self._kept = events, kept
+        self._most = MOST_EVENT if events else MOST
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._unreadable = False
+        try:
+            self._decoder = Decoder(encoding) if encoding not in ("", "identity") else None
+        except UnsupportedMedia:
+            self._decoder, self._unreadable = None, True
+
+    def feed(self, chunk: bytes) -> set[str]:
+        """Of the answer's next bytes, which may begin and end anywhere."""
+        found: set[str] = set()
+        try:
+            for piece in self._decoder.pieces(chunk) if self._decoder else (chunk,):
+                found |= self._read(piece)
+        except (BadRequest, UnsupportedMedia):  # the client is told by its own decoder
+            self._decoder, self._unreadable = None, True
+        return found
+
+    def end(self) -> set[str]:
+        """Of what no line's end followed."""
+        return self._told()
+
+    def _read(self, piece: bytes) -> set[str]:
+        if not self._events:
+            self._keep(piece)
+            return set()
+        found: set[str] = set()
+        first, *others = piece.split(b"\n")
+        self._keep(first)
+        for line in others:
+            found |= self._told()
+            self._keep(line)
+        return found
+
+    def _keep(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size <= self._most and not self._unreadable:
+            self._pieces.append(piece)
+
+    def _told(self) -> set[str]:
+        """The ids of what was kept, which is forgotten."""
+        whole = b"".join(self._pieces)
+        cut, self._size, self._pieces = self._size > self._most, 0, []
+        if self._events:
+            if not whole.startswith(b"data:"):
+                return set()
+            whole = whole[5:]
+        if cut:
+            own = _FIRST_ID.match(whole) if self._kept else None
+            return {own[1].decode("utf-8", "replace")} if own else set()
+        try:
+            answer = msgspec.json.decode(whole) if len(whole) > 1 else None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return set()
+        found = made(answer, kept=self._kept) if isinstance(answer, dict) else ()
+        return {id_ for id_ in found if isinstance(id_, str) and 0 < len(id_) <= MAX_ID}
+
+
+def made(answer: dict[str, Any], *, kept: bool) -> Iterator[Any]:
+    """What an answer, or one event of it, tells of ids that the provider made for it."""
+    outer = [answer, answer.get("response"), answer.get("message"), answer.get("delta")]
+    places = [place for place in outer if isinstance(place, dict)]
+    items = [answer.get("item")]
+    written = [answer.get("annotation"), answer.get("content_block")]
+    for place in places:
+        for name in ("output", "choices", "content"):
+            rows = place.get(name)
+            (items if name == "output" else written).extend(rows if isinstance(rows, list) else ())
+        container = place.get("container")
+        if isinstance(container, dict):
+            yield container.get("id")
+    if kept:
+        yield from (place.get("id") for place in places)
+    for item in items:
+        if isinstance(item, dict):
+            yield item.get("container_id")
+            written.append(item.get("content"))
+            if kept:
+                yield item.get("id")
+    for node in _nodes(written, _FREE | {"input", "tools"}):
+        if node.get("type") in _MADE_FILES:
+            yield from (node.get("file_id"), node.get("container_id"))
+        if isinstance(node.get("audio"), dict):
+            yield node["audio"].get("id")

@@ -1,0 +1,159 @@
+"""What a tenant may do with the server's own upstream key, which is one and the same for all.
+
+The provider shows and deletes everything to whoever has the key, so the key is lent for routes, by
+method and path, and for objects that the tenant itself made here. All else is 403: objects of
+others, unknown ones and those that were made too long ago look the same. A client that sends a key
+of its own is let through, as its provider lets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from starlette.requests import Request
+
+from memtree.errors import BadRequest, Forbidden
+from memtree.setting_values import PASSTHROUGH_ROUTES, passthrough_route
+from memtree_proxy.access.auth import Tenant
+from memtree_proxy.http import json_body, request_body
+from memtree_proxy.http.headers import Headers, takes_server_key, value_of
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.upstream import object_ids
+from memtree_proxy.upstream.object_ids import MadeIds
+from memtree_proxy.upstream.own_objects import OwnObjects
+from memtree_proxy.upstream.relay import RelayedReply
+
+EVERYTHING = "* /*"
+MOST_NAMED = 10_000  # objects in one request: some 300 look-ups
+# Where bodies are forms with files in them; elsewhere a form would be read past us.
+_FORMS = ("/audio/", "/images/", "/files", "/uploads", "/containers", "/skills")
+_ROUTE = (
+    "The upstream's key of this server is not lent for this request: the setting "
+    "passthrough_routes lists what it is for. With a key of your own you reach all routes."
+)
+_OBJECT = (
+    "The request names an object at the provider that was not made here by you in the last 30 "
+    "days, and the upstream's key of this server is not lent for others."
+)
+
+
+class Recorder(NamedTuple):
+    """Reads the answer of one request for the objects that it made. `kept`: the provider keeps the
+    answer itself."""
+
+    objects: OwnObjects
+    tenant: str
+    kept: bool
+
+    def reading(self, reply: RelayedReply) -> RelayedReply:
+        """The same answer, byte for byte, which is read as it passes."""
+        return _ReadReply(reply, self) if 200 <= reply.status < 300 else reply
+
+
+class _ReadReply:
+    def __init__(self, reply: RelayedReply, recorder: Recorder) -> None:
+        self._reply, self._recorder = reply, recorder
+
+    @property
+    def status(self) -> int:
+        return self._reply.status
+
+    @property
+    def headers(self) -> Headers:
+        return self._reply.headers
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        objects, tenant, kept = self._recorder
+        made = MadeIds(
+            events=value_of(self.headers, b"content-type").startswith("text/event-stream"),
+            encoding=value_of(self.headers, b"content-encoding"),
+            kept=kept,
+        )
+        size = 0
+        async for chunk in self._reply.chunks():
+            size += len(chunk)
+            objects.made(tenant, made.feed(chunk))
+            yield chunk
+        objects.made(tenant, await json_body.off_loop(size, made.end))
+
+    def close(self) -> None:
+        self._reply.close()
+
+
+class ServerKey:
+    """`routes`: the setting `passthrough_routes`."""
+
+    def __init__(self, routes: tuple[str, ...], objects: OwnObjects) -> None:
+        self._everything = EVERYTHING in routes
+        self._routes = [(passthrough_route(entry), entry) for entry in routes]
+        self._objects = objects
+
+    async def lend(
+        self, request: Request, tenant: Tenant, api_key: str | None, body: Body | bytes
+    ) -> Recorder | None:
+        """Of a chat request, whose routes are ours. `body`: decoded, and split where it was read.
+        None: nothing is read out of its answer. Raises as `lend_route`."""
+        if not self._pays(request, tenant, api_key):
+            return None
+        read = await self._check(tenant, body)
+        path = request_body.without_prefix(request.scope["path"])
+        kept = bool(read.value("store")) and path.startswith("/chat")
+        if path == "/responses":
+            return Recorder(self._objects, tenant.id, kept=read.value("store") is not False)
+        # Nothing else is told of a chat but a voice, of a message but the files of its container.
+        tells = b'"audio"' in read.raw or b"code_execution" in read.raw or "container" in read.spans
+        return Recorder(self._objects, tenant.id, kept) if kept or tells else None
+
+    async def lend_route(
+        self, request: Request, tenant: Tenant, api_key: str | None, limit: int
+    ) -> tuple[bytes | None, Recorder | None]:
+        """Of any other request; returns its body where that was read.
+
+        Raises `Forbidden`, `BadRequest` for a body that is no JSON object, what reading one of at
+        most `limit` bytes does, and what asking the store does.
+        """
+        if not self._pays(request, tenant, api_key):
+            return None, None
+        path = unquote(request_body.target(request).partition("?")[0])
+        asked = f"{request.method} {path}"
+        fitting = [
+            (match, entry) for each, entry in self._routes if (match := each.fullmatch(asked))
+        ]
+        if not fitting:
+            raise Forbidden(_ROUTE)
+        match, entry = min(fitting, key=lambda each: len(each[0].groups()))
+        await self._require(tenant, set(match.groups()))
+        recorder = Recorder(self._objects, tenant.id, kept=True)
+        makes = entry not in PASSTHROUGH_ROUTES and request.method in ("POST", "PUT", "PATCH")
+        form = value_of(request.scope["headers"], b"content-type").startswith("multipart/form-data")
+        posted = None
+        if request_body.announced(request.scope) and not (form and path.startswith(_FORMS)):
+            posted = await request_body.kept(request, limit)
+            if content := await request_body.content(request, limit):
+                await self._check(tenant, content)
+        return posted, recorder if makes else None
+
+    def _pays(self, request: Request, tenant: Tenant, api_key: str | None) -> bool:
+        """Return True if the key that goes out is the server's, and not lent for everything."""
+        posted = request.scope["headers"]
+        return not self._everything and takes_server_key(
+            posted, keyed=tenant.keyed, api_key=api_key
+        )
+
+    async def _check(self, tenant: Tenant, content: Body | bytes) -> Body:
+        def read() -> tuple[Body, set[str]]:
+            body = content if isinstance(content, Body) else json_body.split(content)
+            return body, object_ids.named(body)
+
+        size = len(content if isinstance(content, bytes) else content.raw)
+        body, ids = await json_body.off_loop(size, read)
+        await self._require(tenant, ids)
+        return body
+
+    async def _require(self, tenant: Tenant, ids: set[str]) -> None:
+        if len(ids) > MOST_NAMED:
+            raise BadRequest(f"the body names more than {MOST_NAMED} objects of the provider")
+        if ids and not await self._objects.all_of(tenant.id, ids):
+            raise Forbidden(_OBJECT)
