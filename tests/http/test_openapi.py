@@ -22,16 +22,6 @@ from memtree.memories.grants.grant import Chain
 from memtree.ports import store
 from memtree_proxy.dialects.chat_dialect import ChatDialect
 from memtree_proxy.http import json_body
-from memtree_proxy.http.own_headers import (
-    CHAT_HEADER,
-    EXPIRATION_HEADERS,
-    FLAG_HEADER,
-    MEMORY_HEADER,
-    MODE_HEADER,
-    OWN_HEADERS,
-    SWITCH_HEADER,
-    TOOLS_HEADER,
-)
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.observability import request_trace
 from memtree_proxy.openapi import answers, bodies, failures
@@ -186,18 +176,6 @@ def test_every_field_that_is_read_is_in_it_and_no_other():
     chat_fields = set(COMPONENTS["schemas"]["ChatRequest"]["properties"])
     assert asked.names | json_body.OWN_FIELDS | {"messages", "stream"} == chat_fields
     assert set(bodies.own_fields(SETTINGS)) >= json_body.OWN_FIELDS
-
-
-def test_every_header_that_is_read_is_in_it():
-    sent = {MEMORY_HEADER, FLAG_HEADER, TOOLS_HEADER, CHAT_HEADER, SWITCH_HEADER, MODE_HEADER}
-    sent |= set(EXPIRATION_HEADERS)
-    for path in ("/chat/completions", "/chat_completions"):
-        named = DOCUMENT["paths"][path]["post"]["parameters"]
-        assert sent <= {resolved(one)["name"] for one in named}
-    for name, parameter in COMPONENTS["parameters"].items():
-        assert parameter["name"] == name
-    written = json.dumps(DOCUMENT)
-    assert all(f'"name": "{name.decode()}"' in written for name in OWN_HEADERS)
 
 
 def test_every_header_of_an_answer_is_in_it():

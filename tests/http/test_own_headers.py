@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from memtree_proxy.http.own_headers import EXPIRATION_HEADERS, OWN_HEADERS, WALLET_HEADERS, is_own
+from memtree.memories.grants.grant_json import HEADER as GRANTS_HEADER
+from memtree_proxy.http.own_headers import (
+    EXPIRATION_HEADERS,
+    OWN_HEADERS,
+    TENANT_KEY,
+    WALLET_HEADERS,
+    is_own,
+)
+from tests.http.documented import DOCUMENT, resolved
 from tests.http.fakes import FakeKeys, edge
 from tests.http.upstream import FakeUpstream
 
@@ -59,3 +68,18 @@ async def test_no_route_sends_them_on(
     assert answer.status_code == 200
     names = {name.decode() for name, _ in upstream.last.headers}
     assert names & {name.lower() for name in SENT} == KEPT
+
+
+def test_every_header_that_is_read_is_in_it():
+    others = {
+        *WALLET_HEADERS,
+        GRANTS_HEADER,
+        TENANT_KEY.decode(),
+    }
+    sent = {name.decode() for name in OWN_HEADERS} - others
+    for path in ("/chat/completions", "/chat_completions"):
+        named = DOCUMENT["paths"][path]["post"]["parameters"]
+        assert sent <= {resolved(one)["name"] for one in named}
+    for name, parameter in DOCUMENT["components"]["parameters"].items():
+        assert parameter["name"] == name
+    assert all(f'"name": "{name}"' in json.dumps(DOCUMENT) for name in others)

@@ -150,7 +150,7 @@ def answers(upstream: FakeUpstream, value: Any) -> None:
 async def test_stored_objects_of_the_provider_are_out_of_reach(
     method: str, path: str, base: str, upstream: FakeUpstream
 ):
-    body = {"json": {}} if method == "POST" else {}
+    body: dict[str, Any] = {"json": {}} if method == "POST" else {}
     async with lending(base) as client:
         answer = await client.request(method, path, headers=ANN, **body)
         assert (answer.status_code, upstream.seen) == (403, [])
@@ -268,16 +268,16 @@ async def test_what_a_tenant_stored_is_its_own(
         answer = await client.post(path, json={"model": "m", **asked}, headers=ANN)
         assert answer.content == upstream.answer_body
         for method, rest in routes:
-            body = {"json": {}} if method == "POST" else {}
+            body: dict[str, Any] = {"json": {}} if method == "POST" else {}
             answer = await client.request(method, f"{path}/{id_}{rest}", headers=ANN, **body)
             assert answer.status_code == 200
             answer = await client.request(method, f"{path}/{id_}{rest}", headers=BOB, **body)
             assert answer.status_code == 403
         if path == "/v1/responses":
             for headers, status in ((ANN, 200), (BOB, 403)):
-                body = {"input": [{"type": "item_reference", "id": "msg_1"}]}
-                body |= {"previous_response_id": id_}
-                answer = await client.post(path, json=body, headers=headers)
+                items = [{"type": "item_reference", "id": "msg_1"}]
+                again = {"input": items, "previous_response_id": id_}
+                answer = await client.post(path, json=again, headers=headers)
                 assert answer.status_code == status
 
 
@@ -295,6 +295,34 @@ async def test_what_is_not_stored_is_not_recorded(
         answers(upstream, {"id": "x_1", "object": "x"})
         await client.post(path, json={"model": "m", **asked}, headers=ANN)
         assert (await client.get(f"{path}/x_1", headers=ANN)).status_code == 403
+
+
+async def test_what_is_made_in_the_background_is_told_when_it_is_asked_for(
+    base: str, upstream: FakeUpstream
+):
+    made = {"type": "code_interpreter_call", "id": "ci_1", "container_id": "cntr_1"}
+    path = "/v1/containers/cntr_1/files/cfile_1/content"
+    async with lending(base) as client:
+        answers(upstream, {"id": "resp_1", "status": "queued", "output": []})
+        await client.post("/v1/responses", json={"input": "x", "background": True}, headers=ANN)
+        cited = {"type": "container_file_citation", "container_id": "cntr_1", "file_id": "cfile_1"}
+        said = {"type": "message", "id": "msg_1", "content": [
+            {"type": "output_text", "text": "see", "annotations": [cited]}]}  # fmt: skip
+        answers(upstream, {"id": "resp_1", "status": "completed", "output": [made, said]})
+        assert (await client.get(path, headers=ANN)).status_code == 403
+        await client.get("/v1/responses/resp_1", headers=ANN)
+        for headers, status in ((ANN, 200), (BOB, 403)):
+            assert (await client.get(path, headers=headers)).status_code == status
+
+
+async def test_what_a_file_says_makes_nothing(base: str, upstream: FakeUpstream):
+    routes = ("POST /files", "GET /files/{id}/content", "GET /responses/{id}")
+    async with lending(base, passthrough_routes=routes) as client:
+        answers(upstream, {"id": "file-1"})
+        await client.post("/v1/files", files={"file": b"x"}, headers=ANN)
+        answers(upstream, {"id": "resp_bob", "output": [{"id": "msg_bob"}]})
+        assert (await client.get("/v1/files/file-1/content", headers=ANN)).status_code == 200
+        assert (await client.get("/v1/responses/resp_bob", headers=ANN)).status_code == 403
 
 
 async def test_a_refused_request_made_nothing(base: str, upstream: FakeUpstream):
@@ -387,8 +415,10 @@ async def test_a_stream_passes_byte_for_byte_and_its_ids_are_known(
         for id_, status in (("resp_1", 200), ("resp_bob", 403)):
             answer = await client.get(f"/v1/responses/{id_}", headers=ANN)
             assert answer.status_code == status
-        body = {"input": [{"type": "item_reference", "id": id_} for id_ in ("msg_1", "ci_1")]}
-        body["tools"] = [{"type": "code_interpreter", "container": "cntr_1"}]
+        body = {
+            "input": [{"type": "item_reference", "id": id_} for id_ in ("msg_1", "ci_1")],
+            "tools": [{"type": "code_interpreter", "container": "cntr_1"}],
+        }
         for headers, status in ((ANN, 200), (BOB, 403)):
             answer = await client.post("/v1/responses", json=body, headers=headers)
             assert answer.status_code == status

@@ -90,6 +90,7 @@ async def test_no_configured_key_goes_to_the_other_upstream(
     settings: dict[str, Any] = {
         "upstream_api_key": "sk-open",
         "anthropic_upstream_api_key": "sk-ant",
+        "passthrough_routes": ("* /*",),
     }
     async with edge(base, keys=keys, anthropic_upstream=address, **settings) as client:
         await _send(client, method, path, {"authorization": "Bearer K"})

@@ -115,8 +115,7 @@ def create_app(services: Services) -> Starlette:
     context = ContextMemoryRoutes(services.memory, gate, waits, settings, bodies)
     usage = UsageTallies(services.tallies)
     shadows = ShadowRunner(services.memory, settings, metrics, services.tallies)
-    objects = OwnObjects(services.memory_services.objects)
-    server_key = ServerKey(settings.passthrough_routes, objects)
+    server_key = ServerKey(settings, OwnObjects(services.memory_services.objects))
     completions = CompletionRoutes(
         CompletionServices(
             memory=services.memory,
@@ -146,8 +145,7 @@ def create_app(services: Services) -> Starlette:
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
     mcp = McpRoute(book, gate, settings)
     policy = BrowserPolicy.of(settings)
-    most = settings.max_body_bytes
-    passthrough = Passthrough(gate, services.upstreams, policy, server_key, most)
+    passthrough = Passthrough(gate, services.upstreams, policy, server_key)
     routes = [
         *completions.routes(),
         *own("/context_memory", context.compress, "POST"),
@@ -197,8 +195,7 @@ def create_app(services: Services) -> Starlette:
     )
     app.state.shadows = shadows
     app.state.usage = usage
-    app.state.mcp = mcp
-    app.state.objects = objects
+    app.state.mcp, app.state.objects = mcp, server_key.objects
     app.state.streams = streams
     app.router.redirect_slashes = False
     app.router.default = Handler(error_response.not_found)  # a target that is no path: `*`

@@ -73,10 +73,10 @@ class OwnObjects:
 
     async def close(self) -> None:
         """Write what is left, within `PATIENCE`."""
-        if self._task is not None:
-            await asyncio.wait((self._task,), timeout=PATIENCE)
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        if (task := self._task) is not None:
+            await asyncio.wait((task,), timeout=PATIENCE)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
         if self._waiting:
             logger.warning("objects.lost number=%d", len(self._waiting))
 

@@ -22,25 +22,19 @@ class Passthrough:
     is kept, and files may be large."""
 
     def __init__(
-        self,
-        gate: Gate,
-        upstreams: Upstreams,
-        policy: BrowserPolicy,
-        server_key: ServerKey,
-        most: int,
+        self, gate: Gate, upstreams: Upstreams, policy: BrowserPolicy, server_key: ServerKey
     ) -> None:
-        """`most`: the setting `max_body_bytes`."""
         self._gate = gate
         self._policy = policy
         self._upstreams = upstreams
-        self._server_key, self._most = server_key, most
+        self._server_key = server_key
 
     async def relay(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         upstream, key, key_header = self._upstreams.of(request.scope["path"], request.headers)
         trusted = self._policy.trusts(FetchHeaders.of(request.scope["headers"]))
         api_key = key if trusted else None
-        body, recorder = await self._server_key.lend_route(request, tenant, api_key, self._most)
+        body, recorder = await self._server_key.lend_route(request, tenant, api_key)
         reply = await forward(
             request, upstream, tenant, body, api_key=api_key, key_header=key_header
         )

@@ -30,6 +30,24 @@ class RelayedReply(Protocol):
     def close(self) -> None: ...
 
 
+class ReplyAround:
+    """Base of replies that are another one but for their chunks."""
+
+    def __init__(self, reply: RelayedReply) -> None:
+        self._reply = reply
+
+    @property
+    def status(self) -> int:
+        return self._reply.status
+
+    @property
+    def headers(self) -> Headers:
+        return self._reply.headers
+
+    def close(self) -> None:
+        self._reply.close()
+
+
 class Relay(Response):
     """Streams a reply as it comes. An upstream that breaks off raises out of here, and an
     answer that is given up (the client hung up) closes the upstream's, too."""

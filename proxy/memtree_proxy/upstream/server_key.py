@@ -14,18 +14,20 @@ from urllib.parse import unquote
 
 from starlette.requests import Request
 
+from memtree.config import Settings
 from memtree.errors import BadRequest, Forbidden
 from memtree.setting_values import PASSTHROUGH_ROUTES, passthrough_route
 from memtree_proxy.access.auth import Tenant
 from memtree_proxy.http import json_body, request_body
-from memtree_proxy.http.headers import Headers, takes_server_key, value_of
+from memtree_proxy.http.headers import takes_server_key, value_of
 from memtree_proxy.http.json_body import Body
 from memtree_proxy.upstream import object_ids
 from memtree_proxy.upstream.object_ids import MadeIds
 from memtree_proxy.upstream.own_objects import OwnObjects
-from memtree_proxy.upstream.relay import RelayedReply
+from memtree_proxy.upstream.relay import RelayedReply, ReplyAround
 
 EVERYTHING = "* /*"
+_POLL = "GET /responses/{id}"  # what works in the background tells here what it made
 MOST_NAMED = 10_000  # objects in one request: some 300 look-ups
 # Where bodies are forms with files in them; elsewhere a form would be read past us.
 _FORMS = ("/audio/", "/images/", "/files", "/uploads", "/containers", "/skills")
@@ -52,17 +54,10 @@ class Recorder(NamedTuple):
         return _ReadReply(reply, self) if 200 <= reply.status < 300 else reply
 
 
-class _ReadReply:
+class _ReadReply(ReplyAround):
     def __init__(self, reply: RelayedReply, recorder: Recorder) -> None:
-        self._reply, self._recorder = reply, recorder
-
-    @property
-    def status(self) -> int:
-        return self._reply.status
-
-    @property
-    def headers(self) -> Headers:
-        return self._reply.headers
+        super().__init__(reply)
+        self._recorder = recorder
 
     async def chunks(self) -> AsyncIterator[bytes]:
         objects, tenant, kept = self._recorder
@@ -71,24 +66,25 @@ class _ReadReply:
             encoding=value_of(self.headers, b"content-encoding"),
             kept=kept,
         )
-        size = 0
+        size, length = 0, value_of(self.headers, b"content-length")
         async for chunk in self._reply.chunks():
             size += len(chunk)
             objects.made(tenant, made.feed(chunk))
+            if str(size) == length:  # with these bytes the client may ask for it, or leave
+                objects.made(tenant, await json_body.off_loop(size, made.end))
             yield chunk
         objects.made(tenant, await json_body.off_loop(size, made.end))
 
-    def close(self) -> None:
-        self._reply.close()
-
 
 class ServerKey:
-    """`routes`: the setting `passthrough_routes`."""
+    """Knows by the setting `passthrough_routes` what the key is lent for."""
 
-    def __init__(self, routes: tuple[str, ...], objects: OwnObjects) -> None:
+    def __init__(self, settings: Settings, objects: OwnObjects) -> None:
+        routes = settings.passthrough_routes
         self._everything = EVERYTHING in routes
+        self._most = settings.max_body_bytes
         self._routes = [(passthrough_route(entry), entry) for entry in routes]
-        self._objects = objects
+        self.objects = objects
 
     async def lend(
         self, request: Request, tenant: Tenant, api_key: str | None, body: Body | bytes
@@ -101,18 +97,18 @@ class ServerKey:
         path = request_body.without_prefix(request.scope["path"])
         kept = bool(read.value("store")) and path.startswith("/chat")
         if path == "/responses":
-            return Recorder(self._objects, tenant.id, kept=read.value("store") is not False)
+            return Recorder(self.objects, tenant.id, kept=read.value("store") is not False)
         # Nothing else is told of a chat but a voice, of a message but the files of its container.
         tells = b'"audio"' in read.raw or b"code_execution" in read.raw or "container" in read.spans
-        return Recorder(self._objects, tenant.id, kept) if kept or tells else None
+        return Recorder(self.objects, tenant.id, kept) if kept or tells else None
 
     async def lend_route(
-        self, request: Request, tenant: Tenant, api_key: str | None, limit: int
+        self, request: Request, tenant: Tenant, api_key: str | None
     ) -> tuple[bytes | None, Recorder | None]:
         """Of any other request; returns its body where that was read.
 
-        Raises `Forbidden`, `BadRequest` for a body that is no JSON object, what reading one of at
-        most `limit` bytes does, and what asking the store does.
+        Raises `Forbidden`, `BadRequest` for a body that is no JSON object, and what reading it and
+        asking the store raise.
         """
         if not self._pays(request, tenant, api_key):
             return None, None
@@ -125,13 +121,14 @@ class ServerKey:
             raise Forbidden(_ROUTE)
         match, entry = min(fitting, key=lambda each: len(each[0].groups()))
         await self._require(tenant, set(match.groups()))
-        recorder = Recorder(self._objects, tenant.id, kept=True)
+        recorder = Recorder(self.objects, tenant.id, kept=True)
         makes = entry not in PASSTHROUGH_ROUTES and request.method in ("POST", "PUT", "PATCH")
+        makes = makes or entry == _POLL
         form = value_of(request.scope["headers"], b"content-type").startswith("multipart/form-data")
         posted = None
         if request_body.announced(request.scope) and not (form and path.startswith(_FORMS)):
-            posted = await request_body.kept(request, limit)
-            if content := await request_body.content(request, limit):
+            posted = await request_body.kept(request, self._most)
+            if content := await request_body.content(request, self._most):
                 await self._check(tenant, content)
         return posted, recorder if makes else None
 
@@ -155,5 +152,5 @@ class ServerKey:
     async def _require(self, tenant: Tenant, ids: set[str]) -> None:
         if len(ids) > MOST_NAMED:
             raise BadRequest(f"the body names more than {MOST_NAMED} objects of the provider")
-        if ids and not await self._objects.all_of(tenant.id, ids):
+        if ids and not await self.objects.all_of(tenant.id, ids):
             raise Forbidden(_OBJECT)

@@ -15,9 +15,8 @@ from memtree.errors import MemTreeError, UpstreamFailed
 from memtree_proxy.chat.reply import header
 from memtree_proxy.chat.retrying import context_overflow
 from memtree_proxy.http.content_encoding import Decoder
-from memtree_proxy.http.headers import Headers
 from memtree_proxy.server_tools.sse import SseEvents
-from memtree_proxy.upstream.relay import RelayedReply
+from memtree_proxy.upstream.relay import RelayedReply, ReplyAround
 
 # Bytes of a stream that are kept back: the first events of a response repeat what was asked for,
 # instructions and tools, before an error is told.
@@ -25,31 +24,20 @@ MOST_KEPT = 256 * 1024
 _SPOKEN = re.compile(rb'data:(?! ?\{ ?"type": ?"ping" ?\})')  # more than a sign of life
 
 
-class PeekedReply:
+class PeekedReply(ReplyAround):
     """A reply of which the first chunks have been read. `beginning`: these, decoded."""
 
     def __init__(self, reply: RelayedReply, read: list[bytes], rest: AsyncIterator[bytes]) -> None:
-        self._reply = reply
+        super().__init__(reply)
         self._read = read
         self._rest = rest
         self.beginning = _decoded(b"".join(read), header(reply, b"content-encoding"))
-
-    @property
-    def status(self) -> int:
-        return self._reply.status
-
-    @property
-    def headers(self) -> Headers:
-        return self._reply.headers
 
     async def chunks(self) -> AsyncIterator[bytes]:
         for chunk in self._read:
             yield chunk
         async for chunk in self._rest:
             yield chunk
-
-    def close(self) -> None:
-        self._reply.close()
 
 
 async def peek(reply: RelayedReply, most: int = context_overflow.LONGEST) -> PeekedReply:
@@ -66,7 +54,7 @@ async def peek(reply: RelayedReply, most: int = context_overflow.LONGEST) -> Pee
     return PeekedReply(reply, read, rest)
 
 
-class FirstEventReply:
+class FirstEventReply(ReplyAround):
     """A streamed reply whose beginning is looked at: some gateways answer 200 and only then say
     that the prompt is too long. `failed`: whether a beginning (raw, decoded) tells an error, None
     where it says nothing of that yet; until then it is kept back, but for signs of life. Then
@@ -78,18 +66,10 @@ class FirstEventReply:
         failed: Callable[[bytes], bool | None],
         instead: Callable[[bytes], Awaitable[RelayedReply | None]],
     ) -> None:
-        self._reply = reply
+        super().__init__(reply)
         self._failed = failed
         self._instead = instead
         self._other: RelayedReply | None = None
-
-    @property
-    def status(self) -> int:
-        return self._reply.status
-
-    @property
-    def headers(self) -> Headers:
-        return self._reply.headers
 
     async def chunks(self) -> AsyncIterator[bytes]:
         chunks = self._reply.chunks()
@@ -117,7 +97,7 @@ class FirstEventReply:
             yield chunk
 
     def close(self) -> None:
-        self._reply.close()
+        super().close()
         if self._other is not None:
             self._other.close()
 
