@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import tomllib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,6 +17,7 @@ from memtree.stores import RamStore, open_memories
 from memtree_proxy.server import app
 from memtree_proxy.server.app import create_app
 from memtree_proxy.upstream.own_objects import OwnObjects, digest_of
+from tests.docs.pages import block
 from tests.http.fakes import FakeKeys, edge, services
 from tests.http.running import PATIENCE, running
 from tests.http.upstream import FakeUpstream
@@ -99,6 +101,8 @@ NAMING: dict[str, tuple[str, dict[str, Any]]] = {
         {"type": "document", "source": {"type": "file", "file_id": ID}}]}]}),
     "message container": ("/v1/messages", {"container": ID, "messages": [
         {"role": "user", "content": "x"}]}),
+    "thread": ("/v1/messages", {"thread": {"type": "continue", "previous_message_id": ID},
+        "messages": [{"role": "user", "content": "x"}]}),
     "skill": ("/v1/messages", {"container": {"skills": [{"type": "custom", "skill_id": ID}]},
         "messages": [{"role": "user", "content": "x"}]}),
 }  # fmt: skip
@@ -123,6 +127,8 @@ HARMLESS: dict[str, tuple[str, dict[str, Any]]] = {
     "vendor's skill": ("/v1/messages", {"container": {"skills": [
         {"type": "anthropic", "skill_id": "pptx"}]}, "messages": [
         {"role": "user", "content": "x"}]}),
+    "diagnostics": ("/v1/messages", {"diagnostics": {"previous_message_id": "msg_1"},
+        "messages": [{"role": "user", "content": "x"}]}),
     "text completion": ("/v1/completions", {"prompt": "once upon a time"}),
 }  # fmt: skip
 
@@ -297,6 +303,18 @@ async def test_what_is_not_stored_is_not_recorded(
         assert (await client.get(f"{path}/x_1", headers=ANN)).status_code == 403
 
 
+async def test_a_thread_is_its_tenants(base: str, upstream: FakeUpstream):
+    body: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
+    async with lending(base) as client:
+        answers(upstream, {"id": "msg_1", "type": "message", "content": []})
+        body["thread"] = {"type": "create"}
+        await client.post("/v1/messages", json=body, headers=ANN)
+        body["thread"] = {"type": "continue", "previous_message_id": "msg_1"}
+        for headers, status in ((BOB, 403), (ANN, 200)):
+            answer = await client.post("/v1/messages", json=body, headers=headers)
+            assert answer.status_code == status
+
+
 async def test_what_is_made_in_the_background_is_told_when_it_is_asked_for(
     base: str, upstream: FakeUpstream
 ):
@@ -334,7 +352,8 @@ async def test_a_refused_request_made_nothing(base: str, upstream: FakeUpstream)
 
 
 async def test_an_operator_may_lend_more(base: str, upstream: FakeUpstream):
-    routes = ("POST /files", "GET /files/{id}", "GET /batches")
+    example = block("docs/keys.md", "lending")
+    routes = (*tomllib.loads(example)["passthrough_routes"], "GET /batches")
     files = {"file": ("a.txt", b"text")}
     async with lending(base, passthrough_routes=routes) as client:
         answers(upstream, {"id": "file-1", "object": "file"})
@@ -346,7 +365,8 @@ async def test_an_operator_may_lend_more(base: str, upstream: FakeUpstream):
             answer = await client.post("/v1/responses", json=body, headers=headers)
             assert answer.status_code == status
         assert (await client.get("/v1/batches", headers=BOB)).status_code == 200
-        assert (await client.post("/v1/embeddings", json={}, headers=ANN)).status_code == 403
+        assert (await client.post("/v1/embeddings", json={}, headers=ANN)).status_code == 200
+        assert (await client.post("/v1/completions", json={}, headers=ANN)).status_code == 403
 
 
 async def test_an_operator_may_lend_everything(base: str, upstream: FakeUpstream):

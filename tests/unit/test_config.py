@@ -7,7 +7,7 @@ import pytest
 from memtree.budget.prices import Prices
 from memtree.config import Settings, variable
 from memtree.errors import BadRequest
-from memtree.setting_values import input_price, price, window
+from memtree.setting_values import input_price, passthrough_route, price, window
 
 
 @pytest.fixture
@@ -101,6 +101,33 @@ def test_an_entry_of_input_prices_that_says_nothing(entry):
     with pytest.raises(BadRequest, match="input_prices: ") as caught:
         Settings.from_env({"input_prices": (entry,)}, env={})
     assert caught.value.param == "input_prices"
+
+
+@pytest.mark.parametrize(
+    "entry", ["", "GET", "get /x", "GET x", "GET /a b", "GET /x?y", "GET /../x", "GET /*/x", "/x"]
+)
+def test_an_entry_of_passthrough_routes_that_names_no_route(entry):
+    with pytest.raises(BadRequest, match="passthrough_routes: ") as caught:
+        Settings.from_env({"passthrough_routes": (entry,)}, env={})
+    assert caught.value.param == "passthrough_routes"
+
+
+def test_what_an_entry_of_passthrough_routes_fits():
+    assert passthrough_route("GET /models/*").fullmatch("HEAD /models/org/m:1")
+    for path in (
+        "/models",
+        "/models/",
+        "/models/..",
+        "/models/a//b",
+        "/models/a/../b",
+        "/models/%2e",
+    ):
+        assert not passthrough_route("GET /models/*").fullmatch(f"GET {path}")
+    found = passthrough_route("GET /a/{id}/b/{id}").fullmatch("GET /a/1/b/2")
+    assert found is not None
+    assert found.groups() == ("1", "2")
+    assert not passthrough_route("GET /a.b").fullmatch("GET /aXb")
+    assert passthrough_route("* /*").fullmatch("PURGE /a/b")
 
 
 def test_an_entry_of_window():

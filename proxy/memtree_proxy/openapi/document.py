@@ -56,7 +56,8 @@ messages themselves are the address of their memory, so there is no id to keep.
   means absent; unknown fields are let through.
 * `/mcp` speaks the Model Context Protocol, which lists and describes its tools itself.
 * **Every other path and method** (`/models`, `/embeddings`, files ...) is streamed to the
-  upstream and back untouched; what speaks the Messages API, to `anthropic_upstream`.
+  upstream and back untouched; what speaks the Messages API, to `anthropic_upstream`. With the
+  server's own upstream key only those of `passthrough_routes`, and objects that the tenant made.
 * **Browsers.** Pages of other sites are refused (403) unless `allowed_origins` names their origin;
   these get CORS headers and an answer to their preflight. A body is JSON: one with another
   `content-type` is a 415; without any it is taken for JSON, but from a browser.

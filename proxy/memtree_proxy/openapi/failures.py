@@ -27,7 +27,9 @@ from memtree_proxy.openapi.shapes import (
 _DESCRIPTIONS = {
     400: "The request is wrong. `param` names the field or header, as in `messages[3].content`.",
     401: "There is no credential, or none that is known.",
-    403: "A web page asks whose origin is neither the server's own nor in `allowed_origins`.",
+    403: "A web page asks whose origin is neither the server's own nor in `allowed_origins`; or "
+    "the server's own upstream key is not lent for the request: `passthrough_routes` does not "
+    "list it, or it names an object at the provider that its tenant did not make here.",
     404: "Nothing is known by this name.",
     405: "A route of ours, under another method.",
     408: "The request did not arrive in time.",

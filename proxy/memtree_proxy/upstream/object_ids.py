@@ -31,13 +31,18 @@ MAX_ID = 512  # characters
 _IDS = frozenset(
     """
     file_id file_ids vector_store_id vector_store_ids container_id previous_response_id skill_id
-    cached_content
+    previous_message_id cached_content
     """.split()
 )
-_OBJECTS = frozenset({"prompt", "conversation", "container", "audio"})  # an id, or an object's `id`
-# What is free to hold any field: schemas, and words of clients and models.
+_OBJECTS = frozenset(
+    {"prompt", "conversation", "container", "audio", "thread"}
+)  # an id, or an object's `id`
+# What is free to hold any field: schemas, and words of clients and models. (`diagnostics` tell why
+# the provider's cache missed, by the id of an answer that it does not keep.)
 _FREE = frozenset(
-    "metadata parameters input_schema schema json_schema arguments headers properties".split()
+    """
+    metadata parameters input_schema schema json_schema arguments headers properties diagnostics
+    """.split()
 )
 _KEYS = ("id", "type", *sorted(_IDS | _OBJECTS))
 _KEY = re.compile(rb'"(?:%b)"\s*+:' % "|".join(_KEYS).encode())

@@ -95,7 +95,8 @@ class ServerKey:
             return None
         read = await self._check(tenant, body)
         path = request_body.without_prefix(request.scope["path"])
-        kept = bool(read.value("store")) and path.startswith("/chat")
+        kept = path.startswith("/chat") and bool(read.value("store"))
+        kept = kept or (path == "/messages" and "thread" in read.spans)
         if path == "/responses":
             return Recorder(self.objects, tenant.id, kept=read.value("store") is not False)
         # Nothing else is told of a chat but a voice, of a message but the files of its container.
