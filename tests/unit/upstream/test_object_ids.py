@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memtree.errors import BadRequest
 from memtree_proxy.http.json_body import split
 from memtree_proxy.upstream import object_ids
 from memtree_proxy.upstream.object_ids import MadeIds
@@ -121,7 +122,7 @@ def test_reading_takes_time_in_proportion(subject: Subject):
     def work(made: Any) -> None:
         try:
             subject.work(made)
-        except object_ids.BadRequest:
+        except BadRequest:
             pass
 
     assert (
