@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.__main__ import VARIABLE
 from benchmarks.data import Data
-from benchmarks.speed import beside_peers, cold, load, record, relayed, steps, warm
+from benchmarks.speed import beside_peers, cold, costly, load, record, relayed, steps, warm
 
 COMMANDS = {
     "record": record,
@@ -20,6 +20,7 @@ COMMANDS = {
     "peers": beside_peers,
     "cold": cold,
     "load": load,
+    "costly": costly,
 }
 
 

@@ -30,7 +30,9 @@ class InProcess:
     app: Any
     runtime: Runtime
 
-    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+    async def post(
+        self, path: str, body: bytes, headers: Mapping[str, str], method: str = "POST"
+    ) -> Answer:
         pieces = [body[at : at + PIECE] for at in range(0, len(body), PIECE)] or [b""]
         coming = iter(range(len(pieces)))
         said: list[dict[str, Any]] = []
@@ -46,19 +48,20 @@ class InProcess:
         async def send(message: dict[str, Any]) -> None:
             said.append(message)
 
-        await self.app(_scope(path, body, headers), receive, send)
+        await self.app(_scope(method, path, body, headers), receive, send)
         fields = {name.decode(): value.decode() for name, value in said[0]["headers"]}
         return Answer(said[0]["status"], fields)
 
 
-def _scope(path: str, body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+def _scope(method: str, target: str, body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+    path, _, query = target.partition("?")
     fields = {"host": "127.0.0.1", "content-length": str(len(body)), **headers}
     return {
         "type": "http",
-        "method": "POST",
+        "method": method,
         "path": path,
         "raw_path": path.encode(),
-        "query_string": b"",
+        "query_string": query.encode(),
         "root_path": "",
         "scheme": "http",
         "http_version": "1.1",
