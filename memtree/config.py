@@ -66,6 +66,7 @@ MAY_BE_ZERO = frozenset(
         "port",
         "deleted_days",
         "requests_per_minute",
+        "import_seconds",
         "embedding_dimensions",
         "summary_requests_per_minute",
         "summary_tokens_per_minute",
@@ -260,6 +261,23 @@ class Settings:
     )
     max_text_chars: int = _setting(16_000, "longest text of one memory, in characters")
     max_memories: int = _setting(100_000, "most memories of one tenant")
+    import_lines: int = _setting(
+        5_000,
+        "most entries of one imported file; one that is large may have one more for each 256 bytes",
+    )
+    import_seconds: int = _setting(
+        60,
+        "seconds of CPU that imports, extractions and documents of one tenant may take in a "
+        "minute; 0: no limit",
+    )
+    max_imports: int = _setting(
+        4, "imports, extractions and posts of documents of one tenant that may run at once"
+    )
+    extraction_chars: int = _setting(
+        30_000,
+        "characters that one request to extract memories reads, each message counted as 80 more; "
+        "the same request again goes on",
+    )
     deleted_days: int = _setting(
         30, "days in which a deleted memory can be brought back; 0: it is erased at once"
     )

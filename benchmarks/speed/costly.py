@@ -227,7 +227,9 @@ def _files(size: int) -> dict[str, bytes]:
         return {"type": "memory", "id": f"mem_{at:024x}", "text": f"I like {at}", **more}
 
     def lines(items: list[Any]) -> bytes:
-        return "\n".join(json.dumps(item) for item in [{"type": "memtree", "version": 1}, *items]).encode()
+        return "\n".join(
+            json.dumps(item) for item in [{"type": "memtree", "version": 1}, *items]
+        ).encode()
 
     entity = {"type": "entity", "entityType": "person"}
     return {
@@ -294,7 +296,9 @@ def _saved(size: int) -> Iterator[Shape]:
         drafts = [{"text": f"{at} {short}"} for at in range(min(100, size // 3_000))]
         yield Shape("/v1/memories", f"memories of {name}", _json(agentId="a", memories=drafts))
         data = [{"kind": "k", "data": {"a": f"{at} {short}"}} for at in range(len(drafts))]
-        yield Shape("/v1/memories/batch/create", f"data of {name}", _json(agentId="a", memories=data))
+        yield Shape(
+            "/v1/memories/batch/create", f"data of {name}", _json(agentId="a", memories=data)
+        )
         yield Shape("/v1/memories", f"text of {name}", _json(text=_filled(name, 14_000)))
         yield Shape("/chat/api/c/memory", f"text of {name}", _json(text=_filled(name, 14_000)))
 
@@ -310,7 +314,11 @@ def _others(size: int) -> Iterator[Shape]:
     yield Shape("/v1/memories/batch/update", "tags", _json(ids=ids[:9], tags=ids))
     queries = [{"query": f"{at} " + _filled("short words", 7_900)} for at in range(10)]
     yield Shape("/v1/memories/batch/search", "queries", _json(agentId="a", queries=queries))
-    yield Shape("/v1/memories/batch/search", "many", _json(agentId="a", queries=[{"query": id_} for id_ in ids]))
+    yield Shape(
+        "/v1/memories/batch/search",
+        "many",
+        _json(agentId="a", queries=[{"query": id_} for id_ in ids]),
+    )
     wide = {f"p{at}": {"type": "string", "pattern": "a?" * 50} for at in range(size // 160)}
     for name, schema in {
         "wide": {"type": "object", "properties": wide},

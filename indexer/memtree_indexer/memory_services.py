@@ -133,6 +133,7 @@ def open_memory_services(
             new_memory_id,
             most=settings.max_memories,
             max_text_chars=settings.max_text_chars,
+            most_chars=settings.extraction_chars,
         ),
         agent_curation,
         memories,
@@ -175,6 +176,7 @@ def open_transfer(
         max_text_chars=settings.max_text_chars,
         most=settings.max_memories,
         allow_secrets=secrets,
+        most_lines=settings.import_lines,
     )
 
 

@@ -11,11 +11,12 @@ twice, and what was deleted does not come back. No text of what was left out is 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple, Protocol
 
+from memtree.cpu_meter import counted
 from memtree.errors import BadRequest, MemoryLimit, SecretRejected
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.draft import new_memory as made
@@ -27,10 +28,14 @@ from memtree.memories.user_ports import ExtractedMessages
 from memtree.ports.clock import Clock
 
 PER_MESSAGE = 8  # memories out of one message
+# A request reads so many characters, and a message costs as 80 of them: some 40 us of CPU each.
+PER_REQUEST, MESSAGE_CHARS = 30_000, 80
 READ = 100_000  # characters of a message; nobody types more
 EMBEDDER_PATIENCE = 5.0  # seconds; nobody waits
 
 EXPIRED, LIMIT, UNSTORABLE = "expired", "limit", "unstorable"
+REQUEST_CAP = "request_cap"  # a request reads or gives so much: the message is read another time
+TOLD = 300  # characters of a message that is told as skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,21 @@ class SkippedText(NamedTuple):
 
     text: str
     reason: str
+
+
+def within(messages: Iterable[UserMessage], room: int) -> int:
+    """How many messages a request with so much room reads; any room takes one."""
+    count = 0
+    for message in messages:
+        if room <= 0:
+            break
+        room -= cost(message)
+        count += 1
+    return count
+
+
+def cost(message: UserMessage) -> int:
+    return MESSAGE_CHARS + min(len(message.text), READ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +130,9 @@ class RuleReader:
         self._extract, self._most = extract, most
 
     async def read(self, scope: Scope, messages: Sequence[UserMessage]) -> Sequence[ReadMessage]:
-        return await asyncio.to_thread(lambda: [self._read(message) for message in messages])
+        return await asyncio.to_thread(
+            counted, lambda: [self._read(message) for message in messages]
+        )
 
     def _read(self, message: UserMessage) -> ReadMessage:
         text = message.text[:READ]

@@ -162,14 +162,14 @@ def _with_shared(name: str, source: str) -> str:
 
 
 def _compiled(source: str, start: str) -> re.Pattern[str] | None:
-    return re.compile(_grouped(source).replace("{start}", start)) if source else None
+    return re.compile(grouped(source).replace("{start}", start)) if source else None
 
 
-def _grouped(source: str) -> str:
+def grouped(source: str) -> str:
     """The alternatives of a pattern by how they begin: whether a word or a clause begins here is
     then asked once for all of them, which is most of the time that a search takes.
 
-    >>> _grouped(r"\\ba|^b|\\bc|(?:d|e)")
+    >>> grouped(r"\\ba|^b|\\bc|(?:d|e)")
     '\\\\b(?:a|c)|^(?:b)|(?:d|e)'
     """
     groups: dict[str, list[str]] = {}

@@ -10,6 +10,7 @@ conversation are kept beside it (`keep_snapshots.py`), where the user wants thes
 from __future__ import annotations
 
 import logging
+import sys
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,9 +22,15 @@ from memtree.days import day_of
 from memtree.memories.extracting import (
     NOWHERE,
     PER_MESSAGE,
+    PER_REQUEST,
+    REQUEST_CAP,
+    TOLD,
     ExtractionReport,
     MemoryExtraction,
     ReadMessage,
+    SkippedText,
+    cost,
+    within,
 )
 from memtree.memories.extraction.model.prompt import MOST_MESSAGES
 from memtree.memories.memory import Memory
@@ -41,6 +48,7 @@ BATCH_MESSAGES, BATCH_CHARS = (
     MOST_MESSAGES,
     32_000,
 )  # that are read at once: what a kill loses, at most
+SNAPSHOTS = 50  # that one request keeps; the next one goes on
 PER_CONVERSATION = 200  # memories of one conversation and day, of this process
 
 VOLATILE = Volatile()
@@ -101,24 +109,30 @@ class ConversationExtraction:
             await self._snapshots_of(job.scope, posted, asks=True)
 
     async def extract(
-        self, scope: Scope, posted: Sequence[Message], *, dry_run: bool = False
+        self,
+        scope: Scope,
+        posted: Sequence[Message],
+        *,
+        dry_run: bool = False,
+        room: int = PER_REQUEST,
     ) -> tuple[ExtractionReport, list[Memory]]:
         """Now, because somebody asked for it: whatever the switches say. Also the snapshots that
-        are new or changed. `dry_run`: nothing is stored, and there are no snapshots. Raises store
-        errors, and `Unavailable` where a model does not answer."""
+        are new or changed. `dry_run`: nothing is stored, and there are no snapshots. `room`: see
+        `within`; messages that have none are told in `skipped`, and the next call reads them.
+        Raises store errors, and `Unavailable` where a model does not answer."""
         ends = ((len(posted), self._clock.now()),)
         whole = PostedMessages(scope.tenant, posted, self._volatile, ends=ends, infos=self._infos)
-        report = await self._memories(scope, whole, posted, dry_run=dry_run)
-        return report, [] if dry_run else await self._snapshots_of(scope, whole)
+        report = await self._memories(scope, whole, posted, dry_run=dry_run, room=room)
+        return report, [] if dry_run else await self._snapshots_of(scope, whole, SNAPSHOTS)
 
     async def _snapshots_of(
-        self, scope: Scope, whole: PostedMessages, *, asks: bool = False
+        self, scope: Scope, whole: PostedMessages, most: int | None = None, *, asks: bool = False
     ) -> list[Memory]:
         kept: list[Memory] = []
         history = await whole.history()
         if history is None:
             return kept
-        for window in await self._snapshots.lacking(scope, history):
+        for window in (await self._snapshots.lacking(scope, history))[:most]:
             if asks and not (await self._effective(scope)).history:
                 break
             memory = await self._snapshots.keep(scope, history, window)
@@ -135,6 +149,7 @@ class ConversationExtraction:
         *,
         asks: bool = False,
         dry_run: bool = False,
+        room: int = sys.maxsize,
     ) -> ExtractionReport:
         keys = self._done.keys(scope)
         conversation = scope, keys.of(posted[0].raw)
@@ -145,6 +160,10 @@ class ConversationExtraction:
             undone = await self._extraction.undone(scope, [f.message.digest for f in batch])
             fresh = _once([each for each in batch if each.message.digest in undone])
             by_digest = {each.message.digest: each for each in fresh}
+            count = within((each.message for each in fresh), room)
+            report += _left(fresh[count:])
+            del fresh[count:]
+            room -= sum(cost(each.message) for each in fresh)
             for read in await self._extraction.read(scope, [f.message for f in fresh]):
                 found = by_digest.pop(read.message.digest)
                 report += await self._keep(scope, conversation, whole, found, read, dry_run)
@@ -188,6 +207,12 @@ def _once(found: Sequence[FoundMessage]) -> list[FoundMessage]:
     for each in found:
         first.setdefault(each.message.digest, each)
     return list(first.values())
+
+
+def _left(found: Sequence[FoundMessage]) -> ExtractionReport:
+    """Messages that the next request reads."""
+    texts = (each.message.text[:TOLD] for each in found)
+    return ExtractionReport(skipped=tuple(SkippedText(text, REQUEST_CAP) for text in texts))
 
 
 def _batches(found: Sequence[FoundMessage]) -> Iterator[list[FoundMessage]]:

@@ -80,8 +80,12 @@ def extract(
     rules = standing_rules(text)
     hidden = secrets.find(text)
     collected = _Collected(most)
+    known: dict[str, SkipReason] = {}  # a sentence that stands there again is not read again
     for sentence in _sentences(text, spans):
         start, end = sentence
+        if reason := known.get(text[start:end]):
+            collected.skip(start, end, reason)
+            continue
         secret = any(one.start < end and start < one.end for one in hidden)
         if secret or gate.is_private(text[start:end]):
             collected.skip(start, end, SkipReason.SECRET)
@@ -90,7 +94,9 @@ def extract(
         else:
             rule = any(low < end and start < high for low, high in rules)
             found = _read(text, start, end, said, rule)
+            known[text[start:end]] = SkipReason.DUPLICATE
             if isinstance(found, SkipReason):
+                known[text[start:end]] = found
                 collected.skip(start, end, found)
             else:
                 collected.add(found)

@@ -14,7 +14,7 @@ from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.agent_lines import AgentLines, TakenMemory
 from memtree.memories.transfer.checked import structured
-from memtree.memories.transfer.file_import import LIMIT, NO_END, TOO_MANY
+from memtree.memories.transfer.file_import import LIMIT, NO_END
 from memtree.memories.transfer.file_items import (
     FileEnd,
     FileHeader,
@@ -27,7 +27,6 @@ from memtree.memories.transfer.file_items import (
 from memtree.memories.transfer.file_schemas import FileSchemas
 from memtree.memories.transfer.formats.memory_file import MemoryFile, read_memory_file
 from memtree.memories.transfer.import_options import (
-    MOST_ITEMS,
     ImportOptions,
     ImportParts,
     batches,
@@ -77,8 +76,8 @@ class AgentImport:
             for each in batch:
                 await self._note(each)
             await self._take([each for each in batch if isinstance(each, AgentLine)])
-            if seen >= MOST_ITEMS:
-                self._report.stopped = TOO_MANY
+            if too_many := self._parts.too_many(seen, size):
+                self._report.stopped = too_many
             if self._report.stopped:
                 return
 

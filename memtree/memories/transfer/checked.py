@@ -49,8 +49,8 @@ def importable(
     item: FileMemory, id_: str, now: float, most_chars: int, format_: str
 ) -> NewMemory | LineResult:
     """A memory of a file as a new one, or why not."""
-    if left_out := _left_out(item, now):
-        return left_out
+    if dropped := left_out(item, now):
+        return dropped
     try:
         return _new(item, id_, now, most_chars, format_)
     except (BadRequest, SecretRejected) as error:
@@ -68,8 +68,8 @@ def structured(
 ) -> NewMemory | LineResult:
     """A memory of a file as a new one of an agent, or why not. Its text is made from its data; of
     what is a text alone, the text is the data."""
-    if left_out := _left_out(item, now):
-        return left_out
+    if dropped := left_out(item, now):
+        return dropped
     try:
         return _structured(item, id_, now, most_chars, format_, allow_secrets)
     except (BadRequest, SecretRejected) as error:
@@ -139,7 +139,8 @@ def refusal(item: FileMemory, error: BadRequest | SecretRejected, most_chars: in
     return LineResult(item.line, LineStatus.INVALID, "field", error.message)
 
 
-def _left_out(item: FileMemory, now: float) -> LineResult | None:
+def left_out(item: FileMemory, now: float) -> LineResult | None:
+    """Why a memory is not wanted, however good it is."""
     record = item.record
     if record and (record.memory.superseded_by or record.memory.duplicate_of):
         why = "a later memory of the file counts in its place"

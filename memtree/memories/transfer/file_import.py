@@ -16,7 +16,7 @@ from memtree.memories.memory import NewMemory
 from memtree.memories.ports import ANY
 from memtree.memories.rules.canonical import text_hash
 from memtree.memories.scope import Scope
-from memtree.memories.transfer.checked import checked_group, importable
+from memtree.memories.transfer.checked import checked_group, importable, left_out
 from memtree.memories.transfer.file_items import (
     FileEnd,
     FileGroup,
@@ -28,7 +28,6 @@ from memtree.memories.transfer.file_items import (
 )
 from memtree.memories.transfer.formats.memory_file import MemoryFile, read_memory_file
 from memtree.memories.transfer.import_options import (
-    MOST_ITEMS,
     ImportOptions,
     ImportParts,
     batches,
@@ -40,7 +39,6 @@ from memtree.memories.user_memories import MAX_GROUPS, MemoryGroup
 _PAGE = 1_000
 _MOST_USERS = 100
 LIMIT = "the limit of memories of this tenant (max_memories) is reached"
-TOO_MANY = f"the file has more than {MOST_ITEMS:,} entries"
 NO_END = "the file has no last line of the type `end`: it may be cut off"
 
 
@@ -55,6 +53,12 @@ class NewLine(NamedTuple):
     memory: NewMemory
 
 
+class RepeatedLine(NamedTuple):
+    """A memory whose text an earlier line of the file has."""
+
+    item: FileMemory
+
+
 class FileImport:
     """One import. `run` it once."""
 
@@ -65,6 +69,8 @@ class FileImport:
         self._members: dict[str, list[str]] = {}
         self._users: set[str] = set()
         self._texts: dict[bytes, str | None] = {}  # of a dry run: what is there, or would be
+        self._lines: set[str] = set()  # texts of the file so far
+        self._ids: dict[str, str | None] = {}  # of what those became
         self._room: int | None = None
         self._begun = self._ended = False
 
@@ -91,14 +97,17 @@ class FileImport:
             for each in batch:
                 if isinstance(each, LineResult):
                     self._report.add(each)
+                elif isinstance(each, RepeatedLine):
+                    if each.item.text in self._ids:
+                        self._tell(each.item, self._ids[each.item.text], existing=True)
                 elif not isinstance(each, NewLine):
                     self._note(each)
-            if seen >= MOST_ITEMS:
-                self._report.stopped = TOO_MANY
+            if too_many := self._parts.too_many(seen, size):
+                self._report.stopped = too_many
             if self._report.stopped:
                 return
 
-    def _prepared(self, file: MemoryFile) -> Iterator[NewLine | FileItem]:
+    def _prepared(self, file: MemoryFile) -> Iterator[NewLine | RepeatedLine | FileItem]:
         """Runs in a thread where the file is large."""
         parts = self._parts
         for item in file.items:
@@ -108,10 +117,17 @@ class FileImport:
             if not isinstance(item, FileMemory):
                 yield item
                 continue
-            made = importable(
-                item, parts.new_memory_id(), parts.clock.now(), parts.max_text_chars, file.format
-            )
-            yield made if isinstance(made, LineResult) else NewLine(item, made)
+            now = parts.clock.now()
+            if item.text in self._lines and not left_out(item, now):
+                yield RepeatedLine(item)
+                continue
+            id_ = parts.new_memory_id()
+            made = importable(item, id_, now, parts.max_text_chars, file.format)
+            if isinstance(made, LineResult):
+                yield made
+                continue
+            self._lines.add(item.text)
+            yield NewLine(item, made)
 
     def _note(self, item: NewLine | FileItem) -> None:
         if isinstance(item, FileGroup) and len(self._groups) < MAX_GROUPS:
@@ -134,7 +150,7 @@ class FileImport:
             await self._fill(lines)
             return
         for line, (memory, existing) in zip(lines, added, strict=True):
-            self._tell(line, memory.id, existing)
+            self._tell(line.item, memory.id, existing, tainted=line.memory.tainted)
 
     async def _fill(self, lines: list[NewLine]) -> None:
         """As many of a batch as there is room for, in their order."""
@@ -146,7 +162,7 @@ class FileImport:
             except MemoryLimit:
                 self._report.stopped = f"{LIMIT}, in line {line.item.line}"
                 return
-            self._tell(line, memory.id, existing)
+            self._tell(line.item, memory.id, existing, tainted=line.memory.tainted)
 
     def _rehearse(self, line: NewLine) -> None:
         if self._report.stopped:
@@ -158,18 +174,20 @@ class FileImport:
         if not known and self._room is not None:
             self._room -= 1
         id_ = self._texts.setdefault(line.memory.text_hash, None)
-        self._tell(line, id_, known)
+        self._tell(line.item, id_, known, tainted=line.memory.tainted)
 
-    def _tell(self, line: NewLine, id_: str | None, existing: bool) -> None:
-        if line.item.user and len(self._users) < _MOST_USERS:
-            self._users.add(line.item.user)
-        for group in line.item.groups:
+    def _tell(
+        self, item: FileMemory, id_: str | None, existing: bool, *, tainted: bool = False
+    ) -> None:
+        self._ids.setdefault(item.text, id_)
+        if item.user and len(self._users) < _MOST_USERS:
+            self._users.add(item.user)
+        for group in item.groups:
             members = self._members.setdefault(group, [])
             if id_ is not None:
                 members.append(id_)
         status = LineStatus.DUPLICATE if existing else LineStatus.IMPORTED
-        tainted = line.memory.tainted and not existing
-        self._report.add(LineResult(line.item.line, status, "", "", id_, tainted))
+        self._report.add(LineResult(item.line, status, "", "", id_, tainted and not existing))
 
     async def _know_texts(self) -> None:
         before: int | None = None

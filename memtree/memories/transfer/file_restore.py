@@ -15,7 +15,7 @@ from memtree.memories.memory import Tombstone
 from memtree.memories.ports import MemoryRecord
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.transfer.checked import check_left, checked_group, restorable
-from memtree.memories.transfer.file_import import LIMIT, NO_END, TOO_MANY
+from memtree.memories.transfer.file_import import LIMIT, NO_END
 from memtree.memories.transfer.file_items import (
     MEMTREE,
     FileEnd,
@@ -31,7 +31,6 @@ from memtree.memories.transfer.file_items import (
 from memtree.memories.transfer.file_schemas import FileSchemas
 from memtree.memories.transfer.formats.memory_file import read_memory_file
 from memtree.memories.transfer.import_options import (
-    MOST_ITEMS,
     ImportOptions,
     ImportParts,
     batches,
@@ -40,6 +39,7 @@ from memtree.memories.transfer.report import ImportReport, ReportBuilder
 from memtree.memories.user_memories import MAX_GROUPS, SettingsChange, UserSettings
 
 _PAGE = 1_000
+_MOST_TOMBSTONES = 1_000_000  # of a scope
 TOGETHER = 2_000  # memories that are stored in one step: they may name each other
 NOT_EMPTY = (
     "keep_ids brings an export back into an empty scope, and this one has other memories; without "
@@ -104,21 +104,24 @@ class FileRestore:
             if len(waiting) >= TOGETHER:
                 await self._take(waiting)
                 waiting = []
-            if seen >= MOST_ITEMS:
-                self._report.stopped = TOO_MANY
+            if too_many := self._parts.too_many(seen, len(raw)):
+                self._report.stopped = too_many
                 break
         await self._take(waiting)
 
     # -- whether it may be stored ------------------------------------------------------------
 
     async def _survey(self, raw: bytes) -> None:
-        now = self._parts.clock.now()
+        now, seen = self._parts.clock.now(), 0
         async for batch in batches(len(raw), self._prepared(raw)):
             for each in batch:
                 if isinstance(each, KeptLine):
                     memory = each.record.memory
                     self._live += memory.live(now) and memory.id not in self._ids
                     self._ids.add(memory.id)
+            seen += len(batch)
+            if self._parts.too_many(seen, len(raw)):
+                return
 
     async def _check_scope(self) -> None:
         store, scope = self._parts.store, self._scope
@@ -221,7 +224,7 @@ class FileRestore:
     async def _finish(self) -> None:
         store, scope, dry = self._parts.store, self._scope, self._options.dry_run
         self._report.schemas = self._schemas.kept
-        known = {each.id for each in await store.tombstones(scope, MOST_ITEMS)} | self._ids
+        known = {each.id for each in await store.tombstones(scope, _MOST_TOMBSTONES)} | self._ids
         left = [each for each in self._tombstones if each.id not in known]
         groups = {group.id for group in await store.groups(scope)}
         self._report.tombstones = len(left)

@@ -33,7 +33,7 @@ MOST_TOMBSTONES = 100_000
 
 class MemoryTransfer:
     """Bound to its ports; safe for concurrent calls. `most`: memories of a tenant.
-    `allow_secrets`: in the data of agents."""
+    `allow_secrets`: in the data of agents. `most_lines`: of a short file."""
 
     def __init__(
         self,
@@ -47,6 +47,7 @@ class MemoryTransfer:
         max_text_chars: int,
         most: int,
         allow_secrets: bool = False,
+        most_lines: int = 1_000_000,
     ) -> None:
         self._store, self._clock = store, clock
         self._parts = ImportParts(
@@ -59,6 +60,7 @@ class MemoryTransfer:
             max_text_chars,
             most,
             allow_secrets,
+            most_lines,
         )
 
     async def export(

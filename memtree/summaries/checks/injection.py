@@ -13,6 +13,9 @@ import re
 
 from memtree.text.lazy_patterns import lazily
 from memtree.text.normal_form import nfkc
+from memtree.text.rule_score import grouped
+
+_CAPITAL = re.compile(r"(?<!\\)[A-Z]")  # of a pattern: no class such as \W
 
 # Overrides of earlier instructions, wherever they stand. Verb, at most a few words, object.
 _OVERRIDES = [
@@ -116,7 +119,8 @@ _META = [
 
 
 def _any(patterns: list[str]) -> re.Pattern[str]:
-    return lazily("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+    """For text that `_lowered` made: to ignore case takes four times as long."""
+    return lazily(grouped(_CAPITAL.sub(lambda found: found.group().lower(), "|".join(patterns))))
 
 
 OVERRIDE, SYNTAX, META = map(_any, (_OVERRIDES, _SYNTAX, _META))
@@ -137,20 +141,21 @@ def injected(headline: str, body: str, said: str = "") -> str:
         return f"hidden character U+{ord(match.group()):04X}"
     headline, body = map(_plain, (headline, body))
     for text in (headline, body):
-        if match := OVERRIDE.search(text) or SYNTAX.search(text):
-            return match.group()
-    if match := IN_HEADLINE.search(headline):
-        return match.group()
+        lower = _lowered(text)
+        if match := OVERRIDE.search(lower) or SYNTAX.search(lower):
+            return _as_written(text, match)
+    if match := IN_HEADLINE.search(_lowered(headline)):
+        return _as_written(headline, match)
     known = _folded(said)
-    for match in IN_BODY.finditer(body):
-        if not known or _around(body, match) not in known:
-            return match.group()
+    for match in IN_BODY.finditer(_lowered(body)):
+        if not known or _around(match.string, match) not in known:
+            return _as_written(body, match)
     return ""
 
 
 def meta(headline: str, body: str) -> str:
     """Words of a summary about itself or its writer; empty: there are none."""
-    for text in (headline.strip(), body.strip()):
+    for text in map(_lowered, (headline.strip(), body.strip())):
         if match := META.search(text):
             return match.group()
     return ""
@@ -167,6 +172,16 @@ def _around(text: str, match: re.Match[str]) -> str:
 def _plain(text: str) -> str:
     """Wide letters and other look-alikes of the same letter, and several spaces, as usual ones."""
     return " ".join(nfkc(text).split())
+
+
+def _as_written(text: str, match: re.Match[str]) -> str:
+    """The words of a match in the lower case of `text`, which may be longer in rare letters."""
+    return text[slice(*match.span())] if len(text) == len(match.string) else match.group()
+
+
+def _lowered(text: str) -> str:
+    """In lower case; the Turkish letters i are both one."""
+    return text.replace("İ", "i").replace("ı", "i").lower()
 
 
 def _folded(text: str) -> str:

@@ -293,9 +293,8 @@ def _schemas(services: Services, gate: Gate) -> list[Route]:
 
 
 def _extraction(services: Services, gate: Gate) -> list[Route]:
-    settings = services.settings
-    requests = UserRequests(gate, settings)
-    route = ExtractionRoute(services.memory_services, requests, settings.max_messages)
+    requests = UserRequests(gate, services.settings)
+    route = ExtractionRoute(services.memory_services, requests, services.settings)
     return own("/memories/extract", route.extract, "POST")
 
 

@@ -27,7 +27,6 @@ from memtree.memories.agents.extraction.agent_messages import (
 )
 from memtree.memories.agents.extraction.extraction_plan import (
     MODEL,
-    REQUEST_CAP,
     ExtractionPlan,
     ExtractionPlanner,
     ExtractionRequest,
@@ -36,7 +35,14 @@ from memtree.memories.agents.extraction.extraction_plan import (
     Schemas,
 )
 from memtree.memories.agents.extraction.structured_readers import TOLD, StructuredReader
-from memtree.memories.extracting import LIMIT, CandidateReader, SkippedText
+from memtree.memories.extracting import (
+    LIMIT,
+    PER_REQUEST,
+    REQUEST_CAP,
+    CandidateReader,
+    SkippedText,
+    within,
+)
 from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.saving import MemorySaving
@@ -93,6 +99,7 @@ class AgentExtraction:
         *,
         most: int = 0,
         per_call: int = PER_CALL,
+        most_chars: int = PER_REQUEST,
         seconds: float = SECONDS,
         max_text_chars: int = MAX_TEXT_CHARS,
     ) -> None:
@@ -100,6 +107,7 @@ class AgentExtraction:
         self._free, self._structured = free, structured
         self._clock, self._most = clock, most
         self._per_call, self._seconds = per_call, seconds
+        self._most_chars = most_chars
         self.planner = ExtractionPlanner(store, schemas, saving, clock, new_id, max_text_chars)
 
     async def extract(
@@ -127,7 +135,8 @@ class AgentExtraction:
         fresh = [one for one in told if force or one.key not in known]
         began = self._clock.monotonic()
         report, read, reason = AgentExtractionReport(), 0, ""
-        for batch in batches(fresh, MODEL_BATCH if mode == MODEL else RULE_BATCH):
+        now = fresh[: within((one.read for one in fresh), self._most_chars)]
+        for batch in batches(now, MODEL_BATCH if mode == MODEL else RULE_BATCH):
             room = self._per_call - len(report.created) - len(report.updated)
             if room <= 0:
                 reason = REQUEST_CAP
@@ -143,7 +152,7 @@ class AgentExtraction:
                 reason = _why(error)  # the caller must hear of what is stored
                 break
             read += len(batch)
-        return report + _unread(fresh[read:], reason)
+        return report + _unread(fresh[read:], reason or REQUEST_CAP)
 
     async def _chosen(self, tenant: str, names: Sequence[str] | None) -> tuple[MemorySchema, ...]:
         have = {one.kind: one for one in await self._schemas.list(tenant)}

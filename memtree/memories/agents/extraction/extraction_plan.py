@@ -31,6 +31,7 @@ from memtree.memories.agents.structured_memory import structured_memory
 from memtree.memories.extracting import (
     EXPIRED,
     PER_MESSAGE,
+    REQUEST_CAP,
     UNSTORABLE,
     ReadMessage,
     SkippedText,
@@ -47,7 +48,6 @@ from memtree.ports.clock import Clock
 from memtree.text.standing_rules import standing_rules
 
 INCOMPLETE, INVALID = "incomplete", "invalid"
-REQUEST_CAP = "request_cap"  # a request gives so many memories: the message is read another time
 MODEL = "model"
 
 Found = StructuredReading | ReadMessage

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memtree.config import Settings
 from memtree.conversation.message import Message, check_message
 from memtree.errors import BadRequest
 from memtree_indexer.memory_services import MemoryServices
@@ -28,17 +29,19 @@ class ExtractionAsked(NamedTuple):
 
 
 class ExtractionRoute:
-    def __init__(self, services: MemoryServices, requests: UserRequests, max_messages: int) -> None:
+    def __init__(
+        self, services: MemoryServices, requests: UserRequests, settings: Settings
+    ) -> None:
         self._conversations = services.extracting.conversations
         self._users = services.users
         self._requests = requests
-        self._max_messages = max_messages
+        self._max_messages, self._room = settings.max_messages, settings.extraction_chars
 
     async def extract(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         asked = await self._requests.read(request, self._asked)
         report, snapshots = await self._conversations.extract(
-            scope, asked.messages, dry_run=asked.dry_run
+            scope, asked.messages, dry_run=asked.dry_run, room=self._room
         )
         stored = await rows(self._users, scope, report.stored)
         return answer(
