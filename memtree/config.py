@@ -26,6 +26,7 @@ from memtree.data_folder import (
 from memtree.errors import BadRequest
 from memtree.setting_checks import (
     check_embedding,
+    check_proxies,
     check_summaries,
     check_traces,
     check_upstreams,
@@ -67,6 +68,7 @@ MAY_BE_ZERO = frozenset(
         "deleted_days",
         "requests_per_minute",
         "import_seconds",
+        "failed_keys_per_minute",
         "embedding_dimensions",
         "summary_requests_per_minute",
         "summary_tokens_per_minute",
@@ -295,6 +297,14 @@ class Settings:
     max_body_bytes: int = _setting(128 * 1024 * 1024, "largest request body that is read")
     max_header_bytes: int = _setting(64 * 1024, "largest request line and headers, together")
     max_messages: int = _setting(200_000, "most messages of one request")
+    trusted_proxies: tuple[str, ...] = _setting(
+        (),
+        "addresses or networks of proxies in front of this server whose x-forwarded-for tells the "
+        "client, as in 10.0.0.0/8; with public_url set, whatever connects is one",
+    )
+    failed_keys_per_minute: int = _setting(
+        30, "wrong keys that one address may try in a minute; 0: no limit"
+    )
     upload_seconds: int = _setting(
         30, "seconds in which headers must be complete, and in which an upload must move on"
     )
@@ -486,6 +496,7 @@ def _checked(settings: Settings) -> Settings:
             raise BadRequest(f"{one.name} must be a positive number, not {value!r}", param=one.name)
     if settings.port > MAX_PORT:
         raise BadRequest(f"port must be at most {MAX_PORT}, not {settings.port}", param="port")
+    check_proxies(settings)
     check_upstreams(settings)
     check_embedding(settings)
     check_summaries(settings)

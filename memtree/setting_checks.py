@@ -6,6 +6,7 @@ Each raises `BadRequest` that names the setting, and never shows what a URL or a
 from __future__ import annotations
 
 import math
+from ipaddress import ip_network
 from typing import TYPE_CHECKING
 
 from memtree.errors import BadRequest
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
 
 
 AUTO = "auto"
+
+
+def check_proxies(settings: Settings) -> None:
+    for network in settings.trusted_proxies:
+        try:
+            ip_network(network)
+        except ValueError as error:
+            raise BadRequest(
+                f"trusted_proxies: {network!r} is neither an address nor a network: {error}",
+                param="trusted_proxies",
+            ) from error
 
 
 def check_upstreams(settings: Settings) -> None:

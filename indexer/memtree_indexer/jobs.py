@@ -15,6 +15,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Any, Generic, Protocol, TypeVar
 
 from memtree import tracing
@@ -27,6 +28,7 @@ log = logging.getLogger("memtree.indexer")
 
 MAX_JOBS = 256
 MAX_BYTES = 512 * 1024 * 1024
+TENANT_SHARE = 0.75  # of a queue that a tenant may have: others always find room
 MAX_TRIES = 6
 BACK_OFF, BACK_OFF_LIMIT = 1.0, 60.0  # seconds
 
@@ -149,7 +151,8 @@ class Jobs(Generic[JobT]):
         for name in [name for name in self.given_up if name[1] in addresses]:
             if name[0] == new.tenant:
                 del self.given_up[name]
-        self._bound()
+        self._bound(self.of(new.tenant), TENANT_SHARE)
+        self._bound(list(self))
         self._idle.clear()
         self.wake()
         return replaced
@@ -216,11 +219,13 @@ class Jobs(Generic[JobT]):
         owed = [ids for name, ids in self.given_up.items() if name[0] == tenant]
         return len(set().union(*owed))
 
-    def _bound(self) -> None:
-        while len(self._jobs) > self.max_jobs or (
-            len(self._jobs) > 1 and sum(job.size for job in self._jobs.values()) > self.max_bytes
-        ):
-            oldest = next(iter(self._jobs.values()))
+    def _bound(self, jobs: Sequence[JobT], share: float = 1.0) -> None:
+        """Give up the oldest of these, as many as are over a share of the queue; one may stay."""
+        size = sum(job.size for job in jobs)
+        for at, oldest in enumerate(jobs[:-1]):
+            if len(jobs) - at <= ceil(self.max_jobs * share) and size <= self.max_bytes * share:
+                return
+            size -= oldest.size
             self.give_up(oldest)
             log.warning("indexer.job_dropped tenant=%s", oldest.tenant[:10])
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import re
 import socket
 import threading
@@ -10,10 +12,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memtree.config import Settings
+from memtree.stores import Memories, RamStore, open_memories
 from memtree_proxy.server.app import create_app
 from tests.http.fakes import FakeMemory, services
 from tests.http.rawupstream import Connection, raw_upstream
@@ -117,3 +122,94 @@ def test_what_is_sent_ahead_of_an_answer_stays_small(served: tuple[str, Endless]
         connection.settimeout(1.0)
         with pytest.raises(TimeoutError):
             connection.sendall(ahead * 5_000)  # the system's buffers take some
+
+
+# -- what is no chat ---------------------------------------------------------------------------
+
+
+class Held:
+    """A method of the store that never answers; tells who has come and who was stopped."""
+
+    def __init__(self, memories: Memories, name: str) -> None:
+        self.reached, self.stopped = threading.Event(), threading.Event()
+        setattr(memories, name, self)
+
+    async def __call__(self, *_: Any, **__: Any) -> Any:
+        self.reached.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.stopped.set()
+            raise
+
+
+LINES = b"".join(b'{"text": "I have been to town %06d"}\n' % at for at in range(15_000))
+TALK = [{"role": "user", "content": f"I live in town {at}."} for at in range(9_000)]
+WORK = {
+    "import": ("add_many", "POST", "memories/import", LINES),
+    "agent's import": ("write", "POST", "memories/import?agentId=a", LINES),
+    "export": ("records", "GET", "memories/export", b""),
+    "search": ("search_rows", "GET", "memories/search?query=tea", b""),
+    "agents' search": ("scope_totals", "GET", "memories/search?query=tea&agentId=*", b""),
+    "batch of searches": (
+        "search_rows",
+        "POST",
+        "memories/batch/search",
+        json.dumps({"agentId": "a", "queries": [{"query": "tea"}], "more": "x" * 300_000}).encode(),
+    ),
+    "extraction": (
+        "extracted",
+        "POST",
+        "memories/extract",
+        json.dumps({"messages": TALK}).encode(),
+    ),
+    "agent's extraction": (
+        "extracted",
+        "POST",
+        "memories",
+        json.dumps({"agentId": "a", "conversation": TALK}).encode(),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_work_ends_with_its_client(name: str, caplog: pytest.LogCaptureFixture):
+    caplog.set_level("INFO")
+    method, verb, path, body = WORK[name]
+    memories = open_memories(RamStore())
+    held = Held(memories, method)
+    built = services(None, FakeMemory(), memories=memories)
+    head = (
+        f"{verb} /v1/{path} HTTP/1.1\r\nhost: edge\r\ncontent-type: application/json\r\n"
+        f"content-length: {len(body)}\r\n\r\n"
+    )
+    with running(create_app(built), built.upstreams, Settings()) as address:
+        with connect(address) as connection:
+            connection.sendall(head.encode() + body)
+            assert held.reached.wait(PATIENCE), name
+        assert held.stopped.wait(PATIENCE), name
+        wait_for(lambda: "status=499" in caplog.text)
+    assert caplog.text.count("status=499") == 1
+
+
+def test_a_file_that_is_parsed_ends_with_its_client(caplog: pytest.LogCaptureFixture):
+    """Its process is gone when the line is written."""
+    caplog.set_level("INFO")
+    built = services(None, FakeMemory())
+    body = b"[" + b'{"role": "user", "content": "a"},' * 400_000
+    head = b"POST /v1/context_memory/parse HTTP/1.1\r\n" + HOST
+    with running(create_app(built), built.upstreams, Settings()) as address:
+        before = children()
+        with connect(address) as connection:
+            connection.sendall(head + b"content-length: %d\r\n\r\n" % (len(body) + 1) + body + b"]")
+            wait_for(lambda: children() > before)
+        wait_for(lambda: "status=499" in caplog.text)
+        wait_for(lambda: children() <= before)
+
+
+def children() -> set[str]:
+    return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()) | {
+        child
+        for task in Path("/proc/self/task").iterdir()
+        for child in (task / "children").read_text().split()
+    }

@@ -24,7 +24,7 @@ from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.clock import Clock
-from memtree_indexer.jobs import back_off
+from memtree_indexer.jobs import TENANT_SHARE, back_off
 
 log = logging.getLogger("memtree.indexer")
 
@@ -122,10 +122,9 @@ class ExtractionQueue:
         ends = ((len(posted), self._clock.now()),)
         job = ExtractionJob(scope, posted, settings, size, self._clock.monotonic(), ends)
         self._put(job)
-        while len(self._waiting) > self._max_jobs or (
-            len(self._waiting) > 1 and self._bytes > self._max_bytes
-        ):
-            self._drop()
+        tenants = [each for each in self._waiting if each.scope.tenant == scope.tenant]
+        self._bound(tenants, TENANT_SHARE)
+        self._bound(list(self._waiting))
         self._idle.clear()
         self._wake.set()
 
@@ -168,9 +167,17 @@ class ExtractionQueue:
             self._waiting.append(job)
         self._bytes += job.size
 
-    def _drop(self) -> None:
-        self._bytes -= self._waiting.popleft().size
-        self.totals.dropped += 1
+    def _bound(self, jobs: Sequence[ExtractionJob], share: float = 1.0) -> None:
+        """Drop the oldest of these, as many as are over a share of the queue; one may stay."""
+        size = sum(job.size for job in jobs)
+        for at, oldest in enumerate(jobs[:-1]):
+            most = math.ceil(self._max_jobs * share)
+            if len(jobs) - at <= most and size <= self._max_bytes * share:
+                return
+            size -= oldest.size
+            self._waiting.remove(oldest)
+            self._bytes -= oldest.size
+            self.totals.dropped += 1
 
     def _next(self, now: float) -> ExtractionJob | None:
         """The oldest whose time has come, taken out."""

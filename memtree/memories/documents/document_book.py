@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from memtree.cpu_meter import counted
 from memtree.errors import MemoryLimit, NotFound
 from memtree.memories.book import MAX_PAGE, MemoryBook
 from memtree.memories.documents import passages
@@ -100,10 +101,12 @@ class DocumentBook:
         first = await self._first(scope, document.id)
         if first is not None:
             there = passages.document_of(first)
-            if there.digest == await asyncio.to_thread(lambda: document.digest):
+            if there.digest == await asyncio.to_thread(counted, lambda: document.digest):
                 return PutDocument(there, replaced=False, changed=False)
         now = self._clock.now()
-        made = await asyncio.to_thread(passages.memories_of, document, self._cut, self._new_id, now)
+        made = await asyncio.to_thread(
+            counted, lambda: passages.memories_of(document, self._cut, self._new_id, now)
+        )
         try:
             replaced = await self._store.replace_thread(scope, document.id, made, most=self._most)
         except MemoryLimit as error:

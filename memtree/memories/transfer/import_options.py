@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -19,7 +20,7 @@ from memtree.memories.transfer.file_items import AUTO
 from memtree.memories.user_ports import MemoryGroups, UserSettingsStore
 from memtree.ports.clock import Clock
 
-BATCH = 200  # lines that are read, and memories that are stored, at once
+BATCH, BATCH_SECONDS = 200, 0.25  # lines that are read, and memories that are stored, at once
 OFF_LOOP_BYTES = 16 * 1024  # a larger file is read in a thread: 100 lines take 30 ms
 LINE_BYTES = 256  # a file may have a line more for each: our own exports take as many or more
 
@@ -87,8 +88,19 @@ async def off_loop(size: int, work: Callable[[], Result]) -> Result:
     return counted(work)
 
 
+def _some(results: Iterator[Result]) -> list[Result]:
+    """A batch: what somebody hung up on ends with it."""
+    batch: list[Result] = []
+    end = time.thread_time() + BATCH_SECONDS
+    for result in islice(results, BATCH):
+        batch.append(result)
+        if time.thread_time() > end:
+            break
+    return batch
+
+
 async def batches(size: int, results: Iterator[Result]) -> AsyncIterator[list[Result]]:
     """What comes out of reading a file of `size` bytes, some at a time."""
-    while batch := await off_loop(size, lambda: list(islice(results, BATCH))):
+    while batch := await off_loop(size, lambda: _some(results)):
         yield batch
         await asyncio.sleep(0)  # a small file is many memories, too

@@ -29,6 +29,7 @@ from memtree.errors import StoreCorrupt, StoreUnavailable, Unauthorized
 from memtree.memories.grants.wallet_proof import ProvenWallet
 from memtree.ports.store import Credentials
 from memtree_proxy.access import wallet_access
+from memtree_proxy.access.failed_keys import FailedKeys
 from memtree_proxy.access.rate_limits import RequestRates
 from memtree_proxy.access.tenant_names import ANONYMOUS
 from memtree_proxy.access.wallet_access import WalletAccess
@@ -101,7 +102,7 @@ def is_loopback(host: str) -> bool:
 class Gate:
     """Lets requests in. `loopback`: the server is bound to a loopback address.
     `operator_key`: the setting `metrics_key`. `rates`: none, and nobody is counted. `wallets`:
-    none, and no wallet's proof is looked at."""
+    none, and no wallet's proof is looked at. `failures`: none, and wrong keys are not counted."""
 
     def __init__(
         self,
@@ -112,7 +113,9 @@ class Gate:
         operator_key: str | None = None,
         rates: RequestRates | None = None,
         wallets: WalletAccess | None = None,
+        failures: FailedKeys | None = None,
     ) -> None:
+        self._failures = failures
         self._wallets = wallets
         self._keys = keys
         self._loopback = loopback
@@ -164,10 +167,12 @@ class Gate:
             if self._loopback and await self.keyless():
                 return
             raise Unauthorized("This needs the operator's key: set MEMTREE_METRICS_KEY.")
+        if self._failures:
+            self._failures.check(request)
         wanted = self._operator_key.encode()
         given = [value.encode() for value in credentials(request)]
         if not any(hmac.compare_digest(value, wanted) for value in given):
-            raise Unauthorized("Incorrect API key provided." if given else _NO_KEY)
+            raise self._refusal(request, bool(given))
 
     async def keyless(self) -> bool:
         """Whether there are no access keys. Raises `StoreUnavailable` where nobody can tell."""
@@ -177,15 +182,22 @@ class Gate:
         values = list(credentials(request))
         if not await self.keyless():
             values += filter(None, [request.cookies.get(SESSION_COOKIE, "").strip()])
+            if self._failures and not any(self._tenants.known(tenant_id(each)) for each in values):
+                self._failures.check(request)
             for place, value in enumerate(values):
                 if tenant := await self._known(value):
                     ours = place > 0 or not _own_key(request) or await self._any_known(values[1:])
                     return Tenant(tenant, keyed=ours)
-            raise Unauthorized("Incorrect API key provided." if values else _NO_KEY)
+            raise self._refusal(request, bool(values))
         if not values and not self._loopback:
             raise Unauthorized(_NO_KEY)
         name = tenant_id(values[0]) if values else ANONYMOUS
         return Tenant(await self._renamed(name), keyed=False)
+
+    def _refusal(self, request: Request, given: bool) -> Unauthorized:
+        if given and self._failures:
+            self._failures.count(request)
+        return Unauthorized("Incorrect API key provided." if given else _NO_KEY)
 
     def _admitted(self, request: Request, tenant: Tenant, *, counted: bool) -> Tenant:
         request_trace.of(request.scope).tenant = tenant.id
@@ -222,6 +234,10 @@ class RecentLookups(Generic[Value]):
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
         self._known: OrderedDict[str, tuple[float, Value]] = OrderedDict()
+
+    def known(self, key: str) -> Value | None:
+        """What was looked up last, however long ago."""
+        return self._known[key][1] if key in self._known else None
 
     async def get(self, key: str, look_up: Callable[[], Awaitable[Value]]) -> Value:
         now = self._monotonic()

@@ -20,6 +20,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from memtree.bounded import MAX_TENANTS
+from memtree.cpu_meter import metered
 from memtree.errors import RateLimited
 from memtree.tracing import step
 
@@ -37,9 +38,14 @@ class RequestRates:
     seen for a minute has a full bucket and needs no entry.
     """
 
-    def __init__(self, per_minute: int, monotonic: Callable[[], float] = time.monotonic) -> None:
-        """`per_minute`: 0 means no limit."""
-        self._per_minute = per_minute
+    def __init__(
+        self,
+        per_minute: int,
+        monotonic: Callable[[], float] = time.monotonic,
+        what: str = "requests",
+    ) -> None:
+        """`per_minute`: 0 means no limit. `what`: is counted."""
+        self._per_minute, self._what = per_minute, what
         self._monotonic = monotonic
         self._full: OrderedDict[str, float] = OrderedDict()  # the latest last
 
@@ -49,6 +55,11 @@ class RequestRates:
 
     def take(self, tenant: str) -> None:
         """Count one request. Raises `RateLimited`, which costs the tenant nothing."""
+        self.check(tenant)
+        self.charge(tenant)
+
+    def check(self, tenant: str) -> None:
+        """Raises `RateLimited` where there is no room for one more."""
         if not self._per_minute:
             return
         now = self._monotonic()
@@ -56,9 +67,16 @@ class RequestRates:
         # A billionth: sums of sixtieths must not refuse the last request of a minute.
         if full - now > MINUTE * (1 + 1e-9):
             raise RateLimited(
-                f"Rate limit reached: {self._per_minute} requests in a minute.",
+                f"Rate limit reached: {self._per_minute} {self._what} in a minute.",
                 retry_after=full - now - MINUTE,
             )
+
+    def charge(self, tenant: str, count: float = 1.0) -> None:
+        """Count what was done, whether or not there was room for it."""
+        if not self._per_minute or not count:
+            return
+        now = self._monotonic()
+        full = max(now, self._full.get(tenant, now)) + MINUTE / self._per_minute * count
         self._full[tenant] = full
         self._full.move_to_end(tenant)
         self._forget(now)
@@ -137,6 +155,37 @@ class WaitingRequests:
             if not task.done():
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
+
+
+class CostlyWork:
+    """Imports, extractions and documents of each tenant: how many at once, and their CPU."""
+
+    def __init__(
+        self, at_once: int, seconds: int, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`seconds`: of CPU in a minute. 0 means no limit."""
+        self._at_once = at_once
+        self._running: Counter[str] = Counter()
+        self._rates = RequestRates(
+            seconds, monotonic, "seconds of CPU for imports, extractions and documents"
+        )
+
+    @contextmanager
+    def place(self, tenant: str) -> Iterator[None]:
+        """Raises `RateLimited` where the tenant has no place left, or no CPU."""
+        if 0 < self._at_once <= self._running[tenant]:
+            raise RateLimited(
+                f"{self._at_once} imports, extractions or posts of documents of yours are running.",
+                retry_after=WAIT_AGAIN_SECONDS,
+            )
+        self._rates.check(tenant)
+        self._running[tenant] += 1
+        try:
+            with metered() as meter:
+                yield
+        finally:
+            self._running -= Counter((tenant,))  # leaves no zeros
+            self._rates.charge(tenant, meter.seconds)
 
 
 class WaitMetrics(Collector):

@@ -40,7 +40,7 @@ class ParseRoute:
         )
         size = None if request_body.encoded(request) else request_body.length(request)
         with self._files.place(tenant.id, size):
-            data = await request_body.content(request, self._settings.max_body_bytes)
+            data = await request_body.unpacked(request, self._settings.max_body_bytes)
             shown = await self._waits.counted(tenant.id, self._read(data, name, wanted))
         return Response(shown, media_type="application/json")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from urllib.parse import unquote
 
 from starlette.requests import Request
@@ -13,6 +13,8 @@ from memtree.errors import BadRequest, RequestTooLarge
 from memtree_proxy.http import content_encoding
 
 _KEPT = "memtree_raw"  # of the state of a request
+# A posted file unpacks to so many times what was received, and a megabyte: real ones to ten times.
+RATIO, SPARE = 20, 1 << 20
 PREFIXES = ("/api/v1", "/api", "/v1", "")  # longest first: /api/v1/models is /models
 
 
@@ -52,6 +54,32 @@ async def content(request: Request, limit: int) -> bytes:
     raw = await read(request, limit)
     # In a thread whatever its size: a few bytes may be a second's work.
     return await asyncio.to_thread(content_encoding.decoded, raw, given, limit) if given else raw
+
+
+async def unpacked(
+    request: Request, limit: int, unpack: Callable[[bytes, int], bytes] | None = None
+) -> bytes:
+    """Like `content`, for a file: what is received decides how much may come out of it. `unpack`:
+    undoes what the file itself is packed in, under a limit."""
+    given = encoded(request)
+    content_encoding.names(given)
+    raw = await read(request, limit)
+    most = min(limit, RATIO * len(raw) + SPARE)
+
+    def whole() -> bytes:
+        plain = content_encoding.decoded(raw, given, most) if given else raw
+        return unpack(plain, most) if unpack else plain
+
+    try:
+        # In a thread whatever its size: a few bytes may be a second's work.
+        return await asyncio.to_thread(whole) if given or unpack else raw
+    except RequestTooLarge as error:
+        if most == limit:
+            raise
+        raise RequestTooLarge(
+            f"The body unpacks to more than {RATIO} times its {len(raw):,} bytes and a megabyte; "
+            "send it less packed."
+        ) from error
 
 
 def stream(request: Request) -> AsyncIterator[bytes] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -12,6 +13,7 @@ from memtree.errors import Unauthorized
 from memtree.memories.scope import Scope
 from memtree_proxy.access.agent_scope import queried_agents, single_scope
 from memtree_proxy.access.auth import Gate, Tenant
+from memtree_proxy.access.rate_limits import CostlyWork
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.http import json_body, request_body
 from memtree_proxy.http.json_body import Body
@@ -23,9 +25,11 @@ _TENANT, _BODY = "memtree_tenant", "memtree_body"  # of the state of a request
 
 
 class MemoryRequests:
-    def __init__(self, gate: Gate, settings: Settings) -> None:
+    def __init__(self, gate: Gate, settings: Settings, work: CostlyWork | None = None) -> None:
+        """`work`: of routes whose requests cost much."""
         self._gate = gate
         self._settings = settings
+        self._work = work or CostlyWork(0, 0)
 
     @property
     def max_text_chars(self) -> int:
@@ -41,6 +45,10 @@ class MemoryRequests:
             known = await self._gate.memory_tenant(request)
             setattr(request.state, _TENANT, known)
         return known
+
+    def costly(self, tenant: str) -> AbstractContextManager[None]:
+        """Around reading and doing what costs much. Raises `RateLimited`."""
+        return self._work.place(tenant)
 
     async def any_scope(self, request: Request) -> Scope:
         """That of the agent whom the query names, else the user's. Raises `BadRequest` where
@@ -66,7 +74,7 @@ class MemoryRequests:
         """Its fields, not read yet. The same for each handler that a request passes."""
         known: Body | None = getattr(request.state, _BODY, None)
         if known is None:
-            raw = await request_body.content(request, self._settings.max_body_bytes)
+            raw = await request_body.unpacked(request, self._settings.max_body_bytes)
             known = await json_body.off_loop(len(raw), lambda: json_body.split(raw))
             setattr(request.state, _BODY, known)
         return known

@@ -20,7 +20,13 @@ from memtree_indexer.memory_services import MemoryServices
 from memtree_indexer.summarizing.queue import InProcessSummaries
 from memtree_proxy.access.auth import Gate, is_loopback
 from memtree_proxy.access.browser_policy import BrowserPolicy
-from memtree_proxy.access.rate_limits import RequestRates, WaitingRequests, WaitMetrics
+from memtree_proxy.access.failed_keys import FailedKeys
+from memtree_proxy.access.rate_limits import (
+    CostlyWork,
+    RequestRates,
+    WaitingRequests,
+    WaitMetrics,
+)
 from memtree_proxy.access.wallet_access import WalletAccess
 from memtree_proxy.chat.completion_route import CompletionServices
 from memtree_proxy.chat.keepalive import PACE, KeepalivePace
@@ -108,6 +114,7 @@ def create_app(services: Services) -> Starlette:
         operator_key=settings.metrics_key,
         rates=RequestRates(settings.requests_per_minute),
         wallets=WalletAccess(services.memory_services.grants, settings.max_body_bytes),
+        failures=FailedKeys(settings),
     )
     waits = WaitingRequests(settings.max_waits)
     metrics = Metrics()
@@ -137,10 +144,10 @@ def create_app(services: Services) -> Starlette:
     streams = EventStreams(book, services.event_pace)
     chat_memory = ChatMemoryRoutes(book, gate, settings, streams)
     chat_curation = ChatCurationRoutes(services.memory_services.curation, gate, settings)
-    documents = DocumentRoutes(services.memory_services.documents, MemoryRequests(gate, settings))
-    transfer = TransferRoutes(
-        services.memory_services.transfer, MemoryRequests(gate, settings), settings
-    )
+    work = CostlyWork(settings.max_imports, settings.import_seconds)
+    costly = MemoryRequests(gate, settings, work)
+    documents = DocumentRoutes(services.memory_services.documents, costly)
+    transfer = TransferRoutes(services.memory_services.transfer, costly, settings)
     agent_searches = AgentSearchRoutes(services.memory_services, MemoryRequests(gate, settings))
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
     mcp = McpRoute(book, gate, settings)
@@ -161,11 +168,11 @@ def create_app(services: Services) -> Starlette:
         *_documents(documents),
         *_transfer(transfer),
         *_schemas(services, gate),
-        *_extraction(services, gate),
+        *_extraction(services, gate, work),
         *_grants(services, gate),
         *_agent_searches(agent_searches),
         *_curation(services.memory_services, MemoryRequests(gate, settings), streams),
-        *_user_memories(services, gate, agent_searches),
+        *_user_memories(services, gate, agent_searches, work),
         *_health(services, gate),
         # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
         Route("/metrics", Handler(MetricsPage(metrics, gate).show, "GET")),
@@ -292,8 +299,8 @@ def _schemas(services: Services, gate: Gate) -> list[Route]:
     ]
 
 
-def _extraction(services: Services, gate: Gate) -> list[Route]:
-    requests = UserRequests(gate, services.settings)
+def _extraction(services: Services, gate: Gate, work: CostlyWork) -> list[Route]:
+    requests = UserRequests(gate, services.settings, work)
     route = ExtractionRoute(services.memory_services, requests, services.settings)
     return own("/memories/extract", route.extract, "POST")
 
@@ -333,12 +340,12 @@ def _curation(
 
 
 def _user_memories(
-    services: Services, gate: Gate, agent_searches: AgentSearchRoutes
+    services: Services, gate: Gate, agent_searches: AgentSearchRoutes, work: CostlyWork
 ) -> list[Route]:
     """And those of agents. Names come before ids: no memory is called `search`."""
     uses, requests = services.memory_services, UserRequests(gate, services.settings)
     memories = UserMemoryRoutes(uses, requests)
-    agent_requests = AgentRequests(gate, services.settings, uses.book.clock)
+    agent_requests = AgentRequests(gate, services.settings, uses.book.clock, work)
     agents = AgentMemoryRoutes(uses.agents, uses.agent_extraction, agent_requests)
     batches = AgentBatchRoutes(uses.agents, agents, agent_requests)
     both = MemoryCollection(memories, requests, agents, search=agent_searches.search)

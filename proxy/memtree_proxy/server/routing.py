@@ -19,6 +19,8 @@ from memtree_proxy.server import browser_guard
 
 MOST_KNOWN, LONGEST_KNOWN = 1_024, 256  # paths that are remembered, and characters of one
 
+TRACE, METHODS = "TRACE", ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -43,8 +45,9 @@ class Handler:
         asked = "GET" if method == "HEAD" else method
         if browser_guard.is_ours(scope):
             browser_guard.check(scope)
-        if self._methods and asked not in self._methods:
-            raise error_response.MethodNotAllowed(method, ", ".join(self._methods))
+        # TRACE shows a client's headers to whoever could have it sent; nobody needs it.
+        if method == TRACE or (self._methods and asked not in self._methods):
+            raise error_response.MethodNotAllowed(method, ", ".join(self._methods or METHODS))
         response = await self._endpoint(Request(scope, receive, send))
         await response(scope, receive, send)
 

@@ -54,7 +54,7 @@ from memtree.ports.clock import Clock
 __all__ = ["AgentExtraction", "AgentExtractionReport", "AgentMessage"]
 
 PER_CALL = 200  # memories of one conversation that is posted
-RULE_BATCH, MODEL_BATCH = (500, 2_000_000), (16, 32_000)  # messages and characters read at once
+RULE_BATCH, MODEL_BATCH = (100, 16_000), (16, 32_000)  # messages and characters read at once
 SECONDS = 30.0  # after which a request begins to read no further messages
 READS = 5  # of a message that says parts of memories only: the rest may come with the next ones
 ATTEMPTS = 5  # against others who write the same

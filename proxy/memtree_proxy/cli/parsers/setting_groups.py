@@ -11,7 +11,7 @@ FEW = 10  # that need no groups
 GROUPS: dict[str, tuple[str, ...]] = {
     "where it listens, and who may come": (
         "host", "port", "open", "allowed_", "public_url", "ui", "metrics_key",
-        "requests_per_minute",
+        "requests_per_minute", "trusted_proxies", "failed_keys_per_minute",
     ),
     "the model behind it": (
         "upstream", "anthropic_upstream", "passthrough_routes", "window", "prices", "input_prices",
@@ -25,7 +25,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "alternate", "keep_first_message", "max_waits", "wait_seconds",
     ),
     "saved memories": (
-        "memories_", "max_text_chars", "max_memories", "deleted_days", "agent_", "strict_",
+        "memories_", "max_text_chars", "max_memories", "max_imports", "import_", "extraction_chars",
+        "deleted_days", "agent_", "strict_",
     ),
     "embeddings: ranking by meaning": ("embedder", "embedding_"),
     "summaries by a model": ("summary_",),

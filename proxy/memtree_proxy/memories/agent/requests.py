@@ -10,6 +10,7 @@ from starlette.requests import Request
 from memtree.config import Settings
 from memtree.ports.clock import Clock
 from memtree_proxy.access.auth import Gate
+from memtree_proxy.access.rate_limits import CostlyWork
 from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.agent.fields import RequestContext
 from memtree_proxy.memories.requests import MemoryRequests
@@ -18,8 +19,10 @@ Value = TypeVar("Value")
 
 
 class AgentRequests(MemoryRequests):
-    def __init__(self, gate: Gate, settings: Settings, clock: Clock) -> None:
-        super().__init__(gate, settings)
+    def __init__(
+        self, gate: Gate, settings: Settings, clock: Clock, work: CostlyWork | None = None
+    ) -> None:
+        super().__init__(gate, settings, work)
         self._clock = clock
 
     async def asked(self, request: Request, read: Callable[[Body, RequestContext], Value]) -> Value:

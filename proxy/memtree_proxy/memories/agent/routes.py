@@ -30,7 +30,8 @@ class AgentMemoryRoutes:
         """Memories as they are, or those that a conversation holds."""
         asked = await self._requests.asked(request, fields.posted)
         if asked.messages:
-            return await self._extracted(asked)
+            with self._requests.costly(asked.scope.tenant):
+                return await self._extracted(asked)
         return await self.stored(request, asked)
 
     async def _extracted(self, asked: fields.Posted) -> Response:

@@ -60,8 +60,9 @@ class DocumentRoutes:
         before any is kept; where the store fails, those before it are kept, and a repetition of
         the request changes nothing of them."""
         scope = await self._scope(request)
-        posted = await self._requests.read(request, fields.posted)
-        done = [await self._book.put(scope, document) for document in posted.documents]
+        with self._requests.costly(scope.tenant):
+            posted = await self._requests.read(request, fields.posted)
+            done = [await self._book.put(scope, document) for document in posted.documents]
         pending = await self._book.pending(scope)
         status = 201 if any(one.changed for one in done) else 200
         rows = [put_json(one) for one in done]

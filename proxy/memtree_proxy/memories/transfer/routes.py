@@ -3,7 +3,6 @@ agent's where the query names one."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
 from starlette.requests import Request
@@ -20,7 +19,7 @@ from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.memories.transfer.export_stream import ExportResponse
 from memtree_proxy.memories.transfer.rendering import report_json
-from memtree_proxy.memories.transfer.unpacking import is_packed, unpacked
+from memtree_proxy.memories.transfer.unpacking import unpacked
 
 
 class TransferRoutes:
@@ -39,10 +38,9 @@ class TransferRoutes:
         scope = await self._requests.any_scope(request)
         options = import_options(request.query_params)
         limit = self._settings.max_body_bytes
-        raw = await request_body.content(request, limit)
-        # In a thread whatever its size: a few bytes may be a second's work.
-        file = await asyncio.to_thread(unpacked, raw, limit) if is_packed(raw) else raw
-        return answer(report_json(await self._transfer.import_file(scope, file, options)))
+        with self._requests.costly(scope.tenant):
+            file = await request_body.unpacked(request, limit, unpacked)
+            return answer(report_json(await self._transfer.import_file(scope, file, options)))
 
 
 def import_options(query: Mapping[str, str]) -> ImportOptions:

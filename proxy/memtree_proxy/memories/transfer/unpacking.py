@@ -29,10 +29,6 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _TEXTS = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".gz")
 
 
-def is_packed(raw: bytes) -> bool:
-    return raw.startswith((_GZIP, _ZIP))
-
-
 def unpacked(raw: bytes, limit: int) -> bytes:
     """`limit`: bytes that may come out. Raises `RequestTooLarge`, and `BadRequest` for what is
     broken, or holds no file that may be meant."""

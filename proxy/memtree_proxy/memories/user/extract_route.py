@@ -39,10 +39,11 @@ class ExtractionRoute:
 
     async def extract(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        asked = await self._requests.read(request, self._asked)
-        report, snapshots = await self._conversations.extract(
-            scope, asked.messages, dry_run=asked.dry_run, room=self._room
-        )
+        with self._requests.costly(scope.tenant):
+            asked = await self._requests.read(request, self._asked)
+            report, snapshots = await self._conversations.extract(
+                scope, asked.messages, dry_run=asked.dry_run, room=self._room
+            )
         stored = await rows(self._users, scope, report.stored)
         return answer(
             {

@@ -1,0 +1,72 @@
+"""Clients that try keys which are none: after some failures a minute, no new key is looked up.
+
+Clients are told apart by their address. Behind a front proxy that is the one which the proxy tells
+in `x-forwarded-for`: a proxy is trusted where `public_url` or `trusted_proxies` says that there is
+one. A trusted proxy that tells no address has no counter, which all of its clients would share.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import time
+from collections.abc import Callable, Iterator
+
+from starlette.requests import Request
+
+from memtree.config import Settings
+from memtree_proxy.access.rate_limits import RequestRates
+
+FORWARDED = "x-forwarded-for"
+MOST_HOPS = 20  # of the header that are looked at, the last ones
+V6_PREFIX = 64  # bits that name a customer, who has all addresses below
+
+
+class FailedKeys:
+    def __init__(self, settings: Settings, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._rates = RequestRates(settings.failed_keys_per_minute, monotonic, "wrong keys")
+        self._any_peer = settings.public_url is not None
+        self._proxies = [ipaddress.ip_network(each) for each in settings.trusted_proxies]
+
+    def check(self, request: Request) -> None:
+        """Raises `RateLimited` where too many keys of this client failed."""
+        if client := self.client(request):
+            self._rates.check(client)
+
+    def count(self, request: Request) -> None:
+        """A key of this client failed."""
+        if client := self.client(request):
+            self._rates.charge(client)
+
+    def client(self, request: Request) -> str:
+        """The network of a client; empty where nobody tells it."""
+        peer = _address(request.client.host) if request.client else None
+        if peer is None or not (self._any_peer or self._trusts(peer)):
+            return _network(peer)
+        hops = _hops(request)
+        return _network(next((hop for hop in hops if hop is None or not self._trusts(hop)), None))
+
+    def _trusts(self, address: _Address) -> bool:
+        return any(address in network for network in self._proxies)
+
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def _hops(request: Request) -> Iterator[_Address | None]:
+    """Whom the proxy has seen, and whom that one says that it has seen, and so on."""
+    told = ",".join(request.headers.getlist(FORWARDED)).rsplit(",", MOST_HOPS)
+    return (_address(hop.strip()) for hop in reversed(told))
+
+
+def _address(text: str) -> _Address | None:
+    try:
+        found = ipaddress.ip_address(text.strip("[]"))
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
+
+
+def _network(address: _Address | None) -> str:
+    if address is None or address.version == 4:
+        return str(address or "")
+    return str(ipaddress.ip_network((address, V6_PREFIX), strict=False))
