@@ -264,7 +264,7 @@ class Settings:
     max_text_chars: int = _setting(16_000, "longest text of one memory, in characters")
     max_memories: int = _setting(100_000, "most memories of one tenant")
     import_lines: int = _setting(
-        5_000,
+        2_000,
         "most entries of one imported file; one that is large may have one more for each 256 bytes",
     )
     import_seconds: int = _setting(
@@ -276,7 +276,7 @@ class Settings:
         4, "imports, extractions and posts of documents of one tenant that may run at once"
     )
     extraction_chars: int = _setting(
-        30_000,
+        20_000,
         "characters that one request to extract memories reads, each message counted as 80 more; "
         "the same request again goes on",
     )

@@ -29,7 +29,7 @@ from memtree.ports.clock import Clock
 
 PER_MESSAGE = 8  # memories out of one message
 # A request reads so many characters, and a message costs as 80 of them: some 40 us of CPU each.
-PER_REQUEST, MESSAGE_CHARS = 30_000, 80
+PER_REQUEST, MESSAGE_CHARS = 20_000, 80
 READ = 100_000  # characters of a message; nobody types more
 EMBEDDER_PATIENCE = 5.0  # seconds; nobody waits
 

@@ -155,7 +155,7 @@ WORK = {
         "search_rows",
         "POST",
         "memories/batch/search",
-        json.dumps({"agentId": "a", "queries": [{"query": "tea"}], "more": "x" * 300_000}).encode(),
+        json.dumps({"agentId": "a", "queries": [{"query": "tea"}], "x": "x" * 300_000}).encode(),
     ),
     "extraction": (
         "extracted",
