@@ -128,6 +128,10 @@ def _filled(name: str, size: int) -> str:
     return "".join(pieces)
 
 
+def _numbered(text: str, more: Text = lambda _: "") -> Text:
+    return lambda at: f"{at} {more(at)}{text}"
+
+
 def _repeated(piece: Callable[[int], Any], size: int) -> list[Any]:
     items, at, length = list[Any](), 0, 0
     while length < size:
@@ -152,12 +156,12 @@ def _talks(size: int) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     for name in FEW:
         yield (
             f"messages of 3 kB of {name}",
-            _repeated(lambda at, name=name: said(f"{at} " + _filled(name, 3_000)), size),
+            [said(text) for text in _repeated(_numbered(_filled(name, 3_000)), size)],
         )
     for name in ("facts", "rules", "letters", "names", "Chinese", "keys", "dates", "questions"):
         yield (
             f"short messages of {name}",
-            _repeated(lambda at, name=name: said(TEXTS[name](at) + str(at)), size),
+            [said(text) for text in _repeated(_numbered("", TEXTS[name]), size // 3)],
         )
     yield "the same short message", _repeated(lambda _: said("I live in Graz."), size)
     yield "empty messages", _repeated(lambda _: said(""), size)
@@ -212,7 +216,8 @@ def _imports(size: int) -> Iterator[Shape]:
         yield Shape("/v1/memories/import", name, text)
         yield Shape("/v1/context_memory/parse", f"text, {name}", text)
     for name in FEW:
-        lines = _repeated(lambda at, name=name: {"memory": f"{at} {TEXTS[name](at)}"}, size)
+        texts = _repeated(_numbered("", TEXTS[name]), size * 3 // 4)
+        lines = [{"memory": text} for text in texts]
         jsonl = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines).encode()
         for query in ("", "?dry_run=true", "?agentId=a"):
             yield Shape(f"/v1/memories/import{query}", f"list, {name}", _json(results=lines))
