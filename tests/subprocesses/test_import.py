@@ -93,7 +93,7 @@ def test_a_server_listens_before_its_models_are_loaded():
         "import asyncio, sys, toktok\n"
         "from memtree_indexer.runtime import open_runtime\n"
         "from memtree.config import Settings\n"
-        "from memtree.memories.extraction.pasted import documents\n"
+        "from memtree.text.pasted import documents\n"
         "async def opened():\n"
         "    async with open_runtime(Settings(store='memory:'), shared=True) as runtime:\n"
         "        before = len(toktok._CACHE), 'match' in vars(documents._LABEL)\n"

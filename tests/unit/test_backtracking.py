@@ -16,7 +16,7 @@ READ = f"""
 import resource
 resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))
 from memtree.memories.agents.structured_extraction import values
-from memtree.memories.extraction.pasted import lines
+from memtree.text.pasted import lines
 from memtree.memories.extraction.statements import preferences
 from tests.backtracking import LIKES, PLACES, TAILS, shapes
 

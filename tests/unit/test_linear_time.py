@@ -25,12 +25,11 @@ from memtree.extraction import (
 from memtree.extraction.clause import SourcePassage
 from memtree.memories.agents import structured_memory, structured_text
 from memtree.memories.documents.document import checked
-from memtree.memories.extraction import dates, own_words, schedule, sentences
+from memtree.memories.extraction import dates, schedule, sentences
 from memtree.memories.extraction import rules as extraction_rules
 from memtree.memories.extraction.model import grounding
 from memtree.memories.extraction.model import prompt as memory_prompt
 from memtree.memories.extraction.model import reply as memory_reply
-from memtree.memories.extraction.spans import Span
 from memtree.memories.extraction.statements import events
 from memtree.memories.injection import passages as passage_lines
 from memtree.memories.injection import rendering
@@ -57,6 +56,8 @@ from memtree.text import (
     tokens,
 )
 from memtree.text.normal_form import nfkc
+from memtree.text.pasted import own_words
+from memtree.text.spans import Span
 from memtree.tree import chunking, growth, passages
 from memtree.unfolding import duplicates, labels, recall_block, telling_lines
 from memtree_proxy.chat.memories.chat_memory_tools import recall_result

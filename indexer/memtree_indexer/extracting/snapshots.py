@@ -16,9 +16,9 @@ from memtree.conversation.message import RESULT_ROLES
 from memtree.conversation.side_requests import LEADING, is_side
 from memtree.extraction.clause import SourcePassage
 from memtree.extraction.summarize import Extract, leaf_summary, node_summary
-from memtree.memories.extraction.pasted.blocks import injected
-from memtree.memories.extraction.spans import blanked
 from memtree.text import secrets, tokens
+from memtree.text.pasted.blocks import injected
+from memtree.text.spans import blanked
 
 USER_MESSAGES = 5  # of a window
 MOST_TOKENS = 200  # of a snapshot

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from memtree.memories.extraction.spans import Span
+from memtree.text.spans import Span
 
 LEAST = 2  # spaces in a statement
 _CLAUSES = 3

@@ -26,15 +26,15 @@ from memtree.memories.extraction.clauses import (
     without_intro,
     without_lead,
 )
-from memtree.memories.extraction.own_words import own_words
 from memtree.memories.extraction.schedule import is_schedule, with_day
 from memtree.memories.extraction.sentences import begins_torn, is_torn, sentences
-from memtree.memories.extraction.spans import Span
 from memtree.memories.extraction.statements import facts, general, other_languages, preferences
 from memtree.memories.extraction.statements.events import is_event
 from memtree.memories.extraction.third_person import told_of_user
 from memtree.memories.rules.canonical import canonical
 from memtree.text import rule_phrases, rule_topics, secrets
+from memtree.text.pasted.own_words import own_words
+from memtree.text.spans import Span
 from memtree.text.standing_rules import standing_rules
 
 MOST = 8

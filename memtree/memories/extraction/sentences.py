@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memtree.memories.extraction.spans import Span
+from memtree.text.spans import Span
 
 WRAPPED = 50  # characters of a line that may go on in the next
 _END = re.compile(r"[.!?…]+[\"'”’»)\]]{0,3}(?=\s|$)|[。！？]+[」』”）]{0,2}|\n")

@@ -37,8 +37,8 @@ from memtree.memories.agents.structured_extraction.text_kinds import text_confid
 from memtree.memories.agents.structured_extraction.values import choice, fitted, is_sound
 from memtree.memories.extraction.candidates import Skip
 from memtree.memories.extraction.rules import extract
-from memtree.memories.extraction.spans import Span
 from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.text.spans import Span
 
 __all__ = ["Finding", "MemorySchema", "MessageFindings", "kind_fields", "read"]
 

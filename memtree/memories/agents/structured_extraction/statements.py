@@ -15,10 +15,10 @@ from itertools import islice
 from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import Skip, SkipReason
 from memtree.memories.extraction.clauses import LEAST, heads, pieces, without_lead
-from memtree.memories.extraction.own_words import own_words
 from memtree.memories.extraction.sentences import begins_torn, is_torn, sentences
-from memtree.memories.extraction.spans import Span
 from memtree.text import secrets
+from memtree.text.pasted.own_words import own_words
+from memtree.text.spans import Span
 
 SENTENCES = 400  # of a message that are read
 CLAUSES = 12  # of a sentence that are read

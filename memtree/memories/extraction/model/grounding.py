@@ -14,9 +14,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memtree.memories.extraction.spans import Span
 from memtree.summaries.checks import claims, injection, numbers
 from memtree.text import languages
+from memtree.text.spans import Span
 
 LONGEST = 300  # characters of a memory
 SHORTEST = 2  # words of a quotation

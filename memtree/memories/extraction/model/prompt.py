@@ -15,11 +15,11 @@ from datetime import date
 from typing import Any
 
 from memtree.memories.extraction import gate
-from memtree.memories.extraction.own_words import own_words
 from memtree.memories.extraction.sentences import sentences
-from memtree.memories.extraction.spans import Span
 from memtree.summaries.prompts import mark_for
 from memtree.text import secrets
+from memtree.text.pasted.own_words import own_words
+from memtree.text.spans import Span
 
 MOST_MESSAGES = 16  # of one call
 CATEGORIES = ("fact", "preference", "schedule", "general")

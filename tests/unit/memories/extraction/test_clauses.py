@@ -1,7 +1,7 @@
 import pytest
 
 from memtree.memories.extraction import clauses
-from memtree.memories.extraction.spans import Span
+from memtree.text.spans import Span
 
 
 def test_small_talk_before_a_sentence_is_left():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.memories.extraction.sentences import is_torn, sentences
-from memtree.memories.extraction.spans import Span
+from memtree.text.spans import Span
 
 SENTENCES = [
     ["I live in Graz.", "I like tea!", "Do you?"],

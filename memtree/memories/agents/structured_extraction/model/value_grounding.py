@@ -35,9 +35,9 @@ from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.extraction.dates import dates
 from memtree.memories.extraction.model.grounding import denies, grounds
 from memtree.memories.extraction.model.prompt import ShownMessage
-from memtree.memories.extraction.spans import Span
 from memtree.memories.extraction.statements.people import AROUND, KIN, PET
 from memtree.summaries.checks import injection
+from memtree.text.spans import Span
 
 CONFIDENCE = 0.8  # of a value that a model found and the text holds
 ROOT = 3  # letters that are left of a word without its ending

@@ -13,8 +13,8 @@ from memtree.memories.agents.structured_extraction.model import schema_reply, va
 from memtree.memories.agents.structured_extraction.model.schema_reply import ModelRecord
 from memtree.memories.agents.structured_extraction.schema_fields import kind_fields
 from memtree.memories.extraction.model.prompt import ShownMessage
-from memtree.memories.extraction.spans import Span
 from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.text.spans import Span
 from tests import hostile
 from tests.linear_time import Subject, slow
 

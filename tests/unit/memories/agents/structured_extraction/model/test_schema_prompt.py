@@ -16,8 +16,8 @@ from memtree.memories.agents.structured_extraction.model.schema_prompt import (
 )
 from memtree.memories.agents.structured_extraction.schema_fields import kind_fields
 from memtree.memories.extraction.model.prompt import ShownMessage
-from memtree.memories.extraction.spans import Span
 from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.text.spans import Span
 
 
 def lines(*schemas: MemorySchema) -> list[str]:

@@ -13,14 +13,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from memtree.memories.extraction.pasted.languages import (
+from memtree.text.lazy_patterns import lazily
+from memtree.text.pasted.languages import (
     ABOUT_SELF,
     HANDED,
     NOUNS,
     TEXTS,
     VERBS,
 )
-from memtree.text.lazy_patterns import lazily
 
 READ = 400  # characters of a line
 LEAST_ABOVE = 200  # characters before "summarise the above" that are a text

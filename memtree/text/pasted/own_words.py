@@ -17,13 +17,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from memtree.memories.extraction.pasted.blocks import blocks
-from memtree.memories.extraction.pasted.client_messages import begins_note, is_by_client
-from memtree.memories.extraction.pasted.documents import handed_over, transcript
-from memtree.memories.extraction.pasted.inline import inline
-from memtree.memories.extraction.pasted.lines import BULLET, LineKind, kinds
-from memtree.memories.extraction.spans import Span, blanked, merged, outside
+from memtree.text.pasted.blocks import blocks
+from memtree.text.pasted.client_messages import begins_note, is_by_client
+from memtree.text.pasted.documents import handed_over, transcript
+from memtree.text.pasted.inline import inline
+from memtree.text.pasted.lines import BULLET, LineKind, kinds
 from memtree.text.persona_card import is_card
+from memtree.text.spans import Span, blanked, merged, outside
 
 __all__ = ["Span", "own_words"]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memtree.memories.extraction.spans import Span, blanked, merged
 from memtree.text import memory_lines
+from memtree.text.spans import Span, blanked, merged
 
 # Around the user's own words, in what agents send: the tags go, the words stay.
 WRAPPERS = frozenset(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from memtree.memories.extraction.spans import Span, blanked, merged, outside
+from memtree.text.spans import Span, blanked, merged, outside
 
 
 def test_spans_outside_of_cuts():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.extraction.own_words import DOCUMENT, LONGEST, own_words
-from memtree.memories.extraction.pasted.blocks import OPEN_ENDED
 from memtree.text import memory_lines
+from memtree.text.pasted.blocks import OPEN_ENDED
+from memtree.text.pasted.own_words import DOCUMENT, LONGEST, own_words
 from tests.shown_lines import lines_of
 
 FENCED = "Fix this\n```py\n# I love spam\n```\nI'm on Windows."

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memtree.memories.extraction.spans import Span
+from memtree.text.spans import Span
 
 LONGEST_WORD = 40  # characters of code that may be a name
 QUOTED_WORDS = 5  # a quotation of more is somebody's sentence
