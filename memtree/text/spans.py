@@ -54,3 +54,16 @@ def blanked(text: str, cuts: Iterable[Span]) -> str:
         pieces += (text[at:start], "\n".join(" " * len(line) for line in lines))
         at = end
     return "".join((*pieces, text[at:]))
+
+
+def clipped(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
+    """The parts of spans that lie in text[start:end], as spans of that part.
+
+    >>> clipped([Span(0, 4), Span(8, 9)], 2, 8)
+    (Span(start=0, end=2),)
+    """
+    return tuple(
+        Span(max(low, start) - start, min(high, end) - start)
+        for low, high in spans
+        if low < end and start < high
+    )

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from memtree.text import rule_phrases, rule_topics
 from memtree.text.rule_score import RULE
+from memtree.text.spans import Span
 
 MAX_RULE = 600  # characters; a longer "sentence" is pasted text
 UNDER_HEADING = 2  # added to the score of a list item below "Rules:"
@@ -43,6 +44,7 @@ _SENTENCE = re.compile(
     r"(?:[.!?؟।]++[\"'”’)*_]*+|[。！？]+|(?=\n)|$)",
     re.MULTILINE,
 )
+_LETTER = re.compile(r"[^\W\d_]")
 _QUOTES = '"“”„«»「『‹'
 _QUOTING = re.compile(f"[`{_QUOTES}]")
 _QUESTION_MARKS = ("?", "？")  # one of them ends each match of `_TAG`
@@ -85,15 +87,21 @@ NO_RULE = ReadSentence(-100, "?")
 
 
 def standing_rules(
-    text: str, read: Callable[[str], ReadSentence] | None = None, *, withdrawals: bool = False
+    text: str,
+    read: Callable[[str], ReadSentence] | None = None,
+    *,
+    withdrawals: bool = False,
+    others: Sequence[Span] = (),
 ) -> tuple[tuple[int, int], ...]:
-    """(start, end) in characters of every standing rule in a user's message, in order.
+    """(start, end) in characters of every standing rule in a user's message, in order. `others`:
+    spans of what the message only quotes (`pasted.own_words.others_words`), where none is.
 
     `read`: `read_sentence`, or what remembers its answers. `withdrawals`: with the sentences that
     may take back a rule ("you may use emojis again"): they matter to who knows the rules before."""
     read = read or read_sentence
     plain = _without_code(text)
     listed = _under_headings(plain)
+    plain = _veiled(plain, others)
     return tuple(
         (start, end)
         for start, end in _sentences(plain)
@@ -124,6 +132,16 @@ def _without_code(text: str) -> str:
     if any(beginning in text for beginning in _BLOCK_BEGINNINGS):
         text = _BLOCK.sub(_blank, text)
     return text
+
+
+def _veiled(plain: str, others: Sequence[Span]) -> str:
+    """The text with `x` for each letter of others; its sentences begin and end where they did."""
+    pieces: list[str] = []
+    at = 0
+    for start, end in others:
+        pieces += (plain[at:start], _LETTER.sub("x", plain[start:end]))
+        at = max(at, end)
+    return "".join((*pieces, plain[at:]))
 
 
 def _under_headings(plain: str) -> list[tuple[int, int]]:

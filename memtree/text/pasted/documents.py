@@ -83,7 +83,9 @@ _MAIL = lazily(
     r"(?:-{3,}|_{3,})\s?(?:original message|forwarded message|ursprüngliche nachricht"
     r"|weitergeleitete nachricht|message d'origine|mensaje (?:original|reenviado)"
     r"|mensagem (?:original|encaminhada)|messaggio (?:originale|inoltrato)"
-    r"|oorspronkelijk bericht)|begin forwarded message"
+    r"|message (?:transféré|réexpédié)|oorspronkelijk bericht)|begin forwarded message"
+    r"|anfang der weitergeleiteten|début du message (?:transféré|réexpédié)"
+    r"|inicio del mensaje reenviado|inizio messaggio inoltrato"
     r"|(?:on|am|le|el|em|il|op)\s.{5,100}\s(?:wrote|schrieb|a écrit|escribió|escreveu"
     r"|ha scritto|schreef)\b.{0,80}:$",
     re.IGNORECASE,
@@ -96,6 +98,22 @@ _HEADER = lazily(
 )
 _MAIL_HEADER = lazily(
     r"\*{0,2}(?:from|to|subject|von|an|betreff|de|objet|asunto|assunto|da|oggetto|van|onderwerp)\b",
+    re.IGNORECASE,
+)
+# "I copied this from https://...": what follows, without any mark.
+_COPIED = lazily(
+    r"\b(?:copied|pasted|taken|quoted|kopiert|copié|collé|tiré|copiado|copié|pegado|sacado|copiato"
+    r"|incollato|preso|gekopieerd)\b[^\n]{0,60}\bhttps?://",
+    re.IGNORECASE,
+)
+# Nobody speaks so to the one assistant at hand.
+_TO_MACHINES = lazily(
+    r"(?:\W{0,4}\w+){0,3}?\W{0,4}\b(?:to|for|an|für|aux?|pour|à|para|a|per|agli|gli|ai|all|any|alle"
+    r"|tous|todos|tutti|los|les|die)"
+    r" (?:(?:all|any|alle|the|les|los|gli|die|tous|todos) ){0,2}(?:ai |ki-?)?(?:assistants|agents"
+    r"|models|robots|bots|chatbots|crawlers|llms|ais|assistenten|modelle|modèles|asistentes"
+    r"|modelos|assistenti|modelli)\s?:|(?:ai |ki-)?(?:assistants|assistenten|asistentes"
+    r"|assistenti|robots)\s?:",
     re.IGNORECASE,
 )
 _LETTER = lazily(
@@ -127,7 +145,9 @@ def handed_over(lines: Sequence[str]) -> tuple[int, int, int]:
         return begin, 0, begin
     last = _last_paragraph(lines)
     first = next((line for line in lines[last:] if line.strip()), "")
-    done = last > begin + 1 and bool(_DONE_WITH.match(first.strip()[:READ]))
+    # Behind a mail the user asks only where nothing was asked before it.
+    asked = begin > 0 and _begins_text(lines, begin)
+    done = last > begin + 1 and not asked and bool(_DONE_WITH.match(first.strip()[:READ]))
     return begin, column, last if done else len(lines)
 
 
@@ -147,8 +167,10 @@ def _beginning(lines: Sequence[str]) -> tuple[int, int]:
         read = line.strip()[:READ]
         if not read:
             continue
-        if _FILE.match(read) or _MAIL.match(read) or _LETTER.match(read) or _is_mail(lines, at):
+        if _begins_text(lines, at):
             return at, 0
+        if _COPIED.search(read):
+            return at + 1, 0
         if (column := _label(read, follows=_follows(lines, at))) is not None:
             return (at, len(line) - len(line.lstrip()) + column) if column else (at + 1, 0)
         if _HEADING.match(read):
@@ -157,6 +179,14 @@ def _beginning(lines: Sequence[str]) -> tuple[int, int]:
             if headings >= HEADINGS and size >= LONG:
                 return first_heading, 0
     return len(lines), 0
+
+
+def _begins_text(lines: Sequence[str], at: int) -> bool:
+    """Return True where a file, a mail, a letter or a note to machines shows by its own beginning
+    that it is one."""
+    read = lines[at].strip()[:READ]
+    patterns = (_FILE, _MAIL, _LETTER, _TO_MACHINES)
+    return any(pattern.match(read) for pattern in patterns) or _is_mail(lines, at)
 
 
 def _follows(lines: Sequence[str], at: int) -> bool:

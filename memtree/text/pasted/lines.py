@@ -49,6 +49,11 @@ _PLACE = re.compile(
     r"|[^\s/\\]*+[/\\]\S++$"
 )
 _HEADING = re.compile(r"#{1,6}\s|[=\-*_~]{3,}$|[A-Z][A-Z /&-]{3,40}:?$")
+_FILE_NAME = re.compile(
+    r"[^\n/]{0,150}\.(?:docx?|odt|pdf|txt|md|csv|xlsx?|pptx?|zip|png|jpe?g|gif|mp[34]|html?|json"
+    r"|ya?ml|eml|py|js|ts)$",
+    re.IGNORECASE,
+)
 _DIFF = re.compile(r"\s{0,4}(?:@@ |diff --git )")  # all that follows in the paragraph is of it
 _QUOTED = re.compile(r"[>＞]|&gt;")
 BULLET = re.compile(r"[ \t]{0,12}(?:(?:[-*•+–]|\(?\d{1,3}[.)]|[a-z]\))[ \t]+(?:\[[ xX]?\][ \t]+)?)")
@@ -124,10 +129,21 @@ def _paragraph(lines: Sequence[str], found: list[LineKind], start: int, end: int
     if len(made) > 1:
         for at in range(made[0], made[-1] + 1):
             found[at] = LineKind.MADE
+    elif not made and _is_listing([line.strip() for line in lines[start:end]]):
+        found[start:end] = [LineKind.MADE] * (end - start)
     elif not made and end - start > 2:
         for at in range(start, end):
             if found[at] is LineKind.PROSE and _is_row(lines, start, end, at):
                 found[at] = LineKind.MADE
+
+
+def _is_listing(names: Sequence[str]) -> bool:
+    """Whether all are names of files, one of them without a space."""
+    return (
+        len(names) > 1
+        and all(_FILE_NAME.match(name[-READ:]) for name in names)
+        and any(" " not in BULLET.sub("", name) for name in names)
+    )
 
 
 def _is_row(lines: Sequence[str], start: int, end: int, at: int) -> bool:

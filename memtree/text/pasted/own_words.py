@@ -19,13 +19,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memtree.text.pasted.blocks import blocks
 from memtree.text.pasted.client_messages import begins_note, is_by_client
-from memtree.text.pasted.documents import handed_over, transcript
+from memtree.text.pasted.documents import HEADINGS, handed_over, transcript
 from memtree.text.pasted.inline import inline
 from memtree.text.pasted.lines import BULLET, LineKind, kinds
 from memtree.text.persona_card import is_card
 from memtree.text.spans import Span, blanked, merged, outside
 
-__all__ = ["Span", "own_words"]
+__all__ = ["Span", "others_words", "own_words"]
 
 NOTHING = (0, 0)
 LONGEST = 1_000_000  # characters of a message that is read at all
@@ -37,11 +37,41 @@ _ADDRESSES = re.compile(
     r"|ich|s'il|peux-tu|je|por favor|puedes|quiero|você|quero|puoi|vorrei|kun je|ik)\b",
     re.IGNORECASE,
 )
+BEGINNING, END = 2_500, 1_500  # characters of a document's ends, where its author may speak
+_BRIEF = 400  # characters of a line that needs one of these signs to hold words of others
+_SIGNS = re.compile(r"[\"“„«»‹「『<>`*:|\n]|(?<!\w)['‘‚]")
+# At the beginning, or of two marks: one alone, elsewhere, may begin a comment in code.
+_HEADING = re.compile(r"\A#{1,6}(?=[ \t])|^#{2,6}(?=[ \t])", re.MULTILINE)
+
+
+def others_words(text: str) -> tuple[Span, ...]:
+    """Spans of a message that are not its author's own words, white space and marks among them: all
+    that `own_words` leaves out, but a persona card, which is meant as it stands, and the ends of a
+    long text, which is told as the user's where nothing shows that it is not."""
+    if (len(text) < _BRIEF and not _SIGNS.search(text)) or (len(text) <= LONGEST and is_card(text)):
+        return ()
+    headings = _HEADING.findall(text)
+    # A heading or two are what somebody asks, as any point of a list; many are a document's.
+    own = _read(_HEADING.sub(_point, text) if len(headings) < HEADINGS else text)
+    if sum(end - start for start, end in own) > DOCUMENT:
+        own = outside(own, [Span(BEGINNING, len(text) - END)])
+    others = outside([Span(0, len(text))], own)
+    return tuple(span for span in others if any(map(str.isalpha, text[span.start : span.end])))
 
 
 def own_words(text: str) -> list[Span]:
     """Spans of the user's own prose, in order, each within one paragraph or one point of a list.
     A span that ends in the middle of a sentence was cut there: code or a quotation follows."""
+    return _spoken(text, _read(text))
+
+
+def _point(marks: re.Match[str]) -> str:
+    """The mark of a point of a list, as long as those of a heading."""
+    return "-".ljust(len(marks[0]))
+
+
+def _read(text: str) -> list[Span]:
+    """Prose of the message as a whole, however much it is."""
     # Who plays a part is somebody else.
     if len(text) > LONGEST or is_by_client(text) or is_card(text):
         return []
@@ -50,13 +80,13 @@ def own_words(text: str) -> list[Span]:
     if cuts and is_by_client(shown.lstrip()):
         return []
     if len(shown) <= READ:
-        return _spoken(shown, _whole(shown, outside(_prose(shown), cuts)))
+        return _whole(shown, outside(_prose(shown), cuts))
     # The ends of whole lines; a line longer than that is none of a person's.
     head, tail = shown.rfind("\n", 0, READ // 2) + 1, shown.find("\n", len(shown) - READ // 2)
     spans = _prose(shown[:head])
     if tail >= 0:
         spans += [Span(start + tail, end + tail) for start, end in _prose(shown[tail:])]
-    return _spoken(shown, _whole(shown, outside(spans, cuts)))
+    return _whole(shown, outside(spans, cuts))
 
 
 def _whole(text: str, spans: Iterable[Span]) -> list[Span]:
