@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memtree.text.spans import Span
+
 
 @dataclass(frozen=True, slots=True)
 class SourcePassage:
-    """One passage of a leaf. `kind`: text, code, call or result."""
+    """One passage of a leaf. `kind`: text, code, call or result. `others`: spans of a user's text
+    that are not the user's own words, found on the whole message; None: not looked for yet."""
 
     role: str
     text: str
     kind: str
+    others: tuple[Span, ...] | None = None
 
 
 @dataclass(slots=True)
 class Clause:
     """One line of text. `outcome`: it says how something ended (an error, a change, a decision);
-    `brief`: the same where room is scarce."""
+    `brief`: the same where room is scarce; `quoted`: it holds a request of somebody else in
+    quotation marks, so it is whole or not there, and in no headline."""
 
     speaker: str
     text: str
@@ -25,3 +30,4 @@ class Clause:
     outcome: bool = False
     verbatim: bool = False
     brief: str = ""
+    quoted: bool = False

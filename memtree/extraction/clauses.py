@@ -16,7 +16,11 @@ from memtree.extraction import borders
 from memtree.extraction.boilerplate import is_boilerplate, without_stamp
 from memtree.extraction.clause import Clause, SourcePassage
 from memtree.extraction.outcomes import may_end, outcome
+from memtree.extraction.quotations import OTHERS, OWN, parts, quotation
 from memtree.extraction.read_lines import Judgement, ReadLines
+from memtree.text.pasted.own_words import others_words
+from memtree.text.requests import asks, orders
+from memtree.text.spans import Span
 from memtree.text.standing_rules import standing_rules
 
 MAX_CLAUSE = 200  # characters; a longer sentence is cut at a border
@@ -196,10 +200,20 @@ def spoken(
     text, speaker = source.text, name or source.role
     base = 1.8 if chat else 2.4 if source.role == "user" else LEAST_BASE
     rules: tuple[str, ...] = ()
+    others = source.others
     if source.role == "user":
-        rules = tuple({tidy(text[start:end]) for start, end in standing_rules(text, lines.rule)})
+        others = others_words(text) if others is None else others
+        spans = standing_rules(text, lines.rule, others=others)
+        rules = tuple({tidy(text[start:end]) for start, end in spans})
     clauses: list[Clause] = []
-    for sentence in _sentences(text, lines):
+    goes_on = False  # the request before was cut by the end of its line
+    for sentence, own in _sentences(text, lines, others):
+        if _is_quoted(sentence, own, source.role, goes_on):
+            worth = lines.judgement(sentence).merit
+            clauses.append(quotation(speaker, sentence, worth, OWN if own else OTHERS))
+            goes_on = not own and sentence[-1] not in ".!?…:。！？"
+            continue
+        goes_on = False
         if name and sentence.startswith(name):
             sentence = sentence[len(name) :].lstrip(":： ") or sentence
         rule = any(rule in sentence for rule in rules) if rules else False
@@ -219,9 +233,19 @@ def spoken(
         said = clip(sentence, 2 * MAX_CLAUSE if rule else MAX_CLAUSE)
         telling = score - base >= 1.4 and source.role != "user"
         clauses.append(Clause(speaker, said, score, telling and not chat, rule))
-    if clauses and source.role != "user" and not chat:
+    if clauses and source.role != "user" and not chat and not clauses[0].quoted:
         clauses[0].score += 0.4
     return clauses
+
+
+def _is_quoted(sentence: str, own: bool, role: str, goes_on: bool) -> bool:
+    """Return True for a request that is not the user's: any in words of others, or what the
+    assistant orders for good. The subject of a commit is one only where it orders."""
+    if own:
+        return role == "assistant" and orders(sentence)
+    if may_end(sentence) and outcome(sentence, role):
+        return orders(sentence)
+    return asks(sentence) or (goes_on and sentence[0].islower())
 
 
 def read_lines() -> ReadLines:
@@ -243,19 +267,26 @@ def is_fiction(text: str) -> bool:
     return text.lstrip()[:1] == "*" or text.count("“") + text.count("«") > 1
 
 
-def _sentences(text: str, known: ReadLines) -> Iterator[str]:
+def _sentences(
+    text: str, known: ReadLines, others: Sequence[Span] | None = None
+) -> Iterator[tuple[str, bool]]:
+    """Sentences, each with whether it is its author's own. `others`: as `SourcePassage.others`."""
     fenced = False
-    lines: list[str] = []
-    for line in text.split("\n"):
-        line = line.strip()
+    lines: list[tuple[int, str]] = []
+    at = 0
+    for whole in text.split("\n"):
+        line = whole.strip()
         if line.startswith(_FENCE):
             fenced = not fenced
         elif line and not fenced:
-            lines.append(line)
+            lines.append((at + len(whole) - len(whole.lstrip()), line))
+        at += len(whole) + 1
     if len(lines) > SENTENCES:
         lines = lines[: SENTENCES // 2] + lines[-SENTENCES // 2 :]
-    for line in lines:
-        yield from known.sentences(line)
+    for start, line in lines:
+        for part, own in parts(line, start, others):
+            for sentence in known.sentences(part):
+                yield sentence, own
 
 
 def _split(line: str) -> tuple[str, ...]:

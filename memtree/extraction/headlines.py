@@ -33,7 +33,11 @@ _FAILED = re.compile(r"^\w[\w.]*(?:Error|Exception)\b|\b(?:failed|passed|FAILED)
 
 
 def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
-    """`clauses`: of the leaf, in order; `names`: its anchors, the best first."""
+    """`clauses`: of the leaf, in order; `names`: its anchors, the best first. What is only quoted
+    is in no headline: where nothing else is there, it says that something is quoted."""
+    quoted, clauses = clauses[0].text, [clause for clause in clauses if not clause.quoted]
+    if not clauses:
+        return _with_names(quoted.partition(": “")[0], names)
     told = [clause for clause in clauses if clause.score > BOILERPLATE / 2]
     best = sorted(told, key=lambda clause: -_worth(clause))[:_LOOKED_AT]
     asks = [clause for clause in best if clause.speaker == "user" and _worth(clause) > 2.0]

@@ -8,9 +8,11 @@ What this file does not do: judge clauses (`clauses.py`) or find anchors (`ancho
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import NamedTuple
 
 from memtree.extraction.boilerplate import speaker_of, without_stamp
@@ -19,10 +21,14 @@ from memtree.extraction.clause import Clause, SourcePassage
 from memtree.extraction.clauses import clip, is_fiction, read_lines, spoken
 from memtree.extraction.headlines import HEADLINE, leaf_headline, node_headline
 from memtree.extraction.outcomes import continues
+from memtree.extraction.quotations import LEAST as QUOTED
+from memtree.extraction.quotations import OTHERS, is_quotation, untorn
 from memtree.extraction.read_lines import ReadLines
 from memtree.extraction.tool_results import answer, call, code, results
 from memtree.text import secrets, tokens
 from memtree.text.anchors import LEAF_ANCHORS, anchors, top, weigh
+from memtree.text.requests import asks
+from memtree.text.spans import Span
 from memtree.text.standing_rules import standing_rules
 
 __all__ = ["Extract", "SourcePassage", "anchors", "leaf_summary", "node_summary"]
@@ -32,7 +38,7 @@ NODE_BODY = (120, 160, 200, 300)  # levels 1, 2, 3, and above
 NODE_ANCHORS = (16, 20, 24)
 # One more with each change of what this room makes: stored summaries of an older version are made
 # anew when their history is posted. 1 had no number in the store.
-VERSION = 2
+VERSION = 3
 NOTHING = "without text"  # ends the headline of what holds no word
 LEAST = -0.5  # of a clause that stands in a body beside others
 BYTES = 4.1  # UTF-8 bytes a token of o200k, a first guess that one count corrects
@@ -74,7 +80,8 @@ def leaf_summary(sources: Sequence[SourcePassage], lines: ReadLines | None = Non
     clauses = _clauses(masked, lines or read_lines())
     if not clauses:
         return Extract(_nothing(masked), "", ())
-    names = top(_weights(masked), LEAF_ANCHORS)
+    weights = _weights(masked)
+    names = top({word: weights[word] for word in weights if not _orders(word)}, LEAF_ANCHORS)
     return _extract(clauses, leaf_headline(clauses, names), LEAF_BODY, names, LEAF)
 
 
@@ -94,12 +101,36 @@ def node_summary(
     return _extract(clauses, headline, cap, _merged(known, shared, limit), NODE)
 
 
+def _orders(anchor: str) -> bool:
+    """Return True for a quoted sentence among the names that asks for something."""
+    return anchor.count(" ") > 1 and asks(anchor)
+
+
 def _masked(sources: Sequence[SourcePassage]) -> Sequence[SourcePassage]:
     if not secrets.find("\n".join(source.text for source in sources)):
         return sources  # nearly always: one look at the whole leaf
     return [
-        SourcePassage(source.role, secrets.mask(source.text), source.kind) for source in sources
+        SourcePassage(source.role, secrets.mask(source.text), source.kind, _moved(source))
+        for source in sources
     ]
+
+
+def _moved(source: SourcePassage) -> tuple[Span, ...] | None:
+    """The passage's spans of others where they stand once its secrets are masked."""
+    if not source.others:
+        return source.others
+    hidden = secrets.find(source.text)
+    ends = [secret.end for secret in hidden]
+    longer = list(
+        accumulate((len(secrets.MASK) - one.end + one.start for one in hidden), initial=0)
+    )
+
+    def moved(at: int) -> int:
+        number = bisect_right(ends, at)
+        inside = number < len(hidden) and hidden[number].start < at
+        return (hidden[number].start if inside else at) + longer[number]
+
+    return tuple(Span(moved(start), moved(end)) for start, end in source.others)
 
 
 def _nothing(sources: Sequence[SourcePassage]) -> str:
@@ -130,7 +161,9 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
         elif source.kind == "result" or source.role in ("tool", "function"):
             ends = list(results(source.text))
             if calls and ends:
-                answer(calls.pop(0), ends.pop(0))
+                asking = calls.pop(0)
+                if not (ends[0].quoted or asking.quoted):
+                    answer(asking, ends.pop(0))
             elif ends and clauses and continues(clauses[-1], ends[0]):
                 ends.pop(0)
             clauses += ends
@@ -142,9 +175,10 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
             name = names.get(number, "")
             fiction = source.role == "user" and is_fiction(source.text)
             said = spoken(source, chat, name, fiction, lines)
-            if source.role == "user" and said and not asked and not chat and not fiction:
+            mine = [clause for clause in said if not clause.quoted]
+            if source.role == "user" and mine and not asked and not chat and not fiction:
                 asked = True
-                best = max(said[:4], key=lambda clause: clause.score)
+                best = max(mine[:4], key=lambda clause: clause.score)
                 best.score += 1.5  # the ask that the rest answers
             clauses += said
     return _distinct(clauses)
@@ -194,8 +228,8 @@ def _extract(
             body = _joined(_chosen(clauses, words, worth, room))
             size = tokens.count(body)
     if size > cap:
-        body = _cut(body, cap)
-    return Extract(headline or _cut(body, HEADLINE), body, kept)
+        body = untorn(_cut(body, cap))
+    return Extract(headline or untorn(_cut(body, HEADLINE)) or OTHERS, body, kept)
 
 
 def _chosen(
@@ -209,8 +243,8 @@ def _chosen(
         if kept and room < 40:
             break
         size = _size(clause.text) + 4
-        if size > room and kept and (clause.verbatim or room < 70):
-            continue  # a rule is whole or not there
+        if size > room and (clause.quoted or (kept and (clause.verbatim or room < 70))):
+            continue  # a rule is whole or not there, and so is a quotation
         own = words[index]
         if any(len(own & other) > 0.65 * len(own) for other in said):
             continue
@@ -290,6 +324,9 @@ def _pieces(child: Extract, longest: int, lines: ReadLines) -> Iterator[Clause]:
             speaker = name
             piece = piece[len(name) + 2 :]
         if not piece:
+            continue
+        if is_quotation(piece):
+            yield Clause(speaker, piece, QUOTED, verbatim=True, quoted=True)
             continue
         rule = speaker not in ("assistant", "tool") and bool(standing_rules(piece, lines.rule))
         told = lines.judgement(piece).merit  # mostly known: it is a sentence of a leaf

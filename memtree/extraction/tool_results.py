@@ -23,6 +23,8 @@ from memtree.extraction.clauses import (
     tidy,
 )
 from memtree.extraction.outcomes import constant, numbered, outcome
+from memtree.extraction.quotations import OTHERS, RESULT, quotation
+from memtree.text.requests import asks, orders
 
 HITS = 24  # error and outcome lines of one result that are looked at
 ERROR, OUTCOME = 2.6, 1.8
@@ -75,6 +77,8 @@ def call(source: SourcePassage) -> Clause:
     shown = match.group(1) if match else arguments
     shown = SPACE.sub(" ", shown.replace("\\n", " ").replace('\\"', '"')).strip()
     score = 1.6 if _CHANGES.search(name) else 0.8
+    if orders(shown):
+        return quotation("tool", shown, score, tidy(name.strip("(){}:")) or "call")
     return Clause("tool", tidy(f"{name.strip('(){}:')} {clip(shown, 90)}") or "call", score)
 
 
@@ -85,8 +89,15 @@ def answer(asked: Clause, result: Clause) -> None:
     asked.outcome = result.outcome
 
 
-def results(text: str) -> Iterator[Clause]:
-    """One to three clauses: the errors, how it ended, or the first line and how many there are."""
+def results(text: str, label: str = RESULT) -> Iterator[Clause]:
+    """One to three clauses: the errors, how it ended, or the first line and how many there are.
+    What asks something is quoted behind `label`."""
+    for clause in _results(text):
+        asking = orders(clause.text) if clause.outcome else asks(clause.text)
+        yield quotation("tool", clause.text, clause.score, label) if asking else clause
+
+
+def _results(text: str) -> Iterator[Clause]:
     if shown := numbered(text):
         names = ", ".join(list(dict.fromkeys(_DEFINED.findall(text)))[:4]) or constant(text)
         yield Clause("tool", f"{shown}: {names}" if names else shown, 0.9, brief=shown)
@@ -169,7 +180,7 @@ def code(role: str, text: str, before: list[Clause]) -> list[Clause]:
     """What a block of code defines, after the path that stands before it."""
     names = list(dict.fromkeys(_DEFINED.findall(text)))[:5]
     if not names and _TROUBLE.search(text):
-        clauses = list(results(text))
+        clauses = list(results(text, OTHERS))
         for clause in clauses:
             clause.speaker = role
         return clauses
@@ -177,11 +188,18 @@ def code(role: str, text: str, before: list[Clause]) -> list[Clause]:
     if before and before[-1].speaker == role and _PATH_ALONE.match(before[-1].text):
         path = before.pop().text.rstrip(":") + ": "
     comment = _COMMENT.search(text)
-    shown = ", ".join(names) or (clip(tidy(comment.group(1)), 90) if comment else "")
+    said = clip(tidy(comment.group(1)), 90) if comment else ""
+    shown = ", ".join(names) or ("" if asks(said) else said)
     if not (path or shown):
         lines = numbered(text)
         if lines:
             return [Clause(role, lines, 0.9, brief=lines)]
-        return [Clause(role, clause.text, CODE_LINE) for clause in _first_line(text.strip("`~\n"))]
+        first = _first_line(text.strip("`~\n"))
+        return [
+            quotation(role, clause.text, CODE_LINE, OTHERS)
+            if asks(clause.text)
+            else Clause(role, clause.text, CODE_LINE)
+            for clause in first
+        ]
     label = f"{path}{shown or 'code'}"
     return [Clause(role, label, (1.8 if path else 0.9) + 0.1 * len(names), outcome=bool(path))]

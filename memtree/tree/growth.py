@@ -22,6 +22,8 @@ from memtree.extraction import summarize
 from memtree.extraction.clauses import read_lines
 from memtree.extraction.read_lines import ReadLines
 from memtree.text import standing_rules, terms
+from memtree.text.pasted.own_words import others_words
+from memtree.text.spans import Span, clipped
 from memtree.tree import chunking, node
 from memtree.tree.btree import Spine
 from memtree.tree.chunking import Block
@@ -155,20 +157,30 @@ def summarise(children: Sequence[Summary], level: int, lines: ReadLines | None =
 
 
 class MessageTexts:
-    """The views of a history's messages by number, and the standing rules of each, found once."""
+    """The views of a history's messages by number, with the standing rules of each and what in it
+    is not the user's own words, found once."""
 
     def __init__(self, view: Callable[[int], View], lines: ReadLines | None = None) -> None:
         self.view = view
         self.lines = lines or read_lines()
         self._rules: dict[int, tuple[tuple[int, int], ...]] = {}
+        self._others: dict[int, tuple[Span, ...]] = {}
 
     def rules(self, message: int) -> tuple[tuple[int, int], ...]:
         if message not in self._rules:
             text = self.view(message).text[:RULES_REACH]
+            others = clipped(self.others(message), 0, len(text))
             self._rules[message] = standing_rules.standing_rules(
-                text, self.lines.rule, withdrawals=True
+                text, self.lines.rule, withdrawals=True, others=others
             )
         return self._rules[message]
+
+    def others(self, message: int) -> tuple[Span, ...]:
+        """Spans of a user's message that are not the user's own words. Of the whole message: what
+        tells so, the head of a mail, may lie in another leaf than the words."""
+        if message not in self._others:
+            self._others[message] = others_words(self.view(message).text)
+        return self._others[message]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,10 +195,14 @@ def leaf_extract(passages: Sequence[Passage], first: int, texts: MessageTexts) -
     """Summary (version 0) and standing rules of a leaf that begins in message `first`."""
     sources = []
     for passage in passages:
-        view = texts.view(first + passage.message)
+        message = first + passage.message
+        view = texts.view(message)
         text = view.text[passage.start : passage.end]
         kind = node.source_kind(passage.kind)
-        sources.append(summarize.SourcePassage(view.message.role, text, kind))
+        others = None
+        if view.message.role == "user":
+            others = clipped(texts.others(message), passage.start, passage.end)
+        sources.append(summarize.SourcePassage(view.message.role, text, kind, others))
     summary = _summary(summarize.leaf_summary(sources, texts.lines))
     return LeafExtract(summary, tuple(_rules(passages, first, texts)))
 

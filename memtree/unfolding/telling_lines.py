@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.conversation.history import History
+from memtree.extraction.quotations import promotes
 from memtree.ranking.corpus import Corpus
 from memtree.text import terms, tokens
 from memtree.tree.node import USER
@@ -26,6 +27,7 @@ REACH = 1_000  # characters of a request
 PASSAGES = 3  # of an answer, the best ones
 FEW = 8  # of a single line
 LONGEST = 60  # of a single line, where no shorter one is whole
+TOO_LONG = 1_000  # as which a line counts that is in no run
 VISIBLE = 40  # characters; a shorter line says little by itself
 _LINE = re.compile(r"[^\n]+")
 _ENTRY = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)]|\|)\s")
@@ -104,9 +106,12 @@ def telling_lines(
 
 def telling_run(text: str, wanted: Collection[int]) -> LineRun | None:
     """The best run of lines of a text; `wanted`: terms of what it answers. None where all lines are
-    too long, or together too short."""
+    too long, or together too short. A line that quotes or gives an order is in none."""
     lines = [match.span() for match in _LINE.finditer(text) if match[0].strip()]
     sizes = tokens.count_many([text[start:end] for start, end in lines])
+    for at, (start, end) in enumerate(lines):
+        if promotes(text[start:end]):
+            sizes[at] = TOO_LONG
     visible = [end - start >= VISIBLE for start, end in lines]
     merits = [_merit(text[start:end], wanted) for start, end in lines]
     best: tuple[float, LineRun] | None = None

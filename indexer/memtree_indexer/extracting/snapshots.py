@@ -15,6 +15,7 @@ from memtree.conversation.history import History
 from memtree.conversation.message import RESULT_ROLES
 from memtree.conversation.side_requests import LEADING, is_side
 from memtree.extraction.clause import SourcePassage
+from memtree.extraction.quotations import untorn
 from memtree.extraction.summarize import Extract, leaf_summary, node_summary
 from memtree.text import secrets, tokens
 from memtree.text.pasted.blocks import injected
@@ -146,4 +147,4 @@ def _cut(text: str, most: int) -> str:
     if tokens.count(text) <= most:
         return text
     cut = tokens.prefix(text, most - 1)
-    return f"{cut.rpartition(' ')[0] or cut}…"
+    return untorn(f"{cut.rpartition(' ')[0] or cut}…")

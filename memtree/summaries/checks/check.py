@@ -23,10 +23,13 @@ from memtree.summaries.checks import claims, injection, numbers
 from memtree.summaries.prompts import SourcePiece, Task, leaf_task
 from memtree.summaries.replies import Draft
 from memtree.text import languages
+from memtree.text.pasted.own_words import others_words
+from memtree.text.spans import blanked
 
 __all__ = ["Draft", "Problem", "SourcePiece", "check", "leaf_task"]
 
 TOLERANCE = 1.3  # times the cap, DESIGN section 6
+_QUOTED = re.compile("“[^“”]*”")
 LONGEST = 16  # characters a token; text of any language has 2 to 6
 
 
@@ -107,7 +110,7 @@ def _cut(body: str, full: bool) -> bool:
 def _foreign(draft: Draft, task: Task) -> Iterator[Problem]:
     # Only the user may give orders, never a tool or a page that it fetched. A child's summary was
     # checked before, and says where somebody other than the user speaks.
-    statements = claims.statements(_pieces(task))
+    statements = claims.statements(_own_pieces(task))
     by_user = [each.text for each in statements if each.speaker in ("", claims.USER)]
     if quote := injection.injected(draft.headline, draft.body, "\n".join(by_user)):
         yield Problem("planted", quote)
@@ -120,6 +123,15 @@ def _foreign(draft: Draft, task: Task) -> Iterator[Problem]:
         quote = languages.differs(draft.headline, spoken)
     if quote:
         yield Problem("language", quote)
+
+
+def _own_pieces(task: Task) -> Iterator[tuple[str, str]]:
+    """Pieces of a task without what the user, or a child's summary, only quotes."""
+    for piece in task.sources:
+        quoted = others_words(piece.text) if piece.role == "user" else ()
+        yield _speaker(piece), blanked(piece.text, quoted)
+    for child in task.children:
+        yield "", _QUOTED.sub(" ", f"{child.headline}\n{child.body}")
 
 
 def _false(draft: Draft, task: Task) -> Iterator[Problem]:
