@@ -37,7 +37,7 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     is in no headline: where nothing else is there, it says that something is quoted."""
     quoted, clauses = clauses[0].text, [clause for clause in clauses if not clause.quoted]
     if not clauses:
-        return _with_names(quoted.partition(": “")[0], names)
+        return listed([quoted.partition(": “")[0], *names[:3], *names[:3:-1]], HEADLINE)
     told = [clause for clause in clauses if clause.score > BOILERPLATE / 2]
     best = sorted(told, key=lambda clause: -_worth(clause))[:_LOOKED_AT]
     asks = [clause for clause in best if clause.speaker == "user" and _worth(clause) > 2.0]

@@ -93,7 +93,8 @@ def results(text: str, label: str = RESULT) -> Iterator[Clause]:
     """One to three clauses: the errors, how it ended, or the first line and how many there are.
     What asks something is quoted behind `label`."""
     for clause in _results(text):
-        asking = orders(clause.text) if clause.outcome else asks(clause.text)
+        said = clause.text.removeprefix(clause.brief)  # "output lines 1-9" is ours
+        asking = orders(said) if clause.outcome else asks(said)
         yield quotation("tool", clause.text, clause.score, label) if asking else clause
 
 

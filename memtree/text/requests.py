@@ -43,7 +43,7 @@ _TELLS = (
     r"|gli|lo|hij|zij|wij|ik|de|het|een|was|is|are|has|had|have|as|than)"
 )
 _START = (
-    r"(?:^|[,:;.!?()\]>\"“„«»–—-]\s?|\b(?:and|or|then|also|please|kindly|just|only|so|to|must|und|oder"
+    r"(?:^|[,:;.!?–—-]\s|[()\]>\"“„«»]\s?|\b(?:and|or|then|also|please|kindly|just|only|so|to|must|und|oder"
     r"|dann|bitte|et|puis|ou|y|e|o|por favor|per favore|always|never|immer|siempre|sempre)\s)"
 )
 _VERBS = (
@@ -114,7 +114,7 @@ _ASKS = lazily(
     r"|\b(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:instructions?|rules?|prompts?)\b",
     re.IGNORECASE,
 )
-_CLAUSE = r"(?:^|[,:;.!?()\]>\"“„«»–—-]\s?|\b(?:please|kindly|bitte|also)\s)"
+_CLAUSE = r"(?:^|[,:;.!?–—-]\s|[()\]>\"“„«»]\s?|\b(?:please|kindly|bitte|also)\s)"
 _ORDERS = lazily(
     rf"\b{_FROM_NOW}\b|{_CLAUSE}(?:{_ALWAYS}\b|do not ever\b|ne\s\w+\sjamais\b|non\s\w+\smai\b)"
     rf"|{_CLAUSE}(?:{_VERBS}|{_OTHER_VERBS})\s(?:\w+\s){{0,3}}?{_ALWAYS}\b"
