@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from memtree.extraction.clause import Clause
 from memtree.text.pasted.inline import inline
-from memtree.text.requests import READ, asks, orders
+from memtree.text.requests import READ, asks
 from memtree.text.spans import Span, clipped
 
 WORDS, LONGEST = 12, 90  # of a quotation: words, and bytes (a tenth of them are left to a label)
@@ -56,9 +56,8 @@ def untorn(body: str) -> str:
 
 
 def promotes(line: str) -> bool:
-    """Return True for a line of the assistant's that holds a request of others, or an order."""
-    pieces = parts(line.strip()[:READ], 0, None)
-    return any(orders(piece) if own else asks(piece) for piece, own in pieces)
+    """Return True for a line that holds a request of others."""
+    return any(not own and asks(piece) for piece, own in parts(line.strip()[:READ], 0, None))
 
 
 def parts(line: str, start: int, others: Sequence[Span] | None) -> Iterator[tuple[str, bool]]:
@@ -79,7 +78,8 @@ def parts(line: str, start: int, others: Sequence[Span] | None) -> Iterator[tupl
         if low < at or not any(map(str.isalpha, line[low:high])):
             continue
         whole = not any(map(str.isalpha, line[:low] + line[high:]))
-        if whole or asks(line[low:high].strip("\"'“”„«»‹›「」『』‘’` ")):
+        said = line[low:high]
+        if whole or (said.count(" ") > 1 and asks(said.strip("\"'“”„«»‹›「」『』‘’` "))):
             if line[at:low].strip():
                 yield line[at:low].strip(), True
             yield (line if whole else line[low:high].strip('"“”„«»「」『』 ')), False

@@ -118,20 +118,23 @@ _CLAUSE = r"(?:^|[,:;.!?–—-]\s|[()\]>\"“„«»]\s?|\b(?:please|kindly|bit
 _ORDERS = lazily(
     rf"\b{_FROM_NOW}\b|{_CLAUSE}(?:{_ALWAYS}\b|do not ever\b|ne\s\w+\sjamais\b|non\s\w+\smai\b)"
     rf"|{_CLAUSE}(?:{_VERBS}|{_OTHER_VERBS})\s(?:\w+\s){{0,3}}?{_ALWAYS}\b"
-    r"|\byou (?:must|shall|will) (?:always|never|not)\b"
+    r"|\byou (?:must|shall|will) (?:always|never)\b"
     r"|\b(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:instructions?|rules?|prompts?)\b",
     re.IGNORECASE,
 )
-# One of these is in what `orders` finds: a cheap look before the pattern.
-_MARKS = (
-    "always", "never", "all times", "no circumstances", "now", "from", "henceforth", "forward",
-    "future", "effective", "disregard", "forget", "ignore", "must not", "shall not", "will not",
-    "ever", "immer", "nie", "stets", "ab ", "von ", "künftig", "zukunft", "fortan", "toujours",
-    "jamais", "désormais", "dorénavant", "partir", "dès ", "avenir", "siempre", "nunca", "jamás",
-    "adelante", "sucesivo", "ahora", "hoy", "sempre", "mai", "d'ora", "ora in", "adesso in",
-    "oggi in", "futuro", "diante", "doravante", "altijd", "nooit", "vanaf", "voortaan", "всегда",
-    "никогда", "отныне", "впредь", "момента", "现在起", "今以后", "今後", "これから",
-)  # fmt: skip
+# A word of each order, with the marks that may follow it: a cheap look before the pattern.
+_MARKS = frozenset(
+    word + mark
+    for word in """
+    always never again henceforth now today point day moment forward future immediately times
+    circumstances disregard forget ignore ever jetzt sofort heute nun künftig zukunft fortan nie
+    niemals wieder mehr immer stets désormais dorénavant partir dès l'avenir toujours jamais
+    adelante ahora hoy sucesivo más siempre nunca jamás d'ora poi avanti futuro più sempre mai
+    diante doravante agora vanaf voortaan altijd nooit всегда никогда отныне впредь момента
+    """.split()
+    for mark in ("", ",", ":", ".", "!")
+)
+_UNSPACED = ("现在起", "今以后", "今後", "これから")
 
 
 def asks(sentence: str) -> bool:
@@ -144,7 +147,11 @@ def orders(sentence: str) -> bool:
     Much less than `asks`, for texts where one thing to do is an everyday subject."""
     read = _read(sentence)
     lower = read.lower()
-    return any(mark in lower for mark in _MARKS) and _ORDERS.search(read) is not None
+    if _MARKS.isdisjoint(lower.split()) and (
+        lower.isascii() or not any(mark in lower for mark in _UNSPACED)
+    ):
+        return False
+    return _ORDERS.search(read) is not None
 
 
 def _read(sentence: str) -> str:

@@ -106,7 +106,7 @@ def telling_lines(
 
 def telling_run(text: str, wanted: Collection[int]) -> LineRun | None:
     """The best run of lines of a text; `wanted`: terms of what it answers. None where all lines are
-    too long, or together too short. A line that quotes or gives an order is in none."""
+    too long, or together too short. A line that quotes a request is in none."""
     lines = [match.span() for match in _LINE.finditer(text) if match[0].strip()]
     sizes = tokens.count_many([text[start:end] for start, end in lines])
     for at, (start, end) in enumerate(lines):

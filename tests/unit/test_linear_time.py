@@ -18,11 +18,13 @@ from memtree.extraction import (
     clauses,
     outcomes,
     phrases,
+    quotations,
     summarize,
     tool_results,
     topics,
 )
 from memtree.extraction.clause import SourcePassage
+from memtree.extraction.quotations import quote, untorn
 from memtree.memories.agents import structured_memory, structured_text
 from memtree.memories.documents.document import checked
 from memtree.memories.extraction import dates, schedule, sentences
@@ -49,6 +51,7 @@ from memtree.text import (
     anchors,
     languages,
     persona_card,
+    requests,
     rule_topics,
     secrets,
     standing_rules,
@@ -264,6 +267,18 @@ TEXTS = {
     ),
     "what is extracted": Subject(extraction_rules.extract, hostile.as_it_is),
     "own words": Subject(own_words.own_words, hostile.as_it_is),
+    "words of others": Subject(own_words.others_words, hostile.as_it_is),
+    "a request": Subject(
+        lambda text: (requests.asks(text), requests.orders(text)), hostile.as_it_is
+    ),
+    "a quotation": Subject(lambda text: (quote(text), untorn(text)), hostile.as_it_is),
+    "a line with quotations": Subject(
+        lambda text: list(quotations.parts(text, 0, None)), hostile.as_it_is
+    ),
+    "rules beside words of others": Subject(
+        lambda text: standing_rules.standing_rules(text, others=own_words.others_words(text)),
+        hostile.as_it_is,
+    ),
     "dates": Subject(dates.dates, hostile.as_it_is),
     "something that happened": Subject(events.is_event, hostile.as_it_is),
     "a schedule": Subject(

@@ -48,7 +48,7 @@ def others_words(text: str) -> tuple[Span, ...]:
     """Spans of a message that are not its author's own words, white space and marks among them: all
     that `own_words` leaves out, but a persona card, which is meant as it stands, and the ends of a
     long text, which is told as the user's where nothing shows that it is not."""
-    if (len(text) < _BRIEF and not _SIGNS.search(text)) or (len(text) <= LONGEST and is_card(text)):
+    if len(text) < _BRIEF and not _SIGNS.search(text):
         return ()
     headings = _HEADING.findall(text)
     # A heading or two are what somebody asks, as any point of a list; many are a document's.
@@ -56,13 +56,15 @@ def others_words(text: str) -> tuple[Span, ...]:
     if sum(end - start for start, end in own) > DOCUMENT:
         own = outside(own, [Span(BEGINNING, len(text) - END)])
     others = outside([Span(0, len(text))], own)
-    return tuple(span for span in others if any(map(str.isalpha, text[span.start : span.end])))
+    others = [span for span in others if any(map(str.isalpha, text[span.start : span.end]))]
+    return () if others and len(text) <= LONGEST and is_card(text) else tuple(others)
 
 
 def own_words(text: str) -> list[Span]:
     """Spans of the user's own prose, in order, each within one paragraph or one point of a list.
     A span that ends in the middle of a sentence was cut there: code or a quotation follows."""
-    return _spoken(text, _read(text))
+    # Who plays a part is somebody else.
+    return [] if is_card(text[:LONGEST]) else _spoken(text, _read(text))
 
 
 def _point(marks: re.Match[str]) -> str:
@@ -72,8 +74,7 @@ def _point(marks: re.Match[str]) -> str:
 
 def _read(text: str) -> list[Span]:
     """Prose of the message as a whole, however much it is."""
-    # Who plays a part is somebody else.
-    if len(text) > LONGEST or is_by_client(text) or is_card(text):
+    if len(text) > LONGEST or is_by_client(text):
         return []
     cuts = blocks(text)
     shown = blanked(text, cuts)
