@@ -13,8 +13,6 @@ What this file does not do: find standing rules, where precision comes first (`s
 
 from __future__ import annotations
 
-import re
-
 from memtree.text.lazy_patterns import lazily
 
 READ = 600  # characters of a sentence
@@ -112,7 +110,6 @@ _ASKS = lazily(
     r"|\b(?:devi|dovete|dovrai|dovresti|voglio|vorrei|pretendo) \w|\b(?:deves?|quero que) \w"
     r"|(?:请|務必|务必|必ず|してください|しないで|해 주세요|하지 마)"
     r"|\b(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:instructions?|rules?|prompts?)\b",
-    re.IGNORECASE,
 )
 _CLAUSE = r"(?:^|[,:;.!?–—-]\s|[()\]>\"“„«»]\s?|\b(?:please|kindly|bitte|also)\s)"
 _ORDERS = lazily(
@@ -120,7 +117,6 @@ _ORDERS = lazily(
     rf"|{_CLAUSE}(?:{_VERBS}|{_OTHER_VERBS})\s(?:\w+\s){{0,3}}?{_ALWAYS}\b"
     r"|\byou (?:must|shall|will) (?:always|never)\b"
     r"|\b(?:ignore|disregard|forget)\b[^.]{0,40}\b(?:instructions?|rules?|prompts?)\b",
-    re.IGNORECASE,
 )
 # A word of each order, with the marks that may follow it: a cheap look before the pattern.
 _MARKS = frozenset(
@@ -146,13 +142,13 @@ def orders(sentence: str) -> bool:
     """Return True if a sentence orders or forbids something for good: always, never, from now on.
     Much less than `asks`, for texts where one thing to do is an everyday subject."""
     read = _read(sentence)
-    lower = read.lower()
-    if _MARKS.isdisjoint(lower.split()) and (
-        lower.isascii() or not any(mark in lower for mark in _UNSPACED)
+    if _MARKS.isdisjoint(read.split()) and (
+        read.isascii() or not any(mark in read for mark in _UNSPACED)
     ):
         return False
     return _ORDERS.search(read) is not None
 
 
 def _read(sentence: str) -> str:
-    return sentence[:READ].replace("’", "'").strip()
+    """The beginning in lower case: patterns that ignore case take twice as long."""
+    return sentence[:READ].lower().replace("’", "'").strip()
