@@ -267,7 +267,6 @@ TEXTS = {
     ),
     "what is extracted": Subject(extraction_rules.extract, hostile.as_it_is),
     "own words": Subject(own_words.own_words, hostile.as_it_is),
-    "words of others": Subject(own_words.others_words, hostile.as_it_is),
     "a request": Subject(
         lambda text: (requests.asks(text), requests.orders(text)), hostile.as_it_is
     ),
