@@ -271,9 +271,7 @@ TEXTS = {
         lambda text: (requests.asks(text), requests.orders(text)), hostile.as_it_is
     ),
     "a quotation": Subject(lambda text: (quote(text), untorn(text)), hostile.as_it_is),
-    "a line with quotations": Subject(
-        lambda text: list(quotations.parts(text, 0, None)), hostile.as_it_is
-    ),
+    "quotations": Subject(lambda text: [*quotations.parts(text, 0, None)], hostile.as_it_is),
     "rules beside words of others": Subject(
         lambda text: standing_rules.standing_rules(text, others=own_words.others_words(text)),
         hostile.as_it_is,
