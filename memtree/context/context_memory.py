@@ -273,22 +273,26 @@ class ContextMemory:
 
     # -- forgetting --------------------------------------------------------------------------
 
-    async def forget_history(self, ask: CompressRequest) -> Receipt:
-        """Forget all prefixes of what was posted. Raises `BadRequest` and store errors."""
+    async def forget_history(self, ask: CompressRequest, *, dry_run: bool = False) -> Receipt:
+        """Forget all prefixes of what was posted. `dry_run`: forget nothing, and count what would
+        go, but for jobs. Raises `BadRequest` and store errors."""
         posted = await self.read(ask)
         former, _ = posted.former_addresses()
-        return await self._forget(ask.tenant, (*posted.addresses[1:], *former[1:]))
+        gone = (*posted.addresses[1:], *former[1:])
+        return await self._forget(ask.tenant, gone, dry_run)
 
-    async def forget_address(self, tenant: str, address: bytes) -> Receipt:
+    async def forget_address(
+        self, tenant: str, address: bytes, *, dry_run: bool = False
+    ) -> Receipt:
         """Forget an address and those before it. Raises `NotFound` and store errors."""
         chain = await self._store.chain(tenant, address)
         if not chain:
             raise NotFound("nothing is known of this address", param="address")
-        return await self._forget(tenant, tuple(chain))
+        return await self._forget(tenant, tuple(chain), dry_run)
 
-    async def forget_tenant(self, tenant: str) -> Receipt:
+    async def forget_tenant(self, tenant: str, *, dry_run: bool = False) -> Receipt:
         """Forget all that the tenant has. Raises store errors."""
-        return await self._forget(tenant, None)
+        return await self._forget(tenant, None, dry_run)
 
     def forgotten(self, tenant: str | None) -> None:
         """Another process deleted something of this tenant (None: of some, it is not known whom):
@@ -321,7 +325,11 @@ class ContextMemory:
         if self._embedder is not None and self._embedder.dimensions:
             await self._store.keep_recipe(self._embedder.recipe, self._clock.now())
 
-    async def _forget(self, tenant: str, addresses: tuple[bytes, ...] | None) -> Receipt:
+    async def _forget(
+        self, tenant: str, addresses: tuple[bytes, ...] | None, dry_run: bool
+    ) -> Receipt:
+        if dry_run:
+            return await self._store.forget(tenant, addresses, dry_run=True)
         # First what may still write: a request under way sees the new generation, a job is gone.
         self._indexing.forget(tenant)
         await self._peers.forgotten(tenant)

@@ -310,6 +310,12 @@ class MemoryBook:
         self.announce(scope, erased=purge)
         return gone
 
+    async def count(self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False) -> int:
+        """How many memories `delete` would take."""
+        purge = purge or not self.rules.deleted_days
+        rows = await self._store.get(scope, refs, deleted=purge)
+        return len({row.duplicate_of or row.id for row in rows})
+
     async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
         back = await self._store.undelete(scope, refs)
         if back:

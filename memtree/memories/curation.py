@@ -154,9 +154,9 @@ class MemoryCuration:
         """How many memories a filter means."""
         return len(await self._store.matching(scope, wanted))
 
-    async def known(self, scope: Scope, refs: Sequence[MemoryRef]) -> int:
-        """How many live memories these are."""
-        return len({memory.id for memory in await self._looked_up(scope, refs)})
+    async def known(self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False) -> int:
+        """How many memories `delete` would take."""
+        return await self._book.count(scope, refs, purge=purge)
 
     async def delete_matching(
         self, scope: Scope, wanted: MemoryFilter, *, purge: bool = False

@@ -182,10 +182,12 @@ class Retention(Protocol):
         is not known. `most`: no more of them than that."""
         ...
 
-    async def forget(self, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
+    async def forget(
+        self, tenant: str, addresses: Sequence[bytes] | None, *, dry_run: bool = False
+    ) -> Receipt:
         """Delete these addresses and the turns at them (None: all that the tenant has, access keys
         apart), epochs that have no turn left, and whatever nothing needs any more. Afterwards
-        no byte of it is in the store's files."""
+        no byte of it is in the store's files. `dry_run`: delete nothing, and count the same."""
         ...
 
     async def sweep(self, now: float) -> Receipt:

@@ -57,6 +57,9 @@ def test_files_are_added_listed_found_and_deleted(shell: Shell) -> None:
     lines, said = shell.run("search", "handbook", "staging port")
     assert lines[0].endswith("[ports.md 1/1] # Ports Staging listens on port 8090.")
     assert said == ""
+    dry = shell.run("delete", "handbook", "ports.md", "--dry-run")
+    assert dry == (["ports.md: 1 passage would go"], "")
+    assert shell.run("delete", "handbook", "--all", "--dry-run") == (["10 passages would go"], "")
     assert shell.run("delete", "handbook", "ports.md") == (["ports.md: 1 passage"], "")
     assert shell.run("delete", "handbook", "--all", "--purge") == (["9 passages"], "")
     assert shell.rows("list") == shell.rows("list", "handbook") == []

@@ -100,6 +100,17 @@ class RetentionContract(Backend):
 
     # -- forget ----------------------------------------------------------------------------
 
+    @pytest.mark.parametrize("addresses", [[address(3)], [address(0), address(3)], None])
+    async def test_a_dry_run_counts_what_would_go_and_deletes_nothing(self, store, addresses):
+        await store.commit(A, growing())
+        await put(store, 3, epoch(1))
+        before = self.rows(store, A)
+        counted = await store.forget(A, addresses, dry_run=True)
+        assert self.rows(store, A) == before
+        assert counted == await store.forget(A, addresses)
+        assert counted.addresses > 0
+        assert await store.forget(B, addresses, dry_run=True) == NOTHING
+
     async def test_forgetting_the_unknown(self, store):
         for addresses in ([], [address(0)], None):
             assert await store.forget(A, addresses) == NOTHING

@@ -106,24 +106,27 @@ class FakeMemory:
     async def summary_status(self, tenant: str) -> SummaryStatus:
         return self.summaries
 
-    async def forget_history(self, ask: CompressRequest) -> Receipt:
+    async def forget_history(self, ask: CompressRequest, *, dry_run: bool = False) -> Receipt:
         await self._pause()
         read = history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)
-        return self._forget({(ask.tenant, address) for address in read.addresses})
+        return self._forget({(ask.tenant, address) for address in read.addresses}, dry_run)
 
-    async def forget_address(self, tenant: str, address: bytes) -> Receipt:
+    async def forget_address(
+        self, tenant: str, address: bytes, *, dry_run: bool = False
+    ) -> Receipt:
         await self._pause()
         if (tenant, address) not in self.kept:
             raise NotFound("there is no such address", param="address")
-        return self._forget({(tenant, address)})
+        return self._forget({(tenant, address)}, dry_run)
 
-    async def forget_tenant(self, tenant: str) -> Receipt:
+    async def forget_tenant(self, tenant: str, *, dry_run: bool = False) -> Receipt:
         await self._pause()
-        return self._forget({row for row in self.kept if row[0] == tenant})
+        return self._forget({row for row in self.kept if row[0] == tenant}, dry_run)
 
-    def _forget(self, rows: set[tuple[str, bytes]]) -> Receipt:
+    def _forget(self, rows: set[tuple[str, bytes]], dry_run: bool) -> Receipt:
         gone = len(self.kept & rows)
-        self.kept -= rows
+        if not dry_run:
+            self.kept -= rows
         return Receipt(addresses=gone, nodes=gone)
 
     async def _pause(self) -> None:

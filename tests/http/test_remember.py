@@ -300,6 +300,10 @@ async def _(mcp: Mcp) -> None:
 @says("forget (id, reason)")
 async def _(mcp: Mcp) -> None:
     number = await mcp.remembered(FACT)
+    answer = await mcp.ok("forget", id=number, dry_run=True)
+    assert (answer["memory_id"], answer["message"]) == (number, "Would be forgotten")
+    assert "dryRun" in await mcp.refused("forget", "INVALID_INPUT", id=number, dryRun=True)
+    assert await mcp.texts("Colby") == [FACT]
     answer = await mcp.ok("forget", id=number, reason="wrong")
     assert (answer["memory_id"], answer["message"]) == (number, "Forgotten")
     assert await mcp.texts("Colby") == []

@@ -201,18 +201,22 @@ class DocumentBook:
 
     # -- deleting ----------------------------------------------------------------------------
 
-    async def delete(self, scope: Scope, id_: str, *, purge: bool = False) -> int:
-        """How many passages went. Raises `NotFound` where there were none."""
-        gone = await self._delete(scope, MemoryFilter(thread_id=id_), purge)
+    async def delete(
+        self, scope: Scope, id_: str, *, purge: bool = False, dry_run: bool = False
+    ) -> int:
+        """How many passages went, or with `dry_run` would. Raises `NotFound` for none."""
+        gone = await self._delete(scope, MemoryFilter(thread_id=id_), purge, dry_run)
         if not gone:
             raise _unknown()
         return gone
 
-    async def clear(self, scope: Scope, *, purge: bool = False) -> int:
-        """Delete all documents of a namespace; how many passages went."""
-        return await self._delete(scope, MemoryFilter(), purge)
+    async def clear(self, scope: Scope, *, purge: bool = False, dry_run: bool = False) -> int:
+        """Delete all documents of a namespace; how many passages went, or with `dry_run` would."""
+        return await self._delete(scope, MemoryFilter(), purge, dry_run)
 
-    async def _delete(self, scope: Scope, wanted: MemoryFilter, purge: bool) -> int:
+    async def _delete(self, scope: Scope, wanted: MemoryFilter, purge: bool, dry_run: bool) -> int:
+        if dry_run:
+            return len(await self._store.matching(scope, wanted))
         purge = purge or not self._deleted_days
         gone = await self._store.delete_matching(scope, wanted, purge=purge)
         self._book.announce(scope, erased=purge)

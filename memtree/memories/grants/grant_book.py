@@ -123,13 +123,17 @@ class GrantBook:
         """Canonical addresses, and since when they are this tenant's (unix seconds)."""
         return await self._store.wallets(tenant)
 
-    async def release(self, tenant: str, address: str) -> None:
-        """Let another tenant have it. Raises `BadRequest` for what is no address, `NotFound` where
-        it is not this tenant's."""
+    async def release(self, tenant: str, address: str, *, dry_run: bool = False) -> None:
+        """Let another tenant have it. `dry_run`: only check that it is this tenant's. Raises
+        `BadRequest` for what is no address, `NotFound` where it is not this tenant's."""
         known = canonical_address(address)
         if known is None:
             raise BadRequest("address must be the address of a wallet", param="address")
-        if not await self._store.release_wallet(known, tenant):
+        if dry_run:
+            mine = any(known == wallet for wallet, _ in await self._store.wallets(tenant))
+        else:
+            mine = await self._store.release_wallet(known, tenant)
+        if not mine:
             raise NotFound("You have no wallet with this address.", param="address")
 
     # -- checking ----------------------------------------------------------------------------

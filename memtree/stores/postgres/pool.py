@@ -98,11 +98,11 @@ class Pool:
         """The schema is there and up to date, or the error that says why not."""
         await self.run(lambda db: db.execute("SELECT 1"))
 
-    async def transact(self, work: Work[T]) -> T:
-        """All of `work` or nothing."""
+    async def transact(self, work: Work[T], *, undo: bool = False) -> T:
+        """All of `work` or nothing. `undo`: take it back where it succeeded, too."""
 
         async def whole(db: Connection) -> T:
-            async with db.transaction():
+            async with db.transaction(force_rollback=undo):
                 return await work(db)
 
         return await self._repeat(whole)

@@ -339,10 +339,16 @@ class PostgresRetention(PostgresPart):
 
     chain = reading(chain)
 
-    async def forget(self, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
+    async def forget(
+        self, tenant: str, addresses: Sequence[bytes] | None, *, dry_run: bool = False
+    ) -> Receipt:
         """Afterwards no read finds it. Its bytes leave the server's files as PostgreSQL goes:
         the space is freed at once in a small store, by the next sweep in a large one."""
-        receipt = await self.database.transact(lambda db: forget(db, tenant, addresses))
+        receipt = await self.database.transact(
+            lambda db: forget(db, tenant, addresses), undo=dry_run
+        )
+        if dry_run:
+            return receipt
         if await self.database.run(unscrubbed) and await self.database.run(bytes_of) <= SMALL_BYTES:
             await self._scrub()
         return receipt

@@ -33,11 +33,19 @@ class RamRetention(RamPart):
             address = addresses[address].previous
         return list(chain)
 
-    async def forget(self, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
+    async def forget(
+        self, tenant: str, addresses: Sequence[bytes] | None, *, dry_run: bool = False
+    ) -> Receipt:
         self.database.require_open()
+        tenants = self.database.tenants
+        before = tenants.get(tenant)
         if addresses is None:
-            return self.database.tenants.pop(tenant, TenantData()).counts()
-        return self.database.delete(tenant, lambda data: _forget(data, set(addresses)))
+            receipt = tenants.pop(tenant, TenantData()).counts()
+        else:
+            receipt = self.database.delete(tenant, lambda data: _forget(data, set(addresses)))
+        if dry_run and before is not None:
+            tenants[tenant] = before
+        return receipt
 
     async def sweep(self, now: float) -> Receipt:
         self.database.require_open()

@@ -174,12 +174,12 @@ class ConnectionThread:
             self._db = None
 
 
-def transaction(db: sqlite3.Connection, work: Work[T]) -> T:
-    """All of `work`, or nothing."""
+def transaction(db: sqlite3.Connection, work: Work[T], *, undo: bool = False) -> T:
+    """All of `work`, or nothing. `undo`: take it back where it succeeded, too."""
     db.execute("BEGIN IMMEDIATE")
     try:
         result = work(db)
-        db.execute("COMMIT")
+        db.execute("ROLLBACK" if undo else "COMMIT")
         return result
     finally:
         if db.in_transaction:  # `work` or COMMIT failed; some failures have rolled back already

@@ -275,10 +275,13 @@ class SqliteRetention(SqlitePart):
 
     chain = reading(chain)
 
-    async def forget(self, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
+    async def forget(
+        self, tenant: str, addresses: Sequence[bytes] | None, *, dry_run: bool = False
+    ) -> Receipt:
         def work(db: sqlite3.Connection) -> Receipt:
-            receipt = transaction(db, lambda db: forget(db, tenant, addresses))
-            scrub(db)
+            receipt = transaction(db, lambda db: forget(db, tenant, addresses), undo=dry_run)
+            if not dry_run:
+                scrub(db)
             return receipt
 
         return await self.database.write_bare(work)

@@ -106,12 +106,13 @@ async def delete(options: argparse.Namespace, settings: Settings) -> int:
     own = replace(settings, embedder="none", summary_model=None)
     async with open_runtime(own, drain=0) as runtime:
         if messages:
-            receipt = await runtime.memory.forget_history(CompressRequest(LOCAL, messages))
+            ask = CompressRequest(LOCAL, messages)
+            receipt = await runtime.memory.forget_history(ask, dry_run=options.dry_run)
         elif address:
-            receipt = await runtime.memory.forget_address(LOCAL, address)
+            receipt = await runtime.memory.forget_address(LOCAL, address, dry_run=options.dry_run)
         else:
-            receipt = await runtime.memory.forget_tenant(LOCAL)
-    print(_receipt_line(receipt))
+            receipt = await runtime.memory.forget_tenant(LOCAL, dry_run=options.dry_run)
+    print(_receipt_line(receipt, "would be forgotten" if options.dry_run else "forgotten"))
     return 0
 
 
@@ -221,8 +222,8 @@ def _summary_line(status: SummaryStatus) -> str:
     )
 
 
-def _receipt_line(receipt: Receipt) -> str:
+def _receipt_line(receipt: Receipt, done: str) -> str:
     if not any(receipt):
         return "nothing was kept of it"
     counts = [f"{count:,} {name}" for name, count in receipt._asdict().items() if count]
-    return f"forgotten: {', '.join(counts)}"
+    return f"{done}: {', '.join(counts)}"

@@ -99,14 +99,16 @@ async def remove(options: argparse.Namespace, settings: Settings) -> int:
     if bool(options.ids) == options.all:
         raise BadRequest("give ids, or --all", param="ids")
     missing = 0
+    how = {"purge": options.purge, "dry_run": options.dry_run}
+    would = " would go" if options.dry_run else ""
     async with _opened(options, settings, embedder="none") as (services, scope):
         if options.all:
-            gone = await services.documents.clear(scope, purge=options.purge)
-            print(_count(gone, "passage"))
+            gone = await services.documents.clear(scope, **how)
+            print(_count(gone, "passage") + would)
         for id_ in options.ids:
             try:
-                gone = await services.documents.delete(scope, id_, purge=options.purge)
-                print(f"{id_}: {_count(gone, 'passage')}")
+                gone = await services.documents.delete(scope, id_, **how)
+                print(f"{id_}: {_count(gone, 'passage')}{would}")
             except NotFound:
                 print(f"there is no document {id_}", file=sys.stderr)
                 missing += 1

@@ -25,9 +25,28 @@ from memtree_proxy.http import json_body, request_body
 from memtree_proxy.http.json_body import Body
 from memtree_proxy.observability import log
 from memtree_proxy.observability.metrics import Metrics
-from memtree_proxy.request import fields
+from memtree_proxy.request import delete_options, fields
 
 NAMES = ("messages", "input", "address", "all")
+SWITCHES = (delete_options.DRY_RUN,)
+# Beside a history the body may hold whatever else a client posts with it: MemTree's own fields, and
+# those of chat completions, `/messages` and `/responses` as their references listed them in 2026.
+REQUEST_FIELDS = json_body.OWN_FIELDS | {
+    *"dialect explain index_only cache_control".split(),
+    *"""audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens
+    max_tokens metadata modalities model moderation n parallel_tool_calls prediction
+    presence_penalty prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort
+    response_format safety_identifier seed service_tier stop store stream stream_options
+    temperature tool_choice tools top_logprobs top_p user verbosity web_search_options""".split(),
+    *"""container context_management inference_geo mcp_servers output_config output_format speed
+    stop_sequences system thinking top_k""".split(),
+    *"""background conversation include instructions max_output_tokens max_tool_calls
+    previous_response_id prompt reasoning text truncation""".split(),
+    # Of other providers that speak these dialects.
+    *"""best_of chat_template_kwargs extra_body guided_json keep_alive min_p models num_ctx options
+    plugins provider reasoning_format reasoning_split repetition_penalty route safe_prompt
+    search_parameters think top_a transforms usage web_search""".split(),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +83,20 @@ class Deletion:
         tenant = await self._gate.tenant(request)
         raw = await request_body.content(request, self._settings.max_body_bytes)
         most = self._settings.max_messages
-        target = await json_body.off_loop(
-            len(raw), lambda: read_target(json_body.split(raw), most, tenant.id)
-        )
+
+        def asked() -> tuple[bool, Target]:
+            body = json_body.split(raw)
+            options = delete_options.read(
+                request.query_params, body, SWITCHES, posted=known_fields(body)
+            )
+            return options.dry_run, read_target(body, most, tenant.id)
+
+        dry_run, target = await json_body.off_loop(len(raw), asked)
+        if dry_run:
+            receipt = await self._forget(tenant.id, target, dry_run=True)
+            return Response(rendered(target, receipt, None), media_type="application/json")
         self._shadows.forget(tenant.id)
-        receipt = await self._forget(tenant.id, target)
+        receipt = await self._forget(tenant.id, target, dry_run=False)
         self._metrics.deleted(target.scope)
         log.event(
             "context_memory.deleted",
@@ -80,12 +108,20 @@ class Deletion:
         content = rendered(target, receipt, datetime.now(UTC))
         return Response(content, media_type="application/json")
 
-    async def _forget(self, tenant: str, target: Target) -> Receipt:
+    async def _forget(self, tenant: str, target: Target, *, dry_run: bool) -> Receipt:
         if target.messages:
-            return await self._memory.forget_history(CompressRequest(tenant, target.messages))
+            ask = CompressRequest(tenant, target.messages)
+            return await self._memory.forget_history(ask, dry_run=dry_run)
         if target.address is not None:
-            return await self._memory.forget_address(tenant, target.address)
-        return await self._memory.forget_tenant(tenant)
+            return await self._memory.forget_address(tenant, target.address, dry_run=dry_run)
+        return await self._memory.forget_tenant(tenant, dry_run=dry_run)
+
+
+def known_fields(body: Body) -> frozenset[str]:
+    """What the body may hold: the fields of a chat request only beside its history."""
+    own = frozenset({*NAMES, "tenant"})
+    posted = any(posted_history.is_given(body, name) for name in NAMES[:2])
+    return own | REQUEST_FIELDS if posted else own
 
 
 def read_target(body: Body, most: int | None = None, tenant: str = "") -> Target:
@@ -107,12 +143,17 @@ def read_target(body: Body, most: int | None = None, tenant: str = "") -> Target
     return Target()
 
 
-def rendered(target: Target, receipt: Receipt, now: datetime) -> bytes:
+def rendered(target: Target, receipt: Receipt, now: datetime | None) -> bytes:
+    """`now`: when it was deleted; None for a dry run, which counts no jobs."""
     shown = {
         "object": "context_memory.deletion",
         "scope": target.scope,
         "address": None if target.address is None else target.address.hex(),
         **receipt._asdict(),
-        "deleted_at": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
+    if now is None:
+        del shown["jobs"]
+        shown["dry_run"] = True
+    else:
+        shown["deleted_at"] = now.strftime("%Y-%m-%dT%H:%M:%SZ")
     return msgspec.json.encode(shown)

@@ -1,7 +1,7 @@
 """Arguments of the tools, read by hand: the SDK checks none of them.
 
 A wrong type is a `BadRequest` that names the field, a number out of range is clamped, null means
-absent, unknown fields are ignored.
+absent, unknown fields are ignored, but not by `forget`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from memtree_proxy.mcp.definitions import (
     DEDUP_POLICIES,
     DEFAULT_LISTED,
     DEFAULT_RECALLED,
+    FORGET,
     MAX_REASON_CHARS,
     MOST_LISTED,
     MOST_RECALLED,
 )
-from memtree_proxy.request import fields
+from memtree_proxy.request import delete_options, fields
 
 Arguments = Mapping[str, object]
 
@@ -56,6 +57,7 @@ class RecallCall:
 class ForgetCall:
     ref: MemoryRef
     reason: str
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,10 @@ def recall(given: Arguments, max_chars: int = MAX_TEXT_CHARS) -> RecallCall:
 
 
 def forget(given: Arguments) -> ForgetCall:
-    return ForgetCall(reference(given), _reason(given))
+    """Raises `BadRequest` for what is unknown: a mistyped `dry_run` must not delete."""
+    delete_options.refuse_unknown(given, FORGET.input_schema["properties"], "argument")
+    dry_run = fields.boolean(given.get("dry_run"), "dry_run") or False
+    return ForgetCall(reference(given), _reason(given), dry_run)
 
 
 def correct(given: Arguments) -> CorrectCall:

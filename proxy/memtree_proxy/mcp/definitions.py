@@ -217,7 +217,12 @@ FORGET = ToolDefinition(
         "Delete a memory, because the user asked for it or because it is wrong and nothing takes "
         "its place. Where something does, use `correct`."
     ),
-    input_schema=_object(("id",), id=_ID, reason=_REASON),
+    input_schema=_object(
+        ("id",),
+        id=_ID,
+        reason=_REASON,
+        dry_run={"type": "boolean", "description": "Only tell whether it is there."},
+    ),
     output_schema=_answer(memory_id=_NUMBER, id=_NAME),
     destructive=True,
     repeatable=True,

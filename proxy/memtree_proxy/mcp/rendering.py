@@ -78,8 +78,8 @@ def listed(page: BookPage) -> Json:
     }
 
 
-def forgotten(old: Memory) -> Json:
-    return {"ok": True, **_named(old), "message": "Forgotten"}
+def forgotten(old: Memory, message: str = "Forgotten") -> Json:
+    return {"ok": True, **_named(old), "message": message}
 
 
 def corrected(result: SaveResult) -> Json:

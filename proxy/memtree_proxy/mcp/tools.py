@@ -85,6 +85,9 @@ class MemoryTools:
 
     async def _forget(self, given: Arguments, caller: Caller) -> Json:
         call = arguments.forget(given)
+        if call.dry_run:
+            memory = await self._book.get(caller.scope, call.ref)
+            return rendering.forgotten(memory, "Would be forgotten")
         return rendering.forgotten(await self._book.forget(caller.scope, call.ref, call.reason))
 
     async def _correct(self, given: Arguments, caller: Caller) -> Json:

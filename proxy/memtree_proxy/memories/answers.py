@@ -25,6 +25,11 @@ def answer(shown: Mapping[str, Any], status: int = 200, of: Memory | None = None
     return response
 
 
+def counted(count: int) -> Response:
+    """Answer a dry run: how much would be deleted."""
+    return answer({"dry_run": True, "count": count})
+
+
 def saved(shown: Json, result: SaveResult, text: str) -> Response:
     """201 with the memory, or 200 with the one that says the same. `text`: the field of a text."""
     updates = [] if result.existing else _updates(result.near, text)

@@ -29,12 +29,12 @@ from memtree_proxy.access.auth import Tenant
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.agent.rendering import memory_json
-from memtree_proxy.memories.answers import Json, answer
+from memtree_proxy.memories.answers import Json, answer, counted
 from memtree_proxy.memories.events import EventStreams
 from memtree_proxy.memories.fields import ids, if_version, last_event, limit
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.memories.user import fields, rendering
-from memtree_proxy.memories.user.fields import Deletion
+from memtree_proxy.memories.user.fields import BULK_FIELDS, Deletion
 from memtree_proxy.memories.user.requests import MEMORY, naming, path_id, unknown
 from memtree_proxy.memories.user.rows import row, rows
 
@@ -67,40 +67,43 @@ class CurationRoutes:
         """What a filter or ids mean: their number, or a receipt of their deletion."""
         tenant = await self._requests.tenant(request)
         user = user_scope(request, tenant)
+        dry_run, purge = await self._requests.delete_options(
+            request, queried=AGENT_FIELDS, posted=(*AGENT_FIELDS, *BULK_FIELDS)
+        )
 
         def read(body: Body) -> tuple[AgentScopes | None, Deletion]:
             scopes = _meant(request, body, tenant)
-            return scopes, fields.deletion(
-                body, fields.OF_USERS if scopes is None else fields.OF_AGENTS
-            )
+            known = fields.OF_USERS if scopes is None else fields.OF_AGENTS
+            return scopes, fields.deletion(body, purge, known)
 
         scopes, asked = await self._requests.read(request, read)
-        if asked.dry_run:
-            count = await self._counted(user, scopes, asked)
-            return answer({"dry_run": True, "count": count})
-        receipt = await self._deleted(user, scopes, asked)
+        if dry_run:
+            return counted(await self._counted(user, scopes, asked, purge))
+        receipt = await self._deleted(user, scopes, asked, purge)
         return answer({"deleted": len(receipt.deleted), "verified": receipt.verified})
 
-    async def _counted(self, user: Scope, scopes: AgentScopes | None, asked: Deletion) -> int:
+    async def _counted(
+        self, user: Scope, scopes: AgentScopes | None, asked: Deletion, purge: bool
+    ) -> int:
         if scopes is not None:
             if asked.ids is None:
                 return await self._agents.count(scopes, asked.wanted)
             return await self._agents.known(scopes, asked.ids)
         if asked.ids is None:
             return await self._curation.count(user, asked.wanted)
-        return await self._curation.known(user, asked.ids)
+        return await self._curation.known(user, asked.ids, purge=purge)
 
     async def _deleted(
-        self, user: Scope, scopes: AgentScopes | None, asked: Deletion
+        self, user: Scope, scopes: AgentScopes | None, asked: Deletion, purge: bool
     ) -> DeletionReceipt:
         if scopes is not None and scopes.single is None:
             if asked.ids is None:
-                return await self._agents.delete_matching(scopes, asked.wanted, purge=asked.purge)
-            return await self._agents.delete(scopes, asked.ids, purge=asked.purge)
+                return await self._agents.delete_matching(scopes, asked.wanted, purge=purge)
+            return await self._agents.delete(scopes, asked.ids, purge=purge)
         scope = user if scopes is None else single_scope(scopes)
         if asked.ids is None:
-            return await self._curation.delete_matching(scope, asked.wanted, purge=asked.purge)
-        return await self._curation.delete(scope, asked.ids, purge=asked.purge)
+            return await self._curation.delete_matching(scope, asked.wanted, purge=purge)
+        return await self._curation.delete(scope, asked.ids, purge=purge)
 
     async def undelete(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)

@@ -22,7 +22,6 @@ IF_MATCH_HEADER = "if-match"
 
 _MAX_COUNT = 2**62
 _ETAG = re.compile(r'(?:W/)?"([0-9]{1,18})"|([0-9]{1,18})')
-_SWITCH = {"true": True, "1": True, "false": False, "0": False}
 
 
 def required_text(body: Body, name: str) -> str:
@@ -71,16 +70,6 @@ def queried_tags(query: QueryParams) -> list[str] | None:
 
 def limit(query: Mapping[str, str], most: int, default: int) -> int:
     return fields.integer(query.get("limit"), "limit", 1, most) or default
-
-
-def switch(query: Mapping[str, str], name: str) -> bool | None:
-    """A boolean in a query."""
-    value = query.get(name)
-    if value is None:
-        return None
-    if value.lower() not in _SWITCH:
-        raise BadRequest(f"{name} must be true or false", param=name)
-    return _SWITCH[value.lower()]
 
 
 def if_version(headers: Mapping[str, str]) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
@@ -18,6 +18,8 @@ from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.http import json_body, request_body
 from memtree_proxy.http.json_body import Body
 from memtree_proxy.observability import request_trace
+from memtree_proxy.request import delete_options
+from memtree_proxy.request.delete_options import DeleteOptions
 
 Value = TypeVar("Value")
 
@@ -78,6 +80,22 @@ class MemoryRequests:
             known = await json_body.off_loop(len(raw), lambda: json_body.split(raw))
             setattr(request.state, _BODY, known)
         return known
+
+    async def delete_options(
+        self,
+        request: Request,
+        *switches: str,
+        queried: Collection[str] = (),
+        posted: Collection[str] = (),
+    ) -> DeleteOptions:
+        """How to delete, `dry_run` and `purge` by default. Raises `BadRequest` naming whatever
+        else the request says, but for what may be `queried` or `posted`."""
+        raw = await request_body.kept(request, self._settings.max_body_bytes)
+        body = await self.body(request) if raw else None
+        switches = switches or (delete_options.DRY_RUN, delete_options.PURGE)
+        return delete_options.read(
+            request.query_params, body, switches, queried=queried, posted=posted
+        )
 
     async def read(self, request: Request, read: Callable[[Body], Value]) -> Value:
         """What `read` takes from the body."""

@@ -257,7 +257,9 @@ SCHEMAS: dict[str, Json] = {
             "address": either(ADDRESS_SHAPE, NULL),
             **dict.fromkeys(Receipt._fields, COUNT),
             "deleted_at": {"type": "string", "format": "date-time"},
+            "dry_run": described({"const": True}, "There only where nothing was deleted."),
         },
+        ("object", "scope", "address", *(name for name in Receipt._fields if name != "jobs")),
         description="How much was forgotten. What another live conversation needs is not counted: "
         "it stays.",
     ),

@@ -28,6 +28,7 @@ CONTEXT = (
 _NUMERIC: Json = {"type": "string", "pattern": "^[+-]?[0-9]+$"}
 _ADDRESS: Json = {"type": "string", "pattern": f"^[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}$"}
 _NO: Json = {"enum": [None, False]}
+_DRY_RUN = described(either(BOOLEAN, NULL), "Delete nothing, and answer how much would go.")
 
 
 def messages(settings: Settings) -> Json:
@@ -224,9 +225,10 @@ def _deletion(messages: Json) -> Json:
         "all": {"const": True, "description": "Everything that belongs to the credential."},
     }
     return {
-        "description": "What to forget: exactly one of them.",
+        "description": "What to forget: exactly one of them. Beside a history any field of a chat "
+        "request may stand; whatever else is unknown is a 400.",
         "oneOf": [
-            object_of({**absent, name: shape}, (name,), title=name)
+            object_of({**absent, "dry_run": _DRY_RUN, name: shape}, (name,), title=name)
             for name, shape in choices.items()
         ],
     }

@@ -304,7 +304,10 @@ def _deletion(settings: Settings) -> dict[str, Json]:
             "Context memory",
             "Forget",
             description,
-            {"200": ok("It is gone, from the files as well.", schema("Receipt")), **errors},
+            {
+                "200": ok("It is gone, from the files too, unless `dry_run`.", schema("Receipt")),
+                **errors,
+            },
             parameters=headers.of_deletion(),
             requestBody=ref("requestBodies", "Deletion"),
         )

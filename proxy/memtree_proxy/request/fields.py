@@ -42,6 +42,7 @@ _ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
 _INTEGER = re.compile(r"\s*+([+-]?)([0-9]++)\s*+", re.ASCII)
 NUMBER_PATTERN = r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?"
 _NUMBER = re.compile(NUMBER_PATTERN)
+_SWITCH = {"true": True, "1": True, "false": False, "0": False}
 
 
 def integer(value: object, name: str, low: int, high: int) -> int | None:
@@ -75,6 +76,16 @@ def boolean(value: object, name: str) -> bool | None:
     if value is None or isinstance(value, bool):
         return value
     raise BadRequest(f"{name} must be a boolean", param=name)
+
+
+def switch(query: Mapping[str, str], name: str) -> bool | None:
+    """A boolean in a query."""
+    value = query.get(name)
+    if value is None:
+        return None
+    if value.lower() not in _SWITCH:
+        raise BadRequest(f"{name} must be true or false", param=name)
+    return _SWITCH[value.lower()]
 
 
 def text(value: object, name: str) -> str | None:

@@ -275,7 +275,7 @@ def _documents(routes: DocumentRoutes) -> list[Route]:
     return [
         *own("/rag", routes.namespaces, "GET"),
         *own(root, routes.namespace, "GET", "DELETE"),
-        *own(f"{root}/documents", routes.documents, "GET", "POST"),
+        *own(f"{root}/documents", routes.documents, "GET", "POST", "DELETE"),
         *own(f"{root}/documents/{{documentId}}", routes.document, "GET", "DELETE"),
         *own(f"{root}/search", routes.search, "GET"),
         *everywhere("/rag/{rest:rest}", error_response.not_found),

@@ -47,6 +47,9 @@ def test_a_schema_is_kept_shown_replaced_and_deleted(shell):
     assert shell.run("put", "UserProfile", "-", typed=PROFILE) == "UserProfile replaced\n"
     assert shell.run("list") == "UserProfile\n"
     assert shell.run("list", "--tenant", "local") == ""
+    would = "UserProfile would be deleted; its memories stay\n"
+    assert shell.run("delete", "UserProfile", "--dry-run") == would
+    assert shell.run("list") == "UserProfile\n"
     assert shell.run("delete", "UserProfile") == "UserProfile deleted; its memories stay\n"
     assert shell.run("list") == ""
 

@@ -13,7 +13,7 @@ INPUTS = {
     "remember": {"text", "tags", "source_provider", "importance", "capture_mode", "session_id",
                  "dedup_policy", "expires_at", "last_confirmed_at"},
     "recall": {"query", "tags", "limit", "session_id"},
-    "forget": {"id", "reason"},
+    "forget": {"id", "reason", "dry_run"},
     "correct": {"id", "text", "reason"},
     "confirm": {"id"},
     "list_memories": {"cursor", "limit", "tags"},

@@ -53,6 +53,10 @@ async def keep(options: argparse.Namespace, settings: Settings) -> int:
 
 async def remove(options: argparse.Namespace, settings: Settings) -> int:
     async with _book(options, settings) as (book, tenant):
+        if options.dry_run:
+            await book.get(tenant, options.kind)
+            print(f"{options.kind} would be deleted; its memories stay")
+            return 0
         if not await book.delete(tenant, options.kind):
             raise NotFound("There is no schema of this kind.")
     print(f"{options.kind} deleted; its memories stay")

@@ -77,6 +77,7 @@ def add_delete(commands: CommandGroups) -> None:
     target.add_argument("file", nargs="?", metavar="FILE", help=FILE_HELP)
     target.add_argument("--address", metavar="HEX", help="an address as answers name it")
     target.add_argument("--all", action="store_true", help="everything")
+    sub.add_argument("--dry-run", action="store_true", help="delete nothing, tell how much")
     add_settings(sub, KEEPS)
     sub.set_defaults(run="memtree_proxy.cli.commands:delete")
 

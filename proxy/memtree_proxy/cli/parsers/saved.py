@@ -133,6 +133,7 @@ def add_documents(commands: CommandGroups) -> None:
     delete.add_argument("ids", nargs="*", metavar="ID")
     delete.add_argument("--all", action="store_true", help="all documents of the namespace")
     delete.add_argument("--purge", action="store_true", help="erase them at once")
+    delete.add_argument("--dry-run", action="store_true", help="delete nothing, tell how much")
 
 
 def add_schemas(commands: CommandGroups) -> None:
@@ -149,6 +150,9 @@ def add_schemas(commands: CommandGroups) -> None:
     look = action("show", "one, as it was written", "show")
     put = action("put", "keep one, in the place of one that the kind has", "keep")
     gone = action("delete", "delete one; its memories stay", "remove")
+    gone.add_argument(
+        "--dry-run", action="store_true", help="delete nothing, tell whether it is there"
+    )
     for one in (look, put, gone):
         one.add_argument("kind", metavar="KIND", help="as in UserProfile")
     put.add_argument("file", metavar="FILE", help="its JSON Schema, or - for standard input")

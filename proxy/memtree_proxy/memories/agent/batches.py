@@ -18,7 +18,7 @@ from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.memories.agent import fields
 from memtree_proxy.memories.agent.requests import AgentRequests
 from memtree_proxy.memories.agent.routes import AgentMemoryRoutes
-from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.answers import answer, counted
 
 
 class AgentBatchRoutes:
@@ -32,13 +32,16 @@ class AgentBatchRoutes:
         return await self._memories.stored(request, await self._requests.asked(request, read))
 
     async def delete(self, request: Request) -> Response:
+        how = await self._requests.delete_options(request, posted=("ids", "filters"))
         asked = await self._requests.asked(request, fields.batch_deletion)
         if asked.scopes is None:
             rows = await self._located(request, asked.ids)
-            count = await self._book.delete(rows, purge=asked.purge)
+            deleted = len(rows) if how.dry_run else await self._book.delete(rows, purge=how.purge)
+        elif how.dry_run:
+            deleted = (await self._book.page(asked.scopes, asked.wanted, limit=1)).total
         else:
-            count = await self._book.delete_matching(asked.scopes, asked.wanted, purge=asked.purge)
-        return answer({"success": True, "deleted": count})
+            deleted = await self._book.delete_matching(asked.scopes, asked.wanted, purge=how.purge)
+        return counted(deleted) if how.dry_run else answer({"success": True, "deleted": deleted})
 
     async def update(self, request: Request) -> Response:
         asked = await self._requests.asked(request, fields.batch_update)

@@ -30,7 +30,7 @@ from memtree_proxy.access.agent_scope import (
     single_scope,
 )
 from memtree_proxy.http.json_body import Body
-from memtree_proxy.memories.fields import ids, queried_tags, switch
+from memtree_proxy.memories.fields import ids, queried_tags
 from memtree_proxy.memories.fields import limit as limit_of
 from memtree_proxy.request import fields
 
@@ -75,7 +75,6 @@ class BatchDeletion(NamedTuple):
     ids: list[str]
     scopes: AgentScopes | None
     wanted: MemoryFilter
-    purge: bool
 
 
 class BatchUpdate(NamedTuple):
@@ -202,7 +201,7 @@ def listed(query: QueryParams) -> ListAsked:
     refuse_twice(query, _ONCE)
     refuse_users_filters(query)
     wanted = memory_filter({**query, "tags": queried_tags(query)})
-    if switch(query, "include_superseded"):
+    if fields.switch(query, "include_superseded"):
         wanted = replace(wanted, superseded=True)
     return ListAsked(wanted, limit_of(query, MAX_ROWS, DEFAULT_ROWS), query.get("cursor"))
 
@@ -253,11 +252,10 @@ def batch_update(body: Body, by: RequestContext) -> BatchUpdate:
 
 def batch_deletion(body: Body, by: RequestContext) -> BatchDeletion:
     """Raises `BadRequest` unless it says in exactly one way which memories are meant."""
-    purge = fields.boolean(body.value("purge"), "purge") or False
     if _is_there(body, "ids") == _is_there(body, "filters"):
         raise BadRequest("give either ids or filters", param="ids")
     if _is_there(body, "ids"):
-        return BatchDeletion(_ids(body), None, ANY, purge)
+        return BatchDeletion(_ids(body), None, ANY)
     scopes, wanted = filtered(body.value("filters"), by.tenant, "filters")
     if scopes is None:
         raise BadRequest(f"filters.{AGENT} is required; * means every agent",
@@ -267,7 +265,7 @@ def batch_deletion(body: Body, by: RequestContext) -> BatchDeletion:
             "filters must say more than that: an agent, a subject, threadId, kind or tags",
             param="filters",
         )
-    return BatchDeletion([], scopes, wanted, purge)
+    return BatchDeletion([], scopes, wanted)
 
 
 def filtered(given: object, tenant: str, name: str) -> tuple[AgentScopes | None, MemoryFilter]:

@@ -11,11 +11,11 @@ from memtree.memories.agents.agent_book import AgentBook
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.memories.agents.extraction.agent_extraction import AgentExtraction
 from memtree.memories.scope import Scope
-from memtree_proxy.access.agent_scope import queried_agents
+from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents
 from memtree_proxy.memories.agent import fields, rendering
 from memtree_proxy.memories.agent.requests import AgentRequests
-from memtree_proxy.memories.answers import answer
-from memtree_proxy.memories.fields import if_version, switch
+from memtree_proxy.memories.answers import answer, counted
+from memtree_proxy.memories.fields import if_version
 from memtree_proxy.memories.user.requests import MEMORY, naming, unknown
 from memtree_proxy.request.fields import idempotency_key
 
@@ -99,7 +99,9 @@ class AgentMemoryRoutes:
         return LocatedMemory(located.scope, memory)
 
     async def _delete(self, request: Request, located: LocatedMemory) -> Response:
-        purge = switch(request.query_params, "purge") or False
-        if not await self._book.delete([located], purge=purge):
+        how = await self._requests.delete_options(request, queried=AGENT_FIELDS)
+        if how.dry_run:
+            return counted(1)
+        if not await self._book.delete([located], purge=how.purge):
             raise unknown(MEMORY)
         return answer({"success": True, "deleted_from_groups": 0})

@@ -22,7 +22,7 @@ from memtree_proxy.access.agent_scope import (
 )
 from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.agent.fields import THREAD, refuse_users_filters
-from memtree_proxy.memories.fields import checked_query, queried_tags, searched, switch
+from memtree_proxy.memories.fields import checked_query, queried_tags, searched
 from memtree_proxy.memories.fields import limit as limit_of
 from memtree_proxy.request import fields
 
@@ -87,7 +87,7 @@ def search(query: QueryParams, tenant: str) -> AskedSearch:
             _fields(
                 searched(query),
                 queried_agents(query, tenant),
-                {**given, SUPERSEDED: switch(query, SUPERSEDED)},
+                {**given, SUPERSEDED: fields.switch(query, SUPERSEDED)},
                 limit_of(query, *most),
             ),
         ),

@@ -10,12 +10,12 @@ from memtree.memories.curation import MemoryCuration
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree_proxy.access.auth import Gate
-from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.chat import fields, rendering
 from memtree_proxy.memories.chat.requests import ChatRequests, memory_id, naming_memory
 from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES
 from memtree_proxy.memories.fields import if_version, limit
-from memtree_proxy.memories.user.fields import Deletion
+from memtree_proxy.memories.user.fields import BULK_FIELDS, Deletion
 
 
 class ChatCurationRoutes:
@@ -26,19 +26,20 @@ class ChatCurationRoutes:
     async def delete_many(self, request: Request) -> Response:
         """What a filter or ids mean: their number, or a receipt of their deletion."""
         scope = await self._requests.scope(request)
-        asked = await self._requests.read(request, fields.deletion)
-        if asked.dry_run:
-            return answer({"dry_run": True, "count": await self._counted(scope, asked)})
+        dry_run, purge = await self._requests.delete_options(request, posted=BULK_FIELDS)
+        asked = await self._requests.read(request, lambda body: fields.deletion(body, purge))
+        if dry_run:
+            return counted(await self._counted(scope, asked, purge))
         if asked.ids is None:
-            receipt = await self._curation.delete_matching(scope, asked.wanted, purge=asked.purge)
+            receipt = await self._curation.delete_matching(scope, asked.wanted, purge=purge)
         else:
-            receipt = await self._curation.delete(scope, asked.ids, purge=asked.purge)
+            receipt = await self._curation.delete(scope, asked.ids, purge=purge)
         return answer({"deleted": len(receipt.deleted), "verified": receipt.verified})
 
-    async def _counted(self, scope: Scope, asked: Deletion) -> int:
+    async def _counted(self, scope: Scope, asked: Deletion, purge: bool) -> int:
         if asked.ids is None:
             return await self._curation.count(scope, asked.wanted)
-        return await self._curation.known(scope, asked.ids)
+        return await self._curation.known(scope, asked.ids, purge=purge)
 
     async def tombstones(self, request: Request) -> Response:
         """What was forgotten or replaced, newest first."""

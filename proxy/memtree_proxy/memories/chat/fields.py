@@ -20,7 +20,6 @@ from memtree_proxy.memories.fields import (
     memory_text,
     required_text,
     searched,
-    switch,
 )
 from memtree_proxy.memories.user import fields as of_user
 from memtree_proxy.memories.user.fields import Deletion, Merging
@@ -80,9 +79,9 @@ def search(query: Mapping[str, str]) -> SearchQuery:
     return SearchQuery(searched(query), _filter(query), limit(query, MAX_HITS, HITS))
 
 
-def deletion(body: Body) -> Deletion:
+def deletion(body: Body, purge: bool) -> Deletion:
     """Raises `BadRequest` unless it says in exactly one way which memories are meant."""
-    return of_user.deletion(body, of_user.OF_CHATS)
+    return of_user.deletion(body, purge, of_user.OF_CHATS)
 
 
 def merging(body: Body, most: int) -> Merging:
@@ -101,5 +100,5 @@ def _filter(query: Mapping[str, str]) -> MemoryFilter:
     return MemoryFilter(
         category=fields.choice(query.get("category"), "category", CATEGORIES),
         source_type=fields.choice(query.get("source_type"), "source_type", SOURCE_TYPES),
-        tainted=switch(query, "tainted"),
+        tainted=fields.switch(query, "tainted"),
     )

@@ -9,11 +9,11 @@ from memtree.config import Settings
 from memtree.memories.book import MemoryBook
 from memtree.memories.memory import Memory
 from memtree_proxy.access.auth import Gate
-from memtree_proxy.memories.answers import answer, saved
+from memtree_proxy.memories.answers import answer, counted, saved
 from memtree_proxy.memories.chat import fields, rendering
 from memtree_proxy.memories.chat.requests import ChatRequests, memory_id, naming_memory, unknown
 from memtree_proxy.memories.events import EventStreams
-from memtree_proxy.memories.fields import ids, if_version, last_event, switch
+from memtree_proxy.memories.fields import ids, if_version, last_event
 
 
 class ChatMemoryRoutes:
@@ -72,9 +72,10 @@ class ChatMemoryRoutes:
 
     async def _delete(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        id_ = memory_id(request)
-        purge = switch(request.query_params, "purge") or False
-        if not await self._book.delete(scope, [id_], purge=purge):
+        id_, how = memory_id(request), await self._requests.delete_options(request)
+        if how.dry_run and await self._book.count(scope, [id_], purge=how.purge):
+            return counted(1)
+        if how.dry_run or not await self._book.delete(scope, [id_], purge=how.purge):
             raise unknown()
         return Response(status_code=204)
 

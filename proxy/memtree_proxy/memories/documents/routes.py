@@ -15,10 +15,10 @@ from memtree.memories.documents.document import Document
 from memtree.memories.documents.document_book import DocumentBook, PassageHit, PutDocument
 from memtree.memories.rules.expiry import shown
 from memtree.memories.scope import Scope, checked_id
-from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.documents import fields
-from memtree_proxy.memories.fields import switch
 from memtree_proxy.memories.requests import MemoryRequests
+from memtree_proxy.request.delete_options import DeleteOptions
 
 Json = dict[str, Any]
 
@@ -40,7 +40,8 @@ class DocumentRoutes:
 
     async def documents(self, request: Request) -> Response:
         """The documents of one, by the method."""
-        return await (self._put if request.method == "POST" else self._page)(request)
+        methods = {"POST": self._put, "DELETE": self._clear}
+        return await methods.get(request.method, self._page)(request)
 
     async def document(self, request: Request) -> Response:
         """One document, by the method."""
@@ -87,9 +88,9 @@ class DocumentRoutes:
 
     async def _delete(self, request: Request) -> Response:
         scope, id_ = await self._scope(request), _document_id(request)
-        purge = bool(switch(request.query_params, "purge"))
+        how = await self._requests.delete_options(request)
         with _naming():
-            return answer({"deleted_passages": await self._book.delete(scope, id_, purge=purge)})
+            return _gone(await self._book.delete(scope, id_, **how._asdict()), how)
 
     async def _state(self, request: Request) -> Response:
         scope = await self._scope(request)
@@ -99,13 +100,17 @@ class DocumentRoutes:
 
     async def _clear(self, request: Request) -> Response:
         scope = await self._scope(request)
-        purge = bool(switch(request.query_params, "purge"))
-        return answer({"deleted_passages": await self._book.clear(scope, purge=purge)})
+        how = await self._requests.delete_options(request)
+        return _gone(await self._book.clear(scope, **how._asdict()), how)
 
     async def _scope(self, request: Request) -> Scope:
         tenant = await self._requests.tenant(request)
         namespace = checked_id(request.path_params["namespace"], "namespace")
         return Scope.of_namespace(tenant.id, namespace)
+
+
+def _gone(passages: int, how: DeleteOptions) -> Response:
+    return counted(passages) if how.dry_run else answer({"deleted_passages": passages})
 
 
 def _document_id(request: Request) -> str:

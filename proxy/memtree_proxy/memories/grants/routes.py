@@ -16,9 +16,10 @@ from memtree.memories.grants.signatures.wallets import chain_of, shown_address
 from memtree.memories.grants.wallet_proof import ADDRESS_HEADER
 from memtree.memories.rules.expiry import shown
 from memtree_proxy.http.json_body import Body
-from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request import fields
+from memtree_proxy.request.delete_options import DRY_RUN
 
 Json = dict[str, Any]
 
@@ -62,8 +63,9 @@ class WalletRoutes:
 
     async def release(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        await self._book.release(tenant.id, request.path_params["address"])
-        return answer({"success": True})
+        dry_run = (await self._requests.delete_options(request, DRY_RUN)).dry_run
+        await self._book.release(tenant.id, request.path_params["address"], dry_run=dry_run)
+        return counted(1) if dry_run else answer({"success": True})
 
 
 def posted_grant(body: Body) -> SignedGrant:

@@ -9,10 +9,11 @@ from starlette.responses import Response
 from memtree.errors import NotFound
 from memtree.memories.schemas.memory_schema import checked_kind
 from memtree.memories.schemas.schema_book import PutSchema, SchemaBook
-from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.memories.schemas import fields
 from memtree_proxy.memories.schemas.rendering import schema_json
+from memtree_proxy.request.delete_options import DRY_RUN
 
 _UNKNOWN = "There is no schema of this kind."
 
@@ -66,6 +67,9 @@ class SchemaRoutes:
 
     async def _delete(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
+        if (await self._requests.delete_options(request, DRY_RUN)).dry_run:
+            await self._book.get(tenant.id, _kind(request))
+            return counted(1)
         if not await self._book.delete(tenant.id, _kind(request)):
             raise NotFound(_UNKNOWN, param="kind")
         return answer({"success": True})

@@ -14,12 +14,12 @@ from memtree.memories.transfer.file_items import AUTO, FORMATS
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
 from memtree_proxy.http import request_body
-from memtree_proxy.memories import fields
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.memories.transfer.export_stream import ExportResponse
 from memtree_proxy.memories.transfer.rendering import report_json
 from memtree_proxy.memories.transfer.unpacking import unpacked
+from memtree_proxy.request import fields
 
 
 class TransferRoutes:

@@ -29,7 +29,6 @@ from memtree_proxy.memories.fields import (
     queried_tags,
     required_text,
     searched,
-    switch,
 )
 from memtree_proxy.request import fields
 
@@ -46,6 +45,7 @@ AGENTS_FILTERS = ("kind", "threadId")
 OF_CHATS = ("category", "tags", "source_type", "tainted", "created_from", "created_before")
 OF_USERS = (*OF_CHATS, "group_id")
 OF_AGENTS = (*OF_CHATS, *AGENTS_FILTERS)
+BULK_FIELDS = ("all", "filter", "ids")  # of a request that deletes many
 
 
 class ListQuery(NamedTuple):
@@ -66,12 +66,10 @@ class UserSearchQuery(NamedTuple):
 
 
 class Deletion(NamedTuple):
-    """`ids`: None where a filter says which. `dry_run`: nothing is deleted, they are counted."""
+    """`ids`: None where a filter says which."""
 
     ids: list[str] | None
     wanted: MemoryFilter
-    dry_run: bool
-    purge: bool
 
 
 class Merging(NamedTuple):
@@ -151,9 +149,10 @@ def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
     return wanted, at
 
 
-def deletion(body: Body, known: tuple[str, ...] = OF_USERS) -> Deletion:
+def deletion(body: Body, purge: bool, known: tuple[str, ...] = OF_USERS) -> Deletion:
     """Raises `BadRequest` unless it says in exactly one way which memories are meant; a filter that
-    lets all through is none. `known`: what a filter may say."""
+    lets all through is none. `purge`: all of them means the deleted ones as well. `known`: what a
+    filter may say."""
     every = fields.boolean(body.value("all"), "all")
     given = body.value("filter")
     if given is not None and not isinstance(given, dict):
@@ -161,7 +160,6 @@ def deletion(body: Body, known: tuple[str, ...] = OF_USERS) -> Deletion:
     named = body.value("ids") is not None
     if [bool(every), given is not None, named].count(True) != 1:
         raise BadRequest("give exactly one of filter, ids and all: true")
-    purge = fields.boolean(body.value("purge"), "purge") or False
     wanted = replace(EVERYTHING, deleted=purge) if every else ANY
     if given is not None:
         if set(given) - set(known):
@@ -171,12 +169,7 @@ def deletion(body: Body, known: tuple[str, ...] = OF_USERS) -> Deletion:
             raise BadRequest(
                 "filter must say something; all: true deletes everything", param="filter"
             )
-    return Deletion(
-        ids(body) if named else None,
-        wanted,
-        fields.boolean(body.value("dry_run"), "dry_run") or False,
-        purge,
-    )
+    return Deletion(ids(body) if named else None, wanted)
 
 
 def merging(body: Body, most: int) -> Merging:
@@ -221,7 +214,7 @@ def _category(value: object, name: str) -> str | None:
 def _queried(query: QueryParams) -> Mapping[str, object]:
     """The filters of a query as a body would give them."""
     given: dict[str, object] = {name: query.get(name) for name in OF_USERS}
-    return {**given, "tags": queried_tags(query), "tainted": switch(query, "tainted")}
+    return {**given, "tags": queried_tags(query), "tainted": fields.switch(query, "tainted")}
 
 
 def _included(query: QueryParams) -> tuple[str, ...]:

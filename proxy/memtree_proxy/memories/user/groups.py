@@ -9,7 +9,7 @@ from memtree.errors import BadRequest
 from memtree.memories.user_book import GroupDraft, UserBook
 from memtree.memories.user_memories import GroupChange
 from memtree_proxy.http.json_body import Body
-from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.fields import ids, required_text
 from memtree_proxy.memories.user.rendering import group_json
 from memtree_proxy.memories.user.requests import (
@@ -21,6 +21,7 @@ from memtree_proxy.memories.user.requests import (
     unknown,
 )
 from memtree_proxy.request import fields
+from memtree_proxy.request.delete_options import DRY_RUN
 
 
 class GroupRoutes:
@@ -57,6 +58,10 @@ class GroupRoutes:
 
     async def _delete(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, GROUP)
+        if (await self._requests.delete_options(request, DRY_RUN)).dry_run:
+            with naming(GROUP):
+                await self._users.group(scope, id_)
+            return counted(1)
         if not await self._users.delete_group(scope, id_):
             raise unknown(GROUP)
         return answer({"success": True})
@@ -73,11 +78,17 @@ class GroupRoutes:
         """Take a memory out of a group; the memory stays."""
         scope = await self._requests.scope(request)
         id_, memory_id = path_id(request, GROUP), path_id(request, MEMORY)
+        dry_run = (await self._requests.delete_options(request, DRY_RUN)).dry_run
         with naming(GROUP):
-            removed = await self._users.remove_members(scope, id_, [memory_id])
+            if dry_run:
+                await self._users.group(scope, id_)
+                members = await self._users.groups_of(scope, [memory_id])
+                removed = int(id_ in members.get(memory_id, ()))
+            else:
+                removed = await self._users.remove_members(scope, id_, [memory_id])
         if not removed:
             raise unknown(MEMORY)
-        return answer({"success": True})
+        return counted(removed) if dry_run else answer({"success": True})
 
 
 def _new_group(body: Body) -> GroupDraft:

@@ -9,8 +9,8 @@ from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup
 from memtree_indexer.memory_services import MemoryServices
-from memtree_proxy.memories.answers import answer, saved
-from memtree_proxy.memories.fields import if_version, switch
+from memtree_proxy.memories.answers import answer, counted, saved
+from memtree_proxy.memories.fields import if_version
 from memtree_proxy.memories.user import fields, rendering
 from memtree_proxy.memories.user.requests import (
     GROUP,
@@ -110,9 +110,11 @@ class UserMemoryRoutes:
 
     async def _delete(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
-        purge = switch(request.query_params, "purge") or False
+        how = await self._requests.delete_options(request)
+        if how.dry_run and await self._book.count(scope, [id_], purge=how.purge):
+            return counted(1)
         groups = (await self._users.groups_of(scope, [id_])).get(id_, [])
-        if not await self._book.delete(scope, [id_], purge=purge):
+        if how.dry_run or not await self._book.delete(scope, [id_], purge=how.purge):
             raise unknown(MEMORY)
         return answer({"success": True, "deleted_from_groups": len(groups)})
 

@@ -11,7 +11,14 @@ from memtree_proxy.memories.events import MOST_STREAMS
 from memtree_proxy.openapi import failures, headers
 from memtree_proxy.openapi.memories import parts
 from memtree_proxy.openapi.memories.chat_shapes import CATEGORY
-from memtree_proxy.openapi.memories.parts import answer, asked, limit, memory_operation, named
+from memtree_proxy.openapi.memories.parts import (
+    answer,
+    asked,
+    delete_operation,
+    limit,
+    memory_operation,
+    named,
+)
 from memtree_proxy.openapi.operations import KNOWN, READING
 from memtree_proxy.openapi.shapes import BOOLEAN, Json
 
@@ -185,14 +192,14 @@ def _one(settings: Settings) -> dict[str, Json]:
                 [*given, *named(fields.IF_MATCH_HEADER, content_encoding.HEADER)],
                 "ChatMemoryEdit",
             ),
-            "delete": memory_operation(
+            "delete": delete_operation(
                 TAG,
                 "deleteChatMemory",
                 "Delete a memory",
                 "It is in no answer and no search from now on. For "
                 f"{settings.deleted_days} days it can be brought back, then it is erased.",
                 {"204": gone, **unknown, **known},
-                [*given, parts.purge()],
+                given,
             ),
         },
         f"{_MEMORIES}/{{memoryId}}/confirm": {

@@ -17,6 +17,7 @@ from memtree_proxy.openapi.shapes import (
     described,
     either,
     object_of,
+    schema,
 )
 
 # What is no time, or none in the future, is told by the 400 that refuses it.
@@ -25,6 +26,14 @@ GIVEN_TIME: Json = {"type": "string", "examples": ["2031-03-07", "2031-03-07T10:
 FILTER_CATEGORY: Json = {**NO_NUL, "type": "string", "minLength": 1, "maxLength": 200}
 SOURCE_TYPE: Json = {"type": "string", "enum": list(SOURCE_TYPES)}
 _MAYBE_STRING = either(STRING, NULL)
+SWITCHES = {
+    "dry_run": described(either(BOOLEAN, NULL), "Count them, and delete nothing."),
+    "purge": described(either(BOOLEAN, NULL), "Erase them at once, for good."),
+}
+DRY_RUN = object_of(
+    {"dry_run": {"const": True}, "count": described(COUNT, "How much would go.")},
+    description="Nothing is deleted.",
+)
 BULK_RECEIPT = either(
     object_of(
         {
@@ -37,10 +46,7 @@ BULK_RECEIPT = either(
         },
         description="They are deleted.",
     ),
-    object_of(
-        {"dry_run": {"const": True}, "count": described(COUNT, "Memories that would go.")},
-        description="Nothing is.",
-    ),
+    schema("DryRun"),
 )
 
 
@@ -95,13 +101,9 @@ def bulk_deletion(filters: Mapping[str, Json], more: Mapping[str, Json]) -> Json
             either(BOOLEAN, NULL), "Everything that is stored, also what expired or was replaced."
         ),
     }
-    switches = {
-        "dry_run": described(either(BOOLEAN, NULL), "Count them, and delete nothing."),
-        "purge": described(either(BOOLEAN, NULL), "Erase them at once, for good."),
-    }
     everything = {"required": ["all"], "properties": {"all": {"const": True}}}
     return {
-        **object_of({**which, **switches, **more}, ()),
+        **object_of({**which, **SWITCHES, **more}, (), additionalProperties=False),
         "oneOf": [given_field("filter"), given_field("ids"), everything],
     }
 

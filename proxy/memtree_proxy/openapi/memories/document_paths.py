@@ -8,7 +8,14 @@ from memtree_proxy.memories.documents import fields
 from memtree_proxy.memories.fields import MAX_HITS, MAX_ROWS
 from memtree_proxy.openapi import failures, headers
 from memtree_proxy.openapi.memories import parts
-from memtree_proxy.openapi.memories.parts import answer, asked, limit, memory_operation, named
+from memtree_proxy.openapi.memories.parts import (
+    answer,
+    asked,
+    delete_operation,
+    limit,
+    memory_operation,
+    named,
+)
 from memtree_proxy.openapi.operations import KNOWN, READING
 from memtree_proxy.openapi.shapes import STRING, Json, content, either, schema
 
@@ -31,8 +38,12 @@ def parameters() -> dict[str, Json]:
 def paths(settings: Settings) -> dict[str, Json]:
     return {
         "/rag": {"get": _namespaces(settings)},
-        _ROOT: {"get": _state(settings), "delete": _clear(settings)},
-        f"{_ROOT}/documents": {"get": _page(settings), "post": _put(settings)},
+        _ROOT: {"get": _state(settings), "delete": _clear(settings, "clearNamespace")},
+        f"{_ROOT}/documents": {
+            "get": _page(settings),
+            "post": _put(settings),
+            "delete": _clear(settings, "deleteDocuments"),
+        },
         f"{_ROOT}/documents/{{documentId}}": {
             "get": _show(settings),
             "delete": _delete(settings),
@@ -69,14 +80,14 @@ def _state(settings: Settings) -> Json:
     )
 
 
-def _clear(settings: Settings) -> Json:
-    return memory_operation(
+def _clear(settings: Settings, id_: str) -> Json:
+    return delete_operation(
         TAG,
-        "clearNamespace",
+        id_,
         "Delete all documents",
         "All of a namespace.",
         {"200": answer("How much went.", "DeletedPassages"), **failures.of(settings, 400, *KNOWN)},
-        [*named("namespace"), parts.purge()],
+        [*named("namespace")],
     )
 
 
@@ -125,7 +136,7 @@ def _show(settings: Settings) -> Json:
 
 
 def _delete(settings: Settings) -> Json:
-    return memory_operation(
+    return delete_operation(
         TAG,
         "deleteDocument",
         "Delete a document",
@@ -134,7 +145,7 @@ def _delete(settings: Settings) -> Json:
             "200": answer("How much went.", "DeletedPassages"),
             **failures.of(settings, 400, 404, *KNOWN),
         },
-        [*named("namespace", "documentId"), parts.purge()],
+        [*named("namespace", "documentId")],
     )
 
 

@@ -13,7 +13,7 @@ from memtree_proxy.http import content_encoding
 from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.memories import parts
 from memtree_proxy.openapi.memories.grant_shapes import ADDRESS
-from memtree_proxy.openapi.memories.parts import answer, memory_operation, named
+from memtree_proxy.openapi.memories.parts import answer, delete_operation, memory_operation, named
 from memtree_proxy.openapi.operations import KNOWN, READING
 from memtree_proxy.openapi.shapes import STRING, Json
 
@@ -109,7 +109,7 @@ def _bind(settings: Settings) -> Json:
 
 
 def _release(settings: Settings) -> Json:
-    return memory_operation(
+    return delete_operation(
         TAG,
         "releaseWallet",
         "Release a wallet",
@@ -117,6 +117,7 @@ def _release(settings: Settings) -> Json:
         "prove it from now on.",
         {"200": answer("It is nobody's.", "Success"), **failures.of(settings, 400, 404, *KNOWN)},
         named(_ADDRESS),
+        purged=False,
     )
 
 

@@ -30,6 +30,7 @@ VERSION = described({"type": "integer", "minimum": 1}, "One more with each chang
 # Anything but white space, as Python's `str.strip` takes it.
 SAYS_SOMETHING = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 SEARCHED: Json = {"type": "string", "pattern": SAYS_SOMETHING, "maxLength": MAX_QUERY}
+_OFF: Json = {"type": "boolean", "default": False}
 NO_NUL: Json = {"not": {"pattern": r"\x00"}}
 
 
@@ -104,6 +105,29 @@ def memory_operation(
     return operation(id_, tag, summary, description, responses, parameters=given, **more)
 
 
+def delete_operation(
+    tag: str,
+    id_: str,
+    summary: str,
+    description: str,
+    responses: Json,
+    given: list[Json],
+    *,
+    purged: bool = True,
+) -> Json:
+    """`responses`: those of a deletion; a dry run is answered with 200 as well. `purged`: whether
+    it may erase at once."""
+    counted = {**answer("How much would go.", "DryRun"), **responses.get("200", {})}
+    if "200" in responses:
+        gone = responses["200"]["content"]["application/json"]["schema"]
+        counted["content"] = content(either(gone, schema("DryRun")))
+    dry_run = query("dry_run", "Delete nothing, and answer how much would go.", _OFF)
+    switches = [dry_run, purge()] if purged else [dry_run]
+    told = f"{description} What the route does not know is refused (400), and nothing deleted."
+    answers = {**responses, "200": counted}
+    return memory_operation(tag, id_, summary, told, answers, [*given, *switches])
+
+
 def answer(description: str, *names: str, etag: bool | None = False) -> Json:
     """`names`: of the shapes that it may have. `etag`: None where not all of them have one."""
     tagged = {"etag": {"schema": STRING, "description": "The version.", "required": bool(etag)}}
@@ -143,7 +167,7 @@ def purge() -> Json:
     return query(
         "purge",
         "Erase it at once, for good; also one that was deleted before.",
-        {"type": "boolean", "default": False},
+        _OFF,
     )
 
 

@@ -6,7 +6,7 @@ from memtree.config import Settings
 from memtree_proxy.http import content_encoding
 from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.memories import parts
-from memtree_proxy.openapi.memories.parts import answer, memory_operation, named
+from memtree_proxy.openapi.memories.parts import answer, delete_operation, memory_operation, named
 from memtree_proxy.openapi.memories.schema_shapes import KIND
 from memtree_proxy.openapi.operations import KNOWN, READING
 from memtree_proxy.openapi.shapes import Json
@@ -103,11 +103,12 @@ def _change(settings: Settings) -> Json:
 
 
 def _delete(settings: Settings) -> Json:
-    return memory_operation(
+    return delete_operation(
         TAG,
         "deleteSchema",
         "Delete a schema",
         "Its memories stay as they are.",
         {"200": answer("It is gone.", "Success"), **failures.of(settings, 400, 404, *KNOWN)},
         named("kind"),
+        purged=False,
     )

@@ -15,7 +15,13 @@ from memtree_proxy.openapi.memories import parts
 from memtree_proxy.openapi.memories.agent import paths as agent_paths
 from memtree_proxy.openapi.memories.agent import search as agent_search
 from memtree_proxy.openapi.memories.curation_shapes import FILTER_CATEGORY, GIVEN_TIME, SOURCE_TYPE
-from memtree_proxy.openapi.memories.parts import answer, memory_operation, named, query
+from memtree_proxy.openapi.memories.parts import (
+    answer,
+    delete_operation,
+    memory_operation,
+    named,
+    query,
+)
 from memtree_proxy.openapi.operations import KNOWN, READING
 from memtree_proxy.openapi.shapes import Json
 from memtree_proxy.request.fields import IDEMPOTENCY_HEADER
@@ -190,14 +196,14 @@ def _one(settings: Settings) -> dict[str, Json]:
                 ],
                 "AnyMemoryEdit",
             ),
-            "delete": memory_operation(
+            "delete": delete_operation(
                 TAG,
                 "deleteMemory",
                 "Delete a memory",
                 "It is in no answer, no search and no group from now on. For "
                 f"{settings.deleted_days} days it can be brought back, then it is erased.",
                 {"200": answer("It is gone.", "MemoryDeleted"), **unknown, **known},
-                [*given, *agent_paths.whose(), parts.purge()],
+                [*given, *agent_paths.whose()],
             ),
         },
     }
@@ -253,10 +259,10 @@ def _group(settings: Settings) -> dict[str, Json]:
                 },
                 posted, "MemoryGroupEdit",
             ),
-            "delete": memory_operation(
+            "delete": delete_operation(
                 TAG, "deleteMemoryGroup", "Delete a group", "Its memories stay.",
-                {"200": answer("It is gone.", "Done"), **unknown, **known}, given,
-            ),
+                {"200": answer("It is gone.", "Done"), **unknown, **known}, given, purged=False,
+),
         },
         f"{root}/memories": {
             "post": memory_operation(
@@ -267,11 +273,11 @@ def _group(settings: Settings) -> dict[str, Json]:
             )
         },
         f"{root}/memories/{{memory_id}}": {
-            "delete": memory_operation(
+            "delete": delete_operation(
                 TAG, "removeMemoryFromGroup", "Take a memory out of a group", "The memory stays.",
                 {"200": answer("It is out of it.", "Done"), **unknown, **known},
-                [*given, *named("memory_id")],
-            )
+                [*given, *named("memory_id")], purged=False,
+)
         },
     }  # fmt: skip
 

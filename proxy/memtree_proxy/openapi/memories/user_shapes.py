@@ -17,6 +17,7 @@ from memtree_proxy.openapi import headers
 from memtree_proxy.openapi.memories.agent.shapes import MANY
 from memtree_proxy.openapi.memories.curation_shapes import (
     BULK_RECEIPT,
+    DRY_RUN,
     FILTER_CATEGORY,
     GIVEN_TIME,
     SOURCE_TYPE,
@@ -148,6 +149,7 @@ SCHEMAS: dict[str, Json] = {
         {"success": _DONE, "deleted_from_groups": described(COUNT, "Groups that it was in.")}
     ),
     "BulkReceipt": BULK_RECEIPT,
+    "DryRun": DRY_RUN,
     "MemoryGroup": object_of(_GROUP, description="Memories that belong together."),
     "MemoryGroups": object_of({"groups": array(schema("MemoryGroup"))}),
     "GroupMembersAdded": object_of(

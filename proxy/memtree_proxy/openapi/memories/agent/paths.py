@@ -84,7 +84,7 @@ def paths(settings: Settings) -> dict[str, Json]:
                 f"Those with these ids (up to {MOST_TOGETHER}), of the calling user and of all "
                 "agents, or what filters mean among agents' memories: all or none. Ids that name "
                 "none of them are not counted, repeated ones count once.",
-                {"200": answer("How many went.", "BatchDeleted"), **reading},
+                {"200": answer("How many went, or would go.", "BatchDeleted", "DryRun"), **reading},
                 body,
                 "BatchDeletion",
             )

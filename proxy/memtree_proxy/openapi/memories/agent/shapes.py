@@ -12,6 +12,7 @@ from memtree.memories.rules.tags import MAX_TAG
 from memtree.memories.schemas.memory_schema import KIND_PATTERN
 from memtree_proxy.memories.agent.fields import MAX_MESSAGE_ID, ROLES
 from memtree_proxy.openapi import headers
+from memtree_proxy.openapi.memories.curation_shapes import SWITCHES
 from memtree_proxy.openapi.memories.parts import MEMORY_ID, TIME, VERSION
 from memtree_proxy.openapi.shapes import (
     BOOLEAN,
@@ -245,9 +246,10 @@ def _deletion() -> Json:
             {
                 "ids": either(_ids(), NULL),
                 "filters": either(wanted, NULL),
-                "purge": described(either(BOOLEAN, NULL), "Erase them at once, for good."),
+                **SWITCHES,
             },
             (),
+            additionalProperties=False,
         ),
         "oneOf": [_given("ids"), _given("filters")],
     }

@@ -1,0 +1,60 @@
+"""How a delete route is asked to delete: with `dry_run`, with `purge`.
+
+Both may stand in the query or in the body. A delete route refuses whatever else it does not know:
+to ignore a mistyped `dry_run`, or a filter of another route, would delete more than was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from starlette.datastructures import QueryParams
+
+from memtree.errors import BadRequest
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.request import fields
+
+DRY_RUN, PURGE = "dry_run", "purge"
+MAX_NAME_CHARS = 80  # of an unknown name in an error
+
+
+class DeleteOptions(NamedTuple):
+    """`dry_run`: delete nothing and answer how much would go. `purge`: erase it for good."""
+
+    dry_run: bool
+    purge: bool
+
+
+def read(
+    query: QueryParams,
+    body: Body | None,
+    switches: Collection[str] = (DRY_RUN, PURGE),
+    *,
+    queried: Iterable[str] = (),
+    posted: Iterable[str] = (),
+) -> DeleteOptions:
+    """`queried`, `posted`: what else the query and the body may hold. Raises `BadRequest` naming
+    whatever is unknown, and a switch that stands in both."""
+    refuse_unknown(query, {*switches, *queried}, "query parameter")
+    refuse_unknown(body.spans if body else (), {*switches, *posted}, "field")
+    values = {}
+    for name in switches:
+        asked = fields.switch(query, name)
+        value = fields.boolean(body.value(name), name) if body else None
+        if len(query.getlist(name)) > 1 or None not in (asked, value):
+            raise BadRequest(f"{name} is given twice", param=name)
+        values[name] = bool(asked or value)
+    return DeleteOptions(values.get(DRY_RUN, False), values.get(PURGE, False))
+
+
+def refuse_unknown(given: Iterable[str], known: Collection[str], what: str) -> None:
+    """Raise `BadRequest` for the first name that is not known. `what`: the kind of name."""
+    for name in given:
+        if name not in known:
+            short = name[:MAX_NAME_CHARS]
+            raise BadRequest(
+                f"{short} is no {what} here; known are {', '.join(sorted(known))}; "
+                "nothing was deleted",
+                param=short,
+            )
