@@ -33,10 +33,15 @@ class Terminal:
         self.printed = ""
 
     def run(self, *words: str, typed: str = "") -> list[str]:
-        """The lines of a command that succeeds."""
+        """The lines of a command that succeeds; a key that it makes stands alone on standard
+        output, what is said about it on the other."""
         code, out, err = self._run(words, typed)
-        assert (code, err) == (0, "")
-        return out
+        assert code == 0
+        if not err:
+            return out
+        (value,) = out
+        named, once = err.splitlines()
+        return [named, value, once]
 
     def refused(self, *words: str, typed: str = "") -> str:
         """What a command says that changes nothing."""

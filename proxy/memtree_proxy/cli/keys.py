@@ -38,9 +38,7 @@ async def create(options: argparse.Namespace, settings: Settings) -> int:
         if options.plan:
             made = chosen(await store.list_keys(), key_id)
             await open_memories(store).set_plan(made.tenant, options.plan)
-    print(f"{key_id}  {one_line(options.label)}")
-    if not options.value:
-        print(f"{values[0]}\n{_ONCE}")
+    _say(f"{key_id}  {one_line(options.label)}", None if options.value else values[0])
     return 0
 
 
@@ -49,10 +47,19 @@ async def add_value(options: argparse.Namespace, settings: Settings) -> int:
     async with opened(settings) as store:
         key = chosen(await store.list_keys(), options.key)
         await store.add_values(key.id, values, only=options.only)
-    print(f"{key.id}  {one_line(key.label)}")
-    if not options.value:
-        print(f"{values[0]}\n{_ONCE}")
+    _say(f"{key.id}  {one_line(key.label)}", None if options.value else values[0])
     return 0
+
+
+def _say(named: str, made: str | None) -> None:
+    """Print which key it is and, alone on standard output, a value that was made: `$(memtree keys
+    create LABEL)` is the value."""
+    if made is None:
+        print(named)
+        return
+    print(named, file=sys.stderr)
+    print(made)
+    print(_ONCE, file=sys.stderr)
 
 
 async def remove_value(options: argparse.Namespace, settings: Settings) -> int:
