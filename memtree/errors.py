@@ -113,14 +113,17 @@ class ContextOverflow(MemTreeError):
     code = "context_length_exceeded"
     kind = "invalid_request_error"
 
-    def __init__(self, limit: int, tokens: int) -> None:
+    def __init__(self, limit: int, tokens: int, reserve: int = 0) -> None:
+        """`limit`: the model's window. `tokens`: what was posted and `reserve`, the room that it
+        has to leave for the answer."""
+        kept = f" Of these, {reserve} are kept for the answer." if reserve else ""
         super().__init__(
             f"This model's maximum context length is {limit} tokens. "
-            f"However, your messages resulted in {tokens} tokens.",
+            f"However, your messages resulted in {tokens} tokens.{kept}",
             param="messages",
         )
         self.limit = limit
-        self.tokens = tokens
+        self.tokens = tokens - reserve
 
 
 class UnsupportedMedia(MemTreeError):

@@ -129,7 +129,7 @@ class ContextMemory:
         indexed = IndexRequest(posted, ask.expiration_days, generation)
         admitted = packing.admit(posted, limits, fixed)
         if isinstance(admitted, packing.Refuse):
-            raise ContextOverflow(admitted.limit, admitted.tokens)
+            raise ContextOverflow(ask.window, admitted.tokens + ask.reserve, ask.reserve)
         if isinstance(admitted, packing.Pass):
             return self._passed(indexed, ask, limits, admitted)
         fits = posted.tokens <= limits.prompt - fixed and not ask.hard

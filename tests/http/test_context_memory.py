@@ -371,7 +371,10 @@ async def test_the_answer_that_is_asked_for_is_kept_free():
     assert fits.status_code == 200
     assert refused.status_code == 413
     assert refused.json()["error"]["code"] == "context_length_exceeded"
-    assert "16174 tokens. However, your messages resulted in 16175" in refused.text
+    assert (
+        "maximum context length is 18000 tokens. However, your messages resulted in 18001 tokens. "
+        "Of these, 1826 are kept for the answer."
+    ) in refused.text
     assert refused.headers["x-memtree-state"] == "refused"
     assert refused.headers["x-memtree-raw-tokens"] == "16175"
 
