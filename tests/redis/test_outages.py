@@ -98,6 +98,20 @@ async def test_a_deletion_while_redis_is_away_is_made_up_for(away, monkeypatch):
     assert await away.queue.pending("a") == Pending(0, 0)
 
 
+async def test_a_deletion_waits_for_nobody_once_redis_is_known_to_be_away(away, monkeypatch):
+    monkeypatch.setattr(outbox, "ANSWER", SECONDS)  # more than the test has
+    chat = await Chat("a", said("alder", 3)).plant(away.store)
+    submit(away, chat)
+    await away.arrived()
+    away.server.kill()
+    async with asyncio.timeout(SECONDS):
+        assert await away.queue.forget("a", None) == 0
+    away.server.start()
+    await away.arrived()
+    with away.server.client() as client:
+        assert not client.keys("memtree:payload:*")
+
+
 @pytest.mark.slow
 async def test_workers_come_back_by_themselves(away, caplog):
     caplog.set_level(logging.INFO)

@@ -136,12 +136,20 @@ class Outbox:
                 return None
         except (RedisError, OSError) as error:
             self._link.lost(error)
+            self._release_forgets()
             return AGAIN
         except Exception:
             log.exception("queue.outbox_failed")
             return AGAIN
         self._link.found()
         return 0.0
+
+    def _release_forgets(self) -> None:
+        """Let deletions go on that wait for a number which nobody can tell now; what they delete
+        is still to be sent."""
+        for _, gone_jobs in self._forgets.values():
+            if not gone_jobs.done():
+                gone_jobs.set_result(set())
 
     async def _forget_first(self) -> None:
         whose = next(iter(self._forgets))
