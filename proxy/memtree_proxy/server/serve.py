@@ -57,7 +57,7 @@ async def serve(settings: Settings) -> None:
                 allow_many_files()
                 # Signals from the first line on that says that it serves
                 with short_collections(), server.capture_signals():
-                    waits = await store_is_away(runtime)
+                    waits = await store_is_away(runtime, settings)
                     announce(settings, runtime, listen(sockets, settings.host), waits)
                     async with loading_behind(runtime):
                         await server.serve(sockets)
@@ -210,8 +210,12 @@ async def refuse_open_door(settings: Settings, runtime: Runtime) -> None:
     )
 
 
-async def store_is_away(runtime: Runtime) -> bool:
-    """Whether a store that is a server does not answer: it may come later, and is waited for."""
+async def store_is_away(runtime: Runtime, settings: Settings) -> bool:
+    """Return True if a store that is a server does not answer: it may come later. A file of this
+    machine is only waited for, since opening it may take longer than that on a busy one."""
+    if not settings.store.startswith("postgres"):
+        await runtime.store.has_keys()
+        return False
     try:
         async with asyncio.timeout(STORE_SECONDS):
             await runtime.store.has_keys()
