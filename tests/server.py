@@ -54,6 +54,13 @@ def free_port() -> int:
     raise RuntimeError("no port is free")
 
 
+@functools.cache
+def _client() -> httpx.Client:
+    """The one client of this process, since a new one loads the certificates for 30 ms. It keeps no
+    connection: servers are killed, and ports are used again. Threads may share it."""
+    return httpx.Client(trust_env=False, limits=httpx.Limits(max_keepalive_connections=0))
+
+
 class Server:
     """A running server; `url` ends before the path. `kill` is SIGKILL, `stop` is SIGTERM."""
 
@@ -85,7 +92,7 @@ class Server:
             if self.process.poll() is not None:
                 break
             with contextlib.suppress(httpx.HTTPError):
-                if httpx.get(f"{self.url}/health", trust_env=False).status_code == 200:
+                if _client().get(f"{self.url}/health").status_code == 200:
                     return
             time.sleep(0.05)
         self.process.kill()
@@ -94,12 +101,10 @@ class Server:
 
     def post(self, path: str, json: object, **headers: str) -> httpx.Response:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return httpx.post(
-            self.url + path, json=json, headers=named, timeout=PATIENCE, trust_env=False
-        )
+        return _client().post(self.url + path, json=json, headers=named, timeout=PATIENCE)
 
     def get(self, path: str, **headers: str) -> httpx.Response:
-        return httpx.get(self.url + path, headers=headers, timeout=PATIENCE, trust_env=False)
+        return _client().get(self.url + path, headers=headers, timeout=PATIENCE)
 
     def settle(self, headers: dict[str, str], seconds: float = PATIENCE) -> None:
         """Wait until nothing of the calling tenant is pending."""
