@@ -39,10 +39,7 @@ async def test_every_route_reaches_the_upstream(route: str, base: str, upstream:
     async with edge(base) as client:
         answer = await client.post(route + "?a=b%20c", content=ODD)
     assert answer.content == PLAIN_BYTES
-    path = (
-        b"/up/v1/" + route.partition("/chat")[1].encode()[1:] + route.partition("/chat")[2].encode()
-    )
-    assert (upstream.last.path, upstream.last.query) == (path, b"a=b%20c")
+    assert (upstream.last.path, upstream.last.query) == (b"/up/v1/chat/completions", b"a=b%20c")
 
 
 async def test_memory_off_sends_identical_bytes(base: str, upstream: FakeUpstream):
@@ -323,3 +320,35 @@ async def test_a_large_body_arrives_whole(base: str, upstream: FakeUpstream):
     assert upstream.last.body == posted
     assert upstream.last.header("content-length") == [str(len(posted))]
     assert not upstream.last.header("transfer-encoding")
+
+
+@pytest.mark.parametrize("said", ["banana", "onn", "2", "on, off"])
+async def test_a_switch_that_nobody_knows_is_off_and_says_so(
+    said: str, base: str, upstream: FakeUpstream
+):
+    headers = {"x-polychat-memory": said, "memory": "true"}
+    async with edge(base, memory=True) as client:
+        for content in (dumps(turn()), b"no JSON"):
+            answer = await client.post("/v1/chat/completions", content=content, headers=headers)
+            assert answer.headers["x-memtree-state"] == "off"
+            assert answer.headers["x-memtree-reason"] == "unknown-switch"
+            assert upstream.last.body == content
+
+
+async def test_an_empty_switch_says_nothing(base: str):
+    async with edge(base, memory=True) as client:
+        answer = await client.post(
+            "/v1/chat/completions", json=turn(), headers={"x-polychat-memory": " "}
+        )
+    assert answer.headers.get("x-memtree-reason") != "unknown-switch"
+    assert answer.headers["x-memtree-state"] != "off"
+
+
+@pytest.mark.parametrize("path", ["/chat_completions", "/api/v1/chat_completions"])
+@pytest.mark.parametrize("switch", ["on", "off"])
+async def test_the_upstream_knows_chats_by_one_path(
+    path: str, switch: str, base: str, upstream: FakeUpstream
+):
+    async with edge(base) as client:
+        await client.post(path, json=turn(), headers={"x-polychat-memory": switch})
+    assert upstream.last.path.endswith(b"/v1/chat/completions")

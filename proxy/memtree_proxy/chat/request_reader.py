@@ -90,12 +90,13 @@ def read(
 
     A body that is no sound JSON object goes on as it came: the upstream judges it.
     """
-    scope = chat_scope.of(tenant, headers)
+    scope, trouble = chat_scope.of(tenant, headers), memory_switch.trouble(headers)
     try:
         body = split() if split else json_body.split(content)
     except BadRequest:
         on = memory_switch.by_headers(headers, settings.memory)
-        return ChatRequest(dialect, content, content, State.INVALID_HISTORY if on else State.OFF)
+        state = State.INVALID_HISTORY if on else State.OFF
+        return ChatRequest(dialect, content, content, state, reason=trouble)
     suffix = memory_switch.suffix_of(body)
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.present else {}
     shadowed = fields.shadowed(body, headers, settings)
@@ -103,7 +104,7 @@ def read(
     options, rag = memory_options.of(body), rag_options.of(body)
     memories = sources.wanted(tenant, scope, user, options, rag)
     plain = body.rewritten(changed)
-    chat = ChatRequest(dialect, content, plain, changed=changed, model=suffix.model)
+    chat = ChatRequest(dialect, content, plain, changed=changed, model=suffix.model, reason=trouble)
     if on and shadowed:  # its history is not read now: it must not wait
         ours = {name: headers[name] for name in fields.READ_HEADERS if name in headers}
         shadow = ShadowRequest(dialect, body, suffix, ours)
@@ -122,7 +123,7 @@ def read(
         return dataclasses.replace(chat, state=State.INTERNAL) if packed else chat
     if history.passes:
         state = State.PASSED if packed else chat.state
-        return dataclasses.replace(chat, state=state, reason=history.passes if packed else "")
+        return dataclasses.replace(chat, state=state, reason=history.passes if packed else trouble)
     memories = sources.NONE if whole else memories
     groups = _groups(headers, settings, packed=packed and not whole, scope=memories.chat)
     usable = groups and learned.takes_tools(tenant, suffix.model)

@@ -15,6 +15,7 @@ from memtree_proxy.http import content_encoding
 _KEPT = "memtree_raw"  # of the state of a request
 # A posted file unpacks to so many times what was received, and a megabyte: real ones to ten times.
 RATIO, SPARE = 20, 1 << 20
+CHAT_ALIAS = "/chat_completions"  # ours alone: no upstream knows it
 PREFIXES = ("/api/v1", "/api", "/v1", "")  # longest first: /api/v1/models is /models
 
 
@@ -120,6 +121,8 @@ def target(request: Request) -> str:
     path = without_prefix(raw.partition(b"?")[0].decode("latin-1"))
     if {".", ".."} & set(unquote(path).replace("\\", "/").split("/")):
         raise BadRequest("the path must not hold . or .. segments")
+    if path == CHAT_ALIAS:
+        path = "/chat/completions"
     query = request.scope["query_string"].decode("latin-1")
     return f"{path}?{query}" if query else path
 

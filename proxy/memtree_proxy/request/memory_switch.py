@@ -16,7 +16,9 @@ from memtree_proxy.http.own_headers import FLAG_HEADER, MEMORY_HEADER, TOOLS_HEA
 from memtree_proxy.request import fields
 
 _SUFFIX = re.compile(r":memory(?:-([0-9]{1,9}))?(?=:|$)")
-# What the headers may say; anything else counts as nothing said.
+UNKNOWN_SWITCH = "unknown-switch"
+# What the headers may say. Anything else counts as off in `MEMORY_HEADER`, which is read by nobody else,
+# and as nothing said in the others.
 WORDS = {
     **dict.fromkeys(("on", "true", "yes", "1"), True),
     **dict.fromkeys(("off", "false", "no", "0"), False),
@@ -48,13 +50,13 @@ def suffix_of(body: Body) -> Suffix:
 
 def by_headers(headers: Mapping[str, str], default: bool) -> bool:
     """What the headers alone say: for a body that cannot be read."""
-    return _decide([_word(headers, MEMORY_HEADER), _word(headers, FLAG_HEADER)], default)
+    return _decide([_switched(headers), _word(headers, FLAG_HEADER)], default)
 
 
 def wanted(body: Body, headers: Mapping[str, str], suffix: Suffix, default: bool) -> bool:
     """An off wins over every on. Raises `BadRequest` for a `memory` that is no boolean."""
     answers = [
-        _word(headers, MEMORY_HEADER),
+        _switched(headers),
         _word(headers, FLAG_HEADER),
         fields.boolean(body.value("memory"), "memory"),
         suffix.present or None,
@@ -66,6 +68,16 @@ def recall_tools(headers: Mapping[str, str], default: bool) -> bool:
     """Whether the model may be offered tools of ours."""
     answer = _word(headers, TOOLS_HEADER)
     return default if answer is None else answer
+
+
+def trouble(headers: Mapping[str, str]) -> str:
+    """The reason for `x-memtree-reason` where `MEMORY_HEADER` says what nobody knows, else ""."""
+    said = headers.get(MEMORY_HEADER, "").strip()
+    return UNKNOWN_SWITCH if said and _word(headers, MEMORY_HEADER) is None else ""
+
+
+def _switched(headers: Mapping[str, str]) -> bool | None:
+    return False if trouble(headers) else _word(headers, MEMORY_HEADER)
 
 
 def _word(headers: Mapping[str, str], name: str) -> bool | None:
