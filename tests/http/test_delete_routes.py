@@ -20,13 +20,13 @@ ONE_MEMORY = "/memories/{memory_id}"
 
 
 class Deletion(NamedTuple):
-    """A request that deletes `count`. `there`: answered with 200 while it is not deleted, or with
+    """A request that deletes `gone`. `there`: answered with 200 while it is not deleted, or with
     something in the list under this name."""
 
     method: str
     path: str
     body: dict[str, Any] | None
-    count: int
+    gone: int
     there: str
     listed: str = ""
 
@@ -202,7 +202,7 @@ async def test_a_dry_run_deletes_nothing(prepare: Prepare, query: str, fields: d
         answer = await send(server, asked, query, **fields)
         shown = answer.json()
         assert (answer.status_code, shown["dry_run"]) == (200, True), answer.text
-        assert shown.get("count", shown.get("addresses")) == asked.count
+        assert shown.get("count", shown.get("addresses")) == asked.gone
         assert await is_there(server, asked)
         done = await send(server, asked, "dry_run=0")
         assert done.status_code in (200, 204), done.text

@@ -18,6 +18,12 @@ CALLER = Caller(Scope.of_user("t_tenant", "ann"), "key-1")
 GIVEN = {"text": "canary text", "query": "canary query", "id": 1, "reason": "canary reason"}
 
 
+def given_to(name: str) -> dict[str, Any]:
+    """`forget` refuses what it does not know."""
+    known = BY_NAME[name].input_schema["properties"]
+    return {key: GIVEN[key] for key in GIVEN if key in known} if name == "forget" else GIVEN
+
+
 class BrokenBook:
     """Raises one error from whatever is asked of it."""
 
@@ -41,7 +47,7 @@ def tools(error: BaseException) -> tuple[MemoryTools, BrokenBook]:
 @pytest.mark.parametrize("name", BY_NAME)
 async def test_a_refusal_is_an_answer(name):
     carried, book = tools(errors.StoreUnavailable("the store is locked"))
-    content, failed = await carried.call(name, GIVEN, CALLER)
+    content, failed = await carried.call(name, given_to(name), CALLER)
     assert failed
     assert content == {"ok": False, "error": "DATABASE_ERROR", "message": "the store is locked"}
     ((_, given, _),) = book.asked
@@ -52,7 +58,7 @@ async def test_a_refusal_is_an_answer(name):
 async def test_a_defect_is_an_answer_that_says_nothing_of_itself(name, caplog):
     carried, _ = tools(TypeError("canary of the defect"))
     with caplog.at_level(logging.DEBUG):
-        content, failed = await carried.call(name, GIVEN, CALLER)
+        content, failed = await carried.call(name, given_to(name), CALLER)
     assert failed
     assert content["error"] == "INTERNAL_ERROR"
     assert "canary" not in str(content)
@@ -79,7 +85,7 @@ async def test_the_key_of_idempotency_goes_to_the_book():
 async def test_the_log_names_tool_tenant_and_code(caplog):
     carried, _ = tools(errors.NotFound("canary"))
     with caplog.at_level(logging.INFO):
-        await carried.call("forget", GIVEN, CALLER)
+        await carried.call("forget", given_to("forget"), CALLER)
     assert "mcp.call tool=forget tenant=t_tenant error=NOT_FOUND ms=" in caplog.text
     assert "canary" not in caplog.text
 
