@@ -123,12 +123,18 @@ def _any(patterns: list[str]) -> re.Pattern[str]:
     return lazily(grouped(_CAPITAL.sub(lambda found: found.group().lower(), "|".join(patterns))))
 
 
-OVERRIDE, SYNTAX, META = map(_any, (_OVERRIDES, _SYNTAX, _META))
+_OVERRIDE, _SYNTAX_OF_PROMPTS, META = map(_any, (_OVERRIDES, _SYNTAX, _META))
 IN_HEADLINE, IN_BODY = _any(_ADDRESS + _ORDERS), _any(_ADDRESS + _ORDERS + _DEEDS)
 # Invisible to a reader, not to a model: tag characters, direction overrides, zero-width joins.
 _HIDDEN = lazily(
     "[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\x00-\x08\x0b-\x1f]"
 )
+
+
+def overriding(text: str) -> re.Match[str] | None:
+    """What overrides instructions or imitates a prompt, found in the text in lower case."""
+    lower = _lowered(text)
+    return _OVERRIDE.search(lower) or _SYNTAX_OF_PROMPTS.search(lower)
 
 
 def injected(headline: str, body: str, said: str = "") -> str:
@@ -141,8 +147,7 @@ def injected(headline: str, body: str, said: str = "") -> str:
         return f"hidden character U+{ord(match.group()):04X}"
     headline, body = map(_plain, (headline, body))
     for text in (headline, body):
-        lower = _lowered(text)
-        if match := OVERRIDE.search(lower) or SYNTAX.search(lower):
+        if match := overriding(text):
             return _as_written(text, match)
     if match := IN_HEADLINE.search(_lowered(headline)):
         return _as_written(headline, match)

@@ -17,7 +17,7 @@ from memtree_proxy.request import fields
 
 _SUFFIX = re.compile(r":memory(?:-([0-9]{1,9}))?(?=:|$)")
 UNKNOWN_SWITCH = "unknown-switch"
-# What the headers may say. Anything else counts as off in `MEMORY_HEADER`, which is read by nobody else,
+# What the headers may say. Anything else counts as off in `MEMORY_HEADER`, which nobody else reads,
 # and as nothing said in the others.
 WORDS = {
     **dict.fromkeys(("on", "true", "yes", "1"), True),

@@ -21,7 +21,7 @@ import msgspec
 from memtree.memories.injection.rendering import CUT, one_line
 from memtree.memories.memory import Memory
 from memtree.memories.rules.expiry import shown
-from memtree.summaries.checks.injection import OVERRIDE, SYNTAX
+from memtree.summaries.checks.injection import overriding
 from memtree.summaries.prompts import mark_for
 from memtree.summaries.replies import answered
 from memtree.text import secrets
@@ -125,7 +125,7 @@ def grounded(text: str, question: str, memories: Sequence[Memory]) -> GroundedAn
     numbers = [one for one in found.get("sources") or () if type(one) is int]
     cited = [one for one in dict.fromkeys(numbers) if 1 <= one <= min(MOST, len(memories))]
     said = found[KEY][:REACH]
-    if not answer or not cited or OVERRIDE.search(said) or SYNTAX.search(said):
+    if not answer or not cited or overriding(said):
         return UNKNOWN
     lines = "\n".join(line(one, memories[one - 1]) for one in cited)
     known = set(map(int, _figures(f"{lines}\n{question[:ASKED]}")))
