@@ -27,6 +27,7 @@ from memtree.memories.schemas.ports import SchemaStore
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import GroupChange, MemoryGroup, SettingsChange
 from memtree.memories.user_ports import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
+from memtree.ports.store import ProviderObjects
 from memtree.stores.memories import counters, reading, search, shown
 from memtree.stores.memories.rows import scope_values
 from memtree.stores.memories.store import SqlMemories
@@ -64,7 +65,7 @@ def methods(port: type) -> dict[str, inspect.Signature]:
 
 
 SCOPED = (MemoryStore, MemoryGroups, UserSettingsStore, ExtractedMessages)
-OF_TENANTS = (AgentMemories, AgentSearchStore, SchemaStore, WalletStore)
+OF_TENANTS = (AgentMemories, AgentSearchStore, SchemaStore, WalletStore, ProviderObjects)
 
 
 @pytest.mark.parametrize("kind", [*SCOPED, SqlMemories])

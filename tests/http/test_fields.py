@@ -210,13 +210,13 @@ def test_what_is_no_suffix_stays(model: str):
         ({}, {"memory": "0"}, True, False),
         ({"model": "m:memory"}, {"memory": "0"}, True, False),
         ({}, {"x-polychat-memory": ""}, False, False),
-        ({}, {"x-polychat-memory": "2"}, True, True),
+        ({}, {"x-polychat-memory": "2"}, True, False),
         ({"memory": True}, {}, False, True),
         ({"model": "m:memory"}, {}, False, True),
         ({"model": "m:memory"}, {"x-polychat-memory": "off"}, True, False),
         ({"memory": False}, {"x-polychat-memory": "on"}, True, False),
         ({"memory": True}, {"x-polychat-memory": "off"}, True, False),
-        ({"memory": None}, {"x-polychat-memory": "maybe"}, True, True),
+        ({"memory": None}, {"x-polychat-memory": "maybe"}, True, False),
     ],
 )
 def test_the_switch(posted: dict[str, Any], headers: dict[str, str], default: bool, on: bool):

@@ -242,7 +242,13 @@ async def test_beside_a_cookie_the_user_id_is_ignored():
 )
 async def test_without_a_known_credential_nothing_is_answered(headers: dict[str, str]):
     async with opened() as memories:
-        made = edge(None, keys=FakeKeys(acme=["K"]), book=memories.book, memories=memories.store)
+        made = edge(
+            None,
+            keys=FakeKeys(acme=["K"]),
+            book=memories.book,
+            memories=memories.store,
+            failed_keys_per_minute=1_000,
+        )
         async with made as client:
             for method, path, posted, _ in [*ROUTES, ("GET", "/events", None, 200)]:
                 answer = await client.request(

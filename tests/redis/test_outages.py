@@ -161,7 +161,8 @@ def _copy(chat, n):
     from memtree.tree.work import LeafWork
     from memtree_indexer.jobs import job
 
-    history = replace(chat.history, addresses=(b"%d" % n, b"%d end" % n))
+    tenant = f"tenant {n % 2}"  # one of them alone may not fill it
+    history = replace(chat.history, tenant=tenant, addresses=(b"%d" % n, b"%d end" % n))
     leaf = chat.work[0].leaf
     renamed = type(leaf)(b"%d" % n, *[getattr(leaf, name) for name in leaf.__struct_fields__[1:]])
     return job(history, b"%d" % n, [LeafWork(renamed, 0)])

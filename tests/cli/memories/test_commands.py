@@ -103,7 +103,7 @@ def test_documents_are_not_listed_among_memories(shell: Shell, tmp_path: Path) -
 
 def test_a_key_names_its_tenant(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keys", "create", "laptop", "--store", shell.url]) == 0
-    value = capsys.readouterr().out.splitlines()[1]
+    value = capsys.readouterr().out.strip()
     shell.run("add", "a fact", "--tenant", "laptop")
     assert shell.rows("list") == []
     assert [row["text"] for row in shell.rows("list", "--tenant", "laptop")] == ["a fact"]
