@@ -63,17 +63,11 @@ OTHER_VARIABLES = frozenset(
 MODES = ("stable", "auto", "fresh")
 SHADOW = "shadow"  # a mode of the chat routes alone: nothing is changed, only measured
 MAY_BE_ZERO = frozenset(
-    {
-        "port",
-        "deleted_days",
-        "requests_per_minute",
-        "import_seconds",
-        "failed_keys_per_minute",
-        "embedding_dimensions",
-        "summary_requests_per_minute",
-        "summary_tokens_per_minute",
-        "summary_tokens_per_day",
-    }
+    """
+    port deleted_days requests_per_minute import_seconds failed_keys_per_minute
+    embedding_dimensions summary_requests_per_minute summary_tokens_per_minute
+    summary_tokens_per_day
+    """.split()
 )
 MAX_PORT = 65535
 

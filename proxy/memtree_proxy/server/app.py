@@ -200,8 +200,7 @@ def create_app(services: Services) -> Starlette:
             Middleware(BrowserGuard, policy=policy, gate=gate, routes=routes),
         ],
     )
-    app.state.shadows = shadows
-    app.state.usage = usage
+    app.state.shadows, app.state.usage = shadows, usage
     app.state.mcp, app.state.objects = mcp, server_key.objects
     app.state.streams = streams
     app.router.redirect_slashes = False
