@@ -29,7 +29,7 @@ _METER: ContextVar[CpuMeter | None] = ContextVar("cpu_meter", default=None)
 
 @contextmanager
 def metered() -> Iterator[CpuMeter]:
-    """What `counted` work of this task takes, also in threads that it starts."""
+    """Measure the CPU of `counted` work of this task, also in threads that it starts."""
     token = _METER.set(meter := CpuMeter())
     try:
         yield meter

@@ -408,7 +408,7 @@ async def _row(server: InProcess, shape: Shape, number: int) -> Row:
 
 
 def _cpu() -> float:
-    """Of this process and of its children, those that run included."""
+    """Return the CPU seconds of this process and of its children, those that run included."""
     ticks = 0
     for task in Path("/proc/self/task").iterdir():
         for child in (task / "children").read_text().split():

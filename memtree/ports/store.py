@@ -342,8 +342,8 @@ TALLY_DAYS = 400
 
 
 class ProviderObjects(Protocol):
-    """Which tenant made which object that the provider keeps: files, answers, containers. Known are
-    digests of tenant and id together; neither is kept. Raises as `TreeStore` does.
+    """Remembers which tenant made an object that the provider keeps: a file, answer, container.
+    It holds digests of tenant and id together, and neither of the two. Raises as `TreeStore` does.
 
     Like access keys they outlive a deletion of memories: the objects are still at the provider."""
 

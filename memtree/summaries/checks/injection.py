@@ -132,7 +132,7 @@ _HIDDEN = lazily(
 
 
 def overriding(text: str) -> re.Match[str] | None:
-    """What overrides instructions or imitates a prompt, found in the text in lower case."""
+    """Find words that override instructions or imitate a prompt, in the text in lower case."""
     lower = _lowered(text)
     return _OVERRIDE.search(lower) or _SYNTAX_OF_PROMPTS.search(lower)
 

@@ -138,7 +138,7 @@ def _paragraph(lines: Sequence[str], found: list[LineKind], start: int, end: int
 
 
 def _is_listing(names: Sequence[str]) -> bool:
-    """Whether all are names of files, one of them without a space."""
+    """Return True if all are names of files, one of them without a space."""
     return (
         len(names) > 1
         and all(_FILE_NAME.match(name[-READ:]) for name in names)

@@ -236,7 +236,7 @@ class RecentLookups(Generic[Value]):
         self._known: OrderedDict[str, tuple[float, Value]] = OrderedDict()
 
     def known(self, key: str) -> Value | None:
-        """What was looked up last, however long ago."""
+        """Return the result of the last look-up, however old."""
         return self._known[key][1] if key in self._known else None
 
     async def get(self, key: str, look_up: Callable[[], Awaitable[Value]]) -> Value:

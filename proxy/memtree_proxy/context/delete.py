@@ -118,7 +118,7 @@ class Deletion:
 
 
 def known_fields(body: Body) -> frozenset[str]:
-    """What the body may hold: the fields of a chat request only beside its history."""
+    """Return the fields the body may hold: those of a chat request only beside its history."""
     own = frozenset({*NAMES, "tenant"})
     posted = any(posted_history.is_given(body, name) for name in NAMES[:2])
     return own | REQUEST_FIELDS if posted else own

@@ -138,7 +138,7 @@ class MadeIds:
             self._decoder, self._unreadable = None, True
 
     def feed(self, chunk: bytes) -> set[str]:
-        """Of the answer's next bytes, which may begin and end anywhere."""
+        """Return the ids in the answer's next bytes, which may begin and end anywhere."""
         found: set[str] = set()
         try:
             for piece in self._decoder.pieces(chunk) if self._decoder else (chunk,):
@@ -148,7 +148,7 @@ class MadeIds:
         return found
 
     def end(self) -> set[str]:
-        """Of what no line's end followed."""
+        """Return the ids in the last line, which nothing ended."""
         return self._told()
 
     def _read(self, piece: bytes) -> set[str]:

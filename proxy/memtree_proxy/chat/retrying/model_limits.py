@@ -28,7 +28,7 @@ _Rows = OrderedDict[tuple[str, str], _Learned]
 
 
 class ModelLimits:
-    """Of one process; windows in our tokens. The oldest rows are forgotten first."""
+    """The limits that one process has learned; windows in our tokens. The oldest go first."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
