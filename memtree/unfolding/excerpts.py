@@ -24,7 +24,7 @@ from memtree.unfolding.telling_lines import telling_lines
 from memtree.unfolding.units import FRAGMENT, WHOLE, Unit, UnitIndex
 
 LABEL = 6  # tokens of `[123 user]` with its indentation and the line's end
-MOST_SHORT = 0.06  # of the excerpts may be shorter than that
+MOST_FRAGMENTS = 0.08  # share of excerpts that may be fragments (docs/decisions/0019)
 LOPSIDED = 3.0  # assistant text over user text, per message
 LEAD = 60  # best passages that come before all shares
 LEAD_UNIT = 160  # tokens; a message up to this size is quoted whole among them
@@ -123,7 +123,7 @@ class Units:
         self._told: set[int] = set()  # passages of which a line is quoted
         self._numbers: dict[int, ExcerptChoice] = {}  # what was chosen, by its number in `shown`
         self._dropped: set[TextSpan] = set()
-        self._short = 0  # chosen pieces that are shorter than `FRAGMENT`
+        self._fragments = 0  # chosen pieces under `FRAGMENT` tokens that are no whole message
 
     def choose(self, room: Room, lines: Shares | None = None) -> list[ExcerptChoice]:
         """The best that fits; with shares first what these are for."""
@@ -205,8 +205,6 @@ class Units:
         for row in rows.tolist():
             if failed > PATIENCE or judged > LOOKED_AT or room.excerpts < 2 * LABEL:
                 break
-            if self._has_enough_short() and self._index.is_short(row):
-                continue  # with more excerpts beside it there may be room for it later
             unit = self._unit(row, whole)
             if unit is None:
                 continue
@@ -215,7 +213,7 @@ class Units:
                 continue
             judged += 1
             choices = self._judged(unit, reason)
-            if choices is None or self._are_short(choices):
+            if choices is None or self._adds_too_many_fragments(choices):
                 continue
             if not self._pay(choices, room):
                 failed += 1
@@ -225,12 +223,13 @@ class Units:
             chosen += choices
         return chosen
 
-    def _has_enough_short(self) -> bool:
-        return self._short > MOST_SHORT * len(self._numbers)
+    def _adds_too_many_fragments(self, choices: Sequence[ExcerptChoice]) -> bool:
+        """Return True if one of these is a fragment and there are enough of these already."""
+        enough = self._fragments > MOST_FRAGMENTS * len(self._numbers)
+        return enough and any(map(self._is_fragment, choices))
 
-    def _are_short(self, choices: Sequence[ExcerptChoice]) -> bool:
-        """Whether these are pieces too short for how many of them there are already."""
-        return self._has_enough_short() and any(choice.tokens < FRAGMENT for choice in choices)
+    def _is_fragment(self, choice: ExcerptChoice) -> bool:
+        return choice.tokens < FRAGMENT and not self._index.is_whole(choice.span)
 
     def _pay(self, choices: Sequence[ExcerptChoice], room: Room) -> bool:
         """Take these, with their paths, where there is room."""
@@ -240,7 +239,7 @@ class Units:
         if not room.fits(size, path):
             return False
         room.pay(size, path)
-        self._short += sum(choice.tokens < FRAGMENT for choice in choices)
+        self._fragments += sum(map(self._is_fragment, choices))
         for row in sorted(rows):
             self._taken.add(self._index.unit(row).key)
             if self._paths:
@@ -322,7 +321,7 @@ class Units:
         for number in self._shown.inside(self._index.text(choice.span), said):
             if (other := self._numbers.pop(number, None)) is not None:
                 self._dropped.add(other.span)
-                self._short -= other.tokens < FRAGMENT
+                self._fragments -= self._is_fragment(other)
                 room.excerpts += other.tokens + LABEL
 
     def _unit(self, row: int, most: int = WHOLE) -> Unit | None:

@@ -5,6 +5,7 @@ What this file does not do: choose among them (`excerpts.py`).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -51,9 +52,10 @@ class UnitIndex:
     def message_of(self, row: int) -> int:
         return int(self._message[row])
 
-    def is_short(self, row: int) -> bool:
-        """Whether a passage is of a message of a few words."""
-        return bool(self.message_tokens[self._message[row]] < FRAGMENT)
+    def is_whole(self, span: TextSpan) -> bool:
+        """Return True if a span reaches both borders of its message, white space aside."""
+        text = self.text(TextSpan(span.message, 0, sys.maxsize))
+        return not text[: span.start].strip() and not text[span.end :].strip()
 
     def is_allowed(self, unit: Unit) -> bool:
         return bool(self._allowed[unit.row])
