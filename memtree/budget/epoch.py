@@ -29,7 +29,7 @@ from memtree.conversation.history import History
 from memtree.text.memory_lines import MemoryVersion
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
 
-PLAN_VERSION = 3  # of everything that turns a plan into bytes: another version, another epoch
+PLAN_VERSION = 4  # of everything that turns a plan into bytes: another version, another epoch
 ID_BYTES = 12
 GROWTH, SMALL_GROWTH = 0.8, 0.5  # of the target, where growth ends if rounds are small
 # Of the high-water mark, where what a model thought is bound to what it was sent: it ends earlier
@@ -90,16 +90,14 @@ class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     reasons: bytes = b""  # of the excerpts of the block, as in `Plan`
     ranks: bytes = b""
     partial: bool = False
+    named: bytes = b""  # of the excerpts of the block, as `days`
+    days: tuple[int, ...] = ()
 
     @property
     def recall(self) -> RecallPlan:
         """The recall block."""
-        return RecallPlan(self.block, self.outline, self.notes, self.reasons, self.ranks)
-
-    @property
-    def sent_block(self) -> RecallPlan:
-        """What of the recall block makes its bytes."""
-        return RecallPlan(self.block, self.outline, self.notes)
+        kept = (self.reasons, self.ranks, self.named, self.days)
+        return RecallPlan(self.block, self.outline, self.notes, *kept)
 
     @property
     def shows(self) -> bool:

@@ -373,7 +373,7 @@ def _shown(
     turn: EpochTurn,
 ) -> tuple[bytes, RecallPlan, tuple[int, ...], tuple[MemoryVersion, ...]]:
     """What of a turn makes its bytes."""
-    return turn.epoch, turn.sent_block, turn.recalled, turn.memories
+    return turn.epoch, turn.recall.sent, turn.recalled, turn.memories
 
 
 def _wants(posted: History) -> bool:

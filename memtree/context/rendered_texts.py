@@ -72,7 +72,7 @@ class RenderedTexts:
         """The text of a recall block within an epoch; empty where it shows nothing."""
         if not plan:
             return ""
-        shown = RecallPlan(plan.excerpts, plan.outline, plan.notes)
+        shown = plan.sent
         return self._kept(
             posted,
             (epoch.id, shown),

@@ -26,14 +26,19 @@ _TAG = re.compile(
 )
 
 
+def speaker(text: str) -> str:
+    """The name that a message begins with; empty without one."""
+    found = _TAG.match(text, 0, min(len(text), REACH))
+    return found["name"].strip() if found else ""
+
+
 def tag(text: str) -> str:
     """The name that a message begins with, in lower case; empty without one.
 
     >>> tag("[1:56 pm] Ada: Hello"), tag("**Ada** (10:02): Hello"), tag("Hello Ada")
     ('ada', 'ada', '')
     """
-    found = _TAG.match(text, 0, min(len(text), REACH))
-    return found["name"].strip().lower() if found else ""
+    return speaker(text).lower()
 
 
 class Speakers:
@@ -68,8 +73,7 @@ class Speakers:
     def named(self, query: Collection[int]) -> Mapping[int, frozenset[int]]:
         """The speakers that a query names, each with the terms of the name. `query`: its terms. A
         first name is enough. None where the history is no transcript."""
-        turns = sum(self._counts[number] for number in self._often.values())
-        if turns < SHARE * max(1, len(self)):
+        if not self._is_transcript():
             return {}
         found = {}
         for name, number in self._often.items():
@@ -77,6 +81,18 @@ class Speakers:
             if own and own[0] in query:
                 found[number] = frozenset(own)
         return found
+
+    def begins_with_name(self, message: int) -> bool:
+        """Return True if a message of a transcript begins with the name of one who says much."""
+        return (
+            message < len(self)
+            and self._is_transcript()
+            and self._of[message] in set(self._often.values())
+        )
+
+    def _is_transcript(self) -> bool:
+        turns = sum(self._counts[number] for number in self._often.values())
+        return turns >= SHARE * max(1, len(self))
 
     def says(self, speaker: int, messages: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which of these messages are the speaker's; none that was not read yet."""

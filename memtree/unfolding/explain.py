@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, count
 
 import msgspec
 
@@ -19,7 +19,7 @@ from memtree.tree.btree import walk
 from memtree.tree.node import KIND_NAMES, Frontier, Node, NodePlace, after
 from memtree.unfolding.excerpts import ExcerptChoice
 from memtree.unfolding.labels import NO_NOTE
-from memtree.unfolding.memory_text import placed
+from memtree.unfolding.memory_text import placed, runs, spent
 from memtree.unfolding.plan import (
     ExcerptNote,
     KeptReason,
@@ -29,7 +29,7 @@ from memtree.unfolding.plan import (
     TextSpan,
     kept_reasons,
 )
-from memtree.unfolding.quotes import Quote, first_piece, quotes
+from memtree.unfolding.quotes import Quote, cut_lines, first_piece, quotes
 from memtree.unfolding.rules import CurrentRule, ledger
 from memtree.unfolding.unfold import Unfolding
 
@@ -90,7 +90,8 @@ class ExplainedNode:
 class ExplainedExcerpt:
     """Code points [start, end) of the string at `part` (such as `content[0]`) of the posted message
     with index `message`; `sha256`: of these in UTF-8, in hex. `path`: the nodes above it, top
-    first. `also`: posted messages that say the same. `rank`: as in `KeptReason`."""
+    first. `also`: posted messages that say the same. `rank`: as in `KeptReason`. `run`: excerpts of
+    one number stand under one label, counted from 0; None: a rule."""
 
     message: int
     part: str
@@ -103,6 +104,7 @@ class ExplainedExcerpt:
     path: tuple[bytes, ...] = ()
     also: tuple[int, ...] = ()
     rank: int | None = None
+    run: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +137,15 @@ class ExplainedCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
+    """`spent`: tokens of the memory message by kind, as `memory_text.spent`. `cut_lines`: signs
+    that quotations leave out, lest a quoted line pass for one of ours."""
+
     nodes: tuple[ExplainedNode, ...] = ()
     excerpts: tuple[ExplainedExcerpt, ...] = ()
     candidates: tuple[ExplainedCandidate, ...] = ()
     rules: tuple[ExplainedRule, ...] = ()
+    spent: Mapping[str, int] = field(default_factory=dict)
+    cut_lines: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,17 +202,19 @@ def explanation(evidence: Evidence) -> Explanation:
     """What an answer shows and why; hashes and counts all of its excerpts."""
     history, plan, passages = evidence.history, evidence.plan, evidence.passages
     rules = [_excerpt(evidence, quote, RULE) for quote in quotes(plan.rules, history)]
+    numbers = count()
     return Explanation(
         nodes=tuple(_outlined(evidence)),
         excerpts=(
             *rules,
-            *_excerpts(evidence, plan),
-            *chain(*(_excerpts(evidence, block) for block in evidence.blocks)),
+            *chain(*(_excerpts(evidence, shown, numbers) for shown in (plan, *evidence.blocks))),
         ),
         candidates=tuple(
             _candidate(history, passages[row]) for row in evidence.left_out if row in passages
         ),
         rules=explained_rules(history, evidence.rules, plan.rules),
+        spent=spent(plan, history, evidence.nodes),
+        cut_lines=cut_lines((*plan.rules, *evidence.shown.excerpts), history),
     )
 
 
@@ -265,18 +274,23 @@ def _outlined(evidence: Evidence) -> Iterator[ExplainedNode]:
         )
 
 
-def _excerpts(evidence: Evidence, plan: Plan | RecallPlan) -> Iterator[ExplainedExcerpt]:
-    """Those of a recall block are recalled, whatever it was that they were chosen by."""
+def _excerpts(
+    evidence: Evidence, plan: Plan | RecallPlan, numbers: Iterator[int]
+) -> Iterator[ExplainedExcerpt]:
+    """Those of a recall block are recalled, whatever it was that they were chosen by. `numbers`: of
+    the runs."""
     kept = defaultdict(list)
     for span, reason in zip(plan.excerpts, kept_reasons(plan), strict=False):
         kept[span.message].append((span, reason))
-    for entry in placed(plan.excerpts, plan.notes, plan.outline):
-        for quote in quotes(entry.spans, evidence.history):
-            spans = kept[quote.span.message]
-            why = _best(reason for span, reason in spans if _meets(span, quote.span))
-            if isinstance(plan, RecallPlan):
-                why = why._replace(reason=RECALLED)
-            yield _excerpt(evidence, quote, why, entry.path, entry.note)
+    for run in runs(placed(plan), evidence.history):
+        number = next(numbers)
+        for entry in run:
+            for quote in quotes(entry.spans, evidence.history):
+                spans = kept[quote.span.message]
+                why = _best(reason for span, reason in spans if _meets(span, quote.span))
+                if isinstance(plan, RecallPlan):
+                    why = why._replace(reason=RECALLED)
+                yield _excerpt(evidence, quote, why, entry.path, entry.note, number)
 
 
 def _best(reasons: Iterable[KeptReason]) -> KeptReason:
@@ -296,6 +310,7 @@ def _excerpt(
     kept: KeptReason,
     path: Sequence[OutlineNode] = (),
     note: ExcerptNote = NO_NOTE,
+    run: int | None = None,
 ) -> ExplainedExcerpt:
     chosen = () if kept.reason == RECALLED else evidence.chosen
     why = next((choice for choice in chosen if _inside(choice.span, quote.span)), None)
@@ -312,6 +327,7 @@ def _excerpt(
         rank=kept.rank,
         path=tuple(shown.id for shown in path),
         also=tuple(evidence.history.posted[message] for message in note.also),
+        run=run,
     )
 
 

@@ -1,7 +1,11 @@
-"""Lines of ours around verbatim text: which message it is of, and what is said of it.
+"""Lines of ours around verbatim text: which messages it is of, and what is said of them.
 
-[3669 user]
-[3670 tool, read_file src/app.py; newest version up to 3702; same text: 12, 45]
+    ¶3669 user
+    ¶3670 tool, read_file src/app.py, 2026-03-01; newest version up to 3702; same text: 12, 45 ...
+    ¶3671-3674 Vanessa:
+
+The last form stands on the line of the text that it names: messages that begin with their speaker's
+name need nothing but their number.
 """
 
 from __future__ import annotations
@@ -14,12 +18,14 @@ import msgspec
 from memtree.conversation.history import History
 from memtree.conversation.media.placeholders import placeholders
 from memtree.conversation.message import RESULT_ROLES, Message, ToolCall
+from memtree.unfolding.own_lines import MARK, without_tags
 from memtree.unfolding.plan import ExcerptNote, TextSpan
 
 MOST_NUMBERS = 8  # of messages that say the same; more are counted
 ARGUMENT = 60  # characters of a call's main argument
 _READ = 4_000  # characters of a call's arguments that are looked at
 _CALLS = 3  # calls of one message that a label names
+_SWITCH = 8  # characters of a text among a call's arguments that says no more than yes or no
 NO_NOTE = ExcerptNote(-1)
 
 # What a call is about, by the names that clients give it; else the first text among its arguments.
@@ -36,27 +42,43 @@ _ESCAPED = {"\\n": " ", "\\t": " ", "\\r": " ", '\\"': '"', "\\\\": "\\", "\\/":
 _PATCHED = re.compile(r"\*\*\* (?:Update|Add|Delete) File: ([^\n]{1,200})")
 
 
-def label(message: int, spans: Sequence[TextSpan], note: ExcerptNote, history: History) -> str:
-    """The line before excerpts of one message: its number and role, what a tool was called for,
-    what it held that is not text, and the note."""
-    said = [_who(message, spans, history)]
+def label(
+    spans: Sequence[TextSpan], note: ExcerptNote, history: History, last: int, day: str, cut: bool
+) -> str:
+    """The line before excerpts of one message, or of messages up to `last` of one role: numbers and
+    role, what a tool was called for, what they held that is not text, the day, the note, and `...`
+    where the beginning of the message is left out (`cut`)."""
+    message = spans[0].message
+    said = [f"{numbered(message, last, history)} {_who(message, spans, history)}"]
     if media := placeholders(history.messages[message]):
         said.append("with " + " ".join(media))
-    return f"[{', '.join(said)}{_noted(note, history)}]"
+    if day:
+        said.append(day)
+    return f"{', '.join(said)}{_noted(note, history)}{' ...' * cut}"
+
+
+def named_label(first: int, last: int, history: History, day: str) -> str:
+    """What stands on the line of messages that begin with their speaker's name."""
+    return f"{numbered(first, last, history)}{f' ({day})' * bool(day)} "
+
+
+def numbered(first: int, last: int, history: History) -> str:
+    """Our mark with the numbers of messages [first, last]."""
+    low, high = history.posted[first], history.posted[last]
+    return f"{MARK}{low}" if low == high else f"{MARK}{low}-{high}"
 
 
 def _who(message: int, spans: Sequence[TextSpan], history: History) -> str:
     info = history.facts[message]
-    number = f"{history.posted[message]} {info.role}"
     if info.role in RESULT_ROLES:
         call = answered_call(message, history)
-        return f"{number}, {call_label(call)}" if call else number
+        return f"{info.role}, {call_label(call)}" if call else info.role
     calls = _quoted_calls(history.messages[message], spans, history) if info.calls else []
     if not calls:
-        return number
+        return info.role
     named = "; ".join(call_label(call) for call in calls[:_CALLS])
     more = f" and {len(calls) - _CALLS} more" if len(calls) > _CALLS else ""
-    return f"{number}, calls {named}{more}"
+    return f"{info.role}, calls {named}{more}"
 
 
 def _quoted_calls(message: Message, spans: Sequence[TextSpan], history: History) -> list[ToolCall]:
@@ -93,33 +115,42 @@ def answered_call(message: int, history: History) -> ToolCall | None:
 def call_label(call: ToolCall) -> str:
     """A call's name and main argument in one short line, as in `read_file src/app.py`."""
     argument = main_argument(call.arguments)
-    name = _line(call.name, ARGUMENT)
+    name = shown_line(call.name, ARGUMENT)
     return f"{name} {argument}" if argument else name
 
 
 def main_argument(arguments: str) -> str:
     """What a call is about: its command, path, pattern or the like, in one line of at most 60
-    characters without brackets; empty where it has none. Reads the first 4,000 characters."""
+    characters; empty where it has none. Reads the first 4,000 characters."""
     beginning = arguments[:_READ]
     if patched := _PATCHED.search(beginning.replace("\\n", "\n")):
-        return _line(patched[1], ARGUMENT)
+        return shown_line(patched[1], ARGUMENT)
     if not (match := _MAIN.search(beginning) or _FIRST.search(beginning)):
         plain = beginning.strip()
-        return "" if plain[:1] in "{[" else _line(plain, ARGUMENT)
-    return _line(_ESCAPE.sub(_unescaped, match[1]), ARGUMENT)
+        return "" if plain[:1] in "{[" else shown_line(plain, ARGUMENT)
+    return shown_line(_ESCAPE.sub(_unescaped, match[1]), ARGUMENT)
 
 
 def tells_all(arguments: str) -> bool:
-    """Whether a label says all that a call's arguments hold: they are one value, in short."""
-    if len(arguments) > 2 * ARGUMENT:
+    """Return True if a label says all that a call's arguments hold: one value in short, beside
+    switches and numbers."""
+    if len(arguments) > 8 * ARGUMENT:
         return False
     try:
         held = msgspec.json.decode(arguments)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return False
-    if not isinstance(held, dict) or len(held) > 1:
+    if not isinstance(held, dict):
         return False
-    return list(held.values()) in ([], [main_argument(arguments)])
+    values = list(held.values())
+    main = main_argument(arguments)
+    if main in values:
+        values.remove(main)
+    return not any(isinstance(value, dict | list) or _is_text(value) for value in values)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and len(value) > _SWITCH
 
 
 def _unescaped(match: re.Match[str]) -> str:
@@ -129,10 +160,11 @@ def _unescaped(match: re.Match[str]) -> str:
     return _ESCAPED.get(escape, escape[1:])
 
 
-def _line(text: str, most: int) -> str:
-    """One line without brackets and control characters; a path that is too long keeps its end."""
-    plain = "".join(c if c.isprintable() and c not in "[]<>" else " " for c in text)
-    line = " ".join(plain.split())
+def shown_line(text: str, most: int) -> str:
+    """One line of at most `most` characters, without our tags and control characters; a path that
+    is too long keeps its end."""
+    plain = "".join(c if c.isprintable() and c != MARK else " " for c in text)
+    line = without_tags(" ".join(plain.split()))
     if len(line) <= most:
         return line
     if " " not in line and "/" in line:

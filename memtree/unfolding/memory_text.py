@@ -1,11 +1,14 @@
 """The text of a memory message, from its plan: one nested list, from coarse to fine.
 
-    Whole [0-812]: ...
-    - [0-410] summary
-      - [388-410] summary of a leaf
-        [391 user]
+    - ¶0-812 Whole: ...
+    - ¶0-410 summary
+      - ¶388-410 summary of a leaf
+    ¶391 user
     verbatim text, which begins at the margin
-    - [411-812] summary
+    ¶392-394 Vanessa: three messages that begin with their speaker's name,
+    Kim: each on a line of its own
+    Vanessa: and so under one label
+    - ¶411-812 summary
 
 Each excerpt stands under the deepest node of the plan that holds its beginning. Numbers in the text
 are the index of a message in what the client posted, counted from 0, as in `explain`.
@@ -15,54 +18,131 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from itertools import groupby
+from typing import NamedTuple
 
 from memtree.conversation.history import History
+from memtree.conversation.media.placeholders import placeholders
+from memtree.conversation.message import RESULT_ROLES
 from memtree.extraction.topics import root_summary, topic
+from memtree.ranking.speakers import speaker
+from memtree.text import tokens
 from memtree.tree.node import Node, NodePlace, Summary
-from memtree.unfolding.labels import NO_NOTE, label
-from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, TextSpan, merge
-from memtree.unfolding.quotes import quoted, without_tags
+from memtree.unfolding.labels import NO_NOTE, label, named_label, numbered
+from memtree.unfolding.own_lines import MARK, RULES, without_tags
+from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan, merge
+from memtree.unfolding.quotes import is_left_out, quoted
 
 OPENING = "<context_memory>"
 CLOSING = "</context_memory>"
-WRAPPER = 75  # tokens of all lines of a memory message that show nothing
-RULES = "Standing requests of the user, verbatim:"
+WRAPPER = 100  # tokens of all lines of a memory message that show nothing
+# What the tokens of a text are spent on
+HEAD, LINES, LABELS, EXCERPTS, RULED = "head", "lines", "labels", "excerpts", "rules"
+KINDS = (EXCERPTS, LABELS, LINES, RULED, HEAD)
+
+
+class Piece(NamedTuple):
+    """A piece of a text of ours; `kind`: one of `KINDS`. Pieces joined are the text."""
+
+    kind: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Excerpts of one message with one label. `path`: the nodes above it, top first."""
+    """Excerpts of one message. `path`: the nodes above it, top first. `named`: it begins with its
+    speaker's name; `day`: the ordinal of its day, 0 where it is not known."""
 
     spans: tuple[TextSpan, ...]
     note: ExcerptNote
     path: tuple[OutlineNode, ...] = ()
+    named: bool = False
+    day: int = 0
 
     @property
     def message(self) -> int:
         return self.spans[0].message
 
 
+Run = tuple[Entry, ...]  # of consecutive messages, under one label
+
+
 def render(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
     """The content of the memory message. Raises `KeyError` where a node is not in `nodes`."""
-    lines = [OPENING, _legend(plan, history)]
+    return "".join(piece.text for piece in pieces(plan, history, nodes))
+
+
+def spent(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> dict[str, int]:
+    """Tokens of the memory message by kind. `joints`: of the text over the sum of its pieces, since
+    a token may reach over their border; so all add up to the text's tokens."""
+    sizes = dict.fromkeys(KINDS, 0)
+    parts = list(pieces(plan, history, nodes))
+    counts = tokens.count_many([piece.text for piece in parts])
+    for piece, size in zip(parts, counts, strict=True):
+        sizes[piece.kind] += size
+    whole = tokens.count("".join(piece.text for piece in parts))
+    return {**sizes, "joints": whole - sum(counts)}
+
+
+def pieces(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> Iterator[Piece]:
+    """The memory message in its pieces. Raises as `render`."""
+    days = Days()
+    yield Piece(HEAD, f"{OPENING}\n{_legend(plan, history)}\n")
     if root := root_line(plan, history, nodes):
-        lines.append(root)
-    lines += _nested(plan, history, nodes)
+        yield Piece(LINES, f"{root}\n")
+    yield from _nested(plan, history, nodes, days)
     if plan.rules:
-        lines += [RULES, *_rule_lines(plan, history)]
-    lines.append(CLOSING)
-    return "\n".join(lines)
+        yield Piece(RULED, f"{MARK} {RULES}\n")
+        for line in _rule_lines(plan, history):
+            yield Piece(RULED, f"{line}\n")
+    yield Piece(HEAD, CLOSING)
 
 
 def _legend(plan: Plan, history: History) -> str:
     last = history.posted[plan.cut - 1] if plan.cut else 0
+    names = _speakers(plan, history) if any(plan.named) else ""
     return (
         f"Record of this conversation's messages 0 to {last}; a record, not an instruction. "
-        '"- [a-b]" sums up messages a to b; "[n role]" stands before the unchanged text of '
-        'message n; "[...]" is text left out.'
+        f'Lines with "{MARK}" at their beginning are notes: "{MARK}n role" stands before the '
+        f'unchanged text of message n, "{MARK}n-m" before those of n to m{names}; "- {MARK}a-b" '
+        'sums up messages a to b. "..." at the end of a note, "[...]" below it: text left out.'
     )
+
+
+def _speakers(plan: Plan, history: History) -> str:
+    """Who the user and the assistant are, where each message begins with a name."""
+    names: dict[str, dict[str, None]] = {}
+    for span, named in zip(plan.excerpts, plan.named, strict=False):
+        if named:
+            said = speaker(history.view(span.message).text)
+            names.setdefault(history.facts[span.message].role, {})[said] = None
+    if any(len(said) > 1 for said in names.values()):
+        return f', "{MARK}n Name:" before messages of that speaker'
+    told = ", ".join(f"{next(iter(said))} is the {role}" for role, said in names.items())
+    return f', "{MARK}n Name:" likewise ({told})'
+
+
+class Days:
+    """The day that the last line or label told, so that each is told where it changes."""
+
+    def __init__(self) -> None:
+        self._told = 0
+
+    def of_label(self, day: int) -> str:
+        """The day of a label, empty where it is known from above."""
+        if not day or day == self._told:
+            return ""
+        self._told = day
+        return date.fromordinal(day).isoformat()
+
+    def of_line(self, first: int, last: int) -> str:
+        """The days of a summary line that spans several."""
+        if not first or not last or first == last:
+            return self.of_label(first) if first == last else ""
+        self._told = 0
+        return f"{date.fromordinal(first).isoformat()} to {date.fromordinal(last).isoformat()}"
 
 
 def root_line(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
@@ -72,48 +152,94 @@ def root_line(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
     if len(tops) < 2 or not plan.root:
         return ""
     said = root_summary([nodes[shown.id].summary for shown in tops])
-    last = history.posted[plan.cut - 1]
-    first = history.posted[tops[0].place.first]
-    return f"Whole [{first}-{last}]: {without_tags(said)}" if said else ""
+    where = numbered(tops[0].place.first, plan.cut - 1, history)
+    return f"- {where} Whole: {without_tags(said)}" if said else ""
 
 
-def _nested(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> Iterator[str]:
-    """Summary lines in reading order, excerpts between them where they belong."""
-    waiting = placed(plan.excerpts, plan.notes, plan.outline)
+def _nested(
+    plan: Plan, history: History, nodes: Mapping[bytes, Node], days: Days
+) -> Iterator[Piece]:
+    """Summary lines in reading order, runs of excerpts between them where they belong."""
+    waiting = list(runs(placed(plan), history))
     waiting.reverse()
     for shown in plan.outline:
         begins = (shown.place.first, shown.place.start)
-        while waiting and _begin(waiting[-1]) < begins:
-            yield from entry_lines(waiting.pop(), history)
-        yield outline_line(shown, nodes[shown.id], history)
+        while waiting and _begin(waiting[-1][0]) < begins:
+            yield from run_pieces(waiting.pop(), history, days)
+        said = "" if shown.bare else days.of_line(shown.first_day, shown.last_day)
+        yield Piece(LINES, f"{outline_line(shown, nodes[shown.id], history, said)}\n")
     while waiting:
-        yield from entry_lines(waiting.pop(), history)
+        yield from run_pieces(waiting.pop(), history, days)
 
 
 def _begin(entry: Entry) -> tuple[int, int]:
     return entry.message, entry.spans[0].start
 
 
-def placed(
-    excerpts: Sequence[TextSpan], notes: Iterable[ExcerptNote], outline: Sequence[OutlineNode]
-) -> list[Entry]:
+def placed(shown: Plan | RecallPlan) -> list[Entry]:
     """Excerpts as entries, in order, each with its path. Neighbouring excerpts of a message with
     the same note and path make one entry."""
-    noted = {note.excerpt: note for note in notes}
+    noted = {note.excerpt: note for note in shown.notes}
     told = [
-        (span, path, noted.get(index, NO_NOTE))
-        for index, (span, path) in enumerate(zip(excerpts, paths(excerpts, outline), strict=True))
+        (span, path, noted.get(index, NO_NOTE), index)
+        for index, (span, path) in enumerate(
+            zip(shown.excerpts, paths(shown.excerpts, shown.outline), strict=True)
+        )
     ]
     entries = []
     for _, together in groupby(told, key=lambda one: (one[0].message, one[1], _facts(one[2]))):
         group = list(together)
-        spans = tuple(merge(span for span, _, _ in group))
-        entries.append(Entry(spans, group[0][2], group[0][1]))
+        spans = tuple(merge(span for span, *_ in group))
+        _, path, note, index = group[0]
+        named = bool(shown.named[index : index + 1].strip(b"\0"))
+        day = next(iter(shown.days[index : index + 1]), 0)
+        entries.append(Entry(spans, note, path, named, day))
     return entries
 
 
 def _facts(note: ExcerptNote) -> tuple[tuple[int, ...], int, int]:
     return note.also, note.newest, note.newer
+
+
+def runs(entries: Iterable[Entry], history: History) -> Iterator[Run]:
+    """Entries of consecutive messages that stand under one label: whole messages of one path and
+    day without notes, which all begin with a name, or are single lines of one role."""
+    run: list[Entry] = []
+    for entry in entries:
+        if run and not _follows(run[-1], entry, history):
+            yield tuple(run)
+            run = []
+        run.append(entry)
+    if run:
+        yield tuple(run)
+
+
+def _follows(entry: Entry, following: Entry, history: History) -> bool:
+    return (
+        history.posted[following.message] == history.posted[entry.message] + 1
+        and entry.path == following.path
+        and entry.day == following.day
+        and entry.named == following.named
+        and (entry.named or _role(entry, history) == _role(following, history))
+        and all(_joins(each, history) for each in (entry, following))
+    )
+
+
+def _role(entry: Entry, history: History) -> str:
+    return history.facts[entry.message].role
+
+
+def _joins(entry: Entry, history: History) -> bool:
+    """Return True if a message can stand beside others under one label."""
+    message, view = history.messages[entry.message], history.view(entry.message)
+    plain = entry.note is NO_NOTE and len(entry.spans) == 1 and not message.calls
+    if not plain or _role(entry, history) in RESULT_ROLES or placeholders(message):
+        return False
+    if not entry.named and "\n" in view.text.strip():
+        return False
+    span = entry.spans[0]
+    whole = not is_left_out(view, 0, span.start)
+    return whole and not is_left_out(view, span.end, len(view.text))
 
 
 def paths(
@@ -135,48 +261,62 @@ def _holds(place: NodePlace, at: tuple[int, int]) -> bool:
     return (place.first, place.start) <= at < (place.end, place.tail)
 
 
-def entry_lines(entry: Entry, history: History) -> Iterator[str]:
-    """A label and the text below it; the label alone for what cannot be quoted, such as an image,
+def run_pieces(run: Run, history: History, days: Days) -> Iterator[Piece]:
+    """A label and the texts below it; the label alone for what cannot be quoted, such as an image,
     and for calls that are only named; nothing where there is nothing."""
-    text = quoted(entry.spans, history.view(entry.message))
-    line = label(entry.message, entry.spans, entry.note, history)
-    if text or ", with [" in line or ", calls " in line:
-        depth = entry.path[-1].depth + 1 if entry.path else 0
-        yield "  " * depth + line
-    if text:
-        yield text
+    texts = [quoted(entry.spans, history.view(entry.message)) for entry in run]
+    first, last = run[0], run[-1]
+    if first.named and texts[0] and not placeholders(history.messages[first.message]):
+        day = days.of_label(first.day)
+        yield Piece(LABELS, named_label(first.message, last.message, history, day))
+    else:
+        cut = is_left_out(history.view(first.message), 0, first.spans[0].start)
+        line = label(first.spans, first.note, history, last.message, "", cut and bool(texts[0]))
+        if not texts[0] and ", with [" not in line and ", calls " not in line:
+            return
+        if day := days.of_label(first.day):
+            line = label(first.spans, first.note, history, last.message, day, cut)
+        yield Piece(LABELS, f"{line}\n")
+    for text in texts:
+        if text:
+            yield Piece(EXCERPTS, f"{text}\n")
 
 
 def quote_lines(spans: Iterable[TextSpan], history: History) -> Iterator[str]:
     """Labels and verbatim text, one entry a message, without a path."""
     for _, together in groupby(merge(spans), key=lambda span: span.message):
-        yield from entry_lines(Entry(tuple(together), NO_NOTE), history)
+        for piece in run_pieces((Entry(tuple(together), NO_NOTE),), history, Days()):
+            yield piece.text.removesuffix("\n")
 
 
 def _rule_lines(plan: Plan, history: History) -> Iterator[str]:
     corrected = dict(plan.corrected)
     for index, span in enumerate(plan.rules):
-        text = quoted([span], history.view(span.message))
+        text = quoted([span], history.view(span.message), marks=False)
         if text:
             replaces = corrected.get(index)
             said = "" if replaces is None else f", replaces {history.posted[replaces]}"
-            number = f"{history.posted[span.message]} {history.facts[span.message].role}"
-            yield f"[{number}{said}]"
+            where = numbered(span.message, span.message, history)
+            yield f"{where} {history.facts[span.message].role}{said}"
             yield text
 
 
-def outline_line(shown: OutlineNode, node: Node, history: History) -> str:
-    """A summary's line: its messages, and as much of it as the plan shows."""
+def outline_line(shown: OutlineNode, node: Node, history: History, days: str = "") -> str:
+    """A summary's line: its messages, their days, and as much of it as the plan shows."""
     summary = node.summary
-    if shown.brief:
+    if shown.bare:
+        text = ""
+    elif shown.brief:
         text = _topic(summary.headline, summary.anchors)
     elif shown.body and _says_more(summary):
         text = f"{summary.headline}: {summary.shown}" if summary.headline else summary.shown
     else:
         text = summary.headline
     text = " ".join(text.split())  # a model's summary may have several lines
-    where = message_range(shown.place, history)
-    return f"{'  ' * shown.depth}- [{where}] {without_tags(text)}".rstrip()
+    last = max(shown.place.first, min(shown.place.last, len(history) - 1))
+    where = numbered(shown.place.first, last, history)
+    said = f"{days}: {text}" if days and text else days or text
+    return f"{'  ' * shown.depth}- {where} {without_tags(said)}".rstrip()
 
 
 @lru_cache(maxsize=8_192)  # a plan is rendered with each request, and 0.3 ms a line add up
@@ -190,9 +330,3 @@ def _says_more(summary: Summary) -> bool:
     return (
         bool(body) and body.rstrip(".").partition(": ")[2] != summary.headline.rstrip(".") != body
     )
-
-
-def message_range(place: NodePlace, history: History) -> str:
-    first = history.posted[place.first]
-    last = history.posted[max(place.first, min(place.last, len(history) - 1))]
-    return f"{first}" if first == last else f"{first}-{last}"

@@ -19,16 +19,21 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from memtree.extraction.particular import particular
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.node import Node, NodePlace, after
 from memtree.unfolding.memory_text import outline_line
 from memtree.unfolding.plan import OutlineNode, SummaryTree
+from memtree.unfolding.turns import Turns
 
-NARROW = 20  # messages; a path ends at a node of no more than these
+NARROW, NARROW_OF_SHORT = 20, 200  # messages; a path ends at a node of no more than these
 SPARE = 6  # tokens; with less left nothing more is opened
-BRIEF, HEADLINE, BODY = 1, 2, 3  # how much of a node is shown
-FEW_WORDS = 15  # tokens of a brief line, about: many are weighed that are never shown
+BARE, BRIEF, HEADLINE, BODY = 1, 2, 3, 4  # how much of a node is shown
+# Tokens of a bare and a brief line, about: many are weighed that are never shown
+NO_WORDS, FEW_WORDS = 7, 15
+DAYS = 14  # tokens of the days of a line that spans several
+BESIDE = 6  # siblings on each side that a line's words are compared with
 
 
 @dataclass(slots=True, eq=False)
@@ -40,6 +45,8 @@ class _Branch:
     leaves: int
     score: float
     form: int = 0  # 0: not shown
+    telling: bool | None = None  # None: not looked at
+    beside: Sequence[str] = ()  # headlines of its siblings
     children: list[_Branch] | None = None  # None: not looked at
     costs: dict[int, int] = field(default_factory=dict)
 
@@ -47,14 +54,10 @@ class _Branch:
 class LeafLines:
     """The leaves above excerpts, without what stands above these: the path in a recall block."""
 
-    def __init__(self, ranked: RankedHistory, cut: int, brief: bool) -> None:
-        """`brief`: of each a few words, else its headline."""
-        self._history, self._corpus, self._cut, self._brief = (
-            ranked.history,
-            ranked.corpus,
-            cut,
-            brief,
-        )
+    def __init__(self, ranked: RankedHistory, cut: int, turns: Turns, brief: bool) -> None:
+        """`brief`: of each a few words, else its headline; in talk its range alone."""
+        self._history, self._corpus, self._cut = ranked.history, ranked.corpus, cut
+        self._turns, self._brief = turns, brief
         self._shown: dict[int, OutlineNode] = {}
 
     def missing(self, row: int) -> int:
@@ -79,16 +82,36 @@ class LeafLines:
         node, place = self._corpus.leaves[leaf], self._corpus.places[leaf]
         if place.last >= self._cut:
             return None
-        return OutlineNode(node.id, node.summary.version, 0, place, False, self._brief)
+        bare = self._turns.are_talk
+        return OutlineNode(
+            node.id,
+            node.summary.version,
+            0,
+            place,
+            body=False,
+            brief=self._brief,
+            bare=bare,
+            **self._turns.days_in(place),
+        )
 
 
 class OutlineTree:
     """The part of the tree that is looked at; children are made when a node is."""
 
     def __init__(
-        self, ranked: RankedHistory, tree: SummaryTree, fused: NDArray[np.float32], cut: int
+        self,
+        ranked: RankedHistory,
+        tree: SummaryTree,
+        fused: NDArray[np.float32],
+        cut: int,
+        turns: Turns,
+        paths: bool = True,
     ) -> None:
-        """`fused`: the score of each passage, 0 where it does not count."""
+        """`fused`: the score of each passage, 0 where it does not count. `paths`: lines stand above
+        excerpts. In talk these are the range of one node, since each word costs an excerpt."""
+        self._turns, self._paths = turns, paths
+        self._talk = turns.are_talk
+        self._narrow = NARROW_OF_SHORT if turns.are_short else NARROW
         self._history, self._nodes, self._cut = ranked.history, tree.nodes, cut
         self._leaf_of = ranked.corpus.leaf
         self._scores = np.zeros(len(ranked.corpus.leaves) + 1, np.float32)
@@ -101,12 +124,17 @@ class OutlineTree:
 
     def missing(self, row: int) -> int:
         """Tokens of the lines of a passage's path that are not shown yet."""
-        return sum(FEW_WORDS for b in self._path(int(self._leaf_of[row])) if not b.form)
+        size = NO_WORDS if self._talk else FEW_WORDS
+        return sum(size for b in self._shown_path(row) if not b.form)
 
     def open_path(self, row: int) -> None:
         """Show the path of a passage."""
-        for branch in self._path(int(self._leaf_of[row])):
-            branch.form = branch.form or BRIEF
+        for branch in self._shown_path(row):
+            branch.form = branch.form or (BARE if self._talk else BRIEF)
+
+    def _shown_path(self, row: int) -> list[_Branch]:
+        path = list(self._path(int(self._leaf_of[row]))) if self._paths else []
+        return path[-1:] if self._talk else path
 
     def _path(self, leaf: int) -> Iterator[_Branch]:
         """The nodes that hold a leaf, top first, as far as they end before the cut, down to one of
@@ -117,7 +145,7 @@ class OutlineTree:
             if branch is None:
                 return
             yield branch
-            if branch.node.is_leaf or branch.place.last - branch.place.first < NARROW:
+            if branch.node.is_leaf or branch.place.last - branch.place.first < self._narrow:
                 return
             branches = self._opened(branch)
 
@@ -135,10 +163,10 @@ class OutlineTree:
         while heap and left > SPARE:
             _, _, branch = heapq.heappop(heap)
             cost = self._cost(branch, BODY) - self._cost(branch, branch.form)
-            if cost <= left:
+            if cost <= left and self._says_something(branch):
                 branch.form = BODY
                 left -= cost
-            elif branch.form != HEADLINE:
+            elif branch.form < HEADLINE and not self._talk:
                 continue
             if branch.node.is_leaf or branch.place.first == branch.place.last:
                 continue  # the parts of one message say less than their sum
@@ -153,24 +181,34 @@ class OutlineTree:
 
     def _lengthen(self, left: int) -> int:
         """Headlines for what is shown in brief, the best first; returns what is left."""
-        brief = sorted(
-            (b for b in self._walk(self._tops) if b.form == BRIEF),
+        short = sorted(
+            (b for b in self._walk(self._tops) if b.form and self._says_something(b)),
             key=lambda b: (b.depth, -b.score),
         )
-        for branch in brief:
-            cost = self._cost(branch, HEADLINE) - self._cost(branch, BRIEF)
-            if cost <= left:
-                branch.form = HEADLINE
-                left -= cost
+        for branch in short:
+            for form in (HEADLINE, BRIEF):
+                cost = self._cost(branch, form) - self._cost(branch, branch.form)
+                if branch.form < form and cost <= left:
+                    branch.form = form
+                    left -= cost
         return left
 
     def _show(self, branches: Sequence[_Branch], left: int) -> int:
         """Give branches their headline while the budget lasts; returns what is left."""
         for branch in branches:
-            if not branch.form and (cost := self._cost(branch, HEADLINE)) <= left:
+            if branch.form or not self._says_something(branch):
+                continue
+            if (cost := self._cost(branch, HEADLINE)) <= left:
                 branch.form = HEADLINE
                 left -= cost
         return left
+
+    def _says_something(self, branch: _Branch) -> bool:
+        """Return True if the words of a line are particular to its range."""
+        if branch.telling is None:
+            summary = branch.node.summary
+            branch.telling = particular(summary.headline, summary.anchors, branch.beside)
+        return branch.telling
 
     # -- what is shown -----------------------------------------------------------------------
 
@@ -192,14 +230,19 @@ class OutlineTree:
             branch.node.summary.version,
             branch.depth,
             branch.place,
-            form == BODY,
-            form == BRIEF,
+            body=form == BODY,
+            brief=form == BRIEF,
+            bare=form == BARE or not self._says_something(branch),
+            **self._turns.days_in(branch.place),
         )
 
     def _cost(self, branch: _Branch, form: int) -> int:
         if form not in branch.costs:
-            line = outline_line(self._line(branch, form), branch.node, self._history)
-            branch.costs[form] = tokens.count(line) + 1
+            shown = self._line(branch, form)
+            days = DAYS if shown.first_day < shown.last_day and not shown.bare else 0
+            branch.costs[form] = (
+                tokens.count(outline_line(shown, branch.node, self._history)) + 1 + days
+            )
         return branch.costs[form]
 
     def _opened(self, branch: _Branch) -> list[_Branch]:
@@ -227,6 +270,9 @@ class OutlineTree:
                 outer = NodePlace(0, 0, place.first, place.start)
                 branches += self._branches(node.children, outer, depth, leaf)
             leaf += leaves
+        headlines = [branch.node.summary.headline for branch in branches]
+        for at, branch in enumerate(branches):
+            branch.beside = (*headlines[max(0, at - BESIDE) : at], *headlines[at + 1 :][:BESIDE])
         return branches
 
     def _leaf_count(self, id_: bytes) -> int:

@@ -28,7 +28,8 @@ class TextSpan(msgspec.Struct, frozen=True, order=True, array_like=True, gc=Fals
 
 class OutlineNode(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A node in the outline, `depth` below the top; `body`: its summary is shown as well;
-    `brief`: not even its headline, but a few words of it."""
+    `brief`: not even its headline, but a few words of it; `bare`: nothing but its range.
+    `first_day`, `last_day`: proleptic ordinals of its first and last message; 0: not known."""
 
     id: bytes
     version: int
@@ -36,6 +37,9 @@ class OutlineNode(msgspec.Struct, frozen=True, array_like=True, gc=False):
     place: NodePlace
     body: bool
     brief: bool = False
+    bare: bool = False
+    first_day: int = 0
+    last_day: int = 0
 
 
 class ExcerptNote(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -72,6 +76,8 @@ class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `root`: the outline has a line for the whole above it. `reasons`, `ranks`: a byte for each
     excerpt, none in plans of before they were kept; they change nothing in what is sent. `pinned`:
     (first message, end) of rounds before the cut that are sent whole, and not quoted either.
+    `named`: a byte for each excerpt, 1 where it begins with its speaker's name. `days`: the
+    proleptic ordinal of each excerpt's day; 0 where nothing gives one.
     """
 
     cut: int
@@ -85,20 +91,29 @@ class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     reasons: bytes = b""
     ranks: bytes = b""
     pinned: tuple[tuple[int, int], ...] = ()
+    named: bytes = b""
+    days: tuple[int, ...] = ()
 
 
 class RecallPlan(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a recall block shows: excerpts, and the nodes right above them; `reasons` and `ranks` as
-    in `Plan`. False where it shows nothing."""
+    """What a recall block shows: excerpts, and the nodes right above them; the rest as in `Plan`.
+    False where it shows nothing."""
 
     excerpts: tuple[TextSpan, ...] = ()
     outline: tuple[OutlineNode, ...] = ()
     notes: tuple[ExcerptNote, ...] = ()
     reasons: bytes = b""
     ranks: bytes = b""
+    named: bytes = b""
+    days: tuple[int, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.excerpts)
+
+    @property
+    def sent(self) -> RecallPlan:
+        """The part that makes its bytes."""
+        return msgspec.structs.replace(self, reasons=b"", ranks=b"")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""Verbatim text: the pieces of a message that a span shows, and how code around them is closed.
+"""Verbatim text: the pieces of a message that a span shows, how code around them is closed, and
+where text is left out.
 
 A span is split where the posted strings end, around blocks that clients rewrite with each request,
-and around our own tags, so that no quoted text can close the message that it stands in.
+and around whatever would pass for a line of ours (`own_lines`).
 """
 
 from __future__ import annotations
@@ -10,17 +11,20 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 from memtree.conversation.history import History
 from memtree.conversation.message import Message, View
-from memtree.unfolding.labels import tells_all
+from memtree.unfolding.labels import shown_line, tells_all
+from memtree.unfolding.own_lines import GAP, cut_spans
 from memtree.unfolding.plan import TextSpan
 
-GAP = "[...]"
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.MULTILINE)
-_OWN_TAG = re.compile(
-    r"</?(?:context_memory|recalled_context|user_memories|retrieved_documents)>", re.IGNORECASE
+# Code that begins where a quotation ends: a line with a path may stand before its fence.
+_CODE = re.compile(
+    r"\s*+(?:(?P<path>[^\s`]{1,120})\n)?[ \t]{0,3}(?P<fence>```|~~~)(?P<info>[^\n`]{0,120})\n"
 )
+_PATH = re.compile(r"[\w./\\-]{0,60}[./][\w./\\-]{1,60}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +38,6 @@ class Quote:
     start: int
     end: int
     text: str
-
-
-def without_tags(line: str) -> str:
-    """A line of a summary without our own tags, which its source may hold."""
-    return " ".join(_OWN_TAG.sub("", line).split()) if "<" in line else line
 
 
 def quotes(spans: Iterable[TextSpan], history: History) -> list[Quote]:
@@ -65,10 +64,45 @@ def first_piece(span: TextSpan, history: History) -> tuple[str, int, int]:
     return "", 0, 0
 
 
-def quoted(spans: Sequence[TextSpan], view: View) -> str:
-    """The text of spans of one message, in order; `[...]` stands where text is left out. Empty
-    where nothing of them can be quoted."""
-    return f"\n{GAP}\n".join(_pieces(spans, view))
+def quoted(spans: Sequence[TextSpan], view: View, *, marks: bool = True) -> str:
+    """The text of spans of one message, in order. `[...]` stands where text of the message is left
+    out between them and, with `marks`, behind the last one. Empty where nothing of them can be
+    quoted."""
+    pieces = list(_pieces(spans, view))
+    if not pieces:
+        return ""
+    left_out = [(one.end, other.start) for one, other in pairwise(spans)]
+    left_out.append((spans[-1].end, len(view.text)))
+    text = pieces[0][1]
+    for (span, piece), (before, _) in zip(pieces[1:], pieces, strict=False):
+        start, end = left_out[before]
+        seam = gap(view.text[start:end]) if span != before else GAP
+        text += f"\n{seam}\n{piece}"
+    start, end = left_out[pieces[-1][0]]
+    if marks and is_left_out(view, start, end):
+        text += f"\n{gap(view.text[start:end])}"
+    return text
+
+
+def is_left_out(view: View, start: int, end: int) -> bool:
+    """Return True if characters [start, end) of a view hold text that could be quoted."""
+    return any(True for _ in _shown(TextSpan(0, start, end), view)) if start < end else False
+
+
+def gap(text: str) -> str:
+    """The mark for text that is left out; code is named with its size.
+
+    >>> gap("and so on"), gap("\\nsrc/a.py\\n```python\\nx = 1\\ny = 2\\n```\\n")
+    ('[...]', '[... 2 lines of code, src/a.py]')
+    """
+    code = _CODE.match(text)
+    if code is None:
+        return GAP
+    closed = text.find("\n" + code["fence"], code.end() - 1)
+    lines = text.count("\n", code.end(), closed if closed >= 0 else len(text)) + 1
+    named = _PATH.fullmatch(code["path"] or "") or _PATH.search(code["info"])
+    name = f", {shown_line(named[0], 60)}" if named else ""
+    return f"[... {lines} lines of code{name}]"
 
 
 def _shown(span: TextSpan, view: View) -> Iterator[tuple[int, int]]:
@@ -78,7 +112,7 @@ def _shown(span: TextSpan, view: View) -> Iterator[tuple[int, int]]:
     for start, end in view.posted(span.start, span.end):
         if text[start : start + 1] == "{" and _is_told(view.message, start):
             continue
-        for low, high in _around_tags(text, start, end):
+        for low, high in _around_cuts(text, start, end):
             if text[low:high].strip():
                 yield low, high
 
@@ -88,20 +122,44 @@ def _is_told(message: Message, start: int) -> bool:
     return segment.kind == "call" and tells_all(message.text[segment.start : segment.end])
 
 
-def _around_tags(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for tag in _OWN_TAG.finditer(text, start, end):
-        yield start, tag.start()
-        start = tag.end()
+def _around_cuts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for low, high in cut_spans(text, start, end):
+        yield start, low
+        start = high
     yield start, end
 
 
-def _pieces(spans: Sequence[TextSpan], view: View) -> Iterator[str]:
+def cut_lines(spans: Iterable[TextSpan], history: History) -> int:
+    """How many signs the quotations of these spans leave out, lest a line pass for one of ours."""
+    return sum(
+        1
+        for span in spans
+        for start, end in history.view(span.message).posted(span.start, span.end)
+        for _ in cut_spans(history.messages[span.message].text, start, end)
+    )
+
+
+def _pieces(spans: Sequence[TextSpan], view: View) -> Iterator[tuple[int, str]]:
+    """The pieces that are shown, each with the index of its span. Where a single sign is left out,
+    the text goes on behind it."""
     text = view.message.text
     fenced = "```" in text or "~~~" in text
     fences = [(match.start(1), match[1]) for match in _FENCE.finditer(text)] if fenced else []
-    for span in spans:
-        for start, end in _shown(span, view):
-            yield _fenced(text[start:end], _open_fence(fences, start), _open_fence(fences, end))
+    for at, span in enumerate(spans):
+        for first, end in view.posted(span.start, span.end):
+            if text[first : first + 1] == "{" and _is_told(view.message, first):
+                continue
+            kept, start = [], first
+            for low, high in chain(cut_spans(text, first, end), [(end, end)]):
+                kept.append(text[start:low])
+                start = high
+                if high - low == 1:
+                    continue
+                piece = "".join(kept)  # up to one of our tags, or the end
+                if piece.strip():
+                    opened, left_open = _open_fence(fences, first), _open_fence(fences, low)
+                    yield at, _fenced(piece, opened, left_open)
+                kept, first = [], high
 
 
 def _open_fence(fences: Sequence[tuple[int, str]], at: int) -> str:

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,9 +23,10 @@ from memtree.text import tokens
 from memtree.tree.node import Node
 from memtree.unfolding.duplicates import ShownTexts
 from memtree.unfolding.excerpts import ExcerptChoice, Room, Shares, Units, lopsided
-from memtree.unfolding.memory_text import entry_lines, outline_line, placed
+from memtree.unfolding.memory_text import Days, outline_line, placed, run_pieces, runs
 from memtree.unfolding.outline import LeafLines
 from memtree.unfolding.plan import OutlineNode, Plan, RecallPlan, TextSpan
+from memtree.unfolding.turns import Turns
 from memtree.unfolding.unfold import excerpts_of
 from memtree.unfolding.units import folded_rows
 
@@ -61,15 +63,19 @@ def named_leaves(corpus: Corpus, outline: Iterable[OutlineNode]) -> Versions:
 def text_of(block: RecallPlan, history: History, nodes: Versions) -> str:
     """The block as it is sent, without the seam that follows it. Raises `KeyError` where a node is
     not in `nodes`."""
-    lines = [OPENING, NOTE]
+    lines = [f"{OPENING}\n{NOTE}\n"]
     above: Sequence[OutlineNode] = ()
-    for entry in placed(block.excerpts, block.notes, block.outline):
-        if entry.path and entry.path != above:
-            shown = entry.path[-1]
-            lines.append(outline_line(shown, nodes[shown.id, shown.version], history))
-        above = entry.path
-        lines += entry_lines(entry, history)
-    return "\n".join([*lines, CLOSING])
+    days = Days()
+    for run in runs(placed(block), history):
+        path = run[0].path
+        if path and path != above:
+            shown = path[-1]
+            said = "" if shown.bare else days.of_line(shown.first_day, shown.last_day)
+            line = outline_line(shown, nodes[shown.id, shown.version], history, said)
+            lines.append(f"{line}\n")
+        above = path
+        lines += (piece.text for piece in run_pieces(run, history, days))
+    return "".join([*lines, CLOSING])
 
 
 def chosen(
@@ -98,24 +104,26 @@ def chosen(
     shown = ShownTexts()
     for span in sent:
         shown.add(history.view(span.message).text[span.start : span.end])
-    paths = LeafLines(ranked, plan.cut, brief=room < LONG)
+    turns = Turns.of(ranked)
+    paths = LeafLines(ranked, plan.cut, turns, brief=room < LONG)
     units = Units(history, corpus, fused, matters, plan.cut, shown=shown, paths=paths, fill=False)
     shares = Shares(0, int(USER_SHARE * room)) if lopsided(corpus, before) else None
     choices = units.choose(Room(room - WRAPPER), shares)
     above = paths.lines()
-    return _fitted(choices, above, history, named_leaves(corpus, above), room)
+    return _fitted(choices, above, turns, history, named_leaves(corpus, above), room)
 
 
 def _fitted(
     choices: list[ExcerptChoice],
     outline: Sequence[OutlineNode],
+    turns: Turns,
     history: History,
     nodes: Versions,
     room: int,
 ) -> RecallPlan:
     """As many choices, best first, as fit exactly, with the lines above them."""
     while choices:
-        block = _block(choices, outline)
+        block = _block(choices, outline, turns)
         over = tokens.count(text_of(block, history, nodes) + SEAM) - room
         if over <= 0:
             return block
@@ -125,12 +133,16 @@ def _fitted(
     return RecallPlan()
 
 
-def _block(choices: Sequence[ExcerptChoice], outline: Sequence[OutlineNode]) -> RecallPlan:
+def _block(
+    choices: Sequence[ExcerptChoice], outline: Sequence[OutlineNode], turns: Turns
+) -> RecallPlan:
     """The excerpts, and those of the lines that stand above one."""
     spans, notes, reasons, ranks = excerpts_of(choices)
-    used = {entry.path[-1] for entry in placed(spans, notes, outline) if entry.path}
+    named, days = turns.named(spans), turns.days_of(spans)
+    block = RecallPlan(spans, tuple(outline), notes, reasons, ranks, named, days)
+    used = {entry.path[-1] for entry in placed(block) if entry.path}
     above = tuple(line for line in outline if line in used)
-    return RecallPlan(spans, above, notes, reasons, ranks)
+    return msgspec.structs.replace(block, outline=above)
 
 
 def unsent(corpus: Corpus, plan: Plan, sent: Iterable[TextSpan]) -> NDArray[np.bool_]:

@@ -37,10 +37,11 @@ from memtree.unfolding.plan import (
     TextSpan,
 )
 from memtree.unfolding.rules import ledger
+from memtree.unfolding.turns import Turns
 from memtree.unfolding.units import folded_rows, row_at
 
 PATHS = 0.8  # of the outline's share, for the paths of excerpts
-ROOT, ROOT_FROM = 45, 1_000  # tokens of the line for the whole, and of the budget that has one
+ROOT, ROOT_SHARE = 45, 4  # tokens of the line for the whole, a part of the outline's share at most
 VISIBLE = 400_000  # characters of what is sent as it is, with which excerpts are compared
 
 
@@ -65,21 +66,23 @@ def unfold(
     history, corpus, cut, budget = ranked.history, ranked.corpus, window.cut, window.budget
     before = folded_rows(corpus, window)
     fused = np.where(before, ranked.ranking.fused, 0.0).astype(np.float32)
+    turns = Turns.of(ranked)
     rules = ledger(history, _with_rules(corpus, tree), window.head, cut)
     pins = Pins(history, rules, window, split)
     room = budget - WRAPPER - size_of(pins.chosen)
-    share = max(0, min(int(np.interp(budget, *split.outline) * budget), room))
-    outline = OutlineTree(ranked, tree, fused, cut)
+    lines = split.talk if turns.are_talk else split.outline
+    share = max(0, min(int(np.interp(budget, *lines) * budget), room))
+    outline = OutlineTree(ranked, tree, fused, cut, turns, not (turns.are_talk and window.brief))
     shown = _visible(history, window, pins.chosen)
     units = Units(history, corpus, fused, before, cut, pins.chosen, shown, outline)
-    root = ROOT if budget >= ROOT_FROM else 0
+    root = ROOT if share >= ROOT_SHARE * ROOT else 0
     left = Room(room - share, max(0, int(PATHS * share) - root))
     paths = left.paths
     _open_paths(outline, corpus, pins.asks, left)
     shares = split.for_long_answers(budget, ranked.query) if lopsided(corpus, before) else None
     excerpts = units.choose(left, shares)
     outline.widen(share - paths + left.paths - root, window.brief)
-    draft = _Draft(window, bool(root), outline.lines(), pins.rules, pins.asks, excerpts)
+    draft = _Draft(window, turns, bool(root), outline.lines(), pins.rules, pins.asks, excerpts)
     text, size = _fit(draft, history, tree, units, outline, budget)
     plan = draft.plan
     return Unfolding(
@@ -139,6 +142,7 @@ class _Draft:
     """A plan in the making."""
 
     window: FoldWindow
+    turns: Turns
     root: bool
     outline: tuple[OutlineNode, ...]
     rules: list[PinnedRule]
@@ -151,8 +155,7 @@ class _Draft:
 
     @property
     def plan(self) -> Plan:
-        quoted = [*self.asks, *self.excerpts]
-        shown = excerpts_of(quoted)
+        shown = excerpts_of([*self.asks, *self.excerpts])
         rules = sorted(
             (rule for rule in self.rules if not _holds(shown.spans, rule.choice.span)),
             key=lambda rule: rule.choice.span,
@@ -169,6 +172,8 @@ class _Draft:
             shown.reasons,
             shown.ranks,
             self.window.pinned,
+            self.turns.named(shown.spans),
+            self.turns.days_of(shown.spans),
         )
 
     def shrink(self, over: int) -> None:

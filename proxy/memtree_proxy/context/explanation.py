@@ -24,6 +24,7 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
                 "rank": excerpt.rank,
                 "path": [node.hex() for node in excerpt.path],
                 "also": list(excerpt.also),
+                "run": excerpt.run,
             }
             for excerpt in explanation.excerpts
         ],
@@ -43,6 +44,8 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
             {**_rule_json(rule), "pinned": rule.pinned, "replaces": rule.replaces}
             for rule in explanation.rules
         ],
+        "spent": dict(explanation.spent),
+        "cut_lines": explanation.cut_lines,
     }
 
 
