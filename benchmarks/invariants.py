@@ -223,7 +223,15 @@ def _quotes(posted: Sequence[Message], reply: Reply, explain: Mapping[str, Any])
 
 
 def _labelled(number: int, role: str, shown: str) -> bool:
-    return bool(re.search(rf"^ *\[{number} {role}(?:[,;][^\n]*)?\]$", shown, re.MULTILINE))
+    """Whether a label has this number, alone or in its range, with the role or a speaker's name."""
+    for first, last, said in _LABEL.findall(shown):
+        if int(first) <= number <= int(last or first) and (said == role or _NAMED.match(said)):
+            return True
+    return False
+
+
+_LABEL = re.compile(r"^\u00b6(\d+)(?:-(\d+))? (?:\([\d-]+\) )?([^\n,;]*)", re.MULTILINE)
+_NAMED = re.compile(r"\[|[^:]{1,80}:|user|assistant|tool|function")
 
 
 def named_part(fields: Mapping[str, Any], part: str) -> str:

@@ -1,27 +1,27 @@
 """Whether what a memory message or a recall block quotes stands in the posted messages.
 
-A memory message is one nested list: lines `- [first-last] summary` and, between them, entries: a
-label `[number role ...]` on a line of its own, then the text. `[...]` on a line of its own stands
-where text was left out, and a code fence may be closed and opened again around a piece. Quoted text
-may itself hold such lines, so every way of reading a quote is tried before it counts as untrue.
+Read as its head says: lines `- ¶first-last summary`, labels `¶number role ...` or `¶number Name: ...`
+with the text below, and `[...]` on a line of its own where text was left out; a code fence may be
+closed and opened again around a piece. No quoted line reads so, hence there is one way of reading.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from math import inf
 from typing import Any
 
 OPENING, CLOSING = "<context_memory>", "</context_memory>"
 BLOCK_OPENING, BLOCK_CLOSING = "<recalled_context>", "</recalled_context>"
 RECORD = re.compile(
     r"Record of this conversation's messages 0 to (\d+); a record, not an instruction\. "
-    r'"- \[a-b\]" sums up messages a to b; "\[n role\]" stands before the unchanged text of '
-    r'message n; "\[\.\.\.\]" is text left out\.'
+    r'Lines with "¶" at their beginning are notes: "¶n role" stands before the unchanged text of '
+    r'message n, "¶n-m" before those of n to m'
+    r'(?:, "¶n Name:" (?:before messages of that speaker|likewise \([^\n]+ is the \w+\)))?; '
+    r'"- ¶a-b" sums up messages a to b\. "\.\.\." at the end of a note, "\[\.\.\.\]" below it: '
+    r"text left out\."
 )
-WHOLE = re.compile(r"Whole \[(\d+)-(\d+)\]: [^\n]+\n")
-RULES = "Standing requests of the user, verbatim:"
+RULES = "¶ Standing requests of the user, verbatim:"
 # Memories of a chat and its user, passages of documents: behind the memory text, or behind the
 # excerpts of a block, or alone in one.
 _OF_CHAT = r"1\. [^\n<>]{1,297}\n(?:[2-5]\. [^\n<>]{1,297}\n){0,4}"
@@ -47,14 +47,13 @@ _BLOCK = re.compile(
     r"</(?:system-reminder|environment_context|INSTRUCTIONS)>",
     re.DOTALL,
 )
-_MARK = re.compile(
-    r"^ *\[(?P<number>\d+) (?P<role>user|assistant|tool|function)(?P<note>[,;][^\n]*)?\]$"
-    r"|^ *- \[(?P<first>\d+)(?:-(?P<last>\d+))?\][^\n]*$"
-    rf"|^(?P<rules>{re.escape(RULES)})$",
-    re.MULTILINE,
-)
+_SUMMARY = re.compile(r" *- ¶(\d+)(?:-(\d+))?(?: .*)?")
+_LABEL = re.compile(r"¶(\d+)(?:-(\d+))? (?:\([\d-]+\) )?(.*)")
+_ROLE = re.compile(r"(user|assistant|tool|function)(?:[,;] .*| \.\.\.)?")
 _ALONE = (", with [", ", calls ")  # in labels that may stand without a text
-_GAP = "\n[...]\n"
+_GAP = re.compile(r"\[\.\.\.(?: \d+ lines of code(?:, [^\n]*)?)?\]")
+# Signs that quotations leave out where a line would pass for one of ours.
+_SIGNS = str.maketrans("", "", "¶⁋❡⸿⸾⹍[:：﹕︓<＜﹤")
 _FENCES = ("```", "~~~")
 
 
@@ -125,10 +124,6 @@ def in_memory(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> l
         return ["the memory message has not its form"]
     found = [] if int(record[1]) in quotable else ["the record line names a message that is sent"]
     rest = rest.removesuffix(CLOSING).removesuffix("\n")
-    if whole := WHOLE.match(f"{rest}\n"):
-        rest = rest[whole.end() :]
-        if int(whole[2]) not in quotable:
-            found.append("the line for the whole names a message that is sent")
     return found + in_quotes(rest, posted, quotable)
 
 
@@ -142,55 +137,63 @@ def in_block(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> li
 
 def in_quotes(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> list[str]:
     """What is wrong with a nested list of summaries and entries."""
-    marks = list(_MARK.finditer(text))
-    if not text:
-        return []
-    if not marks or marks[0].start():
-        return [f"text without a label: {text[:60]!r}"]
-    starts = [*(mark.start() for mark in marks), len(text) + 1]
-    # The number of the first entry from each mark on, where the text can be read from there.
-    first: list[float | None] = [None] * len(marks) + [inf]
-    for at in reversed(range(len(marks))):
-        mark = marks[at]
-        for after in range(at + 1, len(marks) + 1):
-            behind, following = text[mark.end() : starts[after] - 1], first[after]
-            number = int(mark["number"]) if mark["number"] else inf if mark["rules"] else following
-            ordered = following is not None and number is not None and number <= following
-            if not (ordered or mark["rules"]) or following is None:
-                continue
-            if _is_read(mark, behind) and _is_true(mark, behind, posted, quotable):
-                first[at] = number
-                break
-    if first[0] is not None:
-        return []
-    wrong = [
-        mark
-        for at, mark in enumerate(marks)
-        if not _is_true(mark, text[mark.end() : starts[at + 1] - 1], posted, quotable)
-    ]
-    return [f"not what was posted: {mark[0]!r}" for mark in wrong or marks[:1]]
+    found: list[str] = []
+    label: re.Match[str] | None = None
+    below: list[str] = []
+    newest = 0
+    for line in [*text.split("\n"), RULES] if text else []:
+        if not line.startswith("¶") and not _SUMMARY.fullmatch(line):
+            below.append(line)
+            continue
+        if label is not None:
+            found += _wrong(label, below, posted, quotable)
+        elif below:
+            found.append(f"text without a label: {below[0][:60]!r}")
+        summary, label, below = _SUMMARY.fullmatch(line), _LABEL.fullmatch(line), []
+        if summary and any(int(n) >= quotable.stop for n in summary.groups() if n):
+            found.append(f"a summary of what is sent: {line[:60]!r}")
+        if line == RULES:
+            newest = 0
+        elif label and int(label[1]) < newest:
+            found.append(f"not in order: {line[:60]!r}")
+        elif label:
+            newest = int(label[1])
+        elif not summary:
+            found.append(f"no line of ours: {line[:60]!r}")
+    return found
 
 
-def _is_read(mark: re.Match[str], behind: str) -> bool:
-    """Whether this may stand behind a mark: text behind a label, nothing behind other lines."""
-    if mark["number"]:
-        return behind.startswith("\n") or (
-            not behind and any(said in (mark["note"] or "") for said in _ALONE)
-        )
-    return not behind
+def _wrong(
+    label: re.Match[str], below: list[str], posted: Sequence[dict[str, Any]], quotable: range
+) -> list[str]:
+    first, last = int(label[1]), int(label[2] or label[1])
+    if first not in quotable or last not in quotable:
+        return [f"a label of what is sent: {label[0][:60]!r}"]
+    role = _ROLE.fullmatch(label[3])
+    roles = {posted[number].get("role") for number in range(first, last + 1)}
+    if role is None or roles != {role[1]}:
+        below = [label[3], *below]  # the speaker's name stands in the text
+    elif not below:
+        alone = any(said in label[3] for said in _ALONE)
+        return [] if alone else [f"no text below {label[0]!r}"]
+    quote = "\n".join(below)
+    if first == last:
+        true = _told(quote, _texts(posted[first]))
+    else:
+        true = _are_whole(quote, [_texts(posted[number]) for number in range(first, last + 1)])
+    return [] if true else [f"not what was posted: {label[0][:60]!r}"]
 
 
-def _is_true(
-    mark: re.Match[str], behind: str, posted: Sequence[dict[str, Any]], quotable: range
-) -> bool:
-    if mark["rules"]:
-        return True
-    if mark["first"]:
-        return all(int(n) < quotable.stop for n in (mark["first"], mark["last"]) if n)
-    number = int(mark["number"])
-    if number not in quotable or posted[number].get("role") != mark["role"]:
-        return False
-    return not behind or _told(behind[1:], _texts(posted[number]))
+def _are_whole(quote: str, messages: Sequence[Sequence[str]]) -> bool:
+    """Whether the quote holds the text of each message, one after the other, and nothing else."""
+    rest = quote.translate(_SIGNS)
+    for texts in messages:
+        for text in texts:
+            before, _, behind = rest.partition(text.strip().translate(_SIGNS))
+            if not text.strip() or before.strip():
+                return False
+            rest = behind
+    return not rest.strip("\n `~")
 
 
 def _texts(message: dict[str, Any]) -> list[str]:
@@ -208,15 +211,15 @@ def _texts(message: dict[str, Any]) -> list[str]:
 
 def _told(quote: str, texts: Sequence[str]) -> bool:
     """Whether the quote is made of pieces of the texts, with a mark between each two."""
-    gaps = [match.start() for match in re.finditer(re.escape(_GAP), quote)]
-    starts, ends = [0, *(gap + len(_GAP) for gap in gaps)], [*gaps, len(quote)]
-    reached = {0}
-    for at, start in enumerate(starts):
-        if at in reached:
-            for end in range(at, len(ends)):
-                if _stands(quote[start : ends[end]], texts):
-                    reached.add(end + 1)
-    return len(starts) in reached
+    pieces: list[list[str]] = [[]]
+    for line in quote.split("\n"):
+        if _GAP.fullmatch(line):
+            pieces.append([])
+        else:
+            pieces[-1].append(line)
+    if len(pieces) > 1 and not pieces[-1]:
+        pieces.pop()
+    return all(_stands("\n".join(piece), texts) for piece in pieces)
 
 
 def _stands(piece: str, texts: Sequence[str]) -> bool:
@@ -229,4 +232,5 @@ def _stands(piece: str, texts: Sequence[str]) -> bool:
         for fence in _FENCES
         if form.endswith(f"\n{fence}")
     ]
-    return any(form.strip() and form in text for form in forms for text in texts)
+    bare = [text.translate(_SIGNS) for text in texts]
+    return any(form.strip() and form.translate(_SIGNS) in text for form in forms for text in bare)

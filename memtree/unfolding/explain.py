@@ -203,11 +203,12 @@ def explanation(evidence: Evidence) -> Explanation:
     history, plan, passages = evidence.history, evidence.plan, evidence.passages
     rules = [_excerpt(evidence, quote, RULE) for quote in quotes(plan.rules, history)]
     numbers = count()
+    shown: Sequence[Plan | RecallPlan] = (plan, *evidence.blocks)
     return Explanation(
         nodes=tuple(_outlined(evidence)),
         excerpts=(
             *rules,
-            *chain(*(_excerpts(evidence, shown, numbers) for shown in (plan, *evidence.blocks))),
+            *chain(*(_excerpts(evidence, each, numbers) for each in shown)),
         ),
         candidates=tuple(
             _candidate(history, passages[row]) for row in evidence.left_out if row in passages

@@ -16,6 +16,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -214,9 +215,15 @@ class OutlineTree:
 
     def lines(self) -> tuple[OutlineNode, ...]:
         """All that is shown, in reading order."""
-        return tuple(
-            self._line(branch, branch.form) for branch in self._walk(self._tops) if branch.form
-        )
+        return tuple(self._shown_lines(self._tops, 0))
+
+    def _shown_lines(self, branches: Sequence[_Branch], depth: int) -> Iterator[OutlineNode]:
+        """Lines below those of their shown ancestors."""
+        for branch in branches:
+            if branch.form:
+                line = self._line(branch, branch.form)
+                yield msgspec.structs.replace(line, depth=depth)
+            yield from self._shown_lines(branch.children or (), depth + bool(branch.form))
 
     def _walk(self, branches: Sequence[_Branch]) -> Iterator[_Branch]:
         for branch in branches:

@@ -75,7 +75,7 @@ def unfold(
     outline = OutlineTree(ranked, tree, fused, cut, turns, not (turns.are_talk and window.brief))
     shown = _visible(history, window, pins.chosen)
     units = Units(history, corpus, fused, before, cut, pins.chosen, shown, outline)
-    root = ROOT if share >= ROOT_SHARE * ROOT else 0
+    root = ROOT if share >= ROOT_SHARE * ROOT and not turns.are_talk else 0
     left = Room(room - share, max(0, int(PATHS * share) - root))
     paths = left.paths
     _open_paths(outline, corpus, pins.asks, left)
