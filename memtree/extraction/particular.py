@@ -48,9 +48,9 @@ def telling_words(text: str, anchors: Iterable[str] = ()) -> Iterator[str]:
         said, speaker = piece, speaker_of(piece)
         if speaker and not speaker.endswith(_ERROR):
             said = piece[len(speaker) + 1 :]
-        for match in _WORD.finditer(said):
-            word = match.group().removesuffix("'s").removesuffix("’s")
-            if _tells(word, names, first=match.start() == 0 or said[: match.start()].isspace()):
+        for number, found in enumerate(_WORD.findall(said)):
+            word = found.removesuffix("'s").removesuffix("’s")
+            if _tells(word, names, first=number == 0):
                 yield word.lower()
 
 
