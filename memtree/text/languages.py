@@ -29,6 +29,7 @@ _SMALL = {
     "nl": "de het een en van is niet dat op te voor met zijn ook werd naar maar bij wordt er",
 }
 _LANGUAGES = {name: frozenset(words.split()) for name, words in _SMALL.items()}
+SMALL_WORDS = frozenset().union(*_LANGUAGES.values())
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 

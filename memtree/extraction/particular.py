@@ -1,0 +1,64 @@
+"""Tells summary lines that say something of their range from those that could stand anywhere.
+
+What this file does not do: choose a better line (`headlines.py`), or leave lines out.
+
+    >>> particular("Vanessa: Who knows"), particular("Vanessa: My rabbit bit the vet")
+    (False, True)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from memtree.extraction.boilerplate import speaker_of
+from memtree.extraction.borders import UNSPACED
+from memtree.text.common_words import COMMON_WORDS, is_common
+
+_PIECE = re.compile(r"; | -> | \(|\)")
+_WORD = re.compile(r"[^\W_][^\W]*(?:['’][^\W_]+)*")
+# Which lines an output has, or how many, says nothing of what stands in them.
+_LINES = re.compile(r"\blines? [0-9]+(?:-[0-9]+)?\b|\b[0-9]{1,9} (?:more )?lines?\b")
+_ERROR = ("Error", "Exception")
+# Common words of scripts without spaces, the longest first: they are cut out of a run.
+_UNSPACED_WORDS = re.compile(
+    "|".join(sorted(filter(UNSPACED.search, COMMON_WORDS), key=lambda word: (-len(word), word)))
+)
+
+
+def particular(text: str, anchors: Sequence[str] = (), siblings: Sequence[str] = ()) -> bool:
+    """Return True where a summary line holds a number, a name, an identifier or a content word that
+    few of its siblings hold.
+
+    `text`: the line without its range; `anchors`: of the same summary; `siblings`: the lines beside
+    it, without it. The name of who speaks does not count.
+    """
+    told = set(telling_words(text, anchors))
+    if not told or not siblings:
+        return bool(told)
+    allowed = 1 + len(siblings) // 6
+    others = [line.lower() for line in siblings]
+    return any(sum(word in other for other in others) <= allowed for word in told)
+
+
+def telling_words(text: str, anchors: Iterable[str] = ()) -> Iterator[str]:
+    """The words of a line that may tell it from others, in lower case, in order."""
+    names = {word.lower() for anchor in anchors for word in _WORD.findall(anchor)}
+    for piece in _PIECE.split(_LINES.sub(" ", text)):
+        said, speaker = piece, speaker_of(piece)
+        if speaker and not speaker.endswith(_ERROR):
+            said = piece[len(speaker) + 1 :]
+        for number, found in enumerate(_WORD.findall(said)):
+            word = found.removesuffix("'s").removesuffix("’s")
+            if _tells(word, names, first=number == 0):
+                yield word.lower()
+
+
+def _tells(word: str, names: set[str], first: bool) -> bool:
+    if is_common(word):
+        return False
+    if UNSPACED.search(word):
+        return max(map(len, _UNSPACED_WORDS.split(word))) > 1
+    if len(word) > 2 or word.lower() in names:
+        return True
+    return any(map(str.isdigit, word)) or (not first and len(word) > 1 and word[0].isupper())
