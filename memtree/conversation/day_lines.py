@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memtree.text.day_names import WEEKDAYS
+from memtree.text.day_names import ALL_MONTHS, SHORT_BESIDE_YEARS, WEEKDAYS
 from memtree.text.lazy_patterns import lazily
 from memtree.text.written_days import WrittenDay, written_day
 
@@ -35,15 +35,21 @@ _BESIDE = frozenset(
     월요일 화요일 수요일 목요일 금요일 토요일 일요일
     """.split()
 )
+_MONTH_STARTS = frozenset(name[:3] for name in (*ALL_MONTHS, *SHORT_BESIDE_YEARS))
 _WEEKDAY = lazily(WEEKDAYS, re.IGNORECASE)
 _CLOCK = lazily(
     r"T?[0-9]{1,2}[:.h][0-9]{2}(?:[:.][0-9]{2})?(?:[.,][0-9]{1,6})?(?![0-9])"
     r"(?P<half>\s?[ap]\.?\s?m\b\.?)?|T?[0-9]{1,2}(?P<hour>\s?[ap]\.?m\b\.?)",
     re.IGNORECASE,
 )
+_CLOCK_STARTS = frozenset("T0123456789")
+_DIGIT = lazily(r"[0-9]")
+_FIRST_WORD = lazily(r"[^\W\d_]{1,20}(?:['’]s)?")
+_SIGNS = frozenset("0123456789[(#*=-_~—–【─━")
+EARLY = 60  # characters in which a heading's first digit stands
 _OTHER = lazily(
     r"(?P<word>[^\W\d_]+(?:['’][^\W\d_]+|-feira)?)|(?P<zone>[+-][0-9]{1,2}(?::?[0-9]{2})?(?![0-9]))"
-    r"|(?P<number>[0-9]{1,4}(?![\w.]))|(?P<sign>[^\w\s]+|_+)|(?P<space>\s+)"
+    r"|(?P<number>[0-9]{1,4}(?![\w.]))|(?P<sign>[\[{<]|[^\w\s\[{<]+|_+)|(?P<space>\s+)"
 )
 
 
@@ -66,6 +72,18 @@ def day_line(line: str) -> DayLine | None:
     return read if end == len(line) else None
 
 
+def may_name_day(head: str) -> bool:
+    """Tell by its first word or sign whether a text may begin with a day: most texts do not."""
+    first = head[:1]
+    if not first.isalpha():
+        return first in _SIGNS and bool(_DIGIT.search(head, 0, EARLY))
+    word = _FIRST_WORD.match(head)
+    if not word or not _DIGIT.search(head, 0, EARLY):
+        return False
+    bracket = head.find("(", 0, EARLY) > 0 or head.find("[", 0, EARLY) > 0
+    return bracket or word[0][:3].lower() in _MONTH_STARTS or _word(word[0], set())
+
+
 def first_day(line: str) -> tuple[DayLine | None, int]:
     """Read a line up to the first word or number that does not go with a day, and return what was
     read and where that is. A year of two digits counts only beside a clock."""
@@ -73,10 +91,10 @@ def first_day(line: str) -> tuple[DayLine | None, int]:
     kinds: set[str] = set()
     unknown = numbered = False
     while at < len(line):
-        found = written_day(line, at) if _begins_day(line, at) else None
-        if found and not (written or unknown):
+        found = None if written or unknown else _day_at(line, at)
+        if found:
             (written, at), numbered = found, False
-        elif match := _CLOCK.match(line, at):
+        elif line[at] in _CLOCK_STARTS and (match := _CLOCK.match(line, at)):
             clock = clock or (12 if match["half"] or match["hour"] else 24)
             at, numbered = match.end(), False
         elif match := _OTHER.match(line, at):
@@ -95,6 +113,8 @@ def first_day(line: str) -> tuple[DayLine | None, int]:
                 if not numbered:
                     break
                 numbered = False
+            elif written and clock and line[at] in "[{<":
+                break  # a field of a log, a nickname
             at = match.end()
         else:
             break
@@ -105,8 +125,11 @@ def first_day(line: str) -> tuple[DayLine | None, int]:
     return (read, end) if end else (None, 0)
 
 
-def _begins_day(line: str, at: int) -> bool:
-    return not at or not (line[at - 1].isalnum() and line[at].isalnum())
+def _day_at(line: str, at: int) -> tuple[WrittenDay, int] | None:
+    first = line[at]
+    if first.isdigit() or (first.isalpha() and line[at : at + 3].lower() in _MONTH_STARTS):
+        return written_day(line, at)
+    return None
 
 
 def _word(word: str, kinds: set[str]) -> bool:

@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
-from memtree.conversation.day_lines import DayLine, day_line, first_day
+from memtree.conversation.day_lines import DayLine, day_line, first_day, may_name_day
 from memtree.conversation.message import Message
 from memtree.conversation.validation import RESULT_ROLES
 from memtree.conversation.volatile_blocks import Volatile
@@ -48,6 +49,12 @@ class DayMark:
     clock: int = 0
 
 
+@lru_cache(maxsize=4096)
+def _mark(written: WrittenDay, source: MarkSource, clock: int) -> DayMark:
+    """Share a day's mark among its messages: it takes less room, and is compared by identity."""
+    return DayMark(written, source, clock)
+
+
 def day_mark(message: Message, volatile: Volatile) -> DayMark | None:
     """Return the mark of a checked message; None where it has none."""
     if mark := _of_fields(message.fields):
@@ -73,7 +80,7 @@ def _of_fields(fields: dict[str, Any]) -> DayMark | None:
         for name in TIME_FIELDS:
             if name in holder and (day := _moment(holder[name])):
                 written = WrittenDay(day.year, day.month, day.day)
-                return DayMark(written, MarkSource.HEAD)
+                return _mark(written, MarkSource.HEAD, 0)
     return None
 
 
@@ -98,32 +105,28 @@ def _moment(value: Any) -> date | None:
 
 # -- the head of the text --------------------------------------------------------------------------
 
-_DIGIT = lazily(r"[0-9]")
-_QUOTING = (">", "`", "|", '"', "'", "“", "„", "«", "{", "<")
-
 
 def _of_head(text: str, user: bool) -> DayMark | None:
-    head = text[:HEAD]
-    if not _DIGIT.search(head):
+    head = text[:HEAD].lstrip()
+    if not may_name_day(head):
         return None
-    head = head.lstrip()
-    if head.startswith(_QUOTING):
-        return None
-    lines = head.split("\n")
-    ended = len(lines) - (len(text) > HEAD)  # nobody knows how the last line goes on
+    lines = [line.strip() for line in head.split("\n")]
+    cut = len(text) > HEAD  # nobody knows how the last line goes on
     mark: DayMark | None = None
     for index, line in enumerate(lines):
-        if not line.strip():
+        if not line:
             continue
-        following = next((one.strip() for one in lines[index + 1 :] if one.strip()), "")
-        read = day_line(line.strip()) if index < ended and len(line) <= LINE else None
-        if read is None:
-            return mark or _stamp(line.strip(), following, user)
-        source = _heading(line.strip(), read, user, following)
+        following = next(filter(None, lines[index + 1 :]), "")
+        read, end = first_day(line[:LINE])
+        if read is None or end < len(line) or (cut and index + 1 == len(lines)):
+            if read is None or not read.written:
+                return mark or _stamp_behind_name(line)
+            return mark or _stamp(line, read, end, following, user)
+        source = _heading(line, read, user, following)
         if not (read.written or read.session) or (mark and source is not MarkSource.HEAD):
             break
         if read.written and source and not _is_mail(lines[index + 1 : index + 3]):
-            mark = DayMark(read.written, source, read.clock)
+            mark = _mark(read.written, source, read.clock)
     return mark
 
 
@@ -159,9 +162,6 @@ def _is_mail(lines: list[str]) -> bool:
 
 # -- stamps ----------------------------------------------------------------------------------------
 
-_BRACKET = lazily(
-    r"\[(?P<in>[^\[\]\n]{4,60})\][ \t:–—-]{0,4}|\((?P<in2>[^()\n]{4,60})\)[ \t:–—-]{1,4}"
-)
 _SPEAKER = lazily(
     r"[*_<~@+]{0,2}\s?(?P<name>[^\W_][\w .'’()-]{0,39}?)[*_>]{0,2}\s?[:：](?!/)"
     r"|<(?P<nick>[^\s<>]{1,30})>\s"
@@ -170,37 +170,38 @@ _SPEAKER_FIRST = lazily(
     r"[*_<~@+]{0,2}\s?(?P<name>[^\W\d_][\w .'’-]{0,39}?)[*_>]{0,2},?[ \t]{1,2}"
     r"[*_]{0,2}[\[(](?P<in>[^\[\]()\n]{4,60})[\])][*_]{0,2}\s?(?:[:：]|$)"
 )
+_CLOSING = {"[": "]", "(": ")", "【": "】"}
 _WORD = lazily(r"[A-Za-z]+")
 _PROCESS = lazily(r"[\w.-]{1,40}\[[0-9]+\]:")
 _APART = (":", "–", "—", "|", " -", " --")
 
 
-def _stamp(line: str, following: str, user: bool) -> DayMark | None:
+def _stamp(line: str, read: DayLine, end: int, following: str, user: bool) -> DayMark | None:
     """Read the stamp before a speaker's name, or (of a user) before a text that it is set apart
-    from; `following`: the next line."""
-    if named := _SPEAKER_FIRST.match(line):
-        read = day_line(named["in"])
-        if read and read.written and read.clock and _is_name(named["name"]):
-            return DayMark(read.written, MarkSource.HEAD, read.clock)
-    bracket = _BRACKET.match(line)
-    if bracket:
-        read, end = day_line(bracket["in"] or bracket["in2"]), bracket.end()
-    else:
-        read, end = first_day(line)
-    if not read or not read.written:
-        return None
-    rest = line[end:].lstrip(" \t-–—|,")
-    if not rest or _is_log(rest):
+    from. `read`, `end`: what goes with a day at the beginning of the line; `following`: the next
+    line."""
+    closed = _CLOSING.get(line[0])
+    bracket = closed is not None and line.find(closed, 1, end) > 0
+    rest = line[end:].lstrip("*_ \t")
+    if not read.written or not rest or (closed and not bracket) or _is_log(rest):
         return None
     speaker = _SPEAKER.match(rest)
     if speaker and _is_name(speaker["name"] or speaker["nick"]) and (bracket or read.clock):
-        return DayMark(read.written, MarkSource.HEAD, read.clock)
+        return _mark(read.written, MarkSource.HEAD, read.clock)
     if not user or not read.written.year or line.endswith("?"):
         return None
     if following[:1].isdigit() or following[:1] == line[0] == "[":
         return None  # each line begins with a number: a log, a table, a list
     apart = bracket or (not read.written.sign and line[:end].rstrip().endswith(_APART))
-    return DayMark(read.written, MarkSource.LOOSE, read.clock) if apart else None
+    return _mark(read.written, MarkSource.LOOSE, read.clock) if apart else None
+
+
+def _stamp_behind_name(line: str) -> DayMark | None:
+    named = _SPEAKER_FIRST.match(line)
+    read = day_line(named["in"]) if named and _is_name(named["name"]) else None
+    if not read or not read.written or not read.clock:
+        return None
+    return _mark(read.written, MarkSource.HEAD, read.clock)
 
 
 _LEVELS = frozenset(
@@ -242,7 +243,7 @@ def _of_blocks(text: str, volatile: Volatile) -> DayMark | None:
             if read and read.written and read.written.year:
                 reminder = tag == "system-reminder"
                 source = MarkSource.REMINDER if reminder else MarkSource.HEAD
-                mark = DayMark(read.written, source, read.clock)
+                mark = _mark(read.written, source, read.clock)
     return mark
 
 

@@ -28,14 +28,19 @@ def days_of(marked: Iterable[tuple[DayMark | None, str]]) -> Sequence[int]:
     """Return the day of each of some messages, given their marks and roles."""
     days, current = array("i"), 0
     orders: dict[str, bool] = {}
-    answered = False
+    answered, last = False, None
     for mark, role in marked:
-        if mark is not None and (answered or mark.source is not MarkSource.REMINDER):
+        if (
+            mark is not None
+            and mark is not last
+            and (answered or mark.source is not MarkSource.REMINDER)
+        ):
             day = _ordinal(mark, current, orders)
             if mark.source is not MarkSource.LOOSE:
                 current = day  # also where it is not to be told: the day before holds no longer
             elif day and (not current or 0 <= day - current <= AHEAD):
                 current = day
+            last = mark
         answered = answered or role == "assistant"
         days.append(current)
     return days
