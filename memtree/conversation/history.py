@@ -15,6 +15,7 @@ from itertools import accumulate
 from typing import Protocol
 
 from memtree.conversation import addresses
+from memtree.conversation.day_marks import DayMark, day_mark
 from memtree.conversation.former_addresses import former_digest, former_root
 from memtree.conversation.message import (
     RESULT_ROLES,
@@ -47,6 +48,7 @@ class MessageInfo:
     answers: str | None  # tool_call_id, or the name in a legacy function message; may be empty
     markers: int = 0  # cache markers
     former: bytes = b""  # the digest in format 2, where that is another one
+    day_mark: DayMark | None = None
 
 
 class MessageInfoCache(Protocol):
@@ -284,6 +286,7 @@ def describe(
         answers=answers,
         markers=len(markers(message)) if b'"cache_control"' in message.raw else 0,
         former=b"" if former == digest else former,
+        day_mark=day_mark(message, volatile),
     )
 
 

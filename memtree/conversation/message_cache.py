@@ -16,6 +16,7 @@ from memtree.conversation.history import MessageInfo
 
 ROW_BYTES = 500  # a key, its place, and a `MessageInfo` without calls
 CALL_BYTES = 200  # of one call in it, beside its text
+MARK_BYTES = 200  # of a day mark
 
 
 class MessageCache:
@@ -57,4 +58,5 @@ class MessageCache:
 def row_bytes(_: bytes, info: MessageInfo) -> int:
     """That a row takes."""
     texts = sum(CALL_BYTES + len(id_) + len(name) for id_, name in info.calls)
-    return ROW_BYTES + texts + len(info.answers or "") + len(info.former)
+    mark = MARK_BYTES if info.day_mark else 0
+    return ROW_BYTES + texts + mark + len(info.answers or "") + len(info.former)

@@ -9,7 +9,7 @@ from datetime import date
 
 import pytest
 
-from memtree.conversation import call_arguments, history, side_requests
+from memtree.conversation import call_arguments, day_lines, day_marks, history, side_requests
 from memtree.conversation.media import parts, placeholders
 from memtree.conversation.message import Message
 from memtree.extraction import (
@@ -119,6 +119,10 @@ TEXTS = {
         lambda text: hostile.fields(
             "assistant", "a", reasoning=text, reasoning_details=[{"a": text}]
         ),
+    ),
+    "a line of a day": Subject(day_lines.first_day, hostile.as_it_is),
+    "the day of a message": Subject(
+        lambda raw: day_marks.day_mark(Message(raw), hostile.VOLATILE), hostile.message("user")
     ),
     "side requests": Subject(
         lambda raw: side_requests.is_side([Message(raw)], tools=False), hostile.message("user")
@@ -400,6 +404,8 @@ READS = {
     ),
     "sentences": (*hostile.SPEECH, *hostile.WORDS),
     "dates": (*hostile.WORDS, *hostile.DATES),
+    "a line of a day": hostile.DATES,
+    "the day of a message": (*hostile.DATES, *hostile.TAGS, "current date: ", "</env><env>"),
     "something that happened": (*hostile.DATES, "i went ", "my a a wife ", "i just also "),
     "a schedule": (*hostile.DATES, "my meeting ", "the a a a demo ", "on Friday my a a a a a "),
     "who spoke": ("[a for '", " for '", "] Result:", "[a"),

@@ -9,6 +9,7 @@ from datetime import date, timedelta
 
 from memtree.memories.extraction.calendar import words
 from memtree.memories.extraction.calendar.mentions import DateKind, DateMention
+from memtree.text import day_names
 from memtree.text.lazy_patterns import lazily
 
 
@@ -72,7 +73,7 @@ def _month_and_day(match: re.Match[str], said: date | None) -> DateMention | Non
 def _named(match: re.Match[str], said: date | None) -> DateMention | None:
     """A day of a named month, before or behind it."""
     name, number = match["month"].rstrip(".").lower(), int(match["day"])
-    month = words.ALL_MONTHS[name]
+    month = day_names.ALL_MONTHS[name]
     if not _day(2024, month, number) or not _is_month(match, name):
         return None
     if not match["year"]:
@@ -95,14 +96,14 @@ def _is_month(match: re.Match[str], name: str) -> bool:
     sure = number_first or match["year"] or match["suffix"]
     if not sure and _MEASURED.match(text, match.end()):
         return False
-    if name not in words.AMBIGUOUS_MONTHS and name not in words.SHORT_MONTHS:
+    if name not in day_names.AMBIGUOUS_MONTHS and name not in day_names.SHORT_MONTHS:
         return True
     certain = (
         match["year"]
         or (number_first and _OF.search(match.group()))
         or _CERTAIN.search(text, max(0, match.start() - 20), match.start())
     )
-    if certain or name in words.ENGLISH_MONTHS or name in words.SHORT_MONTHS:
+    if certain or name in day_names.ENGLISH_MONTHS or name in day_names.SHORT_MONTHS:
         return bool(certain) or match["month"][0].isupper()
     return bool(number_first and match["suffix"])
 
@@ -111,7 +112,7 @@ def _month(match: re.Match[str], said: date | None) -> DateMention | None:
     """A month by itself, behind a word that goes with months, or before its year."""
     name = match["month"].lower()
     before = match["before"].strip().lower() if match["before"] else ""
-    if name not in words.AMBIGUOUS_MONTHS:
+    if name not in day_names.AMBIGUOUS_MONTHS:
         return _mention(match, DateKind.MONTH) if before or match["year"] else None
     following = match.string[match.end() : match.end() + 12]
     if not match["year"] and _GOES_ON.match(following):
@@ -208,7 +209,7 @@ def _time(match: re.Match[str], said: date | None) -> DateMention | None:
 
 
 _EDGE = r"(?<![\w./#:$€£-])"
-_SHORT = "|".join(words.SHORT_MONTHS)
+_SHORT = "|".join(day_names.SHORT_MONTHS)
 _YEAR = r"(?P<year>(?:19|20|21)\d\d)"
 _CLOCK = r"\d{1,2}(?:[:.h]\d\d)?"
 _HALF = r"\s?(?:a\.?m\b\.?|p\.?m\b\.?)"
@@ -266,7 +267,7 @@ RULES = (
         rf"(?P<each>\b(?:{words.EACH})\s(?:other\s|second\s)?)?(?P<before>\b(?:{words.AT_DAY})\s)?"
         rf"(?<!-)\b(?<!\bBlack )(?<!\bAsh )(?<!\bCyber )(?<!\bCasual )(?<!\bSuper )(?<!\bRuby )"
         r"(?<!\bFreaky )"
-        rf"(?P<weekday>{words.WEEKDAYS})\b(?![-.]\w|['’]s\snight|\sNight\sLive)",
+        rf"(?P<weekday>{day_names.WEEKDAYS})\b(?![-.]\w|['’]s\snight|\sNight\sLive)",
         _weekday,
     ),
     _rule(

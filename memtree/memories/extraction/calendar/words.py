@@ -1,46 +1,11 @@
-"""Names of months and days, and how days are told from one another, in seven languages: parts of
-patterns. English, German, Spanish, French, Portuguese, Italian, Dutch.
-
-Names that are words as well ("may", "march", "mars", "sept", "segunda") stand apart: what is before
-or behind them decides.
-"""
+"""How days are told from one another, in the seven languages of `text.day_names`: parts of
+patterns."""
 
 from __future__ import annotations
 
 import re
 
-# Full names that nothing else is called, and the number of the month.
-MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january januar jänner enero janvier janeiro gennaio januari",
-            "february februar febrero février fevrier fevereiro febbraio februari",
-            "märz maerz marzo março maart",
-            "april abril avril aprile",
-            "maggio",
-            "june juni junio juin junho giugno",
-            "july juli julio juillet julho luglio",
-            "août agosto augustus",
-            "september septiembre septembre setembro settembre",
-            "october oktober octubre octobre outubro ottobre",
-            "november noviembre novembre novembro",
-            "december dezember diciembre décembre decembre dezembro dicembre",
-        ),
-        1,
-    )
-    for name in names.split()
-}
-# These are other words, too.
-AMBIGUOUS_MONTHS = {
-    "march": 3, "may": 5, "august": 8, "mars": 3, "mai": 5, "mayo": 5, "maio": 5, "mei": 5,
-}  # fmt: skip
-ENGLISH_MONTHS = ("march", "may", "august")  # written with a capital where they are months
-SHORT_MONTHS = {
-    "jan": 1, "feb": 2, "mar": 3, "mär": 3, "apr": 4, "jun": 6, "jul": 7, "aug": 8, "sep": 9,
-    "sept": 9, "oct": 10, "okt": 10, "nov": 11, "dec": 12, "dez": 12,
-}  # fmt: skip
-ALL_MONTHS = MONTHS | AMBIGUOUS_MONTHS | SHORT_MONTHS
+from memtree.text.day_names import ALL_MONTHS, AMBIGUOUS_MONTHS, MONTHS, SHORT_MONTHS
 
 
 def _one_of(names: object) -> str:
@@ -50,15 +15,6 @@ def _one_of(names: object) -> str:
 MONTH = rf"(?:{_one_of(MONTHS | AMBIGUOUS_MONTHS)}|(?:{_one_of(SHORT_MONTHS)})\b\.?)"
 ANY_MONTH = rf"(?:{_one_of(MONTHS | AMBIGUOUS_MONTHS)})"
 
-WEEKDAYS = (
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-    r"|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|sonnabends?"
-    r"|lunes|martes|miércoles|miercoles|jueves|viernes|sábados?|sabado|domingos?"
-    r"|lundis?|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?"
-    r"|(?:segunda|terça|terca|quarta|quinta|sexta)s?-feiras?"
-    r"|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica"
-    r"|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag"
-)
 # Only behind a word that says that a day is meant.
 SHORT_WEEKDAYS = r"mon|tues?|wed|thurs?|thu|fri|sat|segunda|terça|quarta|quinta|sexta"
 

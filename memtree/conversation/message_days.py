@@ -1,0 +1,85 @@
+"""The day of each message of a history, read once in order.
+
+A day holds for the messages behind it until the next one. Nothing is looked up ahead, so the days
+of a history stay when messages are added to it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from memtree.conversation.day_marks import DayMark, MarkSource
+from memtree.conversation.history import History
+from memtree.text.day_names import ENGLISH_NAMES
+from memtree.text.written_days import WrittenDay, ordinal
+
+AHEAD = 366  # days that a loose mark may lie behind the last day; before it it may not lie
+HALF_YEAR = 183
+
+
+def message_days(history: History) -> Sequence[int]:
+    """Return the proleptic ordinal of each message's day, 0 where nothing gives one."""
+    return days_of((fact.day_mark, fact.role) for fact in history.facts)
+
+
+def days_of(marked: Iterable[tuple[DayMark | None, str]]) -> Sequence[int]:
+    """Return the day of each of some messages, given their marks and roles."""
+    days, current = array("i"), 0
+    orders: dict[str, bool] = {}
+    answered, last = False, None
+    for mark, role in marked:
+        if (
+            mark is not None
+            and mark is not last
+            and (answered or mark.source is not MarkSource.REMINDER)
+        ):
+            day = _ordinal(mark, current, orders)
+            if mark.source is not MarkSource.LOOSE:
+                current = day  # also where it is not to be told: the day before holds no longer
+            elif day and (not current or 0 <= day - current <= AHEAD):
+                current = day
+            last = mark
+        answered = answered or role == "assistant"
+        days.append(current)
+    return days
+
+
+def _ordinal(mark: DayMark, current: int, orders: dict[str, bool]) -> int:
+    """Return the day of a mark. `orders`: whether the day comes before the month, by the sign
+    between them. A number over 12 shows it; else the first date that may be read both ways: "." is
+    written where the day comes first, a clock of 12 hours in most places where the month does."""
+    written = mark.written
+    if not written.year:
+        return _in_known_year(written, current) if current else 0
+    if not written.sign or written.month == written.day:
+        return written.ordinal
+    swapped = ordinal(written.year, written.day, written.month)
+    if not (written.ordinal and swapped):
+        orders[written.sign] = bool(written.ordinal)
+        return written.ordinal or swapped
+    if written.sign not in orders and (written.sign == "." or mark.clock):
+        orders[written.sign] = written.sign == "." or mark.clock == 24
+    day_first = orders.get(written.sign)
+    return 0 if day_first is None else written.ordinal if day_first else swapped
+
+
+def _in_known_year(written: WrittenDay, current: int) -> int:
+    """Return the day in the year that was known last, or in the next where it would else lie more
+    than half a year back."""
+    year = date.fromordinal(current).year
+    day = ordinal(year, written.month, written.day)
+    if not day or day < current - HALF_YEAR:
+        return ordinal(year + 1, written.month, written.day)
+    return day
+
+
+def day_text(day: int) -> str:
+    """Write an ordinal as people do: five tokens of o200k, where ISO 8601 takes six.
+
+    >>> day_text(738648)
+    '8 May 2023'
+    """
+    found = date.fromordinal(day)
+    return f"{found.day} {ENGLISH_NAMES[found.month - 1]} {found.year}"
