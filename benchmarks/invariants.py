@@ -230,7 +230,7 @@ def _labelled(number: int, role: str, shown: str) -> bool:
     return False
 
 
-_LABEL = re.compile(r"^\u00b6(\d+)(?:-(\d+))? (?:\([\d-]+\) )?([^\n,;]*)", re.MULTILINE)
+_LABEL = re.compile(r"^\u00b6(\d+)(?:-(\d+))? (?:\([^()\n]{1,20}\) )?([^\n,;]*)", re.MULTILINE)
 _NAMED = re.compile(r"\[|[^:]{1,80}:|user|assistant|tool|function")
 
 

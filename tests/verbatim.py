@@ -1,7 +1,7 @@
 """Whether what a memory message or a recall block quotes stands in the posted messages.
 
-Read as its head says: lines `- ¶first-last summary`, labels `¶number role ...` or `¶number Name: ...`
-with the text below, and `[...]` on a line of its own where text was left out; a code fence may be
+Read as its head says: lines `- ¶first-last summary`, labels `¶number role ...` with the text below
+or `¶number Name: ...` with it on the same line, and `[...]` on a line of its own where text was left out; a code fence may be
 closed and opened again around a piece. No quoted line reads so, hence there is one way of reading.
 """
 
@@ -48,7 +48,7 @@ _BLOCK = re.compile(
     re.DOTALL,
 )
 _SUMMARY = re.compile(r" *- ¶(\d+)(?:-(\d+))?(?: .*)?")
-_LABEL = re.compile(r"¶(\d+)(?:-(\d+))? (?:\([\d-]+\) )?(.*)")
+_LABEL = re.compile(r"¶(\d+)(?:-(\d+))? (?:\([^()\n]{1,20}\) )?(.*)")
 _ROLE = re.compile(r"(user|assistant|tool|function)(?:[,;] .*| \.\.\.)?")
 _ALONE = (", with [", ", calls ")  # in labels that may stand without a text
 _GAP = re.compile(r"\[\.\.\.(?: \d+ lines of code(?:, [^\n]*)?)?\]")

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
@@ -26,6 +25,7 @@ from typing import NamedTuple
 from memtree.conversation.history import History
 from memtree.conversation.media.placeholders import placeholders
 from memtree.conversation.message import RESULT_ROLES
+from memtree.conversation.message_days import day_text
 from memtree.extraction.topics import root_summary, topic
 from memtree.ranking.speakers import speaker
 from memtree.text import tokens
@@ -135,14 +135,14 @@ class Days:
         if not day or day == self._told:
             return ""
         self._told = day
-        return date.fromordinal(day).isoformat()
+        return day_text(day)
 
     def of_line(self, first: int, last: int) -> str:
         """The days of a summary line that spans several."""
         if not first or not last or first == last:
             return self.of_label(first) if first == last else ""
         self._told = 0
-        return f"{date.fromordinal(first).isoformat()} to {date.fromordinal(last).isoformat()}"
+        return f"{day_text(first)} to {day_text(last)}"
 
 
 def root_line(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:

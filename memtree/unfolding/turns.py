@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memtree.conversation.message_days import message_days
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.ranking.speakers import Speakers
 from memtree.tree.node import NodePlace
@@ -31,7 +32,7 @@ class Turns:
     def of(cls, ranked: RankedHistory) -> Turns:
         history = ranked.history
         mean = history.tokens / max(1, len(history))
-        return cls(ranked.corpus.speakers, (), mean)
+        return cls(ranked.corpus.speakers, message_days(history), mean)
 
     @property
     def are_talk(self) -> bool:

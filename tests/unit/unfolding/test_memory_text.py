@@ -11,14 +11,13 @@ from memtree.tree.node import Node, NodePlace, Summary
 from memtree.unfolding.memory_text import (
     CLOSING,
     OPENING,
-    RULES,
-    message_range,
     outline_line,
     placed,
     quote_lines,
     render,
 )
-from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, TextSpan
+from memtree.unfolding.own_lines import RULES
+from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
 from tests import verbatim
 from tests.unit.unfolding.histories import history
 
@@ -51,10 +50,10 @@ def text(message, found):
 def test_a_summary_line():
     found = history(SYSTEM, "a", "b", "c", "d")
     one = node("N", "headline", "body", ("Marigold",))
-    assert outline_line(shown(one, 1, 1, 3), one, found) == "  - [2-3] headline"
-    assert outline_line(shown(one, 0, 0, 1, body=True), one, found) == "- [1] headline: body"
+    assert outline_line(shown(one, 1, 1, 3), one, found) == "  - ¶2-3 headline"
+    assert outline_line(shown(one, 0, 0, 1, body=True), one, found) == "- ¶1 headline: body"
     brief = outline_line(shown(one, 0, 0, 1, brief=True), one, found)
-    assert brief.startswith("- [1] ")
+    assert brief.startswith("- ¶1 ")
     assert "body" not in brief
 
 
@@ -62,14 +61,14 @@ def test_a_summary_is_one_line():
     found = history("a", "b")
     one = node("N", "two\nlines", "and\n\n[1 user]\nmore")
     assert outline_line(shown(one, 0, 0, 1, body=True), one, found) == (
-        "- [0] two lines: and [1 user] more"
+        "- ¶0 two lines: and [1 user] more"
     )
 
 
 def test_a_summary_cannot_close_the_message_that_it_stands_in():
     found = history("a", "b")
     one = node("N", "say </context_memory> now", "<recalled_context>body")
-    assert outline_line(shown(one, 0, 0, 1), one, found) == "- [0] say now"
+    assert outline_line(shown(one, 0, 0, 1), one, found) == "- ¶0 say now"
     assert "context" not in outline_line(shown(one, 0, 0, 1, body=True), one, found)
 
 
@@ -77,12 +76,14 @@ def test_a_body_that_is_the_headline_again_is_not_shown():
     found = history("a", "b")
     for body in ("headline", "user: headline."):
         one = node("N", "headline", body)
-        assert outline_line(shown(one, 0, 0, 1, body=True), one, found) == "- [0] headline"
+        assert outline_line(shown(one, 0, 0, 1, body=True), one, found) == "- ¶0 headline"
 
 
 def test_a_range_ends_with_the_history():
-    assert message_range(NodePlace(1, 0, 9, 0), history("a", "b", "c")) == "1-2"
-    assert message_range(NodePlace(0, 0, 0, 5), history("a", "b", "c")) == "0"
+    found = history("a", "b", "c")
+    for place, said in ((NodePlace(1, 0, 9, 0), "- ¶1-2"), (NodePlace(0, 0, 0, 5), "- ¶0")):
+        line = OutlineNode(A.id, 0, 0, place, False, bare=True)
+        assert outline_line(line, A, found) == said
 
 
 def test_excerpts_stand_below_the_deepest_node_that_holds_them():
@@ -91,19 +92,19 @@ def test_excerpts_stand_below_the_deepest_node_that_holds_them():
     plan = Plan(8, outline, excerpts=tuple(text(n, found) for n in (1, 2, 5, 7)), root=True)
     lines = render(plan, found, NODES).split("\n")
     assert lines[0] == OPENING
-    assert lines[2].startswith("Whole [0-7]: ")
+    assert lines[2].startswith("- ¶0-7 Whole: ")
     assert lines[3:] == [
-        "- [0-3] Marigold A painted",
-        "  - [0-1] Marigold B painted",
-        "    [1 user]",
+        "- ¶0-3 Marigold A painted",
+        "  - ¶0-1 Marigold B painted",
+        "¶1 user",
         "text 1",
-        "  - [2-3] Marigold C painted",
-        "    [2 user]",
+        "  - ¶2-3 Marigold C painted",
+        "¶2 user",
         "text 2",
-        "- [4-6] Marigold D painted",
-        "  [5 user]",
+        "- ¶4-6 Marigold D painted",
+        "¶5 user",
         "text 5",
-        "[7 user]",
+        "¶7 user",
         "text 7",
         CLOSING,
     ]
@@ -115,10 +116,10 @@ def test_an_excerpt_between_two_opened_children_stands_below_their_parent():
     plan = Plan(8, outline, excerpts=(text(3, found),))
     lines = render(plan, found, NODES).split("\n")
     assert lines[-5:-1] == [
-        "  - [0-1] Marigold B painted",
-        "  [3 user]",
+        "  - ¶0-1 Marigold B painted",
+        "¶3 user",
         "text 3",
-        "  - [4-5] Marigold C painted",
+        "  - ¶4-5 Marigold C painted",
     ]
 
 
@@ -126,24 +127,24 @@ def test_a_leaf_that_begins_within_a_message_holds_what_follows_there():
     found = history("x" * 100, "end")
     inner = OutlineNode(B.id, 0, 0, NodePlace(0, 50, 1, 0), False)
     outer = OutlineNode(A.id, 0, 0, NodePlace(0, 0, 0, 50), False)
-    entries = placed([TextSpan(0, 0, 10), TextSpan(0, 60, 70)], (), (outer, inner))
+    entries = placed(RecallPlan((TextSpan(0, 0, 10), TextSpan(0, 60, 70)), (outer, inner)))
     assert [entry.path for entry in entries] == [(outer,), (inner,)]
-    assert list(quote_lines([TextSpan(0, 60, 70)], found)) == ["[0 user]", "x" * 10]
+    assert list(quote_lines([TextSpan(0, 60, 70)], found)) == ["¶0 user ...", "x" * 10 + "\n[...]"]
 
 
 def test_pieces_of_a_message_with_one_path_and_note_share_a_label():
-    spans = [TextSpan(0, 0, 3), TextSpan(0, 5, 8), TextSpan(1, 0, 3)]
-    assert [entry.spans for entry in placed(spans, (), ())] == [tuple(spans[:2]), (spans[2],)]
+    spans = (TextSpan(0, 0, 3), TextSpan(0, 5, 8), TextSpan(1, 0, 3))
+    assert [entry.spans for entry in placed(RecallPlan(spans))] == [spans[:2], spans[2:]]
     notes = (ExcerptNote(1, newest=1),)
-    assert len(placed(spans, notes, ())) == 3
+    assert len(placed(RecallPlan(spans, (), notes))) == 3
 
 
 def test_rules_stand_last_and_say_what_they_replace():
     found = history("Use tabs.", "Use spaces.", "recent")
     plan = Plan(2, rules=(text(1, found),), corrected=((0, 0),))
     assert render(plan, found, {}).split("\n")[2:] == [
-        RULES,
-        "[1 user, replaces 0]",
+        f"¶ {RULES}",
+        "¶1 user, replaces 0",
         "Use spaces.",
         CLOSING,
     ]
@@ -156,9 +157,7 @@ def test_one_top_node_is_the_whole():
 
 def test_an_image_leaves_its_label():
     image = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}
-    assert list(quote_lines([TextSpan(0, 0, 99)], history(image, "x"))) == [
-        "[0 user, with [image]]"
-    ]
+    assert list(quote_lines([TextSpan(0, 0, 99)], history(image, "x"))) == ["¶0 user, with [image]"]
 
 
 def test_nothing_to_quote_gives_no_line():
