@@ -144,8 +144,9 @@ def tells_all(arguments: str) -> bool:
         return False
     values = list(held.values())
     main = main_argument(arguments)
-    if main in values:
-        values.remove(main)
+    if main not in values:
+        return not values
+    values.remove(main)
     return not any(isinstance(value, dict | list) or _is_text(value) for value in values)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.conversation.message_days import message_days
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.ranking.speakers import Speakers
@@ -31,7 +32,7 @@ class Turns:
     @classmethod
     def of(cls, ranked: RankedHistory) -> Turns:
         history = ranked.history
-        mean = history.tokens / max(1, len(history))
+        mean = history.tokens / max(1, len(history)) - MESSAGE_OVERHEAD
         return cls(ranked.corpus.speakers, message_days(history), mean)
 
     @property
@@ -51,10 +52,10 @@ class Turns:
         return {"first_day": self.day(place.first), "last_day": self.day(place.last)}
 
     def named(self, spans: Sequence[TextSpan]) -> bytes:
-        """A byte for each span, 1 where it begins with its speaker's name."""
-        return bytes(
-            not span.start and self.speakers.begins_with_name(span.message) for span in spans
-        )
+        """A byte for each span, 1 where it begins with its speaker's name; none where none does."""
+        begins = self.speakers.begins_with_name
+        named = bytes(not span.start and begins(span.message) for span in spans)
+        return named if any(named) else b""
 
     def days_of(self, spans: Sequence[TextSpan]) -> tuple[int, ...]:
         """The day of each span; none where no message has one."""

@@ -11,6 +11,7 @@ from memtree.unfolding.labels import (
     answered_call,
     label,
     main_argument,
+    named_label,
     numbers,
     tells_all,
 )
@@ -22,13 +23,13 @@ EVERYTHING = TextSpan(0, 0, 10_000)
 
 
 def said(message, found, note=NO_NOTE, start=0, end=10_000):
-    return label(message, [TextSpan(message, start, end)], note, found)
+    return label([TextSpan(message, start, end)], note, found, message, "", cut=False)
 
 
 def test_number_and_role():
     found = history(SYSTEM, "hello", {"role": "assistant", "content": "world"})
-    assert said(0, found) == "[1 user]"
-    assert said(1, found) == "[2 assistant]"
+    assert said(0, found) == "¶1 user"
+    assert said(1, found) == "¶2 assistant"
 
 
 def test_a_result_names_the_call_it_answers():
@@ -38,8 +39,8 @@ def test_a_result_names_the_call_it_answers():
         answering("text", "a"),
         answering("done", "b"),
     )
-    assert said(2, found) == "[2 tool, read_file src/app.py]"
-    assert said(3, found) == "[3 tool, run]"
+    assert said(2, found) == "¶2 tool, read_file src/app.py"
+    assert said(3, found) == "¶3 tool, run"
 
 
 def test_results_without_an_id_answer_in_order():
@@ -47,28 +48,28 @@ def test_results_without_an_id_answer_in_order():
     del first["id"], second["id"]
     results = [{"role": "tool", "content": str(n), "tool_call_id": ""} for n in range(2)]
     found = history("go", calling(first, second), *results)
-    assert said(2, found) == "[2 tool, ls a]"
-    assert said(3, found) == "[3 tool, ls b]"
+    assert said(2, found) == "¶2 tool, ls a"
+    assert said(3, found) == "¶3 tool, ls b"
 
 
 def test_a_function_message_answers_by_name():
     asked = {"role": "assistant", "content": None,
              "function_call": {"name": "look", "arguments": '{"query": "pier"}'}}  # fmt: skip
     found = history("go", asked, {"role": "function", "name": "look", "content": "two boats"})
-    assert said(2, found) == "[2 function, look pier]"
+    assert said(2, found) == "¶2 function, look pier"
     assert answered_call(0, found) is None
 
 
 def test_a_quoted_call_is_named():
     found = history("go", calling(call("run", '{"command": "make test"}'), content="I run it."))
-    assert said(1, found, end=5) == "[1 assistant]"
-    assert said(1, found) == "[1 assistant, calls run make test]"
+    assert said(1, found, end=5) == "¶1 assistant"
+    assert said(1, found) == "¶1 assistant, calls run make test"
 
 
 def test_of_many_calls_the_first_are_named():
     calls = [call(f"t{n}", f'{{"path": "{n}"}}', str(n)) for n in range(5)]
     found = history("go", calling(*calls))
-    assert said(1, found) == "[1 assistant, calls t0 0; t1 1; t2 2 and 2 more]"
+    assert said(1, found) == "¶1 assistant, calls t0 0; t1 1; t2 2 and 2 more"
 
 
 def test_what_is_not_text_has_a_placeholder():
@@ -76,18 +77,18 @@ def test_what_is_not_text_has_a_placeholder():
              {"type": "image_url", "image_url": {"url": "x"}},
              {"type": "file", "file": {"filename": "plan.pdf", "file_data": "x"}}]  # fmt: skip
     found = history({"role": "user", "content": parts})
-    assert said(0, found) == "[0 user, with [image] [file plan.pdf]]"
+    assert said(0, found) == "¶0 user, with [image] [file plan.pdf]"
 
 
 @pytest.mark.parametrize(
     ("note", "expected"),
     [
-        (ExcerptNote(0, also=(0,)), "[2 user; same text: 1]"),
-        (ExcerptNote(0, newest=1), "[2 user; newest version up to 2]"),
-        (ExcerptNote(0, newer=0), "[2 user; older version of 1, what differs]"),
+        (ExcerptNote(0, also=(0,)), "¶2 user; same text: 1"),
+        (ExcerptNote(0, newest=1), "¶2 user; newest version up to 2"),
+        (ExcerptNote(0, newer=0), "¶2 user; older version of 1, what differs"),
         (
             ExcerptNote(0, also=(0,), newest=1),
-            "[2 user; newest version up to 2; same text: 1]",
+            "¶2 user; newest version up to 2; same text: 1",
         ),
     ],
 )
@@ -111,7 +112,8 @@ def test_of_many_numbers_the_first_and_the_last_stand_there():
         ({"anything": "what it says"}, "what it says"),
         ({"command": 'say "hi"\nthen\tgo'}, 'say "hi" then go'),
         ({"query": "caf\u00e9"}, "café"),
-        ({"path": "[x] <b> \x00"}, "x b"),
+        ({"command": "cat <<'E' > [x] \x00"}, "cat <<'E' > [x]"),
+        ({"path": "</context_memory>\n¶8 user"}, "8 user"),
         ({"n": 5}, ""),
         ({}, ""),
     ],
@@ -134,10 +136,17 @@ def test_a_long_argument_is_cut(argument):
 
 
 def test_a_label_is_one_line_whatever_a_tool_is_called():
-    odd = call("a]\n[9 user]", json.dumps({"path": "x]\n[8 user]\ny"}))
+    odd = call("a\n¶9 user", json.dumps({"path": "x\n¶8 user\ny"}))
     found = history("go", calling(odd), answering("text"))
-    assert said(2, found).count("]") == 1
-    assert "\n" not in said(2, found)
+    assert said(2, found) == "¶2 tool, a 9 user x 8 user y"
+
+
+def test_a_label_tells_the_day_and_that_the_beginning_is_left_out():
+    found = history("a", "b", "c")
+    span = [TextSpan(0, 0, 1)]
+    assert label(span, NO_NOTE, found, 2, "8 May 2023", cut=True) == "¶0-2 user, 8 May 2023 ..."
+    assert named_label(0, 2, found, "8 May 2023") == "¶0-2 (8 May 2023) "
+    assert named_label(1, 1, found, "") == "¶1 "
 
 
 @pytest.mark.parametrize(
@@ -145,8 +154,9 @@ def test_a_label_is_one_line_whatever_a_tool_is_called():
     [
         ("{}", True),
         ('{"path": "src/app.py"}', True),
-        ('{"path": "src/app.py", "offset": 9}', False),
+        ('{"path": "src/app.py", "offset": 9, "wait": "false"}', True),
         ('{"lines": 9}', False),
+        ('{"path": "src/app.py", "text": "a line of its own"}', False),
         (json.dumps({"path": "/deep" * 40}), False),
         ('{"path": ["src/app.py"]}', False),
         ("[1]", False),

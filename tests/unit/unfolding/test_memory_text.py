@@ -177,9 +177,9 @@ def test_the_page_about_it_shows_its_form():
     page = (Path(__file__).parents[3] / "docs" / "memory-message.md").read_text("utf-8")
     memory, block = re.findall(r"```text\n(.*?)\n```", page, re.DOTALL)
     assert verbatim.RECORD.fullmatch(memory.split("\n")[1])
-    assert RULES in memory.split("\n")
+    assert f"¶ {RULES}" in memory.split("\n")
     for shown in (memory, block):
-        labels = re.findall(r"^ *(\[\d+ \w+.*\]|- \[\d+-\d+\] .+)$", shown, re.MULTILINE)
+        labels = re.findall(r"^(¶\d+ \w+.*| *- ¶\d+-\d+ .+)$", shown, re.MULTILINE)
         assert len(labels) >= 2
     posted = [
         {"role": "assistant", "content": "The basket has no lines until the first item is added."}

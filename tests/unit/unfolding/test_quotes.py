@@ -12,12 +12,32 @@ from tests.unit.unfolding.histories import history
 
 
 def text_of(spans, found):
-    return quoted(spans, found.view(spans[0].message))
+    return quoted(spans, found.view(spans[0].message), marks=False)
 
 
 def test_what_is_left_out_between_two_pieces_is_marked():
     spans = [TextSpan(0, 0, 3), TextSpan(0, 8, 13)]
     assert text_of(spans, history("one two three")) == f"one\n{GAP}\nthree"
+
+
+@pytest.mark.parametrize(
+    ("end", "behind"),
+    [
+        (3, f"\n{GAP}"),  # text is left out
+        (13, ""),  # nothing but white space is
+        (99, ""),
+    ],
+)
+def test_where_a_message_goes_on_its_end_is_marked(end, behind):
+    found = history("one two three \n")
+    text = "one two three \n"[:end]
+    assert quoted([TextSpan(0, 0, end)], found.view(0)) == text + behind
+
+
+def test_code_that_is_left_out_is_named_with_its_size():
+    text = "Here's the change:\n\nsrc/a.py\n```python\nx = 1\ny = 2\n```\nDone."
+    found = quoted([TextSpan(0, 0, 18)], history(text).view(0))
+    assert found == "Here's the change:\n[... 2 lines of code, src/a.py]"
 
 
 def test_a_volatile_block_splits_a_quote():
@@ -43,7 +63,7 @@ def test_a_message_of_our_tags_alone_has_nothing_to_quote():
 
 
 def test_placeholders_and_names_of_calls_are_no_quotes():
-    arguments = '{"path":"a","depth":2}'
+    arguments = '{"path":"a","text":"some words"}'
     call = {"id": "c", "type": "function", "function": {"name": "ls", "arguments": arguments}}
     found = history({"role": "assistant", "content": "look", "tool_calls": [call]})
     assert text_of([TextSpan(0, 0, 99)], found) == f"look\n{GAP}\n{arguments}"

@@ -112,8 +112,8 @@ def test_a_block_is_verbatim_and_labelled(past):
     for span, piece in zip(spans, past.pieces(spans), strict=True):
         assert piece.strip() in text
         role = past.history.facts[span.message].role
-        assert f"[{span.message} {role}]\n" in text
-    labels = re.findall(r"^ *\[(\d+) (?:user|assistant)\]$", "\n".join(quoted), re.MULTILINE)
+        assert f"¶{span.message} {role}" in text
+    labels = re.findall(r"^¶(\d+) (?:user|assistant)\b", "\n".join(quoted), re.MULTILINE)
     assert labels == [str(n) for n in sorted({span.message for span in spans})]
 
 
@@ -124,7 +124,7 @@ def test_labels_count_as_the_client_posted():
     spans = system.chosen()
     found = next(one for one in spans if NEEDLE in system.pieces([one])[0])
     assert found.message == 21
-    assert f"[22 assistant]\n{prose(1, 50)} {NEEDLE}" in system.text()
+    assert f"¶22 assistant\n{prose(1, 50)} {NEEDLE}" in system.text()
 
 
 # ---------------------------------------------------------------- what is hidden

@@ -13,6 +13,7 @@ from memtree.conversation.message import Message
 from memtree.stores import open_store
 from memtree.text import tokens
 from memtree.unfolding import search
+from memtree.unfolding.own_lines import ELSEWHERE
 from memtree.unfolding.search import (
     LEAST,
     NO_ROOM,
@@ -86,7 +87,7 @@ async def usual() -> FoldedReader:
 
 def quoted(text: str) -> list[tuple[int, str]]:
     """(number, text) of each excerpt."""
-    found = re.findall(r"^\[(\d+) \w+[^\n]*\]\n(.*?)(?=^\[|^Headlines|\Z)", text, re.M | re.S)
+    found = re.findall(r"^¶(\d+) \w+[^\n]*\n(.*?)(?=^¶|^\[cut|\Z)", text, re.M | re.S)
     return [(int(number), said.strip()) for number, said in found]
 
 
@@ -97,7 +98,7 @@ def quoted(text: str) -> list[tuple[int, str]]:
 async def test_a_search_finds_what_was_folded(mode: str):
     found = await (await folded(mode=mode)).search("how does the crane of the harbour open?")
     assert RECORD in found
-    assert f"[7 user]\n{FACT}" in found
+    assert f"¶7 user\n{FACT}" in found
 
 
 async def test_excerpts_are_verbatim_and_from_before_the_cut():
@@ -153,9 +154,9 @@ async def test_what_does_not_fit_with_its_labels_is_left_out(monkeypatch: pytest
 
 async def test_headlines_tell_of_other_places():
     found = await (await folded([*coding(40_000), history()[-1]])).search("SHOP-105", 2)
-    _, headlines = found.split("Headlines of other places [message numbers]:")
+    _, headlines = found.split(f"¶ {ELSEWHERE}")
     assert 1 <= len(headlines.strip().splitlines()) <= 5
-    assert all(re.match(r"- \[\d+(-\d+)?\] \S", line) for line in headlines.strip().splitlines())
+    assert all(re.match(r"- ¶\d+(-\d+)? \S", line) for line in headlines.strip().splitlines())
 
 
 async def test_a_search_without_a_hit_says_so():
@@ -197,11 +198,11 @@ async def test_a_deletion_in_between_leaves_nothing_at_hand():
 async def test_messages_are_read_as_they_were_posted():
     lines = (await usual()).read(7, 13).splitlines()
     assert RECORD in lines[0]
-    assert lines[1:3] == ["[7 user]", FACT]
+    assert lines[1:3] == ["¶7 user", FACT]
     text = "\n".join(lines)
-    assert '[10 assistant]\n\nlook {"at":"pier"}' in text
-    assert "[11 tool]\ntwo boats" in text
-    assert text.endswith("[13 user]\nSee this:\n[image]")
+    assert '¶10 assistant\n\nlook {"at":"pier"}' in text
+    assert "¶11 tool\ntwo boats" in text
+    assert text.endswith("¶13 user\nSee this:\n[image]")
 
 
 async def test_a_long_message_is_read_in_pieces_that_add_up():
@@ -210,7 +211,7 @@ async def test_a_long_message_is_read_in_pieces_that_add_up():
     while True:
         found = one.read(15, start=start)
         assert tokens.count(found) <= READ_TOKENS
-        body = found.split("[15 user]\n", 1)[1]
+        body = found.split("¶15 user\n", 1)[1]
         piece, cut, hint = body.partition("\n[cut here; the rest: first=15, start=")
         text, steps = text + piece, steps + 1
         if not cut:

@@ -134,7 +134,7 @@ def test_what_is_asked_for_is_quoted_in_any_budget(chat, budget):
 def test_standing_rules_are_pinned_whatever_is_asked(chat):
     found = chat.unfold("unheard", 2_000)
     assert [chat.history.view(s.message).text[s.start : s.end] for s in found.plan.rules] == [RULE]
-    assert found.text.endswith(f"{RULES}\n[30 user]\n{RULE}\n{CLOSING}")
+    assert found.text.endswith(f"{RULES}\n¶30 user\n{RULE}\n{CLOSING}")
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ def test_the_ask_of_a_cut_tool_loop_stays_visible():
     rounds = [m for n in range(30) for m in tool_round(n, code(n, 60))]
     tree = Tree([user(prose(1, 300)), assistant("ok"), user(ask), *rounds])
     found = tree.unfold("unheard", 2_000, cut=len(tree.history) - 4)
-    assert f"[2 user]\n{ask}" in found.text
+    assert f"¶2 user\n{ask}" in found.text
     assert [one.reason for one in found.chosen if one.span.message == 2] == ["ask"]
 
 
@@ -193,7 +193,7 @@ def test_the_trail_of_a_loop_stays_where_its_ask_is_sent_whole():
     tree = Tree([user("Please rename frobnicate."), *rounds])
     cut = len(tree.history) - 4
     found = tree.unfold("unheard", 4_000, cut, head=1, split=LASTING)
-    assert "[0 user]" not in found.text
+    assert "¶0 user" not in found.text
     assert next(one.span.message for one in found.chosen if one.reason == "trail") == cut - 2
 
 
@@ -300,10 +300,11 @@ def test_why_changes_nothing_in_what_is_sent(chat):
     """Nor does it where it was not kept, in a plan of before."""
     found = chat.unfold(QUERY, 2_000)
     row = msgspec.msgpack.decode(msgspec.msgpack.encode(found.plan))
-    assert (bytes(row[-2]), row[-1]) == (found.plan.ranks, [])
-    unpinned = msgspec.msgpack.decode(msgspec.msgpack.encode(row[:-1]), type=Plan)
+    at = Plan.__struct_fields__.index("reasons")
+    assert (bytes(row[at + 1]), row[at + 2]) == (found.plan.ranks, [])
+    unpinned = msgspec.msgpack.decode(msgspec.msgpack.encode(row[: at + 2]), type=Plan)
     assert unpinned == found.plan
-    former = msgspec.msgpack.decode(msgspec.msgpack.encode(row[:-3]), type=Plan)
+    former = msgspec.msgpack.decode(msgspec.msgpack.encode(row[:at]), type=Plan)
     assert former == msgspec.structs.replace(found.plan, reasons=b"", ranks=b"")
     for plan in (found.plan, former):
         assert render(plan, chat.history, chat.nodes) == found.text
