@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,21 @@ from memtree.tree.node import USER, Node, NodePlace
 Ints = NDArray[np.int32]
 LEAF_BYTES = 200  # of a leaf's place and its entries in lists
 UNINDEXED = 2_000  # passages of final leaves that are looked through for their sketches
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentCosines:
+    """How near passages are to a query in meaning, n of them.
+
+    `nearest`: the cosine of each passage's nearest segment, 0 without a vector. `embedded`: whether
+    it has a vector. `segments`: how many segments its whole message has. `deviation`: the standard
+    deviation of the cosines of all segments.
+    """
+
+    nearest: Matrix
+    embedded: NDArray[np.bool_]
+    segments: Ints
+    deviation: float
 
 
 class Corpus:
@@ -103,8 +119,8 @@ class Corpus:
         messages of the user."""
         if not len(self):
             return np.zeros(0, np.bool_)
-        sizes = np.bincount(self.message, weights=self.tokens)
-        return np.asarray(sizes[self.message] < np.where(self.kind == USER, of_user, limit))
+        most = np.where(self.kind == USER, of_user, limit)
+        return np.asarray(self._of_message(self.tokens) < most)
 
     @property
     def messages(self) -> int:
@@ -192,27 +208,30 @@ class Corpus:
             self._vectors.extend(np.concatenate([rows for rows, _ in ready]))
             self._rows = np.concatenate([self._rows, firsts])
 
-    def cosines(self, query: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
-        """Cosine of each passage's nearest segment with the query, float32 (n,), and whether it has
-        a vector at all, bool (n,)."""
+    def cosines(self, query: Matrix) -> SegmentCosines:
+        """Compare the query with all segments; one pass over the vectors."""
         cosines = np.zeros(len(self), np.float32)
         has_vector = np.zeros(len(self), np.bool_)
+        segments = np.zeros(len(self), np.int32)
         indexed = len(self._rows)
+        parts = [self._vectors.cosines(query)] if indexed else []
         if indexed:
-            cosines[:indexed] = np.maximum.reduceat(self._vectors.cosines(query), self._rows)
+            cosines[:indexed] = np.maximum.reduceat(parts[0], self._rows)
+            segments[:indexed] = np.diff(self._rows, append=len(self._vectors))
         has_vector[:indexed] = True
         for index, (rows, counts) in self._ahead.items():
             low, high = self._firsts[index], self._firsts[index + 1]
-            cosines[low:high] = np.maximum.reduceat(rows @ query, _starts(counts))
+            parts.append(rows @ query)
+            cosines[low:high] = np.maximum.reduceat(parts[-1], _starts(counts))
+            segments[low:high] = counts
             has_vector[low:high] = True
-        return cosines, has_vector
+        deviation = float(np.concatenate(parts).std()) if parts else 0.0
+        return SegmentCosines(cosines, has_vector, self._of_message(segments), deviation)
 
-    def vector(self, passage: int) -> Matrix | None:
-        """The mean of the vectors of a passage's segments; None where it has none."""
-        if passage >= len(self._rows):
-            return None
-        end = self._rows[passage + 1] if passage + 1 < len(self._rows) else len(self._vectors)
-        return np.asarray(self._vectors[self._rows[passage] : end].mean(axis=0))
+    def _of_message(self, numbers: Ints) -> Ints:
+        """For each passage the sum of these numbers, one a passage, over its whole message."""
+        sums = np.bincount(self.message, weights=numbers).astype(np.int32)
+        return np.asarray(sums[self.message])
 
 
 def _starts(counts: Ints) -> Ints:

@@ -1,10 +1,11 @@
-"""Which passages matter for a query: BM25 and cosine, smoothed, then reciprocal rank fusion (RRF).
+"""Which passages matter for a query: words and meaning, smoothed, then fused by rank (RRF).
 
 Each of the two scores is smoothed over neighbouring short passages (0.3 / 0.15 at distance 1 / 2),
 since a short turn is understood by its neighbours. Long ones are stepped over: the neighbour of a
-user's request is the request before it, not a piece of the long answer between them. Then
-reciprocal rank fusion with k = 10, which holds from short chats to a million tokens where sums of
-z-scores collapse.
+user's request is the request before it, not a piece of the long answer between them. By meaning a
+passage has the better of its own place and its place with what its neighbours lent: what says all
+by itself must not fall behind those that stand in a group. Then reciprocal rank fusion with k = 10,
+which holds from short chats to a million tokens where sums of z-scores collapse.
 """
 
 from __future__ import annotations
@@ -31,18 +32,19 @@ class Ranking:
 
 
 def rank(
-    lexical: Scores, cosine: Scores | None, short: Flags, weights: Scores | None = None
+    lexical: Scores,
+    cosine: Scores | None,
+    short: Flags,
+    weights: Scores | None = None,
 ) -> Ranking:
-    """Fuse the scores of all passages, in order of the history; `short`: of short messages;
-    `weights`: factors of both scores, 1 where None."""
-
-    def ranked(scores: Scores) -> Scores:
-        weighted = scores if weights is None else scores * weights
-        return _by_rank(smooth(weighted, short))
-
-    fused = ranked(lexical)
+    """Fuse the scores of all passages, in order of the history. `cosine`: how near they are in
+    meaning, where more than 0. `short`: of short messages. `weights`: factors of both scores, 1
+    where None."""
+    factors = np.float32(1) if weights is None else weights
+    fused = _by_rank(smooth(lexical * factors, short))
     if cosine is not None:
-        fused = fused + ranked(np.maximum(cosine, 0))
+        own = np.maximum(cosine, 0) * factors
+        fused = fused + np.maximum(_by_rank(own), _by_rank(smooth(own, short)))
     return Ranking(fused, lexical, cosine)
 
 

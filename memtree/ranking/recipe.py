@@ -1,8 +1,8 @@
 """How the passages of a history are ranked for a query: the one place where it is put together.
 
-Words (BM25) and meaning (the nearest segment's cosine), each smoothed over short neighbours, fused
-by rank; then once more with a vector that was moved towards the best. docs/decisions/0016 holds
-what else was tried.
+Words (BM25) and meaning (the nearest segment's cosine, less what so many segments reach by chance),
+both smoothed over short neighbours and fused by rank. docs/decisions/0049 holds what else was
+tried.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.conversation.history import History
-from memtree.ranking import feedback
+from memtree.ranking.chance import expected_maxima
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking, rank
 from memtree.text import terms
@@ -44,9 +44,8 @@ def ranking(
     short = corpus.short(SHORT, SHORT_OF_USER)
     if vector is None:
         return rank(lexical, None, short, weights)
-    cosine, embedded = corpus.cosines(vector)
-    if not embedded.any():
+    near = corpus.cosines(vector)
+    if not near.embedded.any():
         return rank(lexical, None, short, weights)
-    first = rank(lexical, cosine, short, weights)
-    nearer, _ = corpus.cosines(feedback.moved(vector, corpus, first.fused))
-    return replace(rank(lexical, nearer, short, weights), cosine=cosine)
+    meaning = near.nearest - near.deviation * expected_maxima(near.segments)
+    return replace(rank(lexical, meaning, short, weights), cosine=near.nearest)

@@ -172,17 +172,19 @@ def test_vectors_may_come_in_any_order(grown):
         leaf = leaves[index]
         corpus.add_vectors({leaf.id: packed(leaf, matrices)})
     assert corpus.lacking() == [2]
-    _, known = corpus.cosines(query)
+    known = corpus.cosines(query).embedded
     assert list(known) == [index != 2 for index in corpus.leaf]
     corpus.add_vectors({leaves[2].id: packed(leaves[2], matrices)})
     assert corpus.lacking() == []
     with corpus.with_open(open_leaf, places([*leaves, open_leaf])[-1]):
-        found, known = corpus.cosines(query)
+        known = corpus.cosines(query).embedded
         assert not known[-len(open_leaf.passages) :].any()
-    found, known = corpus.cosines(query)
-    assert known.all()
+    near = corpus.cosines(query)
+    assert near.embedded.all()
     wanted = np.concatenate([matrices[leaf.id][:, 0] for leaf in leaves])
-    assert np.allclose(found, wanted, atol=0.02)
+    assert np.allclose(near.nearest, wanted, atol=0.02)
+    assert near.deviation == pytest.approx(wanted.std(), abs=0.01)
+    assert np.array_equal(near.segments, np.bincount(corpus.message)[corpus.message])
 
 
 def test_a_passage_is_as_near_as_its_nearest_segment(grown):
@@ -190,7 +192,7 @@ def test_a_passage_is_as_near_as_its_nearest_segment(grown):
     _, leaves, _ = grown
     corpus, rng = corpus_of(leaves), np.random.default_rng(2)
     query = np.array([0, 1, 0, 0], np.float32)
-    nearest, means = [], []
+    nearest, segments, all_cosines = [], [], []
     for number, leaf in enumerate(reversed(leaves)):
         counts = [1 + (number + at) % 3 * (number % 2) for at in range(len(leaf.passages))]
         rows = rng.normal(size=(sum(counts), 4)).astype(np.float32)
@@ -198,14 +200,15 @@ def test_a_passage_is_as_near_as_its_nearest_segment(grown):
         ends = np.cumsum(counts)
         parts = np.split(rows, ends[:-1])
         nearest = [*(part[:, 1].max() for part in parts), *nearest]
-        means = [*(part.mean(axis=0) for part in parts), *means]
+        segments = [*counts, *segments]
+        all_cosines += rows[:, 1].tolist()
         corpus.add_vectors({leaf.id: vectors.pack(rows, counts)})
-        found, known = corpus.cosines(query)
-        assert np.allclose(found[known], nearest, atol=0.02)
-    assert known.all()
-    for passage in (0, 1, len(corpus) - 1):
-        assert np.allclose(corpus.vector(passage), means[passage], atol=0.02)
-    assert corpus_of(leaves).vector(0) is None
+        near = corpus.cosines(query)
+        assert np.allclose(near.nearest[near.embedded], nearest, atol=0.02)
+        assert near.deviation == pytest.approx(np.std(all_cosines), abs=0.01)
+    assert near.embedded.all()
+    of_message = np.bincount(corpus.message, weights=segments)
+    assert np.array_equal(near.segments, of_message[corpus.message])
 
 
 def test_short_messages_are_longer_where_the_user_wrote_them(grown):

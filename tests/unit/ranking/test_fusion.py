@@ -64,6 +64,16 @@ def test_short_passages_lend_score_to_short_neighbours():
     )  # over the long one, which has no part
 
 
+def test_by_meaning_the_better_of_two_places_counts():
+    """The lone passage 5 is first by itself; lent by each other, 0 to 2 would all pass it."""
+    short = flags(True, True, True, True, True, True, True)
+    cosine = row(0.5, 0.5, 0.5, 0, 0, 0.6, 0)
+    fused = rank(row(0, 0, 0, 0, 0, 0, 0), cosine, short).fused
+    assert smooth(cosine, short).argmax() == 1
+    assert fused[5] == fused[1] == pytest.approx(1 / 10)
+    assert fused[3] > 0  # lent alone
+
+
 @pytest.mark.parametrize("size", [0, 1, 2, 3])
 def test_small_rankings(size):
     scores = np.ones(size, np.float32)

@@ -51,6 +51,26 @@ def test_meaning_ranks_and_is_shown_as_it_is():
     assert np.delete(made.cosine, wanted).max() < 0.01
 
 
+def test_a_long_answer_does_not_pass_a_short_message_by_its_many_segments():
+    """The answer's nearest segment is nearer, but the best of sixty would be by chance."""
+    history, corpus = told(*FILLER, ("assistant", prose(7, 2_000)), ("user", prose(8, 20)), *FILLER)
+    long, short = len(FILLER), len(FILLER) + 1
+    assert len(corpus.message[corpus.message == long]) > 10
+    dice = np.random.default_rng(3)
+    for index, leaf in enumerate(corpus.leaves):
+        messages = corpus.message[corpus.leaf == index]
+        cosines = dice.uniform(-0.3, 0.3, 4 * len(messages))
+        cosines[np.repeat(messages == short, 4)] = 0.55
+        cosines[np.flatnonzero(np.repeat(messages == long, 4))[:1]] = 0.6
+        rows = np.stack([cosines, np.sqrt(1 - cosines**2), 0 * cosines], axis=1)
+        packed = vectors.pack(rows.astype(np.float32), [4] * len(messages))
+        corpus.add_vectors({leaf.id: packed})
+    query = np.array([1, 0, 0], np.float32)
+    made = ranking(history, corpus, "zzzz", query)
+    assert corpus.message[made.cosine.argmax()] == long
+    assert best(history, corpus, "zzzz", query) == short
+
+
 def test_a_request_lends_to_the_next_one_over_a_long_answer():
     turns = []
     for n in range(12):
