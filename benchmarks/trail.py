@@ -198,8 +198,10 @@ def is_told(outcome: Outcome, lines: Sequence[str]) -> bool:
 
 
 def own_lines(lines: Sequence[str], messages: Sequence[Message]) -> list[str]:
-    """Lines that stand in no message of the session."""
-    quoted = {line.strip() for message in messages for line in message.text.splitlines()}
+    """Lines that stand in no message of the session, and in no arguments of a call."""
+    parts = [message.text for message in messages]
+    parts += [call.arguments for message in messages for call in message.calls]
+    quoted = "\n".join(parts)
     return [line for line in lines if line.strip() and line.strip() not in quoted]
 
 
