@@ -80,14 +80,19 @@ def _votes(scores: Scores) -> NDArray[np.float64]:
     return np.where(scores > 0, 1 / (K + ranks), 0.0)
 
 
+_known: dict[tuple[str, str], Scores] = {}  # histories that differ in a few turns share the rest
+
+
 async def _vectors(texts: Sequence[str], embedder: Embedder, keep: Path | None) -> Scores:
-    if keep is None:
-        return await embedder.embed(texts)
     key = sha256("\0".join([embedder.recipe, *texts]).encode("utf-8", "surrogatepass"))
-    path = keep / f"rival-{key.hexdigest()[:24]}.npy"
-    if path.exists():
-        kept: Scores = np.load(path)
-        return kept
-    rows = await embedder.embed(texts)
-    np.save(path, rows)
+    path = keep / f"rival-{key.hexdigest()[:24]}.npy" if keep else None
+    if path and path.exists():
+        rows: Scores = np.load(path)
+        return rows
+    new = [text for text in dict.fromkeys(texts) if (embedder.recipe, text) not in _known]
+    for text, row in zip(new, await embedder.embed(new), strict=True):
+        _known[embedder.recipe, text] = row
+    rows = np.array([_known[embedder.recipe, text] for text in texts], np.float32)
+    if path:
+        np.save(path, rows)
     return rows

@@ -58,7 +58,7 @@ async def test_overhead_is_paid_for_each_turn():
 
 
 async def test_vectors_are_kept_for_the_next_run(tmp_path):
-    first, second = TopicEmbedder(), TopicEmbedder()
+    first, second = TopicEmbedder(recipe="kept"), TopicEmbedder(recipe="kept")
     await PlainRival.of(MESSAGES, first, tmp_path)
     rival = await PlainRival.of(MESSAGES, second, tmp_path)
     assert first.asked
