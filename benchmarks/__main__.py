@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +64,11 @@ from benchmarks.data import Data, MissingData
 from benchmarks.subject import Bench
 
 VARIABLE = "MEMTREE_BENCH_DATA"
-ALL = {
+Benchmark = Callable[[Bench], Coroutine[Any, Any, tuple[list[report.Row], list[str]]]]
+ALL: dict[str, Benchmark] = {
     "locomo": locomo.run,
+    "realtalk": partial(locomo.run, name="realtalk"),
+    "plus": partial(locomo.run, name="plus"),
     "beam": beam.run,
     "needles": needles.run,
     "session": session.run,
