@@ -22,7 +22,12 @@ _SESSION = frozenset(
     """.split()
 )
 _TODAY = frozenset(("today", "today's", "today’s", "current", "heute", "hoy", "oggi", "hoje"))
-_LABEL = frozenset("date day tag datum fecha día dia data jour giorno dag 日期 날짜 日付".split())
+_LABEL = frozenset(
+    """
+    date day diary journal tag datum tagebuch fecha día dia diario data jour giorno dag dagboek
+    日期 日记 날짜 일기 日付 日記
+    """.split()
+)
 _BESIDE = frozenset(
     """
     on at of the is no nr started begins log um uhr am den der le el la las los à as às em do op

@@ -140,12 +140,10 @@ def _heading(line: str, read: DayLine, user: bool, following: str) -> MarkSource
         return MarkSource.HEAD
     if not user:
         return None
-    if read.today or line.startswith(("#", "**", "__")):
+    if read.today or (not read.labelled and line.startswith(("#", "**", "__"))):
         return MarkSource.HEAD
     if not following or line.startswith(("- ", "* ", "+ ")):
         return None
-    if read.labelled:
-        return MarkSource.HEAD
     return None if following[0].isdigit() else MarkSource.LOOSE  # a list of days
 
 
@@ -173,6 +171,7 @@ _SPEAKER_FIRST = lazily(
 _CLOSING = {"[": "]", "(": ")", "【": "】"}
 _WORD = lazily(r"[A-Za-z]+")
 _PROCESS = lazily(r"[\w.-]{1,40}\[[0-9]+\]:")
+_EXACT = lazily(r"[0-9]:[0-9]{2}:[0-9]{2}")
 _APART = (":", "–", "—", "|", " -", " --")
 
 
@@ -186,12 +185,18 @@ def _stamp(line: str, read: DayLine, end: int, following: str, user: bool) -> Da
     if not read.written or not rest or (closed and not bracket) or _is_log(rest):
         return None
     speaker = _SPEAKER.match(rest)
-    if speaker and _is_name(speaker["name"] or speaker["nick"]) and (bracket or read.clock):
-        return _mark(read.written, MarkSource.HEAD, read.clock)
+    if speaker and (bracket or read.clock) and _is_name(speaker["name"] or speaker["nick"]):
+        capital = speaker["nick"] or not speaker["name"][0].islower()  # else it may be a program
+        if capital and read.clock:
+            return _mark(read.written, MarkSource.HEAD, read.clock)
+        if capital:
+            return _mark(read.written, MarkSource.LOOSE, read.clock)
     if not user or not read.written.year or line.endswith("?"):
         return None
     if following[:1].isdigit() or following[:1] == line[0] == "[":
         return None  # each line begins with a number: a log, a table, a list
+    if _EXACT.search(line, 0, end):
+        return None  # to the second: a program wrote it
     apart = bracket or (not read.written.sign and line[:end].rstrip().endswith(_APART))
     return _mark(read.written, MarkSource.LOOSE, read.clock) if apart else None
 

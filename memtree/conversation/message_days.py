@@ -16,7 +16,9 @@ from memtree.text.day_names import ENGLISH_NAMES
 from memtree.text.written_days import WrittenDay, ordinal
 
 AHEAD = 366  # days that a loose mark may lie behind the last day; before it it may not lie
+AGAIN = 31  # days between two loose marks, both far ahead, that are believed
 HALF_YEAR = 183
+EARLIEST = date(1990, 1, 1).toordinal()  # of a loose mark: before it is history that is told
 
 
 def message_days(history: History) -> Sequence[int]:
@@ -26,24 +28,34 @@ def message_days(history: History) -> Sequence[int]:
 
 def days_of(marked: Iterable[tuple[DayMark | None, str]]) -> Sequence[int]:
     """Return the day of each of some messages, given their marks and roles."""
-    days, current = array("i"), 0
+    days, current, refused = array("i"), 0, 0
     orders: dict[str, bool] = {}
     answered, last = False, None
     for mark, role in marked:
-        if (
-            mark is not None
-            and mark is not last
-            and (answered or mark.source is not MarkSource.REMINDER)
-        ):
+        if mark is not None and mark is not last and (answered or _stays(mark)):
             day = _ordinal(mark, current, orders)
-            if mark.source is not MarkSource.LOOSE:
-                current = day  # also where it is not to be told: the day before holds no longer
-            elif day and (not current or 0 <= day - current <= AHEAD):
-                current = day
+            if mark.source is not MarkSource.LOOSE or _follows(day, current, refused):
+                current = day  # 0 where it is not to be told: the day before holds no longer
+            elif day > current:
+                refused = day
             last = mark
         answered = answered or role == "assistant"
         days.append(current)
     return days
+
+
+def _stays(mark: DayMark) -> bool:
+    """Tell whether a mark before the first answer is as it was sent: some clients write their
+    first reminder anew, with the day on which an old session is taken up again."""
+    return mark.source is not MarkSource.REMINDER
+
+
+def _follows(day: int, current: int, refused: int) -> bool:
+    """Tell whether a loose mark may be the next day of the history, and not one that is told of:
+    it is soon behind the day before, or behind another mark that was refused."""
+    if day < EARLIEST:
+        return False
+    return not current or 0 <= day - current <= AHEAD or 0 < day - refused <= AGAIN
 
 
 def _ordinal(mark: DayMark, current: int, orders: dict[str, bool]) -> int:

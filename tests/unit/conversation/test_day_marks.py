@@ -27,7 +27,7 @@ def mark(text, role="user", **fields):
         "[8. Mai 2023, 13:56] Jörg: hallo", "[2023年5月8日 13:56] 田中: こんにちは",
         "[2023-05-08 13:56] <ada> hello: it is me", "[8 de mayo de 2023 13:56] Íñigo: hola",
         "[2023-05-08 13:56] Ada: error in my code",
-        "[2023. 5. 8. 13:56] Ада: привет", "[8 May 2023] Sam: hello",
+        "[2023. 5. 8. 13:56] Ада: привет",
     ],
 )  # fmt: skip
 def test_a_heading_or_stamp(text, role):
@@ -38,11 +38,13 @@ def test_a_heading_or_stamp(text, role):
 @pytest.mark.parametrize(
     ("text", "source"),
     [
-        ("## 2023-05-08\nhello", HEAD), ("Date: 8 May 2023\nhello", HEAD),
+        ("## 2023-05-08\nhello", HEAD), ("Date: 8 May 2023\nhello", LOOSE),
         ("Today's date: 2023-05-08\nhello", HEAD), ("Today is Monday, 8 May 2023.", HEAD),
         ("2023-05-08\nhello", LOOSE), ("2023-05-08: met Ada", LOOSE), ("2023-05-08 - met Ada",
         LOOSE),
         ("[2023-05-08 13:56] hello there", LOOSE), ("8 May 2023\nhello", LOOSE),
+        ("Diary, 8 May 2023\nhello", LOOSE), ("[2023-05-08 13:56] ada: hello", LOOSE),
+        ("[Mon 2023-05-08 13:56 UTC] hello there", LOOSE),
     ],
 )  # fmt: skip
 def test_what_a_user_alone_writes_about_the_day(text, source):
@@ -72,6 +74,10 @@ def test_what_a_user_alone_writes_about_the_day(text, source):
         "2023-05-08 13:56:01,123 ERROR no such file", "[2023-05-08 13:56:01] app.ERROR: no file",
         "2023-05-08T13:56:01Z web[12]: started", "2023-05-08 13:56:01 INFO a: b",
         "[2023-05-08 13:56] [main] started", "2023-05-08 13:56:01 - WARNING: low\n2023-05-08",
+        "[2023-05-08 13:56:01] proxy: worker started", "[2023-05-08T13:56:01Z] GET /a 200",
+        "[May 8] fix: typo", "1/2/2023: 4 hours\n1/3/2023: 5 hours", "a 8.5.2023 – 10.5.2023",
+        "2023-05-08,12.5,3\n2023-05-09,13,4", "--- a/x 2023-05-08 10:00\n+++ b/x",
+        "127.0.0.1 - - [08/May/2023:13:56:01 +0000] GET /", "BERLIN, May 8, 2023 - We are proud",
         "2023-05-08 - a\n2023-05-09 - b", "[2023-05-08 1:00] start\n[2023-05-08 2:00] stop",
         '{"date": "2023-05-08"}', "See [8 May 2023]", "hello\n[8 May 2023]\nAda: hello",
         "1. 8 May 2023\n2. 9 May 2023", "| 2023-05-08 | 3 |\n| 2023-05-09 | 4 |",
@@ -85,6 +91,12 @@ def test_what_a_user_alone_writes_about_the_day(text, source):
 @pytest.mark.parametrize("role", ["user", "assistant"])
 def test_what_is_no_day_of_the_message(text, role):
     assert mark(text, role) is None
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_a_speaker_behind_a_day_without_a_clock(role):
+    assert mark("[8 May 2023] Sam: hello", role).source is LOOSE
+    assert mark("[8 May 2023] fix: hello", "assistant") is None
 
 
 def test_nothing_behind_the_head_is_read():

@@ -36,6 +36,16 @@ def test_a_loose_day_neither_runs_back_nor_far_ahead():
     assert told == ["2023-05-08"] * 6 + ["2023-06-01"]
 
 
+def test_two_loose_days_far_ahead_are_believed():
+    told = days("[8 May 2023]\na", "b", "2025-05-08\nc", "d", "2025-05-08\ne", "f", "2025-05-09\ng")
+    assert told == ["2023-05-08"] * 6 + ["2025-05-09"]
+
+
+def test_a_loose_day_of_long_ago_is_told_about():
+    assert days("8 May 1945: the end", "a") == ["", ""]
+    assert days("[8 May 1945]\nAda: the end") == ["1945-05-08"]
+
+
 def test_a_heading_may_run_back():
     assert days("[8 May 2023]\na", "[7 May 2020]\nb") == ["2023-05-08", "2020-05-07"]
 
