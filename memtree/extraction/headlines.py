@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from memtree.extraction import borders
 from memtree.extraction.boilerplate import is_boilerplate
 from memtree.extraction.clause import Clause
 from memtree.extraction.clauses import BOILERPLATE, RULE, merit
+from memtree.extraction.particular import particular, telling_words
 from memtree.extraction.phrases import ASIDE, fits, is_hollow, leans, listed, readable, whole
 from memtree.extraction.topics import END, SummaryText
 from memtree.text import tokens
@@ -26,6 +27,9 @@ _LOOKED_AT = 8  # clauses, the best ones
 _SHAPES = ((2, 10), (2, 8), (3, 6), (2, 6), (1, 14), (1, 8))
 _TELLS = 1.5  # what a part of a headline is worth that says something
 _SHORT = 12  # tokens of a headline that has room for names
+# What a phrase of talk is worth: with nothing particular in it, for each word that is, and for each
+# of these that the leaf says again.
+_DULL, _TELLING, _AGAIN = -2.5, 0.4, 0.4
 _WORD = re.compile(r"\w+")
 _TIME = re.compile(r"\b[0-9]{2}:[0-9]{2}:[0-9]{2}\b")
 _ROLES = frozenset(("user", "assistant", "tool", "function", "system", "developer", ""))
@@ -39,6 +43,8 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     if not clauses:
         return listed([quoted.partition(": “")[0], *names[:3], *names[:3:-1]], HEADLINE)
     told = [clause for clause in clauses if clause.score > BOILERPLATE / 2]
+    if speakers := {clause.speaker for clause in clauses} - _ROLES:
+        return _talk(told, [name for name in names if name not in speakers])
     best = sorted(told, key=lambda clause: -_worth(clause))[:_LOOKED_AT]
     asks = [clause for clause in best if clause.speaker == "user" and _worth(clause) > 2.0]
     for ask in asks[:2]:
@@ -49,6 +55,48 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
         return _named(clauses, names) or (found[0][1] if found else "")
     first = found[0][1]
     return _joined(first, found[1:]) or _with_names(first, [*names, *_times(clauses)])
+
+
+def _talk(clauses: Sequence[Clause], names: Sequence[str]) -> str:
+    """The headline of a talk between people, who say more that could stand anywhere than not: what
+    is particular, and what they come back to. `names`: without those who speak."""
+    said = [set(telling_words(clause.text, names)) for clause in clauses]
+    often = Counter(word for words in said for word in words)
+
+    def interest(words: set[str]) -> float:
+        again = sum(often[word] > 1 for word in words)
+        return _TELLING * min(len(words), 4) + _AGAIN * min(again, 3) if words else _DULL
+
+    worth = {
+        id(clause): _worth(clause) + interest(words)
+        for clause, words in zip(clauses, said, strict=True)
+    }
+    phrases: list[tuple[float, str]] = []
+    for clause in sorted(clauses, key=lambda clause: -worth[id(clause)])[:_LOOKED_AT]:
+        phrase, lost = _said(clause, HEADLINE)
+        if phrase:
+            words = set(telling_words(phrase, names))
+            short = 0.6 * max(0, 5 - len(borders.units(phrase)))
+            phrases.append((_worth(clause) + interest(words) - lost - short, phrase))
+    phrases.sort(key=lambda pair: -pair[0])
+    themes = _apart(
+        names[:2],
+        sorted(filter(lambda word: often[word] > 1, often), key=lambda word: (-often[word], word)),
+    )
+    if not phrases:
+        return listed([*names, *themes], HEADLINE)
+    first = phrases[0][1]
+    return _joined(first, phrases[1:]) or _with_names(first, [*names[:2], *themes[:2]])
+
+
+def _apart(names: Sequence[str], words: Iterable[str]) -> list[str]:
+    """The words that are no part of a name, nor of one another: "cat" and "cats" are the same."""
+    kept: list[str] = []
+    for word in words:
+        others = [*(name.lower() for name in names), *kept]
+        if not any(word in other or other in word for other in others):
+            kept.append(word)
+    return kept
 
 
 def node_headline(children: Sequence[SummaryText], shared: Counter[str]) -> str:
@@ -224,7 +272,7 @@ def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, st
         elif said != phrase:
             score -= 0.5  # a point of a list
         score += 0.25 * min(len(borders.units(phrase)), 5)
-        if is_hollow(phrase):
+        if is_hollow(phrase) or not particular(phrase, child.anchors):
             score -= 2.0
         elif _asked_there(phrase, child.body):
             score += 1.0

@@ -19,7 +19,7 @@ _PIECE = re.compile(r"; | -> | \(|\)")
 _WORD = re.compile(r"[^\W_][^\W]*(?:['’][^\W_]+)*")
 # Which lines an output has, or how many, says nothing of what stands in them.
 _LINES = re.compile(r"\blines? [0-9]+(?:-[0-9]+)?\b|\b[0-9]{1,9} (?:more )?lines?\b")
-_ERROR = ("Error", "Exception")
+ERRORS = ("Error", "Exception")
 # Common words of scripts without spaces, the longest first: they are cut out of a run.
 _UNSPACED_WORDS = re.compile(
     "|".join(sorted(filter(UNSPACED.search, COMMON_WORDS), key=lambda word: (-len(word), word)))
@@ -46,7 +46,7 @@ def telling_words(text: str, anchors: Iterable[str] = ()) -> Iterator[str]:
     names = {word.lower() for anchor in anchors for word in _WORD.findall(anchor)}
     for piece in _PIECE.split(_LINES.sub(" ", text)):
         said, speaker = piece, speaker_of(piece)
-        if speaker and not speaker.endswith(_ERROR):
+        if speaker and not speaker.endswith(ERRORS):
             said = piece[len(speaker) + 1 :]
         for number, found in enumerate(_WORD.findall(said)):
             word = found.removesuffix("'s").removesuffix("’s")

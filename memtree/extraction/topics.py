@@ -11,9 +11,11 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from memtree.extraction import borders
+from memtree.extraction.boilerplate import speaker_of
+from memtree.extraction.particular import ERRORS
 from memtree.extraction.phrases import ASIDE, is_hollow, leans, listed, readable, whole
 from memtree.text import tokens
-from memtree.text.terms import STOP_WORDS
+from memtree.text.common_words import is_common
 
 TOPIC = 8  # tokens
 ROOT = 40  # tokens
@@ -21,17 +23,6 @@ END = " -> "  # between a thing and its outcome
 _KINDS = ("code", "output")  # what stands before a list of names
 _THEMES, _TOPICS = 4, 6  # of the line for a whole conversation
 _MARKS = " ,;:.!?\"'()[]…，；：。！？、-–—"
-# Words that say nothing of a topic, beside the function words of statistics.
-_LIGHT = STOP_WORDS | frozenset(
-    """
-    user assistant tool please also now here there said says say get got make makes made let want
-    wants like need needs really very some any more about one thing things way lot yes yeah well
-    der die das ein eine und ich wir sie es zu den dem mit von für auf ist im in an nicht auch
-    le la les un une et je nous vous de des du est en à pour que qui dans
-    el los las una y yo de del que en es por con para
-    и я мы он она они это как что в на не с по к у за для из
-    """.split()
-)
 
 
 class SummaryText(Protocol):
@@ -52,7 +43,7 @@ def topic(summary: SummaryText, cap: int = TOPIC) -> str:
 
     Empty where the summary has no word at all.
     """
-    headline = ASIDE.sub("", summary.headline)
+    headline = _without_speakers(ASIDE.sub("", summary.headline))
     kind, _, names = headline.partition(": ")
     if kind in _KINDS:
         return listed(names.split(", "), cap)
@@ -63,20 +54,30 @@ def topic(summary: SummaryText, cap: int = TOPIC) -> str:
         if phrase and readable(phrase):
             words = borders.units(phrase)
             told = sum(_weight(word, summary.anchors) for word in words) - lost - number
-            told -= 3.0 * (leans(phrase.partition(": ")[2] or phrase) or is_hollow(phrase))
+            told -= 3.0 * (leans(phrase) or is_hollow(phrase))
             if told > weight:
                 best, weight = phrase, told
     ending, more = _stretch(headline, summary.anchors, cap, ends=True)
-    if ending and more > weight + 1.0:
+    if ending and more > weight + 1.5:
         return ending
     return best or _stretch(headline, summary.anchors, cap)[0] or listed(summary.anchors, cap)
+
+
+def _without_speakers(headline: str) -> str:
+    """What is said says more in a few words than who says it."""
+    return "; ".join(
+        piece[len(name) + 2 :]
+        if (name := speaker_of(piece)) and not name.endswith(ERRORS)
+        else piece
+        for piece in headline.split("; ")
+    )
 
 
 def _stretch(
     headline: str, anchors: Sequence[str], cap: int, *, ends: bool = False
 ) -> tuple[str, float]:
     """The most telling words in a row, and their weight. `ends`: up to the end of a clause."""
-    best, weight = "", 0.0
+    best, weight = "", -9.0
     for number, clause in enumerate(_clauses(headline)):
         for phrase, phrase_weight in _phrases(clause, anchors, cap, ends=ends):
             phrase_weight -= 0.5 * number  # what comes first is what it is about
@@ -165,12 +166,12 @@ def _phrases(
             continue
         phrase = between.join(words[start:best_end]).strip(_MARKS)
         if phrase and tokens.count(phrase) <= cap:
-            yield phrase, best - 0.2 * start
+            yield phrase, best - 0.05 * start
 
 
 def _weight(word: str, anchors: Sequence[str]) -> float:
     bare = word.strip(_MARKS)
-    if not bare or bare.lower() in _LIGHT:
+    if not bare or is_common(bare):
         return 0.0
     if any(bare in anchor for anchor in anchors):
         return 2.0

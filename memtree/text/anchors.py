@@ -15,6 +15,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
+from memtree.text.common_words import CHAT_WORDS, COMMON_WORDS
+from memtree.text.terms import STOP_WORDS
+
 LEAF_ANCHORS = 12
 REACH = 6_000  # characters looked at; a leaf is rarely longer
 
@@ -97,30 +100,27 @@ _APOSTROPHE = re.compile("['’]")
 _TITLE = re.compile(r"[\"“«]([A-ZÀ-ÞА-Я][^\"“”»\n]{2,40})[\"”»]")
 _TITLE_CJK = re.compile(r"[「『《]([^」』》\n]{2,24})[」』》]")
 _KATAKANA = re.compile(r"[ァ-ヴー]{3,}(?:・[ァ-ヴー]+)*")
-_STARTERS = frozenset(
-    """
-    A Absolutely Actually Add After Again All Also Although Always Amazing An And Another Any
-    Anything Anyway Are As At Awesome Based Because Been Before Being Besides Both But By Bye
-    Can Certainly Check Congrats Congratulations Consider Cool Could Create Day Define
-    Definitely Did Do Does Don't During Each Either Ensure Especially Even Ever Every Everything
-    Exactly Example Feel Finally First For From Further Get Give Given Glad Go Going Good Got
-    Gotta Great Guess Had Happy Has Have Haven't Having He He's Hello Her Here Hey Hi Him His
-    Hope How However I'd I'll I'm I've If Im In Instead Into Is It It's Its Just Keep Lastly Let
-    Let's Like Look Looking Looks Make Makes May Maybe Me Might More Most Much Must My Never
-    Next Nice No Nope Not Note Nothing Now Of Oh Ok Okay On Once One Only Or Other Others Our
-    Out Over Overall Perfect Perhaps Please Plus Really Recent Recently Remember Right Same
-    Second See Seeing Seems Set She She's Should Since So Some Something Sometimes Sorry Sounds
-    Specific Stay Step Still Such Sure Take Talk Tell Than Thank Thanks That That's The Their
-    Them Then There There's These They Third This Those Thus Time To Today Together Too True Try
-    Two Under Until Up Update Us Use Using Very Via Was Way We We're We've Well Were What What's
-    When Where Which While Who Who's Why Will With Without Would Wow Yeah Yep Yes Yesterday Yet
-    You You're You've Your Yours Yup
-    None True False Null
-    Der Die Das Ein Eine Und Ich Wir Sie Es
-    Le La Les Un Une Et Je Nous Vous
-    El Los Las Una Yo Él Ella
-    Я Мы Он Она Они Это Как Что Но
-    """.split()
+# Words that begin a sentence, and no name, with a capital.
+_STARTERS = (
+    STOP_WORDS
+    | CHAT_WORDS
+    | frozenset(
+        """
+        absolutely actually add after again all also although always amazing another any
+        anything anyway awesome based because before being besides both bye certainly check
+        congrats congratulations consider cool create das day define definitely der die during
+        each ein eine either el ella ensure es especially et even ever every everything
+        exactly example false feel finally first further get give given glad go going good got
+        great guess happy having hello here hope however ich instead je keep la las lastly le
+        les let like look looking looks los make makes may maybe might more most much must
+        never next nice none note nothing nous now null once one only other others out over
+        overall perfect perhaps please plus really recent recently remember right same second
+        see seeing seems set sie since something sometimes sorry sounds specific stay step
+        still such sure take talk tell thank thanks third those thus time today together true
+        try two un una und under une until update use using very via vous way well while wir
+        without yesterday yet yours él как мы но он она они что это я
+        """.split()
+    )
 )
 
 
@@ -172,7 +172,9 @@ def _kind(word: str) -> str | None:
     if "/" in word or "\\" in word:
         return "path" if _PATH.fullmatch(word) else "url" if _URL.fullmatch(word) else None
     if word.isalpha():
-        return "special" if word.isupper() else "ident" if _HUMPS.fullmatch(word) else None
+        if word.isupper():
+            return None if word.lower() in COMMON_WORDS else "special"
+        return "ident" if _HUMPS.fullmatch(word) else None
     if "." in word and _PATH.fullmatch(word):
         return "path"
     if word.isidentifier():
@@ -222,12 +224,12 @@ def _names(text: str) -> Iterator[str]:
             continue
         name = match.group()
         first, _, rest = name.partition(" ")
-        if first in _STARTERS:
+        if _without_apostrophe(first) in _STARTERS:
             name = rest
         name = name.removesuffix("'s").removesuffix("’s")
-        if len(name) < 3 or name in _STARTERS:
+        if len(name) < 3 or name.lower() in COMMON_WORDS or name.lower() in _STARTERS:
             continue
-        if ("'" in name or "’" in name) and _APOSTROPHE.split(name, 1)[0] in _STARTERS:
+        if ("'" in name or "’" in name) and _APOSTROPHE.split(name.lower(), 1)[0] in _STARTERS:
             continue  # "They've", "Can't"
         if (before[-1:] == " " and before[0] not in ".!?:…\n*#>-•") or (name == rest and rest):
             sure[name] = None
@@ -237,6 +239,10 @@ def _names(text: str) -> Iterator[str]:
     for name, count in starts.items():
         if name not in sure and count > 2 and name.lower() not in text:
             yield name
+
+
+def _without_apostrophe(word: str) -> str:
+    return word.lower().replace("'", "").replace("’", "")
 
 
 def _untitled(line: str) -> str:
