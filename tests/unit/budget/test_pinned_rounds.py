@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from memtree.budget import packing
 from memtree.budget.packing import PINNED_SHARE, TokenLimits, begin, pack
 from memtree.budget.pinned_rounds import pinned_rounds
+from memtree.budget.spending import least_memory
 from memtree.conversation.history import read
 from memtree.conversation.message import Message, Volatile
 from tests.unit.budget.test_packing import sized
@@ -81,4 +81,4 @@ def test_memory_comes_first_where_there_is_no_room_for_both():
     for packs in (pack, begin):
         found = packs(history, limits, 0)
         assert found.pinned == ()
-        assert found.memory >= packing.least_memory(4_000)
+        assert found.memory >= least_memory(4_000)
