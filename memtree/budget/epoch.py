@@ -275,9 +275,9 @@ def _question_room(
 
 def _fitting(requests: float) -> float:
     """About how many whole requests fit where there is room for `requests`: room for half of one
-    holds none, and is free for a block."""
+    holds none, and is free for a block; most of one, with what is spare, holds one."""
     whole, part = divmod(requests, 1)
-    return whole + max(0.0, 2 * part - 1)
+    return whole + min(1.0, max(0.0, 4 * part - 2))
 
 
 def block_room(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 FEW, MANY = 3, 8  # requests that an epoch reserves for: up to `SMALL` tokens, and from `LARGE` on
 SMALL, LARGE = 8_000, 20_000
 BLOCK = 0.05  # tokens of a planned recall block for each token of the target over `SMALL`
-MOST_RESERVED, MOST_OF_LEFT = 0.45, 0.55  # of the target; of what recent rounds leave of it
+MOST_RESERVED, MOST_OF_LEFT = 0.42, 0.55  # of the target; of what recent rounds leave of it
 SPARE, MOST_SPARE = 0.25, 0.08  # of what is free; of the target
 ALIKE = 0.6  # of the most that may be reserved: from there on, later questions count in full
 WANTED = 0.6  # of the memory message of a new epoch, which a question finds or ends this one
@@ -44,9 +44,9 @@ def spending(target: int, growth: float, recent: int) -> Spending:
     `recent`: tokens of the rounds that are sent whole.
 
     >>> [spending(target, 1_200, 1_200).memory for target in (4_000, 8_000, 12_000, 20_000)]
-    [944, 2560, 4440, 8200]
+    [944, 2800, 4800, 8800]
     >>> [spending(target, 1_200, 1_200).reserved for target in (4_000, 8_000, 12_000, 20_000)]
-    [1540, 3600, 5400, 9000]
+    [1540, 3360, 5040, 8400]
     """
     long = min(1.0, max(0.0, (target - SMALL) / (LARGE - SMALL)))
     cost = growth + BLOCK * max(0, target - SMALL)

@@ -60,8 +60,8 @@ def test_an_epoch_reserves_for_more_requests_the_larger_its_target(target, reque
 
 
 def test_little_is_reserved_for_requests_that_do_not_fit():
-    reserved = [spending(8_000, growth, 0).reserved for growth in (3_600, 5_400, 10_800)]
-    assert reserved == [3_600, 2_700, 0]
+    reserved = [spending(8_000, growth, 0).reserved for growth in (3_360, 5_040, 10_080)]
+    assert reserved == [3_360, 2_520, 0]
 
 
 @pytest.mark.parametrize(
