@@ -23,9 +23,9 @@ from hashlib import blake2b
 import msgspec
 
 from memtree.budget import packing
+from memtree.budget.epoch_budget import EpochBudget, epoch_budget
 from memtree.budget.packing import SMALL_TARGET, TokenLimits, most_sent
 from memtree.budget.prices import Prices
-from memtree.budget.spending import Spending, spending
 from memtree.conversation.history import History
 from memtree.text.memory_lines import MemoryVersion
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
@@ -246,18 +246,18 @@ def serves(
     bucket does not count: with it, in a dialogue of long answers every turn would end an epoch."""
     if not terms.hard or not wants:
         return True
-    planned = _spending(epoch, history, terms)
+    planned = _planned(epoch, history, terms)
     return _question_room(planned, epoch, history, terms, blocks) >= planned.wanted
 
 
-def _spending(epoch: Epoch, history: History, terms: EpochTerms) -> Spending:
+def _planned(epoch: Epoch, history: History, terms: EpochTerms) -> EpochBudget:
     """How an epoch like this one would divide the target now."""
     growth = packing.mean_growth(history)
-    return spending(terms.target, growth, epoch.size - epoch.memory)
+    return epoch_budget(terms.target, growth, epoch.size - epoch.memory)
 
 
 def _question_room(
-    planned: Spending,
+    planned: EpochBudget,
     epoch: Epoch,
     history: History,
     terms: EpochTerms,
@@ -295,7 +295,7 @@ def block_room(
     if terms.hard:
         if len(history) == epoch.start:
             return 0
-        planned = _spending(epoch, history, terms)
+        planned = _planned(epoch, history, terms)
         room = _question_room(planned, epoch, history, terms, blocks)
         if wants:
             return int(room)

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memtree.budget.epoch_budget import epoch_budget, least_memory
 from memtree.budget.pinned_rounds import Rounds, pinned_rounds
-from memtree.budget.spending import least_memory, spending
 from memtree.conversation.history import History
 from memtree.unfolding.memory_text import WRAPPER
 from memtree.unfolding.plan import TextSpan
@@ -40,7 +40,9 @@ SMALL_TARGET = 8_000
 START, LOOP_START, SMALL_START = 0.3, 0.4, 0.25
 LASTING_MEMORY = 0.175
 LARGE_GROWTH, LARGE_MEMORY = 0.25, 0.7  # of the target in a request; of the usual memory, at least
-HARD_RECENT = 0.1  # recent rounds of a chat under a hard target, of which `spending` has the rest
+HARD_RECENT = (
+    0.1  # recent rounds of a chat under a hard target, of which `epoch_budget` has the rest
+)
 REQUESTS_OF_MEAN = 8
 
 
@@ -180,7 +182,7 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
     least = least_memory(target) if limits.hard else memory
     cut, recent = _spare(history, most, cut, recent, least)
     if limits.hard:
-        spent = spending(target, mean_growth(history), recent + aside)
+        spent = epoch_budget(target, mean_growth(history), recent + aside)
         memory, reserved = spent.memory, spent.reserved
     for head, pinned in _whole_before(history, limits, target, cut):
         beside = _beside(history, limits, cut, head, pinned)

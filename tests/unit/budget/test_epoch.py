@@ -35,9 +35,9 @@ from memtree.budget.epoch import (
     serves,
     stays,
 )
+from memtree.budget.epoch_budget import epoch_budget
 from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import Prices
-from memtree.budget.spending import spending
 from memtree.text.memory_lines import MemoryVersion
 from memtree.tree.node import NodePlace
 from memtree.unfolding.plan import OutlineNode, Plan, TextSpan
@@ -254,7 +254,7 @@ def test_a_question_ends_an_epoch_where_another_one_would_give_it_much_more(targ
     """Short rounds: the next epoch costs little more than its memory message does."""
     history, hard = dialogue(260, 30, 40), terms(target, hard=True)
     one = begun(240, 258, size=1_700, memory=1_000)
-    planned = spending(target, packing.mean_growth(history), 700)
+    planned = epoch_budget(target, packing.mean_growth(history), 700)
     assert 0.3 * planned.memory < planned.wanted < 0.61 * planned.memory
 
     def served(used):
@@ -320,7 +320,7 @@ def test_a_question_leaves_room_for_the_next_requests(user, assistant, share):
     assert room(begins, limit=hard, one=one) == 0  # its memory message is the answer
     history = dialogue(203, user, assistant)
     growth = user + assistant
-    planned = spending(8_000, growth, packed.recent)
+    planned = epoch_budget(8_000, growth, packed.recent)
     free = 8_000 - one.size - planned.requests * growth
     found = room(history, limit=hard, one=one)
     assert (share - 0.2) * free - 1 <= found <= share * free

@@ -9,6 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.budget import packing
+from memtree.budget.epoch_budget import epoch_budget, least_memory
 from memtree.budget.packing import (
     THRESHOLD,
     Packed,
@@ -19,7 +20,6 @@ from memtree.budget.packing import (
     admit,
     pack,
 )
-from memtree.budget.spending import least_memory, spending
 from memtree.conversation.history import read
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile
 from memtree.unfolding.memory_text import WRAPPER
@@ -176,7 +176,7 @@ def test_a_tool_loop_begins_with_more_recent_rounds_than_a_chat():
 def test_a_hard_target_is_divided_by_one_rule(target):
     history = sized(*[("user", 30), ("assistant", 40)] * 1_000)
     first = packing.begin(history, limits(target), 0)
-    spent = spending(target, packing.mean_growth(history), first.recent)
+    spent = epoch_budget(target, packing.mean_growth(history), first.recent)
     assert (first.memory, first.reserved) == (spent.memory, spent.reserved)
     assert first.recent <= 0.1 * target
     assert 0.9 * target <= first.recent + first.memory + first.reserved <= target

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from memtree.budget.epoch_budget import least_memory
 from memtree.budget.packing import PINNED_SHARE, TokenLimits, begin, pack
 from memtree.budget.pinned_rounds import pinned_rounds
-from memtree.budget.spending import least_memory
 from memtree.conversation.history import read
 from memtree.conversation.message import Message, Volatile
 from tests.unit.budget.test_packing import sized

@@ -23,7 +23,7 @@ WANTED = 0.6  # of the memory message of a new epoch, which a question finds or 
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
+class EpochBudget:
     """`memory`: tokens of the memory message. `reserved`: for the next `requests`. `alike`: how
     much their questions count beside the present one, from 0 (rounds are short: another epoch
     costs little more than its memory message) to 1 (all share alike)."""
@@ -39,13 +39,13 @@ class Spending:
         return WANTED * self.memory * (1 - self.alike)
 
 
-def spending(target: int, growth: float, recent: int) -> Spending:
+def epoch_budget(target: int, growth: float, recent: int) -> EpochBudget:
     """Divide a hard target. `growth`: tokens that a request adds to the history, on average;
     `recent`: tokens of the rounds that are sent whole.
 
-    >>> [spending(target, 1_200, 1_200).memory for target in (4_000, 8_000, 12_000, 20_000)]
+    >>> [epoch_budget(target, 1_200, 1_200).memory for target in (4_000, 8_000, 12_000, 20_000)]
     [944, 2800, 4800, 8800]
-    >>> [spending(target, 1_200, 1_200).reserved for target in (4_000, 8_000, 12_000, 20_000)]
+    >>> [epoch_budget(target, 1_200, 1_200).reserved for target in (4_000, 8_000, 12_000, 20_000)]
     [1540, 3360, 5040, 8400]
     """
     long = min(1.0, max(0.0, (target - SMALL) / (LARGE - SMALL)))
@@ -59,7 +59,7 @@ def spending(target: int, growth: float, recent: int) -> Spending:
     memory = max(free - min(SPARE * free, MOST_SPARE * target), least_memory(min(target, recent)))
     reserved = min(reserved, max(0.0, left - memory))
     alike = min(1.0, (demand / (ALIKE * most)) ** 4) if most else 1.0
-    return Spending(int(memory), int(reserved), reserved / cost if cost else 0.0, alike)
+    return EpochBudget(int(memory), int(reserved), reserved / cost if cost else 0.0, alike)
 
 
 def least_memory(target: int) -> int:
