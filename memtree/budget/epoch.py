@@ -23,7 +23,8 @@ from hashlib import blake2b
 import msgspec
 
 from memtree.budget import packing
-from memtree.budget.packing import LARGE_TARGET, SMALL_TARGET, TokenLimits, most_sent
+from memtree.budget.epoch_budget import EpochBudget, epoch_budget
+from memtree.budget.packing import SMALL_TARGET, TokenLimits, most_sent
 from memtree.budget.prices import Prices
 from memtree.conversation.history import History
 from memtree.text.memory_lines import MemoryVersion
@@ -56,7 +57,8 @@ REASON_NAMES = {each.value: each.name.lower().replace("_", "-") for each in Epoc
 class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`start`: messages of the history that began it. `size`, `memory`: tokens of what was sent
     then (system messages and recall blocks apart), and of the memory message in it with what
-    stands beside it (`packing.Packed.beside`). `memories`: whose lines it ends with."""
+    stands beside it (`packing.Packed.beside`). `memories`: whose lines it ends with. `reserved`:
+    tokens of a hard target that it kept for the requests that follow."""
 
     id: bytes
     start: int
@@ -66,6 +68,7 @@ class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
     created: float  # unix seconds
     memories: tuple[MemoryVersion, ...] = ()
     reason: int = 0  # an `EpochReason`, or one of a later version; 0: not kept
+    reserved: int = 0
 
 
 class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -226,23 +229,12 @@ BLOCK_SHARE, BLOCK_MOST, BLOCK_LEAST = 0.35, 2_400, 1_000  # of the target; toke
 LARGE_SHARE = 0.1  # where it is more than that
 REFILL, REFILL_LEAST = 0.33, 400  # of what is appended, and tokens for each message of the user
 RESERVE = 0.75  # of a full bucket is left to messages that ask for something
-# Under a hard target, what a question must find, or the epoch ends: of the block that it would find
-# in an epoch of its own where the target is small, of a usual block where it is large. A block of a
-# small target at most, of the target.
-SMALL_WANTED, LARGE_WANTED = 0.6, 0.5
-SMALL_BLOCK = 0.7
 
 
 def block_size(target: int) -> int:
     """Tokens that a recall block usually may have; a full bucket."""
     usual = max(BLOCK_LEAST, min(BLOCK_MOST, int(BLOCK_SHARE * target)))
     return max(usual, int(LARGE_SHARE * target))
-
-
-def largest_block(target: int, *, hard: bool) -> int:
-    """Tokens that a recall block has at most."""
-    small = hard and target < LARGE_TARGET
-    return max(block_size(target), int(SMALL_BLOCK * target) if small else 0)
 
 
 def serves(
@@ -252,35 +244,38 @@ def serves(
     bucket does not count: with it, in a dialogue of long answers every turn would end an epoch."""
     if not terms.hard or not wants:
         return True
-    if terms.target >= LARGE_TARGET:
-        return _left(epoch, history, terms, blocks) >= LARGE_WANTED * block_size(terms.target)
-    recent = epoch.size - epoch.memory
-    requests, growth = packing.planned(history, terms.target, recent)
-    memory = packing.small_memory(terms.target, recent, growth, wants=True)
-    anew = _question_share(terms.target - recent - memory, requests, growth, terms.target)
-    return _question_room(epoch, history, terms, blocks) >= SMALL_WANTED * anew
+    planned = _planned(epoch, history, terms)
+    return _question_room(planned, epoch, history, terms, blocks) >= planned.wanted
+
+
+def _planned(epoch: Epoch, history: History, terms: EpochTerms) -> EpochBudget:
+    """How an epoch like this one would divide the target now."""
+    growth = packing.mean_growth(history)
+    return epoch_budget(terms.target, growth, epoch.size - epoch.memory)
 
 
 def _question_room(
-    epoch: Epoch, history: History, terms: EpochTerms, blocks: Mapping[int, EpochTurn]
+    planned: EpochBudget,
+    epoch: Epoch,
+    history: History,
+    terms: EpochTerms,
+    blocks: Mapping[int, EpochTurn],
 ) -> float:
-    """Tokens that the block of a question may have under a small hard target."""
-    requests, growth = packing.planned(history, terms.target, epoch.size - epoch.memory)
-    ahead = max(0.0, growth - history.size(epoch.start))
-    if growth:
-        requests = math.ceil(requests * ahead / growth)
-    return _question_share(_left(epoch, history, terms, blocks), requests, ahead, terms.target)
+    """Tokens that the block of a question may have under a hard target: what is left beside the
+    growth that is still to come, shared with the questions of those requests as far as they
+    count."""
+    growth = packing.mean_growth(history)
+    made = history.size(epoch.start) / growth if growth else 0.0
+    ahead = _fitting(max(0.0, planned.requests - made))
+    free = _left(epoch, history, terms, blocks) - ahead * growth
+    return max(0.0, free) / (1 + ahead * planned.alike)
 
 
-def _question_share(left: float, requests: int, ahead: float, target: int) -> float:
-    """Of `left` tokens the next `requests` add `ahead` to the history; what is free is shared with
-    their questions. Where rounds are short nearly all goes to the present question: another epoch
-    costs little more than its block."""
-    free = left - ahead
-    if free <= 0:
-        return 0.0
-    weight = min(1.0, (2 * ahead / free) ** 4)
-    return min(SMALL_BLOCK * target, free / (1 + requests * weight))
+def _fitting(requests: float) -> float:
+    """About how many whole requests fit where there is room for `requests`: room for half of one
+    holds none, and is free for a block; most of one, with what is spare, holds one."""
+    whole, part = divmod(requests, 1)
+    return whole + min(1.0, max(0.0, 4 * part - 2))
 
 
 def block_room(
@@ -290,15 +285,22 @@ def block_room(
     `wants`: whether it asks for something.
 
     Blocks live on a bucket that is full when the epoch begins and fills with what is appended, so
-    that a chat of short messages does not consist of excerpts. A question under a small hard
-    target is only bounded by that: it is answered now, or `serves` lets a new epoch answer it.
+    that a chat of short messages does not consist of excerpts. Under a hard target the memory
+    message is the answer to the message that begins an epoch, and a later question is only bounded
+    by what is left: it is answered now, or `serves` lets a new epoch answer it.
     """
-    if terms.hard and wants and terms.target < LARGE_TARGET:
-        return int(_question_room(epoch, history, terms, blocks))
+    room = _left(epoch, history, terms, blocks)
+    if terms.hard:
+        if len(history) == epoch.start:
+            return 0
+        planned = _planned(epoch, history, terms)
+        room = _question_room(planned, epoch, history, terms, blocks)
+        if wants:
+            return int(room)
     level = _bucket(epoch, history, terms, blocks)
     if not wants:
         level -= RESERVE * block_size(terms.target)
-    return int(min(_left(epoch, history, terms, blocks), level))
+    return int(min(room, level))
 
 
 def _left(

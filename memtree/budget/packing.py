@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memtree.budget.epoch_budget import epoch_budget, least_memory
 from memtree.budget.pinned_rounds import Rounds, pinned_rounds
 from memtree.conversation.history import History
 from memtree.unfolding.memory_text import WRAPPER
@@ -39,16 +40,9 @@ SMALL_TARGET = 8_000
 START, LOOP_START, SMALL_START = 0.3, 0.4, 0.25
 LASTING_MEMORY = 0.175
 LARGE_GROWTH, LARGE_MEMORY = 0.25, 0.7  # of the target in a request; of the usual memory, at least
-# The same under a small hard target (docs/decisions/0018): recent rounds; the memory message of
-# what is free where the newest message asks for something and gets a recall block, where it does
-# not, and of the target at least. A small target is for answers, a large one for long epochs.
-LARGE_TARGET = 10_000
-SMALL_RECENT = 0.1
-SMALL_MEMORY, SMALL_MEMORY_ALONE, SMALL_MEMORY_LEAST = 0.2, 0.5, 0.1
-# Requests whose growth an epoch has room for, with a margin, because sizes vary; what must be left
-# for memory and blocks beside one of them, and beside more: of the target, and tokens
-AHEAD, AHEAD_MARGIN = 3, 1.05
-LEFT_BY_ONE, LEFT_BY_MORE = (0.2, 800), (0.24, 1_600)
+HARD_RECENT = (
+    0.1  # recent rounds of a chat under a hard target, of which `epoch_budget` has the rest
+)
 REQUESTS_OF_MEAN = 8
 
 
@@ -106,7 +100,8 @@ class Packed:
     the memory message (0: none). `head`: messages at the beginning that go whole before it, 0 or
     1. `beside`: tokens of these, of lines of the assistant and of `pinned`: rounds before the cut
     that go whole behind the memory message. `ask`: tokens that are shown of the user message whose
-    tool loop is cut."""
+    tool loop is cut. `reserved`: tokens that an epoch under a hard target keeps for the requests
+    that follow."""
 
     cut: int
     recent: int
@@ -115,6 +110,7 @@ class Packed:
     beside: int = 0
     ask: int = 0
     pinned: Rounds = ()
+    reserved: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +138,6 @@ def admit(history: History, limits: TokenLimits, fixed: int) -> Pass | Refuse | 
     return None
 
 
-def least_memory(target: int) -> int:
-    """Tokens that the memory message may have at least where something is left out, however large
-    the newest round is."""
-    return max(target // 4, min(1_000, target // 2))
-
-
 def most_sent(history: History, target: int) -> int:
     """Tokens that an answer under a hard target may have: more than the target only where the
     newest round, which is never cut, leaves no room for the least memory."""
@@ -173,29 +163,27 @@ def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
     return Packed(cut, recent, 0)
 
 
-def begin(history: History, limits: TokenLimits, fixed: int, *, wants: bool = False) -> Packed:
+def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
     """The cut and the memory that an epoch begins with: less than an answer for one question
-    takes, so that there is room to grow. `wants`: the newest message gets a recall block, too."""
+    takes, so that there is room to grow."""
     room = max(0, limits.prompt - fixed)
     target = min(limits.target, room)
     most = target if limits.hard else room
-    memory = _lasting_memory(history, target)
+    memory, reserved = _lasting_memory(history, target), 0
     aside = max(history.size(0, head) for head in _heads(history, limits, target, len(history)))
     if limits.hard:
         aside += _size(history, pinned_rounds(history, len(history), int(PINNED_SHARE * target)))
-    small = limits.hard and target < LARGE_TARGET
     start = LOOP_START if _looping(history) else START
     usual = (SMALL_START if target < SMALL_TARGET else start) * target - memory - aside
-    if small:
-        usual = SMALL_RECENT * target
+    if limits.hard:
+        usual = HARD_RECENT * target
     second = (target - 2 * memory if limits.hard else min(target, room - memory)) - aside
     cut, recent = _cut(history, target, usual, (second, LOOP_SHARE * target))
-    cut, recent = _spare(history, most, cut, recent, memory)
-    if small:
-        _, growth = planned(history, target, recent + aside)
-        if not growth:  # nothing can be appended: the least memory comes before older rounds
-            cut, recent = _spare(history, most, cut, recent, least_memory(target))
-        memory = small_memory(target, recent + aside, growth, wants=wants)
+    least = least_memory(target) if limits.hard else memory
+    cut, recent = _spare(history, most, cut, recent, least)
+    if limits.hard:
+        spent = epoch_budget(target, mean_growth(history), recent + aside)
+        memory, reserved = spent.memory, spent.reserved
     for head, pinned in _whole_before(history, limits, target, cut):
         beside = _beside(history, limits, cut, head, pinned)
         left = min(memory, most - recent - beside)
@@ -207,7 +195,8 @@ def begin(history: History, limits: TokenLimits, fixed: int, *, wants: bool = Fa
                 least = min(least, most_sent(history, target) - recent)
             left = max(left, least - beside)
         if left >= 2 * WRAPPER and cut:
-            return Packed(cut, recent, left, head, beside, int(ASK_SHARE * target), pinned)
+            ask = int(ASK_SHARE * target)
+            return Packed(cut, recent, left, head, beside, ask, pinned, reserved)
     return Packed(cut, recent, 0)
 
 
@@ -218,26 +207,6 @@ def _lasting_memory(history: History, target: int) -> int:
     share = max(LARGE_MEMORY, min(1.0, math.sqrt(LARGE_GROWTH * target / step)))
     # Less than two wrappers would be none, and so no epoch.
     return max(2 * WRAPPER, int(LASTING_MEMORY * target * share))
-
-
-def small_memory(target: int, recent: int, growth: float, *, wants: bool) -> int:
-    """Tokens for the memory message of an epoch under a small hard target. Excerpts chosen for one
-    question are nearly worthless for another, so most of what is free goes to recall blocks where
-    there are any; where there is no room to grow, there will be none."""
-    share = SMALL_MEMORY if wants else SMALL_MEMORY_ALONE
-    least = SMALL_MEMORY_LEAST * target if growth else least_memory(target)
-    return int(max(least, share * (target - recent - growth)))
-
-
-def planned(history: History, target: int, recent: int) -> tuple[int, float]:
-    """How many requests after its first one an epoch under a small hard target keeps room for, and
-    the tokens that they will add to the history. `recent`: of the messages that it begins with."""
-    step = AHEAD_MARGIN * mean_growth(history)
-    for ahead in range(AHEAD, 0, -1):
-        share, least = LEFT_BY_MORE if ahead > 1 else LEFT_BY_ONE
-        if recent + ahead * step <= target - max(share * target, least):
-            return ahead, ahead * step
-    return 0, 0.0
 
 
 def mean_growth(history: History) -> float:

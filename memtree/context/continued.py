@@ -40,7 +40,7 @@ from memtree.ports.store import ContextStore, ContinuedTurn
 from memtree.ranking.query_text import query_text
 from memtree.text.memory_lines import MemoryVersion
 from memtree.unfolding import recall_block
-from memtree.unfolding.budget_split import LASTING
+from memtree.unfolding.budget_split import LASTING, ONE_SHOT
 from memtree.unfolding.plan import OutlineNode, RecallPlan
 
 log = logging.getLogger("memtree")
@@ -255,15 +255,15 @@ class EpochAnswers:
     ) -> TurnContent | None:
         """A new epoch, unfolded for the present question."""
         posted = request.posted
-        packed = packing.begin(
-            posted, request.limits, request.fixed + request.carried, wants=_wants(posted)
-        )
+        packed = packing.begin(posted, request.limits, request.fixed + request.carried)
         if not packed.memory or index.trouble:
             return None
         lines, packed = injected.in_memory_message(request.ask.memories, packed)
         newest = await self._indexing.newest(posted, index)
+        answers = request.limits.hard and _wants(posted)
+        split = ONE_SHOT if answers else LASTING
         retrieved = await self._retriever.unfolded(
-            posted, newest, packed, request.ask.query, request.limits.target, LASTING, early
+            posted, newest, packed, request.ask.query, request.limits.target, split, early
         )
         unfolding = retrieved.unfolding
         memory = unfolding.tokens + MESSAGE_OVERHEAD + packed.beside + injected.size(lines)
@@ -277,6 +277,7 @@ class EpochAnswers:
             request.now,
             shown,
             reason.value,
+            packed.reserved,
         )
         return TurnContent(
             begun,

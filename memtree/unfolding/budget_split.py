@@ -37,7 +37,7 @@ class BudgetSplit:
 # outline, because excerpts chosen for one question are nearly worthless for another.
 ONE_SHOT = BudgetSplit(
     ((2_000, 4_000, 8_000), (0.10, 0.15, 0.20)),
-    rules=0.05,
+    rules=0.2,
     ask=0.1,
     trail=0,
     user=0.6,

@@ -4,6 +4,7 @@ tool loop is cut, and what that loop did last.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -12,12 +13,13 @@ from memtree.text import tokens
 from memtree.text.persona_card import is_card
 from memtree.unfolding.budget_split import BudgetSplit
 from memtree.unfolding.duplicates import ShownTexts
-from memtree.unfolding.excerpts import LABEL, ExcerptChoice
+from memtree.unfolding.excerpts import LABEL, ExcerptChoice, Room
 from memtree.unfolding.labels import call_label
 from memtree.unfolding.memory_text import WRAPPER
 from memtree.unfolding.plan import FoldWindow, TextSpan
 from memtree.unfolding.rules import CurrentRule
 
+LONG_RULE = 60  # tokens
 TRAIL_REACH = 40  # messages before the cut that are told whole
 STEPS_REACH, STEPS_SHARE = 300, 0.4  # messages whose calls are named, and of the trail's room
 
@@ -46,14 +48,23 @@ class Pins:
     ) -> None:
         """`rules`: those that hold, newest first."""
         budget = window.budget
-        most = min(budget - WRAPPER, int(split.rules * budget))
-        self.rules = list(_pinned_rules(rules, most))
+        self.rules: list[PinnedRule] = []
+        self._waiting = deque(_pinned_rules(rules))
+        self.add_rules(Room(min(budget - WRAPPER, int(split.rules * budget))))
         room = budget - WRAPPER - size_of(rule.choice for rule in self.rules)
         self.asks = self._asks(history, window, split, room)
 
     @property
     def chosen(self) -> list[ExcerptChoice]:
         return [*(rule.choice for rule in self.rules), *self.asks]
+
+    def add_rules(self, room: Room) -> None:
+        """Show more of the rules that hold, as far as there is room. The first that does not fit
+        ends it: what a larger budget shows holds all that a smaller one does."""
+        while self._waiting and room.fits(self._waiting[0].choice.tokens + LABEL, 0):
+            rule = self._waiting.popleft()
+            room.pay(rule.choice.tokens + LABEL, 0)
+            self.rules.append(rule)
 
     @staticmethod
     def _asks(
@@ -87,15 +98,13 @@ def _card(history: History, window: FoldWindow, room: int) -> list[ExcerptChoice
     return [replace(choice, reason="card") for choice in shown]
 
 
-def _pinned_rules(rules: Iterable[CurrentRule], room: int) -> Iterator[PinnedRule]:
-    """The rules as far as they fit."""
-    for current in rules:
-        rule = current.rule
-        size = tokens.count(rule.text)
-        if size + LABEL <= room:
-            room -= size + LABEL
-            span = TextSpan(rule.message, rule.start, rule.end)
-            yield PinnedRule(ExcerptChoice(span, size, "rule", -1), current.replaces)
+def _pinned_rules(rules: Iterable[CurrentRule]) -> Iterator[PinnedRule]:
+    """Yield the rules in the order in which they are shown: short ones first, so that a long one
+    keeps none out, each kind newest first."""
+    sized = [(current, tokens.count(current.rule.text)) for current in rules]
+    for current, size in sorted(sized, key=lambda each: each[1] > LONG_RULE):
+        span = TextSpan(current.rule.message, current.rule.start, current.rule.end)
+        yield PinnedRule(ExcerptChoice(span, size, "rule", -1), current.replaces)
 
 
 def _trail(

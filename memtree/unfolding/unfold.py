@@ -81,6 +81,7 @@ def unfold(
     _open_paths(outline, corpus, pins.asks, left)
     shares = split.for_long_answers(budget, ranked.query) if lopsided(corpus, before) else None
     excerpts = units.choose(left, shares)
+    pins.add_rules(left)
     outline.widen(share - paths + left.paths - root, window.brief)
     draft = _Draft(window, turns, bool(root), outline.lines(), pins.rules, pins.asks, excerpts)
     text, size = _fit(draft, history, tree, units, outline, budget)

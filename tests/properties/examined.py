@@ -277,7 +277,7 @@ def _broken_size(
         size -= sum(tokens.count(block) for block in blocks.values())
     if size > limit:
         yield f"{size} tokens for a target of {ask.target} (newest round {newest})"
-    most = epoch.largest_block(ask.target, hard=ask.hard)
+    most = ask.target if ask.hard else epoch.block_size(ask.target)
     recalled = (split_memories(block)[0] for block in blocks.values())
     if any(tokens.count(f"{block}\n\n") > most for block in recalled):
         yield "a recall block is larger than blocks may be"

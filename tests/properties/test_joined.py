@@ -92,13 +92,13 @@ def test_addresses_and_rounds_are_those_of_messages_posted_one_by_one(kind: Kind
     event(f"joined: {any(one.joined for one in posted)}")
 
 
-@given(kinds, targets, st.booleans(), st.booleans(), st.sampled_from([8_000, 200_000]))
+@given(kinds, targets, st.booleans(), st.sampled_from([8_000, 200_000]))
 def test_a_cut_parts_nothing_and_pinned_rounds_are_whole(
-    kind: Kinds, target: int, hard: bool, wants: bool, window: int
+    kind: Kinds, target: int, hard: bool, window: int
 ) -> None:
     history = history_of(drawn(kind))
     limits = TokenLimits.of(target=target, hard=hard, window=window, reserve=1_000)
-    for found in (pack(history, limits, 500), begin(history, limits, 500, wants=wants)):
+    for found in (pack(history, limits, 500), begin(history, limits, 500)):
         assert found.cut in history.cuts
         assert not found.cut or not history.messages[found.cut].joined
         assert found.recent == history.size(found.cut)

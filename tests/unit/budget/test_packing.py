@@ -9,6 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from memtree.budget import packing
+from memtree.budget.epoch_budget import epoch_budget, least_memory
 from memtree.budget.packing import (
     THRESHOLD,
     Packed,
@@ -155,18 +156,6 @@ def test_growth_is_what_a_request_adds_on_average_over_the_newest():
     assert packing.mean_growth(sized(("user", 9_000), *tools)) == 1_190
 
 
-@pytest.mark.parametrize(
-    ("target", "recent", "requests"),
-    [(8_000, 1_000, 3), (8_000, 4_000, 1), (4_000, 1_000, 1), (4_000, 3_000, 0), (2_000, 100, 1)],
-)
-def test_an_epoch_keeps_room_for_three_more_requests_or_as_many_as_the_target_allows(
-    target, recent, requests
-):
-    found, growth = packing.planned(sized(*CHAT, ("user", 100)), target, recent)
-    assert found == requests
-    assert growth == pytest.approx(requests * packing.AHEAD_MARGIN * 1_000)
-
-
 def test_where_rounds_are_large_the_memory_message_is_smaller():
     """It is written anew after a few of them."""
     usual = int(packing.LASTING_MEMORY * 20_000)
@@ -183,32 +172,25 @@ def test_a_tool_loop_begins_with_more_recent_rounds_than_a_chat():
     assert loop.recent == packing.LOOP_START * 20_000 - loop.memory
 
 
-def begun(history, target, wants):
-    return packing.begin(history, limits(target), 0, wants=wants)
+@pytest.mark.parametrize("target", [2_000, 4_000, 8_000, 12_000, 20_000])
+def test_a_hard_target_is_divided_by_one_rule(target):
+    history = sized(*[("user", 30), ("assistant", 40)] * 1_000)
+    first = packing.begin(history, limits(target), 0)
+    spent = epoch_budget(target, packing.mean_growth(history), first.recent)
+    assert (first.memory, first.reserved) == (spent.memory, spent.reserved)
+    assert first.recent <= 0.1 * target
+    assert 0.9 * target <= first.recent + first.memory + first.reserved <= target
 
 
-@pytest.mark.parametrize("target", [2_000, 4_000, 8_000])
-def test_what_is_free_at_the_start_goes_to_memory_where_there_is_no_question(target):
-    short = sized(*[("user", 30), ("assistant", 40)] * 400)
-    alone, beside = begun(short, target, False), begun(short, target, True)
-    assert alone.cut == beside.cut
-    free = target - alone.recent - packing.planned(short, target, alone.recent)[1]
-    assert alone.memory == int(packing.SMALL_MEMORY_ALONE * free)
-    assert alone.memory > 2 * beside.memory
-    assert beside.memory >= packing.SMALL_MEMORY_LEAST * target
+def test_a_round_that_nearly_fills_a_hard_target_leaves_memory_its_least():
+    over = packing.begin(sized(*CHAT, ("user", 7_500)), limits(8_000), 0)
+    assert over.memory == least_memory(8_000)  # over the target
 
 
-def test_where_nothing_can_be_appended_memory_has_at_least_what_every_answer_gives_it():
-    history = sized(*CHAT, ("user", 5_500))
-    assert begun(history, 8_000, True).memory == packing.least_memory(8_000)
-    assert begun(sized(*CHAT, ("user", 7_500)), 8_000, True).memory == 2_000  # over the target
-
-
-def test_a_soft_or_large_target_begins_with_the_same_memory_whatever_is_asked():
-    history = sized(*CHAT)
-    for own in (limits(20_000), limits(20_000, hard=False), limits(8_000, hard=False)):
-        found = {packing.begin(history, own, 0, wants=wants) for wants in (True, False)}
-        assert [one.memory for one in found] == [int(packing.LASTING_MEMORY * own.target)]
+def test_a_soft_target_reserves_nothing():
+    for own in (limits(20_000, hard=False), limits(8_000, hard=False)):
+        first = packing.begin(sized(*CHAT), own, 0)
+        assert (first.memory, first.reserved) == (int(packing.LASTING_MEMORY * own.target), 0)
 
 
 def test_a_tool_loop_keeps_its_last_rounds():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.budget import packing
+from memtree.budget.epoch_budget import least_memory
 from memtree.budget.packing import PINNED_SHARE, TokenLimits, begin, pack
 from memtree.budget.pinned_rounds import pinned_rounds
 from memtree.conversation.history import read
@@ -81,4 +81,4 @@ def test_memory_comes_first_where_there_is_no_room_for_both():
     for packs in (pack, begin):
         found = packs(history, limits, 0)
         assert found.pinned == ()
-        assert found.memory >= packing.least_memory(4_000)
+        assert found.memory >= least_memory(4_000)

@@ -70,7 +70,7 @@ async def test_it_ends_at_its_high_water_mark_and_begins_with_a_fresh_cut(
         if at in ends:
             assert two.cached_tokens > one.cached_tokens  # the cut moved
             assert two.sent_tokens < one.sent_tokens
-            assert two.sent_tokens - two.recall_tokens < 0.5 * 4_000
+            assert two.sent_tokens - two.recall_tokens < (0.9 if hard else 0.5) * 4_000
         else:
             assert begins(two, one)
     assert all(size_of(answer) <= 4_000 for answer in answers)

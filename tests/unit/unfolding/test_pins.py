@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from memtree.conversation.history import read
 from memtree.conversation.message import Message, Volatile
 from memtree.unfolding.budget_split import LASTING, ONE_SHOT
+from memtree.unfolding.excerpts import Room
 from memtree.unfolding.memory_text import quote_lines
-from memtree.unfolding.pins import Pins, asked_message
+from memtree.unfolding.pins import Pins, asked_message, size_of
 from memtree.unfolding.plan import FoldWindow
+from memtree.unfolding.rules import CurrentRule, RuleText
 from tests.unit.unfolding.histories import answering, call, calling, history
 
 
@@ -106,3 +110,35 @@ def test_of_a_long_card_the_beginning_stays():
 
 def test_an_ordinary_first_request_is_no_card():
     assert carded("Please rename the function frobnicate everywhere in src.") == []
+
+
+RULE = "Never touch the files in vendor{n}, ask me before instead."
+LONG = "From now on mention the " + "colour, the weight, the price, " * 12 + "and the day."
+
+
+def ruled(budget, split=ONE_SHOT):
+    said = [RULE.format(n=n) if n % 8 else LONG for n in range(24)]
+    found = history(*said, *(f"line {n}" for n in range(20)))
+    rules = [CurrentRule(RuleText(n, 0, len(said[n]), said[n])) for n in range(24)]
+    return Pins(found, rules[::-1], FoldWindow(len(found) - 2, budget), split)
+
+
+def test_a_larger_budget_shows_all_rules_of_a_smaller_one():
+    """Though a long rule fits only into the larger one."""
+    shown = [
+        {rule.choice.span for rule in ruled(budget).rules} for budget in range(300, 9_000, 100)
+    ]
+    assert all(one <= other for one, other in pairwise(shown))
+    assert (len(shown[0]), len(shown[-1])) == (3, 24)
+
+
+def test_rules_that_found_no_place_take_what_is_left():
+    pins = ruled(600)
+    few = [rule.choice.span.message for rule in pins.rules]
+    assert few == [23, 22, 21, 20, 19, 18]
+    left = Room(3_000)
+    pins.add_rules(left)
+    assert len(pins.rules) == 24
+    assert left.excerpts == 3_000 - size_of(r.choice for r in pins.rules[len(few) :])
+    pins.add_rules(left)
+    assert len(pins.rules) == 24
