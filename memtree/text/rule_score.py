@@ -91,7 +91,7 @@ _FILE = (
 class Scorer:
     """The compiled phrases of one language."""
 
-    __slots__ = ("_against", "_lead", "_marks", "_others", "_polite", "_requests")
+    __slots__ = ("_against", "_any_request", "_lead", "_marks", "_others", "_polite", "_requests")
 
     def __init__(self, phrases: Phrases) -> None:
         joint = rf"|\b(?:{phrases.joint}) " if phrases.joint else ""
@@ -110,6 +110,10 @@ class Scorer:
                 pattern := _compiled(_with_shared(field.name, getattr(phrases, field.name)), start)
             )
         ]
+        # Most sentences hold no request: one search tells so in half the time of nine.
+        self._any_request = _compiled(
+            "|".join(filter(None, (getattr(phrases, name) for name in sorted(_REQUESTS)))), start
+        )
         self._requests = [each for each in patterns if each[0] in _REQUESTS]
         self._others = [each for each in patterns if each[0] not in _REQUESTS]
 
@@ -125,7 +129,8 @@ class Scorer:
         bare = lower
         if self._lead is not None and (lead := self._lead.match(lower)):
             bare = lower[lead.end() :]
-        found = _found(self._requests, bare)
+        asking = self._any_request is not None and self._any_request.search(bare) is not None
+        found = _found(self._requests, bare) if asking else {}
         if not found or (self._against is not None and self._against.search(bare)):
             return self._asked(lower)
         found |= _found(self._others, bare)

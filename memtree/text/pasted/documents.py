@@ -36,7 +36,6 @@ _LABEL = lazily(
     r"|\b(?:wrote|sent|texted|e?mailed|messaged|told|said|says|writes|replied|answered|posted|found"
     r"|read|received|copied|pasted|schrieb|geschrieben|escribió|écrit|escreveu|scritto|schreef)\b"
     r"[^.!?\n:]{0,40}:\s*$",
-    re.IGNORECASE,
 )
 _THESE = (
     r"(?:this|these|the following|below|attached|dies\w*|folgend\w*|ceci|ce|suivant\w*|esto|este"
@@ -46,30 +45,25 @@ _THESE = (
 _TASK = lazily(
     rf"\b(?:{VERBS})\b(?:[^.!?\n:]{{0,80}}?(?::|\s[-–—]\s)"
     rf"|[^.!?\n:]{{0,60}}\b(?:{_THESE}|my (?:[\w-]+ )?(?:{NOUNS}))\b[^.!?\n:]{{0,60}}[.!?]?$)",
-    re.IGNORECASE,
 )
 # What a program asks: a text, then the question about it.
 _GIVEN = lazily(
     r"#{0,4} ?\**(?:context|documents?|passages?|information|sources?|background|chat history"
     r"|conversation(?: history)?|kontext|contexte|contexto|contesto)\**\s?:",
-    re.IGNORECASE,
 )
 _ASKED = lazily(
     r"#{0,4} ?\**(?:(?:user |my |final |current )?(?:question|query|task|request|input|message)"
     r"|frage|pregunta|pergunta|domanda|vraag)\**\s?:",
-    re.IGNORECASE,
 )
 # Files, and what agents say about them.
 _FILE = lazily(
     r"(?:(?:the )?contents? of|called the \w+ tool|file:|---? ?(?:file|context from):?"
-    r"|={3,} ?file:?|#{2,4} file:?)\s?[^\n]{0,20}?\S*[./\\]\S+|# (?:AGENTS|CLAUDE|GEMINI"
-    r"|QWEN)\.md\b",
-    re.IGNORECASE,
+    r"|={3,} ?file:?|#{2,4} file:?)\s?[^\n]{0,20}?\S*[./\\]\S+|# (?:agents|claude|gemini"
+    r"|qwen)\.md\b",
 )
 _ABOVE = lazily(
     rf"\b(?:{VERBS})\b[^.!?\n]{{0,60}}\b(?:the above|above|this (?:{NOUNS})|obig\w*|ci-dessus"
     rf"|anterior|acima|sopra|bovenstaande)\b",
-    re.IGNORECASE,
 )
 _DONE_WITH = lazily(
     rf"(?:(?:can|could|would|will) you|please|pls|now|so|then|help me|i(?:'d| would) like you to"
@@ -77,7 +71,6 @@ _DONE_WITH = lazily(
     rf"|puedes|por favor|você pode|puoi|per favore|kun je|alsjeblieft)?\b[^.!?\n]{{0,60}}?"
     rf"\b(?:{VERBS}|reply|respond|answer|think of (?:this|it)|tone|antwort\w*|répon\w*|respond\w*"
     rf"|rispond\w*|antwoord\w*)\b",
-    re.IGNORECASE,
 )
 _MAIL = lazily(
     r"(?:-{3,}|_{3,})\s?(?:original message|forwarded message|ursprüngliche nachricht"
@@ -88,23 +81,19 @@ _MAIL = lazily(
     r"|inicio del mensaje reenviado|inizio messaggio inoltrato"
     r"|(?:on|am|le|el|em|il|op)\s.{5,100}\s(?:wrote|schrieb|a écrit|escribió|escreveu"
     r"|ha scritto|schreef)\b.{0,80}:$",
-    re.IGNORECASE,
 )
 _HEADER = lazily(
     r"\*{0,2}(?:from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet"
     r"|envoyé|para|asunto|enviado|fecha|assunto|data|da|a|oggetto|inviato|aan|onderwerp|verzonden)"
     r"\*{0,2}\s?:\s?\S",
-    re.IGNORECASE,
 )
 _MAIL_HEADER = lazily(
     r"\*{0,2}(?:from|to|subject|von|an|betreff|de|objet|asunto|assunto|da|oggetto|van|onderwerp)\b",
-    re.IGNORECASE,
 )
 # "I copied this from https://...": what follows, without any mark.
 _COPIED = lazily(
     r"\b(?:copied|pasted|taken|quoted|kopiert|copié|collé|tiré|copiado|copié|pegado|sacado|copiato"
     r"|incollato|preso|gekopieerd)\b[^\n]{0,60}\bhttps?://",
-    re.IGNORECASE,
 )
 # Nobody speaks so to the one assistant at hand.
 _TO_MACHINES = lazily(
@@ -114,13 +103,11 @@ _TO_MACHINES = lazily(
     r"|models|robots|bots|chatbots|crawlers|llms|ais|assistenten|modelle|modèles|asistentes"
     r"|modelos|assistenti|modelli)\s?:|(?:ai |ki-)?(?:assistants|assistenten|asistentes"
     r"|assistenti|robots)\s?:",
-    re.IGNORECASE,
 )
 _LETTER = lazily(
     rf"(?:dear|sehr geehrte\w*|liebe[rs]?|estimad[oa]s?|querid[oa]s?|ch[eè]re?s?|prezad[oa]s?|caro"
     rf"|cara|gentile|egregio|geachte|beste)\s(?!{_ASSISTANT}\b)[^.?\n:;]{{1,50}}[,!]?$"
     rf"|to whom it may concern",
-    re.IGNORECASE,
 )
 _STAMP = r"(?:[\[(]?\d[\d/.,:\s\-]{2,24}(?:[AaPp]\.?[Mm]\.?)?[\])]?\s?[-–]?\s?)?"
 _SPEAKER = lazily(
@@ -135,62 +122,72 @@ _HEADING = lazily(r"#{1,4}\s\S")
 def handed_over(lines: Sequence[str]) -> tuple[int, int, int]:
     """(line, column, end): where a text of others begins and the line before which it ends; the
     number of lines where there is none. The column is that of what follows a label on its line."""
-    if given := _given(lines):
+    reads = [_read(line) for line in lines]
+    if given := _given(reads):
         return given
-    begin, column = _beginning(lines)
-    above = _above(lines, begin)
-    if above is not None:
-        return 0, 0, above
+    begin, column = _beginning(lines, reads)
+    last = _last_paragraph(reads)
+    asked = next(filter(None, reads[last:]), "")
+    above = begin >= last and sum(map(len, lines[:last])) >= LEAST_ABOVE and _ABOVE.search(asked)
+    if above:
+        return 0, 0, last
     if begin == len(lines):
         return begin, 0, begin
-    last = _last_paragraph(lines)
-    first = next((line for line in lines[last:] if line.strip()), "")
     # Behind a mail the user asks only where nothing was asked before it.
-    asked = begin > 0 and _begins_text(lines, begin)
-    done = last > begin + 1 and not asked and bool(_DONE_WITH.match(first.strip()[:READ]))
+    before = begin > 0 and _begins_text(reads, begin)
+    done = last > begin + 1 and not before and bool(_DONE_WITH.match(asked))
     return begin, column, last if done else len(lines)
 
 
-def _given(lines: Sequence[str]) -> tuple[int, int, int] | None:
+def _read(line: str) -> str:
+    """A line's beginning in lower case, in which it is as long: patterns that ignore case take
+    three to seven times as long."""
+    return line.strip()[:READ].replace("İ", "i").lower()
+
+
+def _given(reads: Sequence[str]) -> tuple[int, int, int] | None:
     """The text that a program hands over with a question."""
-    heads = [(at, line.strip()[:READ]) for at, line in enumerate(lines)]
-    first = next((at for at, head in heads if _GIVEN.match(head)), None)
-    asked = next((at for at, head in reversed(heads) if _ASKED.match(head)), None)
-    return (first, 0, asked) if first is not None and asked is not None and first < asked else None
+    first = next((at for at, read in enumerate(reads) if _GIVEN.match(read)), None)
+    if first is None:
+        return None
+    asked = next((at for at in range(len(reads) - 1, first, -1) if _ASKED.match(reads[at])), None)
+    return None if asked is None else (first, 0, asked)
 
 
-def _beginning(lines: Sequence[str]) -> tuple[int, int]:
+def _beginning(lines: Sequence[str], reads: Sequence[str]) -> tuple[int, int]:
     headings = 0
     size = sum(map(len, lines))
     first_heading = len(lines)
-    for at, line in enumerate(lines):
-        read = line.strip()[:READ]
-        if not read:
+    plain = {""}  # lines that begin nothing, wherever they stand
+    for at, read in enumerate(reads):
+        if read in plain:
             continue
-        if _begins_text(lines, at):
+        if _begins_text(reads, at):
             return at, 0
         if _COPIED.search(read):
             return at + 1, 0
-        if (column := _label(read, follows=_follows(lines, at))) is not None:
-            return (at, len(line) - len(line.lstrip()) + column) if column else (at + 1, 0)
+        column = _label(read, follows=True)
+        label = column is not None
+        if column == 0 and not any(reads[at + 1 : at + 4]):
+            column = _label(read, follows=False)
+        if column is not None:
+            indent = len(lines[at]) - len(lines[at].lstrip())
+            return (at, indent + column) if column else (at + 1, 0)
         if _HEADING.match(read):
             headings += 1
             first_heading = min(first_heading, at)
             if headings >= HEADINGS and size >= LONG:
                 return first_heading, 0
+        elif not label and not _HEADER.match(read):
+            plain.add(read)
     return len(lines), 0
 
 
-def _begins_text(lines: Sequence[str], at: int) -> bool:
+def _begins_text(reads: Sequence[str], at: int) -> bool:
     """Return True where a file, a mail, a letter or a note to machines shows by its own beginning
     that it is one."""
-    read = lines[at].strip()[:READ]
     patterns = (_FILE, _MAIL, _LETTER, _TO_MACHINES)
-    return any(pattern.match(read) for pattern in patterns) or _is_mail(lines, at)
-
-
-def _follows(lines: Sequence[str], at: int) -> bool:
-    return any(line.strip() for line in lines[at + 1 : at + 4])
+    return any(pattern.match(reads[at]) for pattern in patterns) or _is_mail(reads, at)
 
 
 def _label(read: str, *, follows: bool) -> int | None:
@@ -207,30 +204,20 @@ def _label(read: str, *, follows: bool) -> int | None:
     return None
 
 
-def _is_mail(lines: Sequence[str], at: int) -> bool:
+def _is_mail(reads: Sequence[str], at: int) -> bool:
     """Whether a mail's headers begin here: two of them within three lines."""
-    if not _HEADER.match(lines[at].strip()[:READ]):
+    if not _HEADER.match(reads[at]):
         return False
-    near = [line.strip()[:READ] for line in lines[at : at + 3]]
-    heads = [line for line in near if _HEADER.match(line)]
+    heads = [read for read in reads[at : at + 3] if _HEADER.match(read)]
     return len(heads) > 1 and any(_MAIL_HEADER.match(head) for head in heads)
 
 
-def _above(lines: Sequence[str], begin: int) -> int | None:
-    """The line before which a text ends that the last paragraph calls the one above it."""
-    last = _last_paragraph(lines)
-    asked = next((line for line in lines[last:] if line.strip()), "")
-    if begin < last or not _ABOVE.search(asked[:READ]):
-        return None
-    return last if sum(map(len, lines[:last])) >= LEAST_ABOVE else None
-
-
-def _last_paragraph(lines: Sequence[str]) -> int:
+def _last_paragraph(reads: Sequence[str]) -> int:
     """Its first line; 0 where there is only one."""
-    at = len(lines)
-    while at and not lines[at - 1].strip():
+    at = len(reads)
+    while at and not reads[at - 1]:
         at -= 1
-    while at and lines[at - 1].strip():
+    while at and reads[at - 1]:
         at -= 1
     return at
 

@@ -56,6 +56,5 @@ ABOUT_SELF = re.compile(
     r"|prefer|want|need|use|am|are|have|hate|eat|enjoy|do)"
     r"|über mich|meine (?:vorlieben|situation)|sobre m[íi]|mis (?:preferencias|datos)"
     r"|à propos de moi|mes préférences|sobre mim|minhas preferências|su di me|le mie preferenze"
-    r"|over mij|mijn voorkeuren)\b",
-    re.IGNORECASE,
+    r"|over mij|mijn voorkeuren)\b"
 )

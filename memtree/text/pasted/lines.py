@@ -113,7 +113,8 @@ def _is_signs(read: str) -> bool:
 
 def kinds(lines: Sequence[str]) -> list[LineKind]:
     """Of consecutive lines: tables without rules too, and what stands between lines of programs."""
-    found = [kind(line) for line in lines]
+    known = {line: kind(line) for line in set(lines)}
+    found = [known[line] for line in lines]
     start = 0
     for at in range(len(found) + 1):
         if at == len(found) or found[at] is LineKind.BLANK:
@@ -132,8 +133,10 @@ def _paragraph(lines: Sequence[str], found: list[LineKind], start: int, end: int
     elif not made and _is_listing([line.strip() for line in lines[start:end]]):
         found[start:end] = [LineKind.MADE] * (end - start)
     elif not made and end - start > 2:
-        for at in range(start, end):
-            if found[at] is LineKind.PROSE and _is_row(lines, start, end, at):
+        cells = [None, *map(_cells, lines[start:end]), None]
+        for at, own in enumerate(cells[1:-1], start=start):
+            beside = own in (cells[at - start], cells[at - start + 2])
+            if own and beside and found[at] is LineKind.PROSE:
                 found[at] = LineKind.MADE
 
 
@@ -144,13 +147,6 @@ def _is_listing(names: Sequence[str]) -> bool:
         and all(_FILE_NAME.match(name[-READ:]) for name in names)
         and any(" " not in BULLET.sub("", name) for name in names)
     )
-
-
-def _is_row(lines: Sequence[str], start: int, end: int, at: int) -> bool:
-    """Whether it and a line beside it have the same number of short cells."""
-    own = _cells(lines[at])
-    beside = [other for other in (at - 1, at + 1) if start <= other < end]
-    return own is not None and any(_cells(lines[other]) == own for other in beside)
 
 
 def _cells(line: str) -> tuple[str, int] | None:
