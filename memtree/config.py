@@ -267,7 +267,8 @@ class Settings:
         "minute; 0: no limit",
     )
     max_imports: int = _setting(
-        4, "imports, extractions and posts of documents of one tenant that may run at once"
+        4,
+        "imports, extractions, parsed files and posts of documents a tenant may have at once",
     )
     extraction_chars: int = _setting(
         20_000,

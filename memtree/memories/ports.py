@@ -370,7 +370,7 @@ class MemoryMaintenance(Protocol):
         """Erase all that a tenant has, for good. How many memories."""
         ...
 
-    async def memory_scopes(self, tenant: str) -> list[tuple[Scope, int]]:
-        """The scopes in which a tenant has live memories, with their counts: for the command line
-        of whoever runs the store."""
+    async def memory_scopes(self, tenant: str | None) -> list[tuple[Scope, int]]:
+        """The scopes in which a tenant, or with None anybody, has live memories, with their counts:
+        for the command line of whoever runs the store."""
         ...

@@ -244,6 +244,18 @@ def test_memory_of_a_time_without_keys(terminal: Terminal) -> None:
     assert "no key tablet" in terminal.refused("tenants", "move", "tablet", "a")
 
 
+def test_a_tenant_with_saved_memories_and_no_tree_is_listed(terminal: Terminal) -> None:
+    terminal.run("keys", "create", "phone", "--value", "v1")
+    add = ("memories", "add", "--embedder", "none", "--tenant", "phone")
+    terminal.run(*add, "I like tea.")
+    (line,) = terminal.run("tenants", "list")
+    assert line == f"{terminal.tenant('v1')}  key phone  1 saved memory"
+    terminal.run(*add, "I live in Graz.", "--chat", "c")
+    terminal.remember(terminal.tenant("v1") or "")
+    (line,) = terminal.run("tenants", "list")
+    assert "nodes, 2 saved memories  kept until" in line
+
+
 def test_memories_move_with_their_tenant_and_nobody_meets_those_of_another(
     terminal: Terminal,
 ) -> None:

@@ -262,6 +262,8 @@ class MemorySearchContract:
         clock.time += 5
         assert await memories.memory_scopes("tenant") == [(CHAT, 2)]
         assert await memories.memory_scopes("nobody") == []
+        another = (Scope.of_user("another"), 1)
+        assert await memories.memory_scopes(None) == [another, (CHAT, 2)]
 
 
 class TestInRam(InRam, MemorySearchContract):

@@ -3,8 +3,10 @@ told of it."""
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -58,6 +60,9 @@ async def test_a_file_of_too_many_entries_stops_and_says_so(query: dict[str, str
         assert not report["complete"]
         assert "more than 128 entries" in report["stopped"]  # 100, and one for each 256 bytes
         assert 128 <= report["imported"] <= 328
+        again = await t.imported(lines, **query)  # what is skipped counts as well
+        assert again["stopped"] == report["stopped"]
+        assert again["imported"] == (0 if "dry_run" not in query else report["imported"])
         assert (await t.imported(lines[:1_000], **query))["complete"]
 
 
@@ -88,8 +93,8 @@ async def test_chat_bodies_keep_their_limit(base: str):
     assert answer.status_code == 200
 
 
-async def test_imports_at_once_are_bounded():
-    async with transferring(max_imports=1, import_seconds=1) as t:
+async def test_cpu_of_imports_is_bounded():
+    async with transferring(import_seconds=1) as t:
         assert (await t.post(b"I like tea.")).status_code == 200
         lines = b"".join(b"I saw the town of number %d\n" % at for at in range(900))
         for _ in range(200):  # each takes some CPU of the minute's second
@@ -99,6 +104,36 @@ async def test_imports_at_once_are_bounded():
         assert answer.status_code == 429
         assert int(answer.headers["retry-after"]) > 0
         assert "seconds of CPU" in answer.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/memories/import", "/v1/context_memory/parse", "/v1/memories/extract"]
+)
+async def test_requests_at_once_are_bounded_for_each_tenant(path: str):
+    begun, answered = asyncio.Event(), asyncio.Event()
+    body = json.dumps({"messages": [{"role": "user", "content": "I like tea."}]}).encode()
+    if path.endswith("import"):
+        body = b"I like tea.\n"
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield body[:9]
+        begun.set()
+        await answered.wait()
+        yield body[9:]
+
+    kind = "application/json" if path.endswith("extract") else "application/octet-stream"
+    mine, others = KEY | {"content-type": kind}, {"x-api-key": "another", "content-type": kind}
+    async with edge(None, real_memory(), max_imports=1) as client:
+        first = asyncio.create_task(client.post(path, content=slowly(), headers=mine))
+        await begun.wait()
+        second = await client.post(path, content=body, headers=mine)
+        assert (second.status_code, second.json()["error"]["code"]) == (429, "rate_limit_exceeded")
+        assert int(second.headers["retry-after"]) > 0
+        assert "1 imports, extractions or posts" in second.text
+        assert (await client.post(path, content=body, headers=others)).status_code == 200
+        answered.set()
+        assert (await first).status_code == 200
+        assert (await client.post(path, content=body, headers=mine)).status_code == 200
 
 
 async def test_extraction_goes_on_with_the_next_request():

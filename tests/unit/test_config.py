@@ -164,6 +164,9 @@ def test_an_entry_of_window_that_says_nothing(entry):
         ("embedding_seconds", "-1"),
         ("embedding_seconds", "inf"),
         ("embedding_seconds", "nan"),
+        ("trusted_proxies", "10.0.0.0/33"),
+        ("trusted_proxies", "10.0.0.1/8"),  # bits behind the prefix
+        ("trusted_proxies", "10.0.0.0/8, proxy.example.com"),
     ],
 )
 def test_a_bad_value_names_its_setting(name, text):

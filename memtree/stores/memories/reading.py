@@ -51,10 +51,10 @@ _LAST = f"""
     UNION ALL {_NEXT.format("erased_memories", SCOPE, "erased")}
     ORDER BY told LIMIT 1 OFFSET :skipped"""
 _SCOPES = """
-    SELECT kind, owner, subject, counted - (
+    SELECT tenant, kind, owner, subject, counted - (
         SELECT count(*) FROM memories WHERE scope = memory_scopes.number
         AND counted = 1 AND expires > 0 AND expires <= :now)
-    FROM memory_scopes WHERE tenant = :tenant AND counted > 0 ORDER BY kind, owner, subject"""
+    FROM memory_scopes WHERE {}counted > 0 ORDER BY tenant, kind, owner, subject"""
 
 
 async def known(sql: Sql, scope: Scope) -> int | None:
@@ -148,10 +148,11 @@ def _event(counted: int, version: int) -> str:
     return "deleted" if not counted else "created" if version == 1 else "updated"
 
 
-async def memory_scopes(sql: Sql, tenant: str, now: float) -> list[tuple[Scope, int]]:
-    rows = await sql.fetch(_SCOPES, {"tenant": tenant, "now": now})
+async def memory_scopes(sql: Sql, tenant: str | None, now: float) -> list[tuple[Scope, int]]:
+    own = "" if tenant is None else "tenant = :tenant AND "
+    rows = await sql.fetch(_SCOPES.format(own), {"tenant": tenant or "", "now": now})
     return [
-        (Scope(tenant, ScopeKind(kind), owner, subject), count)
-        for kind, owner, subject, count in rows
+        (Scope(name, ScopeKind(kind), owner, subject), count)
+        for name, kind, owner, subject, count in rows
         if count
     ]

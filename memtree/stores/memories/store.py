@@ -222,7 +222,7 @@ class SqlMemories(SqlUserMemories, SqlAgentMemories, SqlAgentSearch):
         await self.scrub_memories(at_once=True)
         return erased
 
-    async def memory_scopes(self, tenant: str) -> list[tuple[Scope, int]]:
+    async def memory_scopes(self, tenant: str | None) -> list[tuple[Scope, int]]:
         return await self.read_memories(lambda sql: reading.memory_scopes(sql, tenant, self.now()))
 
     async def _erase_ended(self, scope: int, before: float, now: float) -> int:

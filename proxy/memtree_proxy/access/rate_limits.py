@@ -158,7 +158,8 @@ class WaitingRequests:
 
 
 class CostlyWork:
-    """Imports, extractions and documents of each tenant: how many at once, and their CPU."""
+    """Imports, extractions, documents and files to parse of each tenant: how many at once, and
+    their CPU."""
 
     def __init__(
         self, at_once: int, seconds: int, monotonic: Callable[[], float] = time.monotonic
@@ -175,7 +176,8 @@ class CostlyWork:
         """Raises `RateLimited` where the tenant has no place left, or no CPU."""
         if 0 < self._at_once <= self._running[tenant]:
             raise RateLimited(
-                f"{self._at_once} imports, extractions or posts of documents of yours are running.",
+                f"{self._at_once} imports, extractions or posts of documents or files of yours are"
+                " running.",
                 retry_after=WAIT_AGAIN_SECONDS,
             )
         self._rates.check(tenant)

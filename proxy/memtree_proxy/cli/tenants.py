@@ -7,6 +7,7 @@ under the name it was made with. What moves is who is let in under that name.
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -23,10 +24,14 @@ from memtree_proxy.cli.report import labelled
 
 async def show(options: argparse.Namespace, settings: Settings) -> int:
     async with opened(settings) as store:
-        rows, labels = await store.tenants(), labelled(await store.list_keys())
-    for row in rows:
-        print(_line(row, labels))
-    if not rows:
+        rows = {row.name: row for row in await store.tenants()}
+        labels = labelled(await store.list_keys())
+        saved = Counter[str]()
+        for scope, count in await open_memories(store).memory_scopes(None):
+            saved[scope.tenant] += count
+    for name in sorted(rows.keys() | saved.keys()):
+        print(_line(name, rows.get(name), saved[name], labels))
+    if not (rows or saved):
         print("nobody has memory in this store")
     return 0
 
@@ -67,10 +72,13 @@ async def move(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _line(row: TenantRow, labels: Mapping[str, str]) -> str:
+def _line(name: str, row: TenantRow | None, saved: int, labels: Mapping[str, str]) -> str:
+    keys = f"key {one_line(labels[name])}" if name in labels else "no key"
+    line = f"{name}  {keys}  {_amount(row, saved)}"
+    if row is None:  # memories have no date
+        return line
     until = datetime.fromtimestamp(row.expires, UTC).date() if row.expires else "-"
-    keys = f"key {one_line(labels[row.name])}" if row.name in labels else "no key"
-    return f"{row.name}  {keys}  {_amount(row)}  kept until {until}"
+    return f"{line}  kept until {until}"
 
 
 def _amount(row: TenantRow | None, memories: int = 0) -> str:

@@ -13,7 +13,7 @@ from memtree.config import Settings
 from memtree.conversation.message import Volatile
 from memtree.errors import BadRequest
 from memtree_proxy.access.auth import Gate
-from memtree_proxy.access.rate_limits import WaitingRequests
+from memtree_proxy.access.rate_limits import CostlyWork, WaitingRequests
 from memtree_proxy.http import request_body
 from memtree_proxy.imports.parse_process import FileReader
 from memtree_proxy.imports.posted_file import NAME, PrefixQuery
@@ -23,8 +23,10 @@ MAX_NAME_CHARS = 255
 
 
 class ParseRoute:
-    def __init__(self, gate: Gate, waits: WaitingRequests, settings: Settings) -> None:
-        self._gate, self._waits, self._settings = gate, waits, settings
+    def __init__(
+        self, gate: Gate, waits: WaitingRequests, settings: Settings, work: CostlyWork
+    ) -> None:
+        self._gate, self._waits, self._settings, self._work = gate, waits, settings, work
         self._volatile = Volatile(settings.volatile_tags, settings.preamble_tags)
         self._files = FileReader()
 
@@ -39,7 +41,7 @@ class ParseRoute:
             self._volatile,
         )
         size = None if request_body.encoded(request) else request_body.length(request)
-        with self._files.place(tenant.id, size):
+        with self._work.place(tenant.id), self._files.place(tenant.id, size):
             data = await request_body.unpacked(request, self._settings.max_body_bytes)
             shown = await self._waits.counted(tenant.id, self._read(data, name, wanted))
         return Response(shown, media_type="application/json")

@@ -25,6 +25,7 @@ from typing import IO
 import msgspec
 
 from memtree.conversation.message import Volatile
+from memtree.cpu_meter import counted
 from memtree.errors import BadRequest, RateLimited
 from memtree_proxy.imports.posted_file import PostedFile, PrefixQuery, parsed
 
@@ -104,7 +105,9 @@ class FileReader:
         """The JSON of `posted_file.parsed`. Raises as it does, `BadRequest` for a file that takes
         too much memory or time, and `RateLimited` where others' files take too long."""
         if len(data) <= self._small:
-            return await asyncio.to_thread(lambda: parsed(PostedFile.of(data, name), wanted))
+            return await asyncio.to_thread(
+                counted, lambda: parsed(PostedFile.of(data, name), wanted)
+            )
         await self._wait()
         try:
             said, answer = await _asked(data, ParseTask.of(name, wanted))

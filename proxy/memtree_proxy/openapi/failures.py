@@ -36,7 +36,9 @@ _DESCRIPTIONS = {
     409: "What is stored stands against it: another version (`version_conflict`), or as many "
     "memories as a tenant may have (`memory_limit`), or as many schemas; or another schema of this "
     "name; or an `idempotency-key` that was another request's.",
-    413: "The body is over the size limit (`request_too_large`), or what must be sent whole does "
+    413: "The body is over the size limit (`request_too_large`), or unpacks to more than 20 times "
+    "what was sent and a megabyte (imports, files to parse, routes of memories and documents: "
+    "`request_too_large`, too), or what must be sent whole does "
     'not fit the model (`context_length_exceeded`, with the words that clients look for: "This '
     "model's maximum context length is N tokens. However, your messages resulted in M tokens.\").",
     415: "The body's `content-type` is not JSON (forms and pages may send others without asking), "
@@ -46,7 +48,10 @@ _DESCRIPTIONS = {
     "value; a schema is not valid, or exceeds a limit (`invalid_schema`); data does not keep to "
     "the schema of its kind (`schema_violation`).",
     426: "A WebSocket was asked for on `/responses`, which speaks HTTP.",
-    429: "Too many requests of one tenant. Try again after `retry-after` seconds.",
+    429: "Too many requests of one tenant; of imports, extractions, files to parse and posts of "
+    "documents too many at once (`max_imports`), or too much CPU for them in a minute "
+    "(`import_seconds`); or too many wrong keys from one address (`failed_keys_per_minute`). Try "
+    "again after `retry-after` seconds.",
     431: "The request line and headers are too long.",
     500: "A defect on our side. The message says nothing of the request.",
     502: "The upstream could not be reached, or broke off.",

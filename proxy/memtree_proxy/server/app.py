@@ -159,7 +159,7 @@ def create_app(services: Services) -> Starlette:
         *own("/memory", context.compress, "POST"),
         *own("/context_memory/status", context.status, "GET"),
         *own("/context_memory/tree", context.tree, "POST"),
-        *own("/context_memory/parse", ParseRoute(gate, waits, settings).parse, "POST"),
+        *own("/context_memory/parse", ParseRoute(gate, waits, settings, work).parse, "POST"),
         *own("/usage", UsageRoute(usage, services.memory, gate).usage, "GET"),
         *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
         *_conversations(ConversationRoutes(services.memory, gate)),

@@ -207,6 +207,18 @@ async def test_jobs_are_bounded_and_the_oldest_goes():
     await bench.queue.close()
 
 
+async def test_a_tenant_has_three_quarters_of_the_queue_so_others_find_room():
+    bench = Bench(max_jobs=4)
+    chats = [Chat("a", 1, seed) for seed in range(4)]
+    for chat in chats:
+        chat.submit(bench.queue)
+    assert (bench.queue.dropped, bench.queue.jobs.pending("a").jobs) == (1, 3)
+    Chat("b", 1).submit(bench.queue)
+    assert bench.queue.dropped == 1
+    assert [bench.queue.jobs.pending(name).jobs for name in "ab"] == [3, 1]
+    await bench.queue.close()
+
+
 async def test_bytes_are_bounded_but_one_job_may_be_larger():
     one, other = Chat("a", 2), Chat("b", 1)
     bench = Bench(max_bytes=10)

@@ -123,6 +123,17 @@ async def test_the_oldest_go_where_too_many_or_too_large_ones_wait() -> None:
     assert queue.size == 0
 
 
+async def test_a_tenant_has_three_quarters_of_the_queue_so_others_find_room() -> None:
+    reader = Reader()
+    queue = ExtractionQueue(reader, HandClock(), max_jobs=4)
+    for name in "abcd":
+        queue.submit(ME, said(name), ON)
+    assert (len(queue), queue.totals.dropped) == (3, 1)
+    queue.submit(Scope.of_user("u"), said("e"), ON)
+    await drained(queue)
+    assert [texts(job) for job in reader.jobs] == [["b"], ["c"], ["d"], ["e"]]
+
+
 async def test_what_fails_is_tried_again_after_a_pause_and_then_given_up() -> None:
     reader, clock = Reader(StoreUnavailable("down"), failures=99), HandClock()
     queue = ExtractionQueue(reader, clock, max_tries=3)
