@@ -25,11 +25,19 @@ class Turns:
         self._lexicon.extend([terms.pack(terms.terms(text) for text in self.texts)])
 
     def newest(self, question: str, target: int) -> str:
-        return self._first(reversed(range(len(self.texts))), question, target)
+        room = target - tokens.count(question)
+        shown = []
+        for turn in reversed(range(len(self.texts))):
+            room -= self._sizes[turn] + LABEL
+            if room < 0:
+                break
+            shown.append(self.texts[turn])
+        return "\n".join(shown)
 
     def by_words(self, question: str, target: int) -> str:
         order = np.argsort(-self.word_scores(question), kind="stable")
-        return self._first(map(int, order), question, target)
+        turns = self.filled(map(int, order), question, target, LABEL)
+        return "\n".join(self.texts[turn] for turn in turns)
 
     def word_scores(self, question: str) -> NDArray[np.float32]:
         """BM25 of each turn."""
@@ -45,13 +53,3 @@ class Turns:
                 room -= cost
                 chosen.append(turn)
         return chosen
-
-    def _first(self, order: Iterable[int], question: str, target: int) -> str:
-        room = target - tokens.count(question)
-        shown = []
-        for turn in order:
-            room -= self._sizes[turn] + LABEL
-            if room < 0:
-                break
-            shown.append(self.texts[turn])
-        return "\n".join(shown)

@@ -21,7 +21,7 @@ from memtree.conversation.message import Message
 from memtree.conversation.volatile_blocks import Volatile
 
 GOAL = 2.0  # percent of cut excerpts without a mark
-_LABEL = re.compile(r"^[ \t]*\[(\d+)(?:-(\d+))?([^\]\n]*)\]", re.MULTILINE)
+_LABEL = re.compile(r"^[ \t]*[\[\u00b6](\d+)(?:-(\d+))?", re.MULTILINE)
 _END_MARK = re.compile(r"\s*(?:(?:```|~~~)\s*)?\[\.\.\.")
 _BEGIN_MARK = re.compile(r"\[\.\.\.[^\]\n]*\]\s*(?:(?:```|~~~)\w*\s*)?\Z")
 _SHOWN = "\0"
@@ -127,18 +127,18 @@ def _touches(left_out: str, border: int, step: int) -> bool:
     return text.lstrip()[:1] not in ("", _SHOWN)
 
 
-def _labels(text: str, numbers: Set[int]) -> list[tuple[int, range, str]]:
-    """Each label that covers a quoted message: where it ends, the messages, and its words."""
+def _labels(text: str, numbers: Set[int]) -> list[tuple[int, range]]:
+    """Where the words of each label that covers a quoted message begin, and its messages."""
     found = []
     for match in _LABEL.finditer(text):
         covered = range(int(match[1]), int(match[2] or match[1]) + 1)
         if any(number in covered for number in numbers):
-            found.append((match.end(), covered, match[3]))
+            found.append((match.end(), covered))
     return found
 
 
 def _around(
-    text: str, piece: str, number: int, labels: Sequence[tuple[int, range, str]]
+    text: str, piece: str, number: int, labels: Sequence[tuple[int, range]]
 ) -> tuple[str, str, str]:
     """The text before a piece, the words of its label, and the text behind it. Where the piece
     stands several times it is the place below a label of its message."""
@@ -146,6 +146,7 @@ def _around(
     while at >= 0:
         nearest = bisect_right(labels, at, key=lambda label: label[0]) - 1
         if nearest >= 0 and number in labels[nearest][1]:
-            return text[:at], labels[nearest][2], text[at + len(piece) :]
+            words = text[labels[nearest][0] : at].partition("\n")[0]
+            return text[:at], words, text[at + len(piece) :]
         at = text.find(piece, at + 1)
     return ("", "", "") if first < 0 else (text[:first], "", text[first + len(piece) :])

@@ -32,6 +32,7 @@ EDITS_GOALS: dict[int, float] = {8_000: 50}
 WRONG = 2.0  # percent of what is told
 FEW = 25  # files and commands together: at 4,000, outcomes are judged over such sessions
 JOINED = 30_000  # tokens: short runs are read one after the other as one session
+NEAR = 60  # characters between a file's name and a word of editing
 LEAST = 12  # characters of a line of new text that is told from others
 
 _EDITING = re.compile(
@@ -169,8 +170,15 @@ def judge(messages: Sequence[Message], reply: Reply, target: int, told: Told) ->
 
 
 def is_written(name: str, lines: Sequence[str]) -> bool:
-    """Whether a line names the file beside a word of editing."""
-    return any(name in line and _EDITING.search(line.replace(name, "")) for line in lines)
+    """Whether a line names the file near a word of editing."""
+    for line in lines:
+        at = line.find(name)
+        while at >= 0:
+            near = f"{line[max(0, at - NEAR) : at]} {line[at + len(name) : at + len(name) + NEAR]}"
+            if _EDITING.search(near):
+                return True
+            at = line.find(name, at + 1)
+    return False
 
 
 def is_shown(change: Change, text: str) -> bool:

@@ -34,6 +34,15 @@ def test_marks_stand_in_the_label_and_behind_the_piece():
     assert cut == Cut(True, True, True, True)
 
 
+def test_a_label_may_stand_on_the_line_of_the_text():
+    (cut,) = _cuts("\u00b60 It leaks at the bow.\n[...]", _excerpt(*LEAKS))
+    assert cut == Cut(True, False, True, True)
+    (cut,) = _cuts(
+        "\u00b60 user, run x; older version of 3 ...\nIt leaks at the bow.", _excerpt(*LEAKS)
+    )
+    assert cut == Cut(True, True, True, False)
+
+
 def test_a_mark_may_say_what_is_left_out():
     (cut,) = _cuts("[0 user ...]\nIt leaks at the bow. [... 40 lines of code]", _excerpt(*LEAKS))
     assert cut.end_marked

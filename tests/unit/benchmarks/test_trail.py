@@ -94,6 +94,7 @@ def test_a_file_is_told_beside_a_word_of_editing():
     assert is_written("tide.py", ["tide.py edited 3 times, last: `HIGH` [4]"])
     assert not is_written("tide.py", ["Reading file: tide.py"])
     assert not is_written("edit.py", ["Reading file: edit.py"])
+    assert not is_written("tide.py", [f"Reading tide.py, {'and so on ' * 9}then I edit moon.py"])
 
 
 def test_an_edit_is_shown_by_its_text_or_its_place():
