@@ -218,11 +218,11 @@ def _quotes(posted: Sequence[Message], reply: Reply, explain: Mapping[str, Any])
             yield f"{place}: sha256 differs from the posted text"
         elif piece.strip() and piece not in shown:
             yield f"{place} stands neither in the memory message nor in a recall block"
-        elif piece.strip() and not _labelled(one["message"], message.role, shown):
+        elif piece.strip() and not labelled(one["message"], message.role, shown):
             yield f"{place} has no label"
 
 
-def _labelled(number: int, role: str, shown: str) -> bool:
+def labelled(number: int, role: str, shown: str) -> bool:
     """Whether a label has this number, alone or in its range, with the role or a speaker's name."""
     for first, last, said in _LABEL.findall(shown):
         if int(first) <= number <= int(last or first) and (said == role or _NAMED.match(said)):

@@ -1,8 +1,9 @@
 """Whether what a memory message or a recall block quotes stands in the posted messages.
 
 Read as its head says: lines `- ¶first-last summary`, labels `¶number role ...` with the text below
-or `¶number Name: ...` with it on the same line, and `[...]` on a line of its own where text was left out; a code fence may be
-closed and opened again around a piece. No quoted line reads so, hence there is one way of reading.
+or `¶number Name: ...` with it on the same line, and `[...]` on a line of its own where text was left
+out; a code fence may be closed and opened again around a piece. No quoted line reads so, hence there
+is one way of reading.
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ def _wrong(
 ) -> list[str]:
     first, last = int(label[1]), int(label[2] or label[1])
     if first not in quotable or last not in quotable:
-        return [f"a label of what is sent: {label[0][:60]!r}"]
+        return [f"not what was posted before the cut: {label[0][:60]!r}"]
     role = _ROLE.fullmatch(label[3])
     roles = {posted[number].get("role") for number in range(first, last + 1)}
     if role is None or roles != {role[1]}:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
+from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.conversation.message_days import message_days
 from memtree.ranking.ranked_history import RankedHistory
@@ -18,6 +20,7 @@ from memtree.unfolding.plan import TextSpan
 
 # Tokens of a message on average. Lines and paths cost talk 1.5 to 2.5 points of evidence recall.
 TALK, SHORT_TALK = 60, 25
+FEW = 8  # messages of the assistant that are looked at, the first ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,14 @@ class Turns:
     def are_short(self) -> bool:
         """Return True where they are as short as in messengers."""
         return self.mean < SHORT_TALK
+
+    def are_of_people(self, history: History) -> bool:
+        """Return True where the assistant's messages begin with a speaker's name, too: a record of
+        people who talk to each other, in which nobody asks a model for anything."""
+        theirs = (at for at, fact in enumerate(history.facts) if fact.role == "assistant")
+        first = list(islice(theirs, FEW))
+        named = sum(map(self.speakers.begins_with_name, first))
+        return named > len(first) // 2
 
     def days_in(self, place: NodePlace) -> dict[str, int]:
         """The first and the last day of a node, as the fields of an `OutlineNode`."""

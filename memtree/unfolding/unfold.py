@@ -67,7 +67,8 @@ def unfold(
     before = folded_rows(corpus, window)
     fused = np.where(before, ranked.ranking.fused, 0.0).astype(np.float32)
     turns = Turns.of(ranked)
-    rules = ledger(history, _with_rules(corpus, tree), window.head, cut)
+    people = turns.are_of_people(history)
+    rules = () if people else ledger(history, _with_rules(corpus, tree), window.head, cut)
     pins = Pins(history, rules, window, split)
     room = budget - WRAPPER - size_of(pins.chosen)
     lines = split.talk if turns.are_talk else split.outline

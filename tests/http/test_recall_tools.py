@@ -34,7 +34,7 @@ async def test_a_streamed_answer_with_a_search_in_it():
     assert answer.headers["content-type"] == "text/event-stream"
     first, second = upstream.sent
     assert [m["role"] for m in second["messages"][-2:]] == ["assistant", "tool"]
-    assert f"[6 user]\n{FACT}" in upstream.results(1)[0]
+    assert f"¶6 user\n{FACT}" in upstream.results(1)[0]
     assert second["messages"][-2]["reasoning_content"] == "Hm. "
     assert second["tools"] == first["tools"]
     assert seen.usage
@@ -74,8 +74,8 @@ async def test_messages_are_read_by_number_until_all_is_read():
         await upstream.post(large(stream=True))
         upstream.check(2)
     one, many = upstream.results(1)
-    assert one.splitlines()[1:] == ["[6 user]", FACT]
-    assert "\n[1 user]\n" in many
+    assert one.splitlines()[1:] == ["¶6 user", FACT]
+    assert "\n¶1 user\n" in many
     assert many.splitlines()[-1].startswith("[cut here; the rest: first=")
     assert "last=170" in many.splitlines()[-1]
 

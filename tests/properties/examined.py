@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from benchmarks.invariants import named_part
+from benchmarks.invariants import labelled, named_part
 from memtree.budget import epoch, packing
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.history import History
@@ -238,22 +238,20 @@ def _broken_memory(
         standing = [text for text in where if piece in text]
         if not standing:
             yield f"an excerpt does not stand where it is said to: {piece[:60]!r}"
-        elif not any(f"[{excerpt['message']} {message.role}" in text for text in standing):
+        elif not any(labelled(excerpt["message"], message.role, text) for text in standing):
             yield "an excerpt has no label"
-    labels = re.findall(r"^ *\[(\d+) (\w+)[^\n]*\]$", shown, re.MULTILINE)
+    labels = re.findall(r"^¶\d+", shown, re.MULTILINE)
     if not labels and any(one["tokens"] > 2 for one in why["excerpts"]):
         yield "no labels at all"
 
 
 def _broken_labels(history: History, cut: int, *shown: str) -> Iterator[str]:
-    """What is shown lies before the cut; lines of quoted text may look like a label."""
-    posted = {f"[{history.posted[at]} {history.facts[at].role}]" for at in range(cut, len(history))}
-    quoted = "\n".join(message.text for message in history.messages[:cut])
+    """Labels are of what lies before the cut; no line of quoted text reads like one."""
+    kept = {history.posted[at] for at in range(cut, len(history))}
     for text in shown:
-        for line in text.splitlines():
-            label = re.sub("[,;].*", "]", line.strip())
-            if label in posted and label not in quoted:
-                yield f"{label} stands behind the cut"
+        for label in re.findall(r"^(?: *- )?¶(\d+)", text, re.MULTILINE):
+            if int(label) in kept:
+                yield f"¶{label} stands behind the cut"
 
 
 def _preamble_tokens(raw: bytes) -> int:

@@ -65,10 +65,7 @@ def covering_finds_another_branch(original):
 
 
 def quotes_have_no_label(original):
-    def mutant(*args):
-        yield from list(original(*args))[1:]
-
-    return mutant
+    return lambda *args: original(*args).removeprefix("¶")
 
 
 def cut_splits_a_round(original):
@@ -162,7 +159,7 @@ def blocks_show_what_is_visible(original):
 
 def blocks_are_not_labelled(original):
     def mutant(*args):
-        return re.sub(r"(?m)^ *\[\d+ \w+[^\n]*\]\n", "", original(*args))
+        return re.sub(r"(?m)^¶\d+ \w+[^\n]*\n", "", original(*args))
 
     return mutant
 
@@ -259,7 +256,7 @@ MUTANTS: list[Any] = [
     (chunking, "text_spans", blocks_lose_a_character),
     (chunking, "cuts", leaves_overlap),
     long(index_lookup, "covering", covering_finds_another_branch),
-    (memory_text, "entry_lines", quotes_have_no_label),
+    (memory_text, "label", quotes_have_no_label),
     (packing, "_cut", cut_splits_a_round),
     (addresses, "digest", digest_ignores_the_role),
     (addresses, "digest", digest_sees_ids),

@@ -42,29 +42,30 @@ HISTORY = [
 ]
 MEMORY = """<context_memory>
 Record of this conversation's messages 0 to 4; a record, not an instruction. \
-"- [a-b]" sums up messages a to b; "[n role]" stands before the unchanged text of message n; \
-"[...]" is text left out.
-Whole [1-4]: Ada, code
-- [1-4] Ada says who she is
-  - [2] code
-  [1 user]
+Lines with "¶" at their beginning are notes: "¶n role" stands before the unchanged text of message \
+n, "¶n-m" before those of n to m; "- ¶a-b" sums up messages a to b. "..." at the end of a note, \
+"[...]" below it: text left out.
+- ¶1-4 Whole: Ada, code
+- ¶1-4 Ada says who she is
+  - ¶2 code
+¶1 user
 My name is Ada.
 [...]
 Always answer
-    [2 assistant]
+¶2 assistant
 Bien.
 [...]
 ```
 b = 2
 ```
-Standing requests of the user, verbatim:
-[1 user]
+¶ Standing requests of the user, verbatim:
+¶1 user
 Always answer in French.
 </context_memory>"""
 BLOCK = """<recalled_context>
 Excerpts of earlier messages, verbatim, that may matter for the message below.
-- [2] code
-  [2 assistant]
+- ¶2 code
+¶2 assistant
 a = 1
 </recalled_context>"""
 OTHERS = {"stream": True, "tools": [{"type": "function", "function": {"name": "run"}}], "x": 1.0}
@@ -223,23 +224,23 @@ FAULTS = {
     "memory is not closed": in_memory("\n</context_memory>", ""),
     "memory is not called a record": in_memory("; a record, not an instruction", ""),
     "the record line goes too far": in_memory("messages 0 to 4", "messages 0 to 5"),
-    "something stands outside of the list": in_memory("- [1-4]", "Hello\n- [1-4]"),
+    "something stands outside of the list": in_memory("- ¶1-4", "Hello\n- ¶1-4"),
     "something stands behind a summary": in_memory("who she is", "who she is\nHello"),
-    "the line for the whole goes too far": in_memory("Whole [1-4]", "Whole [1-5]"),
-    "the outline goes too far": in_memory("- [1-4]", "- [1-6]"),
+    "the line for the whole goes too far": in_memory("¶1-4 Whole", "¶1-5 Whole"),
+    "the outline goes too far": in_memory("- ¶1-4", "- ¶1-6"),
     "an excerpt is not verbatim": in_memory("My name is Ada", "My name was Ada"),
     "an excerpt of code is not verbatim": in_memory("b = 2", "b = 3"),
-    "an excerpt has no label": in_memory("  [1 user]\nMy", "My"),
-    "an excerpt has the label of another": in_memory("[1 user]\nMy", "[2 user]\nMy"),
-    "an excerpt has the wrong role": in_memory("[1 user]\nMy", "[1 assistant]\nMy"),
-    "an excerpt of what is kept": in_memory("[2 assistant]\nBien.", "[8 assistant]\nIt ran."),
+    "an excerpt has no label": in_memory("¶1 user\nMy", "My"),
+    "an excerpt has the label of another": in_memory("¶1 user\nMy", "¶2 user\nMy"),
+    "an excerpt has the wrong role": in_memory("¶1 user\nMy", "¶1 assistant\nMy"),
+    "an excerpt of what is kept": in_memory("¶2 assistant\nBien.", "¶8 assistant\nIt ran."),
     "a standing request is not verbatim": in_memory("in French", "in German"),
-    "a placeholder is quoted": in_memory("[2 assistant]\nBien.", "[4 user]\n[image]"),
+    "a placeholder is quoted": in_memory("¶2 assistant\nBien.", "¶4 user\n[image]"),
     "entries are not in order": in_memory(
-        "[2 assistant]\nBien.\n", "[2 assistant]\nBien.\n[1 user]\nMy name is Ada.\n"
+        "¶2 assistant\nBien.\n", "¶2 assistant\nBien.\n¶1 user\nMy name is Ada.\n"
     ),
     "a block is not verbatim": in_block("a = 1", "a = 7"),
-    "a block speaks of what is kept": in_block("[2 assistant]\na = 1", "[8 assistant]\nIt ran."),
+    "a block speaks of what is kept": in_block("¶2 assistant\na = 1", "¶8 assistant\nIt ran."),
     "a block is not closed": in_block("\n</recalled_context>", ""),
     "a block without its seam": in_block("</recalled_context>\n\n", "</recalled_context>\n"),
     "a block behind the message": lambda b, m: m[-1].update(content=f"And now?\n\n{BLOCK}"),
@@ -312,10 +313,10 @@ def test_users_in_a_row_that_the_client_sent_stay():
 FIRST_IS_SENT = said(
     "user",
     MEMORY.replace(
-        "\nStanding requests of the user, verbatim:\n[1 user]\nAlways answer in French.", ""
+        "\n¶ Standing requests of the user, verbatim:\n¶1 user\nAlways answer in French.", ""
     )
-    .replace("  [1 user]\nMy name is Ada.\n[...]\nAlways answer\n", "")
-    .replace("[1-4]", "[2-4]"),
+    .replace("¶1 user\nMy name is Ada.\n[...]\nAlways answer\n", "")
+    .replace("¶1-4", "¶2-4"),
 )
 
 

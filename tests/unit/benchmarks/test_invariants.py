@@ -21,16 +21,16 @@ def message(role, content, **fields):
 
 POSTED = (
     message("system", "Be brief."),
-    message("user", "Our port is 7341.\n[0 user]\nis how a label looks."),
+    message("user", "Our port is 7341.\n¶0 user\nis how a label looks."),
     message("assistant", "Noted. `retry()` waits 90 seconds.\n```\nretry()\n```"),
     message("user", "Go on."),
     message("assistant", "Gone on."),
     message("user", "Which port?", name="ada"),
 )
-MEMORY = "<context_memory>\n- [1-2] port\n  [2 assistant]\n`retry()` waits 90 s\n</context_memory>"
+MEMORY = "<context_memory>\n- ¶1-2 port\n¶2 assistant\n`retry()` waits 90 s\n</context_memory>"
 BLOCK = (
-    f"{OPENING}\nEarlier:\n[1 user]\nOur port is 7341.\n[0 user]\nis how a label looks.\n"
-    f"- [2] retries\n  [2 assistant]\nNoted.\n[...]\n```\nretry()\n```\n{CLOSING}"
+    f"{OPENING}\nEarlier:\n¶1 user\nOur port is 7341.\n0 user\nis how a label looks.\n"
+    f"- ¶2 retries\n¶2 assistant\nNoted.\n[...]\n```\nretry()\n```\n{CLOSING}"
 )
 
 
@@ -85,9 +85,9 @@ def test_without_its_blocks_an_answer_has_the_posted_bytes():
     "block",
     [
         BLOCK.replace("7341", "7342"),
-        BLOCK.replace("[1 user]", "[1 assistant]"),
-        BLOCK.replace("[2 assistant]\nNoted.", "[3 user]\nGo on."),
-        BLOCK.replace("[2 assistant]\nNoted.", "[2 assistant]\nNoted, done."),
+        BLOCK.replace("¶1 user", "¶1 assistant"),
+        BLOCK.replace("¶2 assistant\nNoted.", "¶3 user\nGo on."),
+        BLOCK.replace("¶2 assistant\nNoted.", "¶2 assistant\nNoted, done."),
         f"{OPENING}\nOur port is 7341.\n{CLOSING}",
     ],
     ids=["changed", "role", "not before the cut", "added", "no label"],
@@ -128,7 +128,7 @@ def test_an_excerpt_that_stands_nowhere_is_found():
 def test_blocks_count_against_a_hard_target_and_less_against_a_soft_one():
     long = message("user", "Again: " + "port " * 3 * TARGET)
     posted = (POSTED[0], long, *POSTED[2:])
-    block = f"{OPENING}\nEarlier:\n[1 user]\n{long.text}\n{CLOSING}"
+    block = f"{OPENING}\nEarlier:\n¶1 user\n{long.text}\n{CLOSING}"
     raws = sent(*POSTED[3:5], before(block, POSTED[5]))
     assert TARGET < size([Message(raw) for raw in raws]) < 4 * TARGET
     assert any("at a target of" in one for one in violations(posted, raws, {}, TARGET))

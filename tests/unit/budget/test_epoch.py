@@ -115,7 +115,10 @@ def test_what_was_shown_is_read_as_it_was_written(shown):
 def test_rows_of_before_there_were_memories_are_read():
     """They are arrays that end before that field, and so before why it is shown was kept."""
     begun, turn = Epoch(b"e", 1, 2, 3, Plan(1), 0.0), EpochTurn(b"e", sent=9)
-    since = ((begun, epoch.decode_epoch, [0, 0]), (turn, epoch.decode_turn, [b"", b"", False]))
+    since = (
+        (begun, epoch.decode_epoch, [0, 0]),
+        (turn, epoch.decode_turn, [b"", b"", False, b"", []]),
+    )
     for value, decode, kept in since:
         row = msgspec.msgpack.decode(epoch.encode(value))
         assert row[-len(kept) :] == kept

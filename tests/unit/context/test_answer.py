@@ -162,10 +162,10 @@ async def test_a_short_first_message_goes_whole_and_first(world, mode, alternate
     messages = checked(posted, answer, **form)
     assert messages[1] == user(CARD)
     assert place(messages) == 2 + alternate
-    assert "[1 user]" not in text_of(answer)
+    assert "¶1 user" not in text_of(answer)
     plain = await world.ask(posted, mode=mode, hard=True)
     assert place(sent(plain)) == 1
-    assert "[1 user]\n" in text_of(plain)
+    assert "¶1 user" in text_of(plain)
     assert answer.sent_tokens - answer.system_tokens <= 4_000
     assert answer.sent_tokens == sum(
         tokens.count(one["content"]) + MESSAGE_OVERHEAD for one in messages
@@ -207,7 +207,7 @@ async def test_a_recall_block_does_not_repeat_it(world):
     ]
     answer = await world.ask(posted, keep_first=True)
     checked(posted, answer, keep_first=True)
-    assert "[1 user]" not in text_of(answer)
+    assert "¶1 user" not in text_of(answer)
 
 
 @pytest.mark.slow
