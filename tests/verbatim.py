@@ -1,9 +1,9 @@
 """Whether what a memory message or a recall block quotes stands in the posted messages.
 
 Read as its head says: lines `- ¶first-last summary`, labels `¶number role ...` with the text below
-or `¶number Name: ...` with it on the same line, and `[...]` on a line of its own where text was left
-out; a code fence may be closed and opened again around a piece. No quoted line reads so, hence there
-is one way of reading.
+or `¶number Name: ...` with it on the same line, and `[...]` on a line of its own where text was
+left out; a code fence may be closed and opened again around a piece. No quoted line reads so, hence
+there is one way of reading.
 """
 
 from __future__ import annotations

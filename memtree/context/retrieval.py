@@ -141,6 +141,8 @@ class Retriever:
 
         asked = query_text(posted, query)
         made, by_words = await self.rank(posted, index, asked, work, early)
+        if signs := made[0].cut_lines:
+            log.info("quotes.cut signs=%d", signs)
         return RetrievedContext(*made, by_words)
 
     async def _vector(self, query: str) -> tuple[NDArray[np.float32] | None, bool]:

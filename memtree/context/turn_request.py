@@ -190,5 +190,6 @@ def epoch_result(
         passages=retrieved.passages if retrieved else {},
         blocks=recalled,
         otherwise="kept",
+        reserved=content.epoch.reserved,
     )
     return CompressResult(with_index(answer, index), evidence, index)

@@ -15,8 +15,8 @@ Curve = tuple[tuple[float, ...], tuple[float, ...]]
 @dataclass(frozen=True, slots=True)
 class BudgetSplit:
     """Shares of a memory message's budget, as curves (budgets, shares), linear in between.
-    `outline`: summary lines; `talk`: summary lines where messages are short. `user`, `lead` and
-    `answers` where answers are long (docs/decisions/0005, 0016)."""
+    `outline`: summary lines; `talk`: the same where messages are short, at any budget. `user`,
+    `lead` and `answers`: where answers are long (docs/decisions/0005, 0016)."""
 
     outline: Curve
     rules: float
@@ -25,7 +25,7 @@ class BudgetSplit:
     user: float
     lead: Curve = ((0,), (0,))
     answers: float = 0
-    talk: Curve = ((6_000, 7_400), (0.05, 0.08))
+    talk: float = 0.05
 
     def for_long_answers(self, budget: int, query: Collection[int]) -> Shares:
         """`query`: terms of the question."""

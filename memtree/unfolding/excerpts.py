@@ -23,7 +23,7 @@ from memtree.unfolding.plan import TextSpan
 from memtree.unfolding.telling_lines import telling_lines
 from memtree.unfolding.units import FRAGMENT, WHOLE, Unit, UnitIndex
 
-LABEL = 6  # tokens of `[123 user]` with its indentation and the line's end
+LABEL = 5  # tokens of `¶123 user` with the line's end, about
 MOST_FRAGMENTS = 0.08  # share of excerpts that may be fragments (docs/decisions/0019)
 LOPSIDED = 3.0  # assistant text over user text, per message
 LEAD = 60  # best passages that come before all shares
@@ -258,7 +258,8 @@ class Units:
             self._taken.add(unit.key)
             return None
         versions = list(index.versions(unit))
-        newest = next((other for other in versions if other.span > unit.span), None)
+        newer = (other for other in versions if other.span > unit.span)
+        newest = next(newer, None) if index.is_output(unit) else None  # a story has no versions
         if newest and steps:
             older = self._older(unit, newest, reason) or []
             if newest.key not in self._taken and index.is_allowed(newest):

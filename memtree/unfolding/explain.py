@@ -52,7 +52,8 @@ class ScoredPassage:
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What an explanation is made of. `chosen`, `left_out`: of this request's unfolding, none where
-    the plan is an earlier one's. `passages`: by row of the corpus. `blocks`: the recall blocks.
+    the plan is an earlier one's. `reserved`: tokens that the epoch keeps for its next requests.
+    `passages`: by row of the corpus. `blocks`: the recall blocks.
     `otherwise`: the reason told for an excerpt where neither this request nor the plan knows it."""
 
     history: History
@@ -64,6 +65,7 @@ class Evidence:
     blocks: Sequence[RecallPlan] = ()
     otherwise: str = "decayed"
     rules: Sequence[CurrentRule] = ()
+    reserved: int = 0
 
     @property
     def shown(self) -> Plan:
@@ -137,8 +139,9 @@ class ExplainedCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`spent`: tokens of the memory message by kind, as `memory_text.spent`. `cut_lines`: signs
-    that quotations leave out, lest a quoted line pass for one of ours."""
+    """`spent`: tokens of the memory message by kind, as `memory_text.spent`, and beside them the
+    tokens that are `reserved` for the next requests. `cut_lines`: signs that quotations leave out,
+    lest a quoted line pass for one of ours."""
 
     nodes: tuple[ExplainedNode, ...] = ()
     excerpts: tuple[ExplainedExcerpt, ...] = ()
@@ -214,7 +217,7 @@ def explanation(evidence: Evidence) -> Explanation:
             _candidate(history, passages[row]) for row in evidence.left_out if row in passages
         ),
         rules=explained_rules(history, evidence.rules, plan.rules),
-        spent=spent(plan, history, evidence.nodes),
+        spent={**spent(plan, history, evidence.nodes), "reserved": evidence.reserved},
         cut_lines=cut_lines((*plan.rules, *evidence.shown.excerpts), history),
     )
 

@@ -97,7 +97,7 @@ def _heading_colon(line: str) -> Iterator[int]:
     """The colon of a line that reads like a heading of ours."""
     if len(line) <= LONGEST_HEADING:
         colon = max(line.rfind(sign) for sign in _COLONS)
-        if colon >= 0 and _plain(line) in _HEADINGS:
+        if colon >= 0 and _plain(line).lstrip(f"{_PILCROWS} ") in _HEADINGS:
             yield colon
 
 

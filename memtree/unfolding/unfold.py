@@ -36,6 +36,7 @@ from memtree.unfolding.plan import (
     SummaryTree,
     TextSpan,
 )
+from memtree.unfolding.quotes import cut_lines
 from memtree.unfolding.rules import ledger
 from memtree.unfolding.turns import Turns
 from memtree.unfolding.units import folded_rows, row_at
@@ -48,7 +49,8 @@ VISIBLE = 400_000  # characters of what is sent as it is, with which excerpts ar
 @dataclass(frozen=True, slots=True)
 class Unfolding:
     """A plan and its text of `tokens` tokens, `outline_tokens` of them in the outline. `chosen`:
-    why each span is in it. `left_out`: rows of the corpus, the best that found no room."""
+    why each span is in it. `left_out`: rows of the corpus, the best that found no room.
+    `cut_lines`: signs left out of its quotations (`own_lines`)."""
 
     plan: Plan
     text: str
@@ -56,6 +58,7 @@ class Unfolding:
     outline_tokens: int
     chosen: Sequence[ExcerptChoice] = ()
     left_out: Sequence[int] = ()
+    cut_lines: int = 0
 
 
 def unfold(
@@ -71,8 +74,8 @@ def unfold(
     rules = () if people else ledger(history, _with_rules(corpus, tree), window.head, cut)
     pins = Pins(history, rules, window, split)
     room = budget - WRAPPER - size_of(pins.chosen)
-    lines = split.talk if turns.are_talk else split.outline
-    share = max(0, min(int(np.interp(budget, *lines) * budget), room))
+    lines = split.talk if turns.are_talk else np.interp(budget, *split.outline)
+    share = max(0, min(int(lines * budget), room))
     outline = OutlineTree(ranked, tree, fused, cut, turns, not (turns.are_talk and window.brief))
     shown = _visible(history, window, pins.chosen)
     units = Units(history, corpus, fused, before, cut, pins.chosen, shown, outline)
@@ -94,6 +97,7 @@ def unfold(
         outline_size(plan, history, tree.nodes),
         draft.chosen,
         units.left_out(),
+        cut_lines((*plan.rules, *plan.excerpts), history),
     )
 
 

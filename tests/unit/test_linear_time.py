@@ -63,7 +63,14 @@ from memtree.text.normal_form import nfkc
 from memtree.text.pasted import own_words
 from memtree.text.spans import Span
 from memtree.tree import chunking, growth, passages
-from memtree.unfolding import duplicates, labels, recall_block, telling_lines
+from memtree.unfolding import (
+    duplicates,
+    labels,
+    own_lines,
+    quotes,
+    recall_block,
+    telling_lines,
+)
 from memtree_proxy.chat.memories.chat_memory_tools import recall_result
 from memtree_proxy.chat.memories.turn_sources import others_spoke
 from memtree_proxy.chat.memories.user_query import user_query
@@ -191,6 +198,8 @@ TEXTS = {
     "what says more": Subject(
         lambda text: duplicates.says_more(text, text[::-1]), hostile.as_it_is
     ),
+    "own lines": Subject(own_lines.without_signs, str),
+    "gaps": Subject(quotes.gap, str),
     "quotes": Subject(hostile.quoted, lambda text: hostile.posted(hostile.fields("user", text))),
     "a recall block": Subject(
         lambda raw: openai_chat.with_text_before(raw, "block"), hostile.message("user")

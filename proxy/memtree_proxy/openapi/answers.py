@@ -123,6 +123,10 @@ _EXPLAIN = object_of(
                     "rank": RANK,
                     "path": described(array(STRING), "Ids of the nodes above it, the top first."),
                     "also": described(array(COUNT), "Messages that say the same."),
+                    "run": described(
+                        either(COUNT, NULL),
+                        "Excerpts of one run stand under one label; null: a rule.",
+                    ),
                 }
             ),
             description="Passages that are quoted.",
@@ -143,6 +147,15 @@ _EXPLAIN = object_of(
                 {**_RULE, "pinned": described(BOOLEAN, "The memory message shows it as a rule.")}
             ),
             description="Standing rules of the user that hold, the newest first.",
+        ),
+        "spent": described(
+            {"type": "object", "additionalProperties": {"type": "integer"}},
+            "Tokens of the memory message by kind: `excerpts`, `labels`, `lines`, `rules`, `log`, "
+            "`head`, and `joints`, which may be negative; they add up to the message's. Beside "
+            "them `reserved`: what an epoch keeps for its next requests.",
+        ),
+        "cut_lines": described(
+            COUNT, "Signs left out of quotations, lest a line pass for one of the record."
         ),
     },
     description="What was chosen and why; only with `explain`.",
