@@ -9,7 +9,6 @@ told in a sentence, quoted, in a log or in the result of a tool is no day of the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import Enum
@@ -65,7 +64,7 @@ def day_mark(message: Message, volatile: Volatile) -> DayMark | None:
     text = message.view(volatile).text
     if mark := _of_head(text, user=role == "user"):
         return mark
-    return _of_blocks(message.text, volatile) if role == "user" else None
+    return _of_blocks(message.text) if role == "user" else None
 
 
 # -- fields --------------------------------------------------------------------------------------
@@ -187,10 +186,9 @@ def _stamp(line: str, read: DayLine, end: int, following: str, user: bool) -> Da
     speaker = _SPEAKER.match(rest)
     if speaker and (bracket or read.clock) and _is_name(speaker["name"] or speaker["nick"]):
         capital = speaker["nick"] or not speaker["name"][0].islower()  # else it may be a program
-        if capital and read.clock:
-            return _mark(read.written, MarkSource.HEAD, read.clock)
         if capital:
-            return _mark(read.written, MarkSource.LOOSE, read.clock)
+            source = MarkSource.HEAD if read.clock else MarkSource.LOOSE
+            return _mark(read.written, source, read.clock)
     if not user or not read.written.year or line.endswith("?"):
         return None
     if following[:1].isdigit() or following[:1] == line[0] == "[":
@@ -229,32 +227,30 @@ def _is_name(name: str) -> bool:
 
 # -- blocks of clients -------------------------------------------------------------------------
 
-_TODAY = lazily(
-    r"(?:today['’]s[ ]date(?:[ ]is)?|current[ _](?:date|time)(?:[ ]is)?"
-    r"|^[ \t]{0,8}(?:[0-9]\.[ ])?date:)[:>]?\s{0,4}",
-    re.IGNORECASE | re.MULTILINE,
-)
+_TODAY = r"(?:today['’]s[ ]date(?:[ ]is)?|current[ _](?:date|time)(?:[ ]is)?)[:>]?\s{0,4}"
+_TOLD = {  # by tag, what stands before today's date
+    "system-reminder": lazily(_TODAY, re.IGNORECASE),
+    "environment_context": lazily(_TODAY, re.IGNORECASE),
+    "environment_details": lazily(_TODAY, re.IGNORECASE),
+    "env": lazily(
+        _TODAY + r"|^[ \t]{0,8}(?:[0-9]\.[ ])?date:\s{0,4}", re.IGNORECASE | re.MULTILINE
+    ),
+}
+_BLOCKS = Volatile(tuple(_TOLD))
 _WORDS = ("date", "Date", "Time")
 
 
-def _of_blocks(text: str, volatile: Volatile) -> DayMark | None:
-    """Read "today" in a block that a client's program put into a user's message."""
+def _of_blocks(text: str) -> DayMark | None:
+    """Read today's date in a block that a client's program put into a user's message."""
     if "</" not in text or not any(word in text for word in _WORDS):
         return None
     mark = None
-    for tag, start, end in _with_env(volatile).blocks(text):
-        for at in _todays(text, start, min(end, start + BLOCK)):
-            read, _ = first_day(text[at : at + LINE])
+    for tag, start, end in _BLOCKS.blocks(text):
+        for match in _TOLD[tag].finditer(text, start, min(end, start + BLOCK)):
+            line = text[match.end() : match.end() + LINE].partition("\n")[0]
+            read, _ = first_day(line)
             if read and read.written and read.written.year:
                 reminder = tag == "system-reminder"
                 source = MarkSource.REMINDER if reminder else MarkSource.HEAD
                 mark = _mark(read.written, source, read.clock)
     return mark
-
-
-def _with_env(volatile: Volatile) -> Volatile:
-    return Volatile((*volatile.tags, "env"))
-
-
-def _todays(text: str, start: int, end: int) -> Iterator[int]:
-    return (match.end() for match in _TODAY.finditer(text, start, end))

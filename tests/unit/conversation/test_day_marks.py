@@ -164,4 +164,7 @@ def test_today_in_a_block_of_a_client(block, source):
 
 def test_today_outside_of_a_block_is_what_somebody_says():
     assert mark("What is it?\nToday's date is 2023-05-08.</b>") is None
+    rules = "<INSTRUCTIONS>\nToday's date: 2023-05-08\n</INSTRUCTIONS>"
+    assert mark(f"# AGENTS.md instructions for /p\n\n{rules}") is None
+    assert mark("<system-reminder>\nDate: 2023-05-08\n</system-reminder>") is None
     assert mark("<system-reminder>We met on that date, 2023-05-08.</system-reminder>") is None

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from memtree.conversation.day_marks import DayMark, MarkSource
 from memtree.conversation.history import MessageInfo
-from memtree.conversation.message_cache import ROW_BYTES, MessageCache
+from memtree.conversation.message_cache import MARK_BYTES, ROW_BYTES, MessageCache, row_bytes
+from memtree.text.written_days import WrittenDay
 
 
 def facts(n):
@@ -41,3 +45,8 @@ def test_keys_depend_on_the_seed_of_the_process():
     assert first.key("a", b"raw") == MessageCache(1).key("a", b"raw")
     assert first.key("a", b"raw") != second.key("a", b"raw")
     assert first.key("a", b"raw") != first.key("b", b"raw")
+
+
+def test_a_day_mark_takes_room():
+    mark = DayMark(WrittenDay(2023, 5, 8), MarkSource.HEAD)
+    assert row_bytes(b"", replace(facts(1), day_mark=mark)) == row_bytes(b"", facts(1)) + MARK_BYTES
