@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memtree.text import tokens
 from memtree.tree.node import Node, NodePlace, Summary
 from memtree.unfolding.memory_text import (
     CLOSING,
@@ -15,6 +16,7 @@ from memtree.unfolding.memory_text import (
     placed,
     quote_lines,
     render,
+    spent,
 )
 from memtree.unfolding.own_lines import RULES
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
@@ -186,3 +188,98 @@ def test_the_page_about_it_shows_its_form():
     ]
     posted = [*[{"role": "user", "content": ""}] * 381, *posted]
     assert verbatim.in_block(block, posted, range(400)) == []
+
+
+# ---------------------------------------------------------------- runs, names, days
+
+
+def whole(found, *messages):
+    return tuple(text(message, found) for message in messages)
+
+
+def quoted_lines(plan, found, nodes=NODES):
+    return render(plan, found, nodes).split("\n")[2:-1]
+
+
+def test_single_lines_of_one_role_share_a_label():
+    found = history("one", "two", "three", {"role": "assistant", "content": "four"}, "five")
+    lines = quoted_lines(Plan(5, excerpts=whole(found, 0, 1, 2, 3, 4)), found)
+    assert lines == ["¶0-2 user", "one", "two", "three", "¶3 assistant", "four", "¶4 user", "five"]
+
+
+@pytest.mark.parametrize(
+    "spans",
+    [
+        (TextSpan(0, 0, 9), TextSpan(2, 0, 9)),  # not consecutive
+        (TextSpan(0, 0, 9), TextSpan(1, 0, 3)),  # cut
+        (TextSpan(1, 0, 9), TextSpan(3, 0, 9)),  # of several lines
+    ],
+)
+def test_what_cannot_be_told_apart_has_a_label_each(spans):
+    found = history("one", "two and more", "three", "four\nfive")
+    labels = [x for x in quoted_lines(Plan(4, excerpts=spans), found) if x.startswith("¶")]
+    assert len(labels) == 2
+
+
+def named_talk():
+    said = ("Ada: hello\nagain", "Ben: hi", "Ada: how are you?", "Ben: fine")
+    return history(
+        *({"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(said)),
+        "Ada: well",
+    )
+
+
+def test_messages_that_begin_with_a_name_need_their_number_alone():
+    found = named_talk()
+    plan = Plan(4, excerpts=whole(found, 0, 1, 3), named=b"\1\1\1")
+    assert quoted_lines(plan, found) == [
+        "¶0-1 Ada: hello",
+        "again",
+        "Ben: hi",
+        "¶3 Ben: fine",
+    ]
+    head = render(plan, found, {}).split("\n")[1]
+    assert '"¶n Name:" likewise (Ada is the user, Ben is the assistant)' in head
+
+
+def test_where_a_role_has_several_names_the_head_names_nobody():
+    found = history("Ada: a", "Ben: b", "c")
+    plan = Plan(2, excerpts=whole(found, 0, 1), named=b"\1\1")
+    assert '"¶n Name:" before messages of that speaker' in render(plan, found, {}).split("\n")[1]
+
+
+def test_a_day_is_told_where_it_changes():
+    found = named_talk()
+    monday, tuesday = 738648, 738649
+    plan = Plan(4, excerpts=whole(found, 0, 2, 3), days=(monday, monday, tuesday))
+    labels = [line for line in quoted_lines(plan, found) if line.startswith("¶")]
+    assert labels == ["¶0 user, 8 May 2023", "¶2 user", "¶3 assistant, 9 May 2023"]
+    plan = Plan(4, excerpts=whole(found, 2, 3), named=b"\1\1", days=(monday, tuesday))
+    assert quoted_lines(plan, found) == [
+        "¶2 (8 May 2023) Ada: how are you?",
+        "¶3 (9 May 2023) Ben: fine",
+    ]
+
+
+def test_a_line_that_spans_days_tells_them_and_a_bare_one_its_range():
+    found = named_talk()
+    place = NodePlace(0, 0, 3, 0)
+    spanning = OutlineNode(A.id, 0, 0, place, False, first_day=738648, last_day=738650)
+    bare = OutlineNode(B.id, 0, 0, NodePlace(3, 0, 4, 0), False, bare=True, first_day=738650)
+    lines = quoted_lines(Plan(4, (spanning, bare)), found)
+    assert lines == ["- ¶0-2 8 May 2023 to 10 May 2023: Marigold A painted", "- ¶3"]
+
+
+def test_what_is_spent_adds_up_to_the_text():
+    found = named_talk()
+    plan = Plan(
+        4,
+        (shown(A, 0, 0, 3),),
+        excerpts=whole(found, 0, 1, 3),
+        rules=(text(2, found),),
+        named=b"\1\1\1",
+    )
+    found_kinds = spent(plan, found, NODES)
+    assert sum(found_kinds.values()) == tokens.count(render(plan, found, NODES))
+    assert set(found_kinds) == {"excerpts", "labels", "lines", "rules", "head", "joints"}
+    assert min(found_kinds[kind] for kind in ("excerpts", "labels", "lines", "rules")) > 0
