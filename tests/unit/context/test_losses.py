@@ -76,13 +76,14 @@ async def test_a_lost_node_is_built_again_and_its_epoch_goes_on(world: World) ->
     assert begins(second, first)
 
 
-def version(number: int) -> Summary:
-    return Summary(f"HEADLINE {number}", f"BODY {number}", (), number)
+def version(number: int, node: bytes) -> Summary:
+    """Of its own for each node: a line that says what its siblings say is left out."""
+    return Summary(f"HEADLINE {number} {node.hex()[:6]}", f"BODY {number}", (), number)
 
 
 async def put_versions(world: World, posted: list[dict[str, Any]], number: int) -> None:
     _, _, nodes = await world.used.outline(an_ask(posted))
-    await world.store.put_summaries("t", dict.fromkeys(nodes, version(number)))
+    await world.store.put_summaries("t", {id_: version(number, id_) for id_ in nodes})
 
 
 async def test_a_lost_summary_means_a_new_epoch(world: World) -> None:
