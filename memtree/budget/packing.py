@@ -28,6 +28,9 @@ RECENT_SHARE = 0.075
 LOOP_SHARE = 0.3  # agent loops keep their last three rounds within this
 ASK_SHARE = 0.1  # of the target, for the user message that a cut tool loop works for
 DECAY_FLOOR = 64
+# Of the target, and tokens: for the log of what was done, and what an epoch's memory message gets
+# for it in a tool loop, which its recent rounds have less.
+WORK_SHARE, WORK_MORE, MAX_WORK = 0.15, 0.1, 1_500
 
 FIRST_SHARE = 0.2  # of the target, for a first message that goes whole
 PINNED_SHARE = 0.25  # of the target, for rounds before the cut that load tools
@@ -142,6 +145,11 @@ def admit(history: History, limits: TokenLimits, fixed: int) -> Pass | Refuse | 
     return None
 
 
+def work_tokens(target: int) -> int:
+    """Tokens of a memory message that the log of what was done may have."""
+    return min(int(WORK_SHARE * target), MAX_WORK)
+
+
 def least_memory(target: int) -> int:
     """Tokens that the memory message may have at least where something is left out, however large
     the newest round is."""
@@ -179,7 +187,7 @@ def begin(history: History, limits: TokenLimits, fixed: int, *, wants: bool = Fa
     room = max(0, limits.prompt - fixed)
     target = min(limits.target, room)
     most = target if limits.hard else room
-    memory = _lasting_memory(history, target)
+    memory = _lasting_memory(history, target) + _for_work(history, target)
     aside = max(history.size(0, head) for head in _heads(history, limits, target, len(history)))
     if limits.hard:
         aside += _size(history, pinned_rounds(history, len(history), int(PINNED_SHARE * target)))
@@ -196,6 +204,7 @@ def begin(history: History, limits: TokenLimits, fixed: int, *, wants: bool = Fa
         if not growth:  # nothing can be appended: the least memory comes before older rounds
             cut, recent = _spare(history, most, cut, recent, least_memory(target))
         memory = small_memory(target, recent + aside, growth, wants=wants)
+        memory += _for_work(history, target)
     for head, pinned in _whole_before(history, limits, target, cut):
         beside = _beside(history, limits, cut, head, pinned)
         left = min(memory, most - recent - beside)
@@ -218,6 +227,11 @@ def _lasting_memory(history: History, target: int) -> int:
     share = max(LARGE_MEMORY, min(1.0, math.sqrt(LARGE_GROWTH * target / step)))
     # Less than two wrappers would be none, and so no epoch.
     return max(2 * WRAPPER, int(LASTING_MEMORY * target * share))
+
+
+def _for_work(history: History, target: int) -> int:
+    """Tokens more for the memory message where tools are at work."""
+    return min(int(WORK_MORE * target), MAX_WORK) if _looping(history) else 0
 
 
 def small_memory(target: int, recent: int, growth: float, *, wants: bool) -> int:

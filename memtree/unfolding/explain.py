@@ -32,9 +32,11 @@ from memtree.unfolding.plan import (
 from memtree.unfolding.quotes import Quote, first_piece, quotes
 from memtree.unfolding.rules import CurrentRule, ledger
 from memtree.unfolding.unfold import Unfolding
+from memtree.unfolding.work_log import work_spans
 
 RECALLED = "recalled"
 RULE = KeptReason("rule")
+WORK = KeptReason("work")
 
 Scores = Mapping[str, float]  # by what scored: fused, bm25, cosine
 
@@ -194,11 +196,13 @@ def scored_by(unfolded: Unfolding, ranked: RankedHistory) -> dict[int, ScoredPas
 def explanation(evidence: Evidence) -> Explanation:
     """What an answer shows and why; hashes and counts all of its excerpts."""
     history, plan, passages = evidence.history, evidence.plan, evidence.passages
+    work = [TextSpan(span.message, span.start, span.end) for span in work_spans(plan)]
     rules = [_excerpt(evidence, quote, RULE) for quote in quotes(plan.rules, history)]
     return Explanation(
         nodes=tuple(_outlined(evidence)),
         excerpts=(
             *rules,
+            *(_excerpt(evidence, quote, WORK) for quote in quotes(work, history)),
             *_excerpts(evidence, plan),
             *chain(*(_excerpts(evidence, block) for block in evidence.blocks)),
         ),

@@ -24,6 +24,7 @@ from memtree.tree.node import Node, NodePlace, Summary
 from memtree.unfolding.labels import NO_NOTE, label
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, TextSpan, merge
 from memtree.unfolding.quotes import quoted, without_tags
+from memtree.unfolding.work_log import work_lines
 
 OPENING = "<context_memory>"
 CLOSING = "</context_memory>"
@@ -50,6 +51,7 @@ def render(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
     if root := root_line(plan, history, nodes):
         lines.append(root)
     lines += _nested(plan, history, nodes)
+    lines += work_lines(plan.work, history)
     if plan.rules:
         lines += [RULES, *_rule_lines(plan, history)]
     lines.append(CLOSING)

@@ -35,9 +35,11 @@ from memtree.unfolding.plan import (
     Plan,
     SummaryTree,
     TextSpan,
+    WorkLine,
 )
 from memtree.unfolding.rules import ledger
 from memtree.unfolding.units import folded_rows, row_at
+from memtree.unfolding.work_log import work_lines, work_log
 
 PATHS = 0.8  # of the outline's share, for the paths of excerpts
 ROOT, ROOT_FROM = 45, 1_000  # tokens of the line for the whole, and of the budget that has one
@@ -67,8 +69,10 @@ def unfold(
     fused = np.where(before, ranked.ranking.fused, 0.0).astype(np.float32)
     rules = ledger(history, _with_rules(corpus, tree), window.head, cut)
     pins = Pins(history, rules, window, split)
-    room = budget - WRAPPER - size_of(pins.chosen)
-    share = max(0, min(int(np.interp(budget, *split.outline) * budget), room))
+    work = work_log(history, cut, window.head, window.log)
+    log = tokens.count("\n".join(work_lines(work, history)))
+    room = budget - WRAPPER - size_of(pins.chosen) - log
+    share = max(0, min(int(np.interp(budget, *split.outline) * (budget - log)), room))
     outline = OutlineTree(ranked, tree, fused, cut)
     shown = _visible(history, window, pins.chosen)
     units = Units(history, corpus, fused, before, cut, pins.chosen, shown, outline)
@@ -79,7 +83,7 @@ def unfold(
     shares = split.for_long_answers(budget, ranked.query) if lopsided(corpus, before) else None
     excerpts = units.choose(left, shares)
     outline.widen(share - paths + left.paths - root, window.brief)
-    draft = _Draft(window, bool(root), outline.lines(), pins.rules, pins.asks, excerpts)
+    draft = _Draft(window, bool(root), outline.lines(), pins.rules, pins.asks, excerpts, work)
     text, size = _fit(draft, history, tree, units, outline, budget)
     plan = draft.plan
     return Unfolding(
@@ -144,6 +148,7 @@ class _Draft:
     rules: list[PinnedRule]
     asks: list[ExcerptChoice]
     excerpts: list[ExcerptChoice]
+    work: tuple[WorkLine, ...] = ()
 
     @property
     def chosen(self) -> list[ExcerptChoice]:
@@ -169,6 +174,7 @@ class _Draft:
             shown.reasons,
             shown.ranks,
             self.window.pinned,
+            self.work,
         )
 
     def shrink(self, over: int) -> None:
@@ -182,6 +188,8 @@ class _Draft:
             return
         if self.outline:
             self.outline = self.outline[:-1]
+        elif self.work:
+            self.work = self.work[:-1]
         elif self.rules or self.excerpts or self.asks:
             (self.rules or self.excerpts or self.asks).pop()
 

@@ -18,6 +18,7 @@ from memtree.extraction.events.fields import Field, Span, groups
 from memtree.extraction.events.results import NO_OUTCOME, Outcome
 
 APPLIED = b"Applied edit to "  # a client that says so of some edits says so of all
+FENCED = 0.6  # of the messages of an assistant that runs commands by fenced blocks
 _OUTPUTS = (
     "output",
     "stdout",
@@ -57,13 +58,14 @@ class WorkEvent:
 def work_events(history: History, cut: int, head: int = 0) -> Iterator[WorkEvent]:
     """The events of messages [head, cut), in order."""
     confirms = False
+    fences = _runs_fences(history, cut, head)
     for message in range(head, cut):
         fact = history.facts[message]
         if fact.calls:
             yield from _of_calls(history, message, cut)
         elif fact.role != "user" and fact.role not in RESULT_ROLES:
             if prose.may_tell(history.messages[message].raw):
-                yield from _of_prose(history, message, cut, confirms)
+                yield from _of_prose(history, message, cut, confirms, fences)
                 confirms = confirms or APPLIED in history.messages[message].raw
         elif fact.role == "user" and prose.may_be_said(history.messages[message].raw):
             for action in prose.said(history.view(message).text):
@@ -104,13 +106,29 @@ def _answers(history: History, message: int, cut: int) -> dict[int, int]:
     return found
 
 
-def _of_prose(history: History, message: int, cut: int, confirms: bool) -> Iterator[WorkEvent]:
+def _runs_fences(history: History, cut: int, head: int) -> bool:
+    """Whether the assistant runs commands by fenced blocks: most of its messages end with one. Who
+    only explains does so now and then."""
+    said = [
+        message
+        for message in range(head, cut)
+        if history.facts[message].role == "assistant" and not history.facts[message].calls
+    ]
+    ends = sum(prose.ends_fenced(history.messages[message].raw) for message in said)
+    return ends > FENCED * len(said)
+
+
+def _of_prose(
+    history: History, message: int, cut: int, confirms: bool, fences: bool
+) -> Iterator[WorkEvent]:
     view = history.view(message)
     actions = [
         action
         for segment in view.segments
         if segment.kind == "text"
-        for action in prose.written(view.text[segment.start : segment.end], segment.start)
+        for action in prose.written(
+            view.text[segment.start : segment.end], segment.start, fences=fences
+        )
     ]
     edits = [action for action in actions if action.confirmed and action.kind == EDITED]
     confirmed = {action.text for action in edits}

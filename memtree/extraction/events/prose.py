@@ -78,9 +78,14 @@ def is_block(text: str) -> bool:
     return is_patch(text)
 
 
-def written(text: str, start: int) -> list[Action]:
+def ends_fenced(raw: bytes) -> bool:
+    """Return True if a posted message ends with a fenced block."""
+    return b"```" in raw[-24:]
+
+
+def written(text: str, start: int, *, fences: bool = True) -> list[Action]:
     """The actions that prose of the assistant asks for or tells; it begins at character `start` of
-    the message's view."""
+    the message's view. `fences`: a fenced command at its end is run."""
     told = list(_told(text, start))
     if any(mark in text for mark in ("<path>", "<command>", "<parameter", "<content>")):
         tagged = list(_tagged(text, start))
@@ -92,7 +97,7 @@ def written(text: str, start: int) -> list[Action]:
     whole = Field(text, start)
     if is_patch(text):
         return [*patched(whole), *told]
-    return [*_fenced(text, start), *told]
+    return [*(_fenced(text, start) if fences else ()), *told]
 
 
 def _lines_said(text: str) -> Iterator[re.Match[str]]:

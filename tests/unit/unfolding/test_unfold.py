@@ -300,10 +300,10 @@ def test_why_changes_nothing_in_what_is_sent(chat):
     """Nor does it where it was not kept, in a plan of before."""
     found = chat.unfold(QUERY, 2_000)
     row = msgspec.msgpack.decode(msgspec.msgpack.encode(found.plan))
-    assert (bytes(row[-2]), row[-1]) == (found.plan.ranks, [])
-    unpinned = msgspec.msgpack.decode(msgspec.msgpack.encode(row[:-1]), type=Plan)
+    assert (bytes(row[-3]), *row[-2:]) == (found.plan.ranks, [], [])
+    unpinned = msgspec.msgpack.decode(msgspec.msgpack.encode(row[:-2]), type=Plan)
     assert unpinned == found.plan
-    former = msgspec.msgpack.decode(msgspec.msgpack.encode(row[:-3]), type=Plan)
+    former = msgspec.msgpack.decode(msgspec.msgpack.encode(row[:-4]), type=Plan)
     assert former == msgspec.structs.replace(found.plan, reasons=b"", ranks=b"")
     for plan in (found.plan, former):
         assert render(plan, chat.history, chat.nodes) == found.text
