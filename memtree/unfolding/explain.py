@@ -36,7 +36,6 @@ from memtree.unfolding.work_log import work_spans
 
 RECALLED = "recalled"
 RULE = KeptReason("rule")
-WORK = KeptReason("work")
 
 Scores = Mapping[str, float]  # by what scored: fused, bm25, cosine
 
@@ -136,11 +135,24 @@ class ExplainedCandidate:
 
 
 @dataclass(frozen=True, slots=True)
+class ExplainedWork:
+    """A file or command that the log of what was done names, placed as an excerpt is; JSON escapes
+    stand in its text as they were posted."""
+
+    message: int
+    part: str
+    start: int
+    end: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     nodes: tuple[ExplainedNode, ...] = ()
     excerpts: tuple[ExplainedExcerpt, ...] = ()
     candidates: tuple[ExplainedCandidate, ...] = ()
     rules: tuple[ExplainedRule, ...] = ()
+    work: tuple[ExplainedWork, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +214,6 @@ def explanation(evidence: Evidence) -> Explanation:
         nodes=tuple(_outlined(evidence)),
         excerpts=(
             *rules,
-            *(_excerpt(evidence, quote, WORK) for quote in quotes(work, history)),
             *_excerpts(evidence, plan),
             *chain(*(_excerpts(evidence, block) for block in evidence.blocks)),
         ),
@@ -210,7 +221,12 @@ def explanation(evidence: Evidence) -> Explanation:
             _candidate(history, passages[row]) for row in evidence.left_out if row in passages
         ),
         rules=explained_rules(history, evidence.rules, plan.rules),
+        work=tuple(_work(quote) for quote in quotes(work, history)),
     )
+
+
+def _work(quote: Quote) -> ExplainedWork:
+    return ExplainedWork(quote.posted, quote.part, quote.start, quote.end, _sha256(quote.text))
 
 
 def _candidate(history: History, passage: ScoredPassage) -> ExplainedCandidate:

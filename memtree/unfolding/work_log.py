@@ -13,8 +13,8 @@ one line, without control characters and our tags, in backticks, and its secrets
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import chain, zip_longest
 
 from memtree.conversation.history import History
 from memtree.extraction.events.event import COMMITTED, CREATED, DELETED, EDITED, RAN, TEST, UNDONE
@@ -27,13 +27,17 @@ from memtree.unfolding.work_events import work_events
 from memtree.unfolding.work_ledger import REFUSED, REMOVED, CommandWork, FileWork, Ledger
 
 HEADING = "Work done so far, by tool calls and their results:"
-NOT_RUN, OTHER_FILES, FILES_READ = 8, 9, 10  # kinds of lines that are no kind of event
+# Kinds of lines that are no kind of event
+NOT_RUN, OTHER_FILES, FILES_READ, OTHER_FAILED, OTHER_PASSED = range(8, 13)
+_TOGETHER = {OTHER_FILES: "also changed", OTHER_FAILED: "also failed", OTHER_PASSED: "also ok"}
 NAME, DETAIL = 60, 60  # characters that are shown of a name, and of a line of text
+WHY = 90  # characters of an error
+BRIEF = 32  # characters of a name among others
 MAX_DETAILS = 12  # edits of one file that are told one by one
 MAX_COMMITS = 6
 MAX_LINES = 60
 LEAST = 60  # tokens under which there is no log
-SHARE_OF_LINES = 0.7  # of the tokens, for a line of each file and command; the rest is for edits
+SURELY, RESERVE = 8, 120  # lines; tokens that more of them leave for names without a line
 _WORDS = re.compile(r"\"\s*,\s*\"")
 
 
@@ -60,39 +64,40 @@ def work_spans(plan: Plan) -> Iterator[WorkSpan]:
     for line in plan.work:
         if line.name is not None:
             yield line.name
-        if line.kind == OTHER_FILES:
+        if line.kind in _TOGETHER:
             yield from line.details
 
 
 def _chosen(history: History, ledger: Ledger, budget: int) -> tuple[WorkLine, ...]:
-    left = budget - tokens.count(HEADING) - 1
+    ends = [*_not_run(ledger), *_commits(ledger)]
+    left = budget - tokens.count("\n".join(work_lines(ends, history)))
     files = [_file_line(file) for file in ledger.changed_files()]
     commands = [_command_line(command) for command in ledger.commands_run()]
-    ends = [*_not_run(ledger), *_commits(ledger)]
-    for line in ends:
+    reserve = min(RESERVE, left // 4) if len(files) + len(commands) > SURELY else 0
+    kept: set[WorkLine] = set()
+    for line in filter(None, chain(*zip_longest(files, commands))):
+        cost = _cost(line, history)
+        if len(kept) < MAX_LINES and left - cost >= reserve:
+            kept.add(line)
+            left -= cost
+    others = []
+    for kind, missing in _missing(kept, files, commands):
+        line = _others(kind, missing, history, left)
         left -= _cost(line, history)
-    fixed = left
-    kept: list[WorkLine] = []
-    missing: list[WorkLine] = []
-    for pair in zip_longest(files, commands):
-        for line in pair:
-            if line is None:
-                continue
-            cost = _cost(line, history)
-            if len(kept) < MAX_LINES and left - cost >= (1 - SHARE_OF_LINES) * fixed * (
-                len(kept) > 8
-            ):
-                kept.append(line)
-                left -= cost
-            elif line.kind != RAN:
-                missing.append(line)
-    if missing:
-        others = _others(missing, history, left)
-        left -= _cost(others, history)
-        ends.insert(0, others)
-    shown = [line for line in kept if line.kind != RAN]
-    shown = _with_details(shown, ledger, history, left)
-    return (*shown, *(line for line in kept if line.kind == RAN), *ends)
+        others.append(line)
+    shown = _with_details([line for line in files if line in kept], ledger, history, left)
+    return (*shown, *(line for line in commands if line in kept), *others, *ends)
+
+
+def _missing(
+    kept: Set[WorkLine], files: Sequence[WorkLine], commands: Sequence[WorkLine]
+) -> Iterator[tuple[int, list[WorkLine]]]:
+    """The lines that found no room, by the kind of the line that names them together."""
+    bad = [line for line in commands if line.code not in (OK, UNKNOWN)]
+    good = [line for line in commands if line.code in (OK, UNKNOWN)]
+    for kind, lines in ((OTHER_FAILED, bad), (OTHER_PASSED, good), (OTHER_FILES, files)):
+        if missing := [line for line in lines if line not in kept]:
+            yield kind, missing
 
 
 def _cost(line: WorkLine, history: History) -> int:
@@ -129,11 +134,11 @@ def _commits(ledger: Ledger) -> Iterator[WorkLine]:
         yield WorkLine(FILES_READ, None, -1, (len(ledger.read),))
 
 
-def _others(missing: Sequence[WorkLine], history: History, left: int) -> WorkLine:
-    """The files that have no line of their own, as many names as fit."""
+def _others(kind: int, missing: Sequence[WorkLine], history: History, left: int) -> WorkLine:
+    """What has no line of its own, as many names as fit."""
     names = [line.name for line in missing if line.name]
     while True:
-        line = WorkLine(OTHER_FILES, None, -1, (len(missing),), 0, tuple(names))
+        line = WorkLine(kind, None, -1, (len(missing),), 0, tuple(names))
         if not names or _cost(line, history) <= max(0, left):
             return line
         del names[len(names) * 3 // 4 :]
@@ -177,20 +182,20 @@ def _line(line: WorkLine, history: History) -> str:
     name = _quoted(line.name, history, NAME) if line.name else ""
     if line.kind == RAN:
         return f"- {name}: {_ended(line, history)}"
-    if line.kind == OTHER_FILES:
-        return f"- {_more_files(line, history)}"
+    if line.kind in _TOGETHER:
+        return f"- {_together(line, history)}"
     if line.kind in (COMMITTED, UNDONE):
         word = "commit" if line.kind == COMMITTED else "undoing"
         return f"- {_times(line.counts[0], word)}: {_list(line.details, history)}"
     return f"- {name} {_changed(line, history)}"
 
 
-def _more_files(line: WorkLine, history: History) -> str:
-    names = ", ".join(_quoted(span, history, NAME) for span in line.details)
-    more = line.counts[0] - len(line.details)
-    if not names:
-        return f"{_times(more, 'other file')} changed"
-    return f"also changed: {names}" + (f" and {more} more" if more else "")
+def _together(line: WorkLine, history: History) -> str:
+    """Names without a line of their own, and how many more there are."""
+    names = [_quoted(span, history, BRIEF) for span in line.details]
+    if more := line.counts[0] - len(names):
+        names.append(f"{more} more" if names else f"{more} without room here")
+    return f"{_TOGETHER[line.kind]}: {', '.join(names)}"
 
 
 def _changed(line: WorkLine, history: History) -> str:
@@ -235,7 +240,7 @@ def _ended(line: WorkLine, history: History) -> str:
     if failed or passed:
         numbers = [f"{failed} failed"] * bool(failed) + [f"{passed} passed"] * bool(passed)
         end += f" ({', '.join(numbers)})"
-    why = f": {_quoted(line.details[0], history, 2 * DETAIL)}" if line.details else ""
+    why = f": {_quoted(line.details[0], history, WHY)}" if line.details else ""
     if runs == 1:
         return f"{end} {place}{why}"
     if failures in (0, runs):

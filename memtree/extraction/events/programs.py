@@ -17,7 +17,7 @@ _READERS = frozenset(
     dirname realpath readlink open goto scroll_down scroll_up find_file search_dir search_file
     search view view_file locate lsof netstat ss dig nslookup ping curl wget http for while case
     function return exit clear help wait get-content select-string get-childitem dir where tput
-    jobs seq expr let read submit base64 zcat unzip tar gzip gunzip rev fold fmt pr yes : }
+    jobs seq expr let read submit base64 zcat rev fold fmt pr yes : }
     """.split()
 )
 _TESTS = frozenset(
@@ -41,9 +41,9 @@ _INSTALLERS = frozenset(
 )
 _CHANGES = frozenset(
     """
-    mkdir rm mv cp touch chmod chown ln rmdir git kill pkill sed perl patch truncate dd rsync
-    scp psql mysql sqlite3 redis-cli kubectl helm terraform systemctl service docker-compose
-    alembic hg svn install
+    unzip tar gzip gunzip mkdir rm mv cp touch chmod chown ln rmdir git kill pkill sed perl
+    patch truncate dd rsync scp psql mysql sqlite3 redis-cli kubectl helm terraform systemctl
+    service docker-compose alembic hg svn install
     """.split()
 )
 _PACKAGERS = frozenset(
@@ -214,8 +214,6 @@ def _packager(name: str, verb: str, rest: Sequence[str]) -> int:
 
 def _build(name: str, rest: Sequence[str]) -> int:
     if name in ("make", "gmake", "ninja"):
-        if any(word in ("-n", "--dry-run", "--just-print") for word in rest):
-            return 0
         targets = [word for word in rest if not word.startswith("-") and "=" not in word]
         return TEST if any(_TEST_NAME.search(word) for word in targets) else BUILD
     return BUILD

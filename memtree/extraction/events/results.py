@@ -50,7 +50,8 @@ _ERROR_LINES = (
 )
 _ERROR = re.compile(rf"^(?:{'|'.join(_ERROR_LINES)})[^\n]{{0,240}}", re.MULTILINE)
 _STOPPED = re.compile(
-    r"timed out after|command timed out|TimeoutExpired|Request interrupted by user"
+    r"timed out after|(?:command|execution) timed out|timed out because|TimeoutExpired"
+    r"|Request interrupted by user"
     r"|was interrupted|has no new output after|\btimeout: sending signal",
     re.IGNORECASE,
 )

@@ -50,7 +50,9 @@ def commands(source: Field) -> Iterator[Action]:
         return
     simple = split(text)
     ran: list[tuple[Command, int]] = []
-    piped, folder = False, ""
+    first: Command | None = None  # with which the name begins: what acts, or feeds what acts
+    first_acts = piped = False
+    folder = ""
     for command in simple:
         words = [word.text for word in command.words]
         name = programs.program(words[0]) if words else ""
@@ -68,11 +70,13 @@ def commands(source: Field) -> Iterator[Action]:
         if command.body and not acted:
             yield from written_in(source, *command.body)
         by_itself = acted and (name == "create" or programs.purpose(words) == CHANGE)
+        if not ran and not (first and (first_acts or command.joint == "|")):
+            first, first_acts = command, bool(acted)
         if not by_itself and (purpose := programs.purpose(words)):
             ran.append((command, purpose))
-    if not ran:
+    if not ran or first is None:
         return
-    start, end = ran[0][0].words[0].start, ran[-1][0].words[-1].end
+    start, end = first.words[0].start, ran[-1][0].words[-1].end
     end = min(end, start + MAX_NAME)
     name = " ".join(text[start:end].split())
     purposes = min(purpose for _, purpose in ran)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtree.unfolding.explain import ExplainedNode, ExplainedRule, Explanation, TreeNode, TreeView
+from memtree.unfolding.explain import (
+    ExplainedNode,
+    ExplainedRule,
+    ExplainedWork,
+    Explanation,
+    TreeNode,
+    TreeView,
+)
 
 
 def explanation_json(explanation: Explanation) -> dict[str, Any]:
@@ -43,6 +50,7 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
             {**_rule_json(rule), "pinned": rule.pinned, "replaces": rule.replaces}
             for rule in explanation.rules
         ],
+        "work": [_rule_json(work) for work in explanation.work],
     }
 
 
@@ -59,7 +67,7 @@ def node_json(node: ExplainedNode) -> dict[str, Any]:
     }
 
 
-def _rule_json(rule: ExplainedRule) -> dict[str, Any]:
+def _rule_json(rule: ExplainedRule | ExplainedWork) -> dict[str, Any]:
     return {
         "message": rule.message,
         "part": rule.part,

@@ -67,7 +67,7 @@ def test_a_failed_command_does_not_undo_what_its_line_wrote() -> None:
     found = history("Go.", calling(call("Bash", line)), answering("make: *** [all] Error 2"))
     assert [(event.text, event.refused) for event in events(found)] == [
         ("old", False),
-        ("make", False),
+        ("rm -rf old && make", False),
     ]
 
 
