@@ -51,9 +51,9 @@ _PASSED = re.compile(
     re.IGNORECASE,
 )
 _FOLDERS = re.compile(r"(?<![\w.~@+/-])/?(?:[\w.~@+-]+/)+(?=[\w.])")
-_WRITTEN_CLAIM = re.compile(r"([\w.+@/-]*\w\.\w+) (?:was )?(?:edited|created|written|changed)\b")
+_WRITTEN_CLAIM = re.compile(r"([\w.+@/-]*\w\.\w+)`? (?:was )?(?:edited|created|written|changed)\b")
 _OUTCOME_CLAIM = re.compile(
-    r"(?:^|; |- |\] )`?([^;:`]{2,120}?)`?: ((?:\d+ )?(?:failed|passed|ok|exit|error)[^;]*)"
+    r"(?:^|; |- |¶ |\] )`?([^;:`]{2,120}?)`?: ((?:\d+ )?(?:failed|passed|ok|exit|error)[^;]*)"
 )
 
 

@@ -21,8 +21,9 @@ from memtree.conversation.message_list import raws_of
 from memtree.tree.node import Node
 from memtree.unfolding import recall_block
 from memtree.unfolding.memory_text import render
-from memtree.unfolding.plan import RecallPlan, TextSpan
+from memtree.unfolding.plan import RecallPlan
 from memtree.unfolding.unfold import outline_size
+from memtree.unfolding.work_log import work_messages
 
 MOST = 8 << 20  # bytes: some 500 epochs at the usual target
 ROW = 400  # of a row beside its text
@@ -64,7 +65,8 @@ class RenderedTexts:
         def rendered() -> RenderedText:
             return RenderedText(render(plan, posted, nodes), outline_size(plan, posted, nodes))
 
-        return self._kept(posted, epoch.id, plan.cut, (*plan.excerpts, *plan.rules), rendered)
+        quoted = {span.message for span in (*plan.excerpts, *plan.rules)}.union(work_messages(plan))
+        return self._kept(posted, epoch.id, plan.cut, quoted, rendered)
 
     def block(
         self, posted: History, epoch: Epoch, plan: RecallPlan, nodes: recall_block.Versions
@@ -77,7 +79,7 @@ class RenderedTexts:
             posted,
             (epoch.id, shown),
             epoch.plan.cut,
-            plan.excerpts,
+            {span.message for span in plan.excerpts},
             lambda: RenderedText(recall_block.text_of(shown, posted, nodes)),
         ).text
 
@@ -86,10 +88,10 @@ class RenderedTexts:
         posted: History,
         plan: Hashable,
         cut: int,
-        spans: Iterable[TextSpan],
+        quoted: Iterable[int],
         make: Callable[[], RenderedText],
     ) -> RenderedText:
-        key = (posted.tenant, (plan, posted.volatile, cut, _source(posted, cut, spans)))
+        key = (posted.tenant, (plan, posted.volatile, cut, _source(posted, cut, quoted)))
         known = self._rows.get(key)
         if known is None:
             known = make()
@@ -97,14 +99,14 @@ class RenderedTexts:
         return known
 
 
-def _source(posted: History, cut: int, spans: Iterable[TextSpan]) -> bytes:
+def _source(posted: History, cut: int, quoted: Iterable[int]) -> bytes:
     """A digest of all in the posted messages before `cut` that makes a text which quotes these
-    spans: the raw messages, those whose calls they answer, and their numbers."""
+    messages: the raw messages, those whose calls they answer, and their numbers."""
     end = posted.posted[cut - 1] if cut else 0
     between = [str(index) for index, _ in posted.system if index < end]
     digest = blake2b(",".join(between).encode(), digest_size=DIGEST)
     raw_of = raws_of(posted.messages)
-    for message in sorted({at for span in spans for at in _read_with(posted, span.message)}):
+    for message in sorted({at for each in quoted for at in _read_with(posted, each)}):
         raw = raw_of(message)
         digest.update(b"%d,%d:" % (message, len(raw)))
         digest.update(raw)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree import tracing
-from memtree.budget.packing import Packed
+from memtree.budget.packing import Packed, work_tokens
 from memtree.context.index_state import IndexState
 from memtree.context.indexing import Indexing
 from memtree.conversation.history import History
@@ -131,6 +131,7 @@ class Retriever:
             packed.ask,
             target < BRIEF_BELOW,
             packed.pinned,
+            work_tokens(target),
         )
 
         def work(

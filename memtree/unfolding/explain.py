@@ -32,6 +32,7 @@ from memtree.unfolding.plan import (
 from memtree.unfolding.quotes import Quote, cut_lines, first_piece, quotes
 from memtree.unfolding.rules import CurrentRule, ledger
 from memtree.unfolding.unfold import Unfolding
+from memtree.unfolding.work_log import work_kind, work_names, work_outcome
 
 RECALLED = "recalled"
 RULE = KeptReason("rule")
@@ -138,6 +139,21 @@ class ExplainedCandidate:
 
 
 @dataclass(frozen=True, slots=True)
+class ExplainedWork:
+    """A file or command that the log of what was done names, placed as an excerpt is; JSON escapes
+    stand in its text as they were posted. `kind`: what was done (`work_kind`). `outcome`: how the
+    last run of a command ended, "passed" or "failed"; None where that is not known."""
+
+    message: int
+    part: str
+    start: int
+    end: int
+    sha256: str
+    kind: str
+    outcome: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """`spent`: tokens of the memory message by kind, as `memory_text.spent`, and beside them the
     tokens that are `reserved` for the next requests. `cut_lines`: signs that quotations leave out,
@@ -149,6 +165,7 @@ class Explanation:
     rules: tuple[ExplainedRule, ...] = ()
     spent: Mapping[str, int] = field(default_factory=dict)
     cut_lines: int = 0
+    log: tuple[ExplainedWork, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +236,23 @@ def explanation(evidence: Evidence) -> Explanation:
         rules=explained_rules(history, evidence.rules, plan.rules),
         spent={**spent(plan, history, evidence.nodes), "reserved": evidence.reserved},
         cut_lines=cut_lines((*plan.rules, *evidence.shown.excerpts), history),
+        log=tuple(_logged(plan, history)),
     )
+
+
+def _logged(plan: Plan, history: History) -> Iterator[ExplainedWork]:
+    for line, name in work_names(plan):
+        span = TextSpan(name.message, name.start, name.end)
+        for quote in quotes([span], history):
+            yield ExplainedWork(
+                quote.posted,
+                quote.part,
+                quote.start,
+                quote.end,
+                _sha256(quote.text),
+                work_kind(line),
+                work_outcome(line),
+            )
 
 
 def _candidate(history: History, passage: ScoredPassage) -> ExplainedCandidate:

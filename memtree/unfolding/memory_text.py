@@ -34,13 +34,15 @@ from memtree.unfolding.labels import NO_NOTE, label, named_label, numbered
 from memtree.unfolding.own_lines import MARK, RULES, without_tags
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan, merge
 from memtree.unfolding.quotes import is_left_out, quoted
+from memtree.unfolding.work_log import work_lines
 
 OPENING = "<context_memory>"
 CLOSING = "</context_memory>"
 WRAPPER = 100  # tokens of all lines of a memory message that show nothing
 # What the tokens of a text are spent on
-HEAD, LINES, LABELS, EXCERPTS, RULED = "head", "lines", "labels", "excerpts", "rules"
-KINDS = (EXCERPTS, LABELS, LINES, RULED, HEAD)
+HEAD, LINES, LABELS, EXCERPTS = "head", "lines", "labels", "excerpts"
+RULED, LOG = "rules", "log"
+KINDS = (EXCERPTS, LABELS, LINES, RULED, LOG, HEAD)
 
 
 class Piece(NamedTuple):
@@ -93,6 +95,8 @@ def pieces(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> Iterato
     if root := root_line(plan, history, nodes):
         yield Piece(LINES, f"{root}\n")
     yield from _nested(plan, history, nodes, days)
+    for line in work_lines(plan.work, history):
+        yield Piece(LOG, f"{line}\n")
     if plan.rules:
         yield Piece(RULED, f"{MARK} {RULES}\n")
         for line in _rule_lines(plan, history):

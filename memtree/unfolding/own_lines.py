@@ -20,6 +20,7 @@ from memtree.text.memory_lines import DOCUMENTS_HEADING, HEADING, USER_HEADING
 
 MARK = "¶"
 GAP = "[...]"
+WORK = "Work done so far, by tool calls and their results:"
 RULES = "Standing requests of the user, verbatim:"
 ELSEWHERE = "Headlines of other places, by message numbers:"
 
@@ -36,7 +37,8 @@ _BEFORE = re.compile(
 _PILCROWS = "¶⁋❡⸿⸾⹍"
 _COLONS = ":：﹕︓"
 _HEADINGS = frozenset(
-    heading.casefold() for heading in (RULES, ELSEWHERE, HEADING, USER_HEADING, DOCUMENTS_HEADING)
+    heading.casefold()
+    for heading in (WORK, RULES, ELSEWHERE, HEADING, USER_HEADING, DOCUMENTS_HEADING)
 )
 
 

@@ -54,6 +54,29 @@ class ExcerptNote(msgspec.Struct, frozen=True, array_like=True, gc=False):
     newer: int = -1
 
 
+class WorkSpan(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Characters [start, end) of the view of message `message`; `escaped`: as JSON spells them.
+    `mark`: 1 of a line that an edit removed, 2 of an edit that was refused."""
+
+    message: int
+    start: int
+    end: int
+    escaped: bool = False
+    mark: int = 0
+
+
+class WorkLine(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A line of the work log. `kind` and `counts`: as in `work_log`. `last`: the message of the
+    last event that it tells of. `code`: how the last run of a command ended."""
+
+    kind: int
+    name: WorkSpan | None = None
+    last: int = -1
+    counts: tuple[int, ...] = ()
+    code: int = 0
+    details: tuple[WorkSpan, ...] = ()
+
+
 # Why an excerpt is shown; a plan keeps the number. Others are added at the end only.
 REASONS = ("", "excerpt", "user", "line", "ask", "card", "trail", "step", "rule")
 LAST_RANK = 255  # and all behind it
@@ -78,6 +101,7 @@ class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     (first message, end) of rounds before the cut that are sent whole, and not quoted either.
     `named`: a byte for each excerpt, 1 where it begins with its speaker's name. `days`: the
     proleptic ordinal of each excerpt's day; 0 where nothing gives one.
+    `work`: the lines that tell what was done.
     """
 
     cut: int
@@ -93,6 +117,7 @@ class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     pinned: tuple[tuple[int, int], ...] = ()
     named: bytes = b""
     days: tuple[int, ...] = ()
+    work: tuple[WorkLine, ...] = ()
 
 
 class RecallPlan(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -133,7 +158,8 @@ class FoldWindow:
     """What a memory message stands for, messages [head, cut) but those of the `pinned` rounds, and
     the tokens that it may have.
     `ask`: tokens that are shown of the user message whose tool loop is cut, where there is room.
-    `brief`: summaries above excerpts are a few words, because there is little room."""
+    `brief`: summaries above excerpts are a few words, because there is little room. `log`: tokens
+    of the budget that the log of what was done may have."""
 
     cut: int
     budget: int
@@ -141,6 +167,7 @@ class FoldWindow:
     ask: int = 0
     brief: bool = False
     pinned: tuple[tuple[int, int], ...] = ()
+    log: int = 0
 
     def folds(self, message: int) -> bool:
         """Whether it stands for this message."""

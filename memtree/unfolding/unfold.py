@@ -35,11 +35,13 @@ from memtree.unfolding.plan import (
     Plan,
     SummaryTree,
     TextSpan,
+    WorkLine,
 )
 from memtree.unfolding.quotes import cut_lines
 from memtree.unfolding.rules import ledger
 from memtree.unfolding.turns import Turns
 from memtree.unfolding.units import folded_rows, row_at
+from memtree.unfolding.work_log import work_lines, work_log
 
 PATHS = 0.8  # of the outline's share, for the paths of excerpts
 ROOT, ROOT_SHARE = 45, 4  # tokens of the line for the whole, a part of the outline's share at most
@@ -73,9 +75,11 @@ def unfold(
     people = turns.are_of_people(history)
     rules = () if people else ledger(history, _with_rules(corpus, tree), window.head, cut)
     pins = Pins(history, rules, window, split)
-    room = budget - WRAPPER - size_of(pins.chosen)
+    work = work_log(history, cut, window.head, window.log)
+    log = tokens.count("\n".join(work_lines(work, history)))
+    room = budget - WRAPPER - size_of(pins.chosen) - log
     lines = split.talk if turns.are_talk else np.interp(budget, *split.outline)
-    share = max(0, min(int(lines * budget), room))
+    share = max(0, min(int(lines * (budget - log)), room))
     outline = OutlineTree(ranked, tree, fused, cut, turns, not (turns.are_talk and window.brief))
     shown = _visible(history, window, pins.chosen)
     units = Units(history, corpus, fused, before, cut, pins.chosen, shown, outline)
@@ -87,7 +91,9 @@ def unfold(
     excerpts = units.choose(left, shares)
     pins.add_rules(left)
     outline.widen(share - paths + left.paths - root, window.brief)
-    draft = _Draft(window, turns, bool(root), outline.lines(), pins.rules, pins.asks, excerpts)
+    draft = _Draft(
+        window, turns, bool(root), outline.lines(), pins.rules, pins.asks, excerpts, work
+    )
     text, size = _fit(draft, history, tree, units, outline, budget)
     plan = draft.plan
     return Unfolding(
@@ -154,6 +160,7 @@ class _Draft:
     rules: list[PinnedRule]
     asks: list[ExcerptChoice]
     excerpts: list[ExcerptChoice]
+    work: tuple[WorkLine, ...] = ()
 
     @property
     def chosen(self) -> list[ExcerptChoice]:
@@ -180,6 +187,7 @@ class _Draft:
             self.window.pinned,
             self.turns.named(shown.spans),
             self.turns.days_of(shown.spans),
+            self.work,
         )
 
     def shrink(self, over: int) -> None:
@@ -193,6 +201,8 @@ class _Draft:
             return
         if self.outline:
             self.outline = self.outline[:-1]
+        elif self.work:
+            self.work = self.work[:-1]
         elif self.rules or self.excerpts or self.asks:
             (self.rules or self.excerpts or self.asks).pop()
 

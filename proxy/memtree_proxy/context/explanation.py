@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtree.unfolding.explain import ExplainedNode, ExplainedRule, Explanation, TreeNode, TreeView
+from memtree.unfolding.explain import (
+    ExplainedNode,
+    ExplainedRule,
+    ExplainedWork,
+    Explanation,
+    TreeNode,
+    TreeView,
+)
 
 
 def explanation_json(explanation: Explanation) -> dict[str, Any]:
@@ -46,6 +53,10 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
         ],
         "spent": dict(explanation.spent),
         "cut_lines": explanation.cut_lines,
+        "log": [
+            {**_rule_json(work), "kind": work.kind, "outcome": work.outcome}
+            for work in explanation.log
+        ],
     }
 
 
@@ -62,7 +73,7 @@ def node_json(node: ExplainedNode) -> dict[str, Any]:
     }
 
 
-def _rule_json(rule: ExplainedRule) -> dict[str, Any]:
+def _rule_json(rule: ExplainedRule | ExplainedWork) -> dict[str, Any]:
     return {
         "message": rule.message,
         "part": rule.part,

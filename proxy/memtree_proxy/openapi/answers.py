@@ -154,6 +154,23 @@ _EXPLAIN = object_of(
             "`head`, and `joints`, which may be negative; they add up to the message's. Beside "
             "them `reserved`: what an epoch keeps for its next requests.",
         ),
+        "log": array(
+            object_of(
+                {
+                    **_PLACE,
+                    "sha256": described(_SHA256, "Of the slice in UTF-8."),
+                    "kind": {
+                        "type": "string",
+                        "enum": ["created", "edited", "deleted", "changed", "run"],
+                    },
+                    "outcome": described(
+                        either({"type": "string", "enum": ["passed", "failed"]}, NULL),
+                        "How the last run of a command ended; null where that is not known.",
+                    ),
+                }
+            ),
+            description="Files and commands that the log of what was done names.",
+        ),
         "cut_lines": described(
             COUNT, "Signs left out of quotations, lest a line pass for one of the record."
         ),

@@ -281,5 +281,5 @@ def test_what_is_spent_adds_up_to_the_text():
     )
     found_kinds = spent(plan, found, NODES)
     assert sum(found_kinds.values()) == tokens.count(render(plan, found, NODES))
-    assert set(found_kinds) == {"excerpts", "labels", "lines", "rules", "head", "joints"}
+    assert set(found_kinds) == {"excerpts", "labels", "lines", "rules", "log", "head", "joints"}
     assert min(found_kinds[kind] for kind in ("excerpts", "labels", "lines", "rules")) > 0

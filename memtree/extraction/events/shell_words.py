@@ -1,0 +1,155 @@
+"""A command line as simple commands: words, redirections, here-documents.
+
+>>> [[word.text for word in command.words] for command in split("cd /app && X=1 make -j4")]
+[['cd', '/app'], ['make', '-j4']]
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+MAX_COMMANDS = 200  # simple commands of one call
+_LEX = re.compile(
+    r"""'[^']*+'|"(?:[^"\\]++|\\.)*+"|\\.|\d?>&\d?|&>>?|\d?>\|?>?|<<<|<<-?|<\(|<|&&|\|\||[;|&\n]"""
+    r"""|[^\s'"\\><&;|\n]++|[^\S\n]++|.""",
+    re.DOTALL,
+)
+_ENDS = frozenset({"&&", "||", ";", "|", "&", "\n"})
+_ASSIGNED = re.compile(r"\w+\+?=")
+_WRAPPERS = frozenset(
+    """
+    sudo time nohup nice env command exec then do else if while until ! timeout stdbuf xvfb-run
+    """.split()
+)
+
+
+@dataclass(slots=True)
+class Word:
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Command:
+    """A simple command. `joint`: what stands before it. `body`: of its here-document."""
+
+    joint: str
+    words: list[Word] = field(default_factory=list)
+    targets: list[tuple[str, Word]] = field(default_factory=list)
+    body: tuple[int, int] | None = None
+
+
+def split(text: str) -> list[Command]:
+    """The simple commands of a line, with words, redirections and here-documents."""
+    found = [Command("")]
+    waiting: list[tuple[Command, str]] = []  # commands whose here-documents follow
+    operator = ""
+    glued = False
+    at = 0
+    while at < len(text) and len(found) < MAX_COMMANDS:
+        match = _LEX.match(text, at)
+        if match is None:
+            break
+        token, at = match[0], match.end()
+        command = found[-1]
+        if token in _ENDS:
+            if token == "\n":
+                for owner, mark in waiting:
+                    at = _document(text, at, owner, mark)
+                waiting = []
+            if command.words or command.targets:
+                found.append(Command(token))
+            elif token != "\n":
+                command.joint = token
+            operator, glued = "", False
+        elif token.isspace() or token == "\\\n":
+            glued = False
+        elif token[0] in "<>" or token[-1] == ">" or ">&" in token or token[:2] == "&>":
+            operator, glued = ("" if ">&" in token and token[-1].isdigit() else token), False
+        elif token[0] == "#" and not glued:
+            stop = text.find("\n", at)
+            at = len(text) if stop < 0 else stop
+        else:
+            said = _unquoted(token)
+            last = (
+                command.targets[-1][1]
+                if operator == "+"
+                else command.words[-1]
+                if command.words
+                else None
+            )
+            if glued and last is not None:
+                last.text += said
+                last.end = at
+                continue
+            word = Word(said, match.start(), at)
+            glued = True
+            if operator in ("<<", "<<-"):
+                waiting.append((command, said))
+                operator = "+"
+                command.targets.append(("<<", word))
+            elif operator and operator != "+":
+                command.targets.append((operator, word))
+                operator = "+"
+            else:
+                operator = ""
+                command.words.append(word)
+    for owner, mark in waiting:
+        at = _document(text, at, owner, mark)
+    for command in found:
+        _unwrap(command)
+    return found
+
+
+def _document(text: str, at: int, owner: Command, mark: str) -> int:
+    """Where the text behind a here-document goes on; its body is noted at its command."""
+    start = at
+    while at < len(text):
+        stop = text.find("\n", at)
+        stop = len(text) if stop < 0 else stop
+        if text[at : min(stop, at + len(mark) + 8)].strip() == mark:
+            owner.body = start, at
+            return min(stop + 1, len(text))
+        at = stop + 1
+    owner.body = start, len(text)
+    return len(text)
+
+
+def _unquoted(token: str) -> str:
+    if token[0] == "'" and len(token) > 1:
+        return token[1:-1]
+    if token[0] == '"' and len(token) > 1:
+        return token[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+    return token[1:] if token[0] == "\\" and len(token) > 1 else token
+
+
+def _unwrap(command: Command) -> None:
+    """Take off what stands before a program: assignments, `sudo`, `timeout 60`, brackets."""
+    words = command.words
+    while words:
+        first = words[0].text
+        if first.lstrip("({") != first:
+            bare = first.lstrip("({")
+            words[0] = _without_brackets(words[0], bare)
+            if not bare:
+                words.pop(0)
+        elif _ASSIGNED.match(first):
+            words.pop(0)
+        elif first in _WRAPPERS:
+            words.pop(0)
+            while words and (
+                words[0].text.startswith("-")
+                or words[0].text.rstrip("smh").replace(".", "").isdigit()
+            ):
+                words.pop(0)
+        else:
+            break
+    if words and words[-1].text.endswith(")") and "(" not in words[-1].text:
+        last = words[-1]
+        words[-1] = replace(last, text=last.text[:-1], end=last.end - 1)
+
+
+def _without_brackets(word: Word, text: str) -> Word:
+    return replace(word, text=text, start=word.start + len(word.text) - len(text))

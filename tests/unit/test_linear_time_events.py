@@ -1,0 +1,45 @@
+"""Reading what an agent did takes time linear in calls, results and prose, whatever they hold."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from memtree.extraction.events import calls, patches, prose, results, shell
+from memtree.extraction.events.fields import Field, groups
+from tests import hostile
+from tests.linear_time import Subject, slow
+
+SUBJECTS = {
+    "arguments": Subject(lambda text: groups("{" + text), hostile.as_it_is),
+    "a command": Subject(lambda text: list(shell.commands(Field(text))), hostile.as_it_is),
+    "a command in JSON": Subject(
+        lambda text: calls.called("run", json.dumps({"command": text})), hostile.as_it_is
+    ),
+    "an edit": Subject(
+        lambda text: calls.called("edit", json.dumps({"path": "a", "old": text, "new": text})),
+        hostile.as_it_is,
+    ),
+    "a patch": Subject(lambda text: list(patches.patched(Field(text))), hostile.as_it_is),
+    "prose": Subject(lambda text: prose.written(text, 0), hostile.as_it_is),
+    "prose with tags": Subject(lambda text: prose.written("<path>" + text, 0), hostile.as_it_is),
+    "a client's words": Subject(lambda text: list(prose.said(text)), hostile.as_it_is),
+    "a result": Subject(results.ended, hostile.as_it_is),
+    "a refusal": Subject(results.refused, hostile.as_it_is),
+    "an editor's answer": Subject(results.shown_file, hostile.as_it_is),
+}
+UNITS = (
+    "<path>", "<path>a</path>", "<parameter=path>", "<<<<<<< SEARCH\n", "=======\n", "```\n",
+    "a <<E\n", '{"', '\n{"', "*** Add File: a\n", "--- a\n+++ b\n", "cd x && ", "' ", '" ',
+    "Commit abcdef1 x ", "\nApplied edit to a", "1 failed, ", "Ran 1 test\n", "Error: ",
+    "a.c:1:1: ", "[File: a", "exit code ", "$(", "> a ", "\\u0041", '\\"', "[[", '["a",',
+    "open('a','w'", "<tool_call>{",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_no_shape_of_a_text_takes_more_than_its_share_of_time(name):
+    assert list(slow(SUBJECTS[name], hostile.shapes(*UNITS), 1 << 15)) == []
