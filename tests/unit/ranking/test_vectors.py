@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from memtree.ranking.vectors import VectorRows, are_packed, pack, unpack
+from memtree.ranking.vectors import VectorRows, are_packed, compared, pack, unpack
 
 Matrix = NDArray[np.float32]
 
@@ -191,3 +191,33 @@ def test_what_may_be_packed_vectors():
     assert not are_packed(b"\0\1\1" + b"x" * 7, 3)
     assert are_packed(b"", 0)
     assert not are_packed(b"x", 0)
+
+
+def test_what_all_rows_share_makes_none_of_them_near() -> None:
+    """All rows lie along the first axis, as if each began with the same name."""
+    dice = np.random.default_rng(5)
+    own = dice.normal(size=(40, 8)).astype(np.float32)
+    own[7] = 0
+    rows = VectorRows(8)
+    rows.extend(own + 8 * (own.any(axis=1, keepdims=True) * np.eye(8, dtype=np.float32)[0]))
+    query = own[3] * 0.1 + np.eye(8, dtype=np.float32)[0]
+    query /= np.linalg.norm(query)
+    kept = np.arange(40) != 7
+    assert rows.cosines(query)[kept].min() > 0.8
+    _, nearness = compared(rows[:], query, rows.mean)
+    unit = rows[:] - rows.mean
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    wanted = unit @ (query - rows.mean) / np.linalg.norm(query - rows.mean)
+    assert np.allclose(nearness[kept], wanted[kept], atol=1e-3)
+    assert nearness[kept].min() < -0.5
+    assert nearness[7] == 0
+
+
+def test_the_mean_is_that_of_all_rows_and_a_row_alone_is_near_to_nothing() -> None:
+    rows = VectorRows(3)
+    assert not rows.mean.any()
+    rows.extend(np.array([[2, 0, 0], [0, 3, 0]], np.float32))
+    rows.extend(np.array([[0, 0, 5]], np.float32))
+    assert np.allclose(rows.mean, 1 / 3)
+    alone = np.array([[1, 0, 0]], np.float32)
+    assert np.isfinite(compared(alone, alone[0], alone[0])).all()

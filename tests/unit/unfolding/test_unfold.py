@@ -54,7 +54,7 @@ class Tree:
 
     def ranked(self, query):
         lexical = self.corpus.lexicon.scores(terms.terms(query))
-        ranking = rank(lexical, None, self.corpus.short(100, 100))
+        ranking = rank(lexical, None)
         return RankedHistory(self.history, self.corpus, ranking)
 
     def unfold(self, query, budget, cut=None, head=0, split=ONE_SHOT):
