@@ -144,6 +144,10 @@ _EXPLAIN = object_of(
             ),
             description="Standing rules of the user that hold, the newest first.",
         ),
+        "work": array(
+            object_of(_PLACE),
+            description="Files and commands that the log of what was done names.",
+        ),
     },
     description="What was chosen and why; only with `explain`.",
 )
