@@ -118,6 +118,7 @@ async def test_explain_is_added_when_asked_for():
         "excerpts": [],
         "candidates": [],
         "rules": [],
+        "work": [],
     }
 
 

@@ -104,8 +104,9 @@ def folded(name: str) -> str:
 
 
 def groups(arguments: str, start: int = 0) -> list[Group]:
-    """The groups of arguments that are a JSON object; of other text one with the field `input`."""
-    if not arguments.lstrip().startswith("{"):
+    """The groups of arguments that are a JSON object or a list of them; of other text one with the
+    field `input`."""
+    if not arguments.lstrip().startswith(("{", "[{")):
         return [{"input": Field(arguments, start)}] if arguments.strip() else []
     return list(_flattened(_tree(arguments, start), {}, 0))
 

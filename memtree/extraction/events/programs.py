@@ -17,7 +17,8 @@ _READERS = frozenset(
     dirname realpath readlink open goto scroll_down scroll_up find_file search_dir search_file
     search view view_file locate lsof netstat ss dig nslookup ping curl wget http for while case
     function return exit clear help wait get-content select-string get-childitem dir where tput
-    jobs seq expr let read submit base64 zcat rev fold fmt pr yes : }
+    jobs seq expr let read submit set_cursors decompile disassemble base64 zcat rev fold fmt pr
+    yes : }
     """.split()
 )
 _TESTS = frozenset(

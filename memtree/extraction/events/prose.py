@@ -15,7 +15,7 @@ from memtree.extraction.events import programs, shell
 from memtree.extraction.events.calls import acted
 from memtree.extraction.events.event import COMMITTED, CREATED, EDITED, UNDONE, Action
 from memtree.extraction.events.fields import Field, Group, Span, folded, groups
-from memtree.extraction.events.patches import first_line, is_patch, patched
+from memtree.extraction.events.patches import is_patch, patched
 
 MAX_CALLS = 12  # of one message
 _KEYS = (
@@ -47,7 +47,7 @@ _SEEN = (
     b"Reverted ",
     b'{\\"',
 )
-_SHELL_WORDS = frozenset({"cat", "cd", "echo", "sed", "create", "rm"})
+_SHELL_WORDS = frozenset({"cat", "cd", "echo", "sed", "create", "rm", "edit", "insert"})
 _COMMITTED = re.compile(
     r"I committed the changes with git hash (?P<commit>[0-9a-f]{6,40}[^\n]{0,200})"
     r"|(?P<undone>I did `git reset[^`\n]{0,80}` to undo your last edits)"
@@ -186,13 +186,8 @@ def _fenced(text: str, start: int) -> Iterator[Action]:
     if language not in ("", "bash", "sh", "shell", "console", "zsh"):
         return
     block = text[begin:end]
-    first, _, rest = block.partition("\n")
-    words = first.split()
+    words = block.partition("\n")[0].split()
     if not words:
-        return
-    if words[0] in ("edit", "insert") and len(words) > 1 and words[1][:1].isdigit():
-        body = Field(rest.partition("\nend_of_")[0], start + begin + len(first) + 1)
-        yield Action(EDITED, "", None, first_line(body))
         return
     if not (language or programs.purpose(words) or words[0] in _SHELL_WORDS):
         return

@@ -35,6 +35,7 @@ _PAGERS = frozenset(
     head tail less more tee cat grep egrep sed awk wc sort uniq cut tr jq xargs
     """.split()
 )
+_EDIT = re.compile(r"\s{0,4}(?:edit|insert)(?: [\d:, ]{1,24})?\n")  # of the file that is open
 _WRITES_IN_CODE = re.compile(
     r"open\(\s?[rf]?['\"]([^'\"\n]{1,200})['\"],\s?(?:mode=)?['\"][wax]"
     r"|Path\(\s?[rf]?['\"]([^'\"\n]{1,200})['\"]\)\.write_"
@@ -47,6 +48,11 @@ def commands(source: Field) -> Iterator[Action]:
     text = source.text
     if is_patch(text):
         yield from patched(source)
+        return
+    if edit := _EDIT.match(text):
+        end = text.find("\nend_of_", edit.end() - 1)
+        new = first_line(source, edit.end(), len(text) if end < 0 else end)
+        yield Action(EDITED, "", None, new)
         return
     simple = split(text)
     ran: list[tuple[Command, int]] = []

@@ -77,6 +77,21 @@ def test_an_exit_code_may_stand_beside_the_output() -> None:
     assert [event.outcome.code for event in events(found)] == [4]
 
 
+def test_several_results_in_one_list_belong_to_their_commands() -> None:
+    results = [
+        {"query": "make; echo rc=$?", "result": "gcc\nrc=0", "success": True},
+        {"query": "pytest", "result": "1 failed, 2 passed", "success": True},
+        {"query": "tox", "result": "", "success": False},
+    ]
+    commands = json.dumps({"commands": ["make; echo rc=$?", "pytest", "tox"]})
+    found = history("Go.", calling(call("run", commands)), answering(json.dumps(results)))
+    assert [(event.text, event.outcome.bad) for event in events(found)] == [
+        ("make", False),
+        ("pytest", True),
+        ("tox", True),
+    ]
+
+
 def test_blocks_that_the_client_did_not_apply_are_proposals() -> None:
     asked = {"role": "assistant", "content": BLOCK}
     applied = {"role": "assistant", "content": f"{BLOCK}\n\n> Applied edit to a.py"}
