@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from memtree.ranking.bm25 import Lexicon
 from memtree.ranking.sketches import HASHES, Sketches, SketchIndex, sketches
 from memtree.ranking.speakers import Speakers
-from memtree.ranking.vectors import Matrix, VectorRows, unpack
-from memtree.tree.node import USER, Node, NodePlace
+from memtree.ranking.vectors import Matrix, VectorRows, compared, unpack
+from memtree.tree.node import Node, NodePlace
 
 Ints = NDArray[np.int32]
 LEAF_BYTES = 200  # of a leaf's place and its entries in lists
@@ -28,12 +28,14 @@ UNINDEXED = 2_000  # passages of final leaves that are looked through for their 
 class SegmentCosines:
     """How near passages are to a query in meaning, n of them.
 
-    `nearest`: the cosine of each passage's nearest segment, 0 without a vector. `embedded`: whether
-    it has a vector. `segments`: how many segments its whole message has. `deviation`: the standard
-    deviation of the cosines of all segments.
+    `nearest`: the cosine of each passage's nearest segment, 0 without a vector. `meaning`: that
+    after the mean of the history is taken off both (`vectors.compared`). `embedded`: whether the
+    passage has a vector. `segments`: how many its whole message has. `deviation`: the standard
+    deviation of the centred cosines of all segments.
     """
 
     nearest: Matrix
+    meaning: Matrix
     embedded: NDArray[np.bool_]
     segments: Ints
     deviation: float
@@ -113,14 +115,6 @@ class Corpus:
     @property
     def leaf(self) -> Ints:
         return self._column(5)
-
-    def short(self, limit: int, of_user: int) -> NDArray[np.bool_]:
-        """Whether each passage belongs to a message of fewer than `limit` tokens, or `of_user` for
-        messages of the user."""
-        if not len(self):
-            return np.zeros(0, np.bool_)
-        most = np.where(self.kind == USER, of_user, limit)
-        return np.asarray(self._of_message(self.tokens) < most)
 
     @property
     def messages(self) -> int:
@@ -209,27 +203,32 @@ class Corpus:
             self._rows = np.concatenate([self._rows, firsts])
 
     def cosines(self, query: Matrix) -> SegmentCosines:
-        """Compare the query with all segments; one pass over the vectors."""
-        cosines = np.zeros(len(self), np.float32)
+        """Compare a query with all segments: two passes over the vectors."""
+        nearest, meaning = np.zeros((2, len(self)), np.float32)
         has_vector = np.zeros(len(self), np.bool_)
         segments = np.zeros(len(self), np.int32)
-        indexed = len(self._rows)
-        parts = [self._vectors.cosines(query)] if indexed else []
-        if indexed:
-            cosines[:indexed] = np.maximum.reduceat(parts[0], self._rows)
-            segments[:indexed] = np.diff(self._rows, append=len(self._vectors))
-        has_vector[:indexed] = True
-        for index, (rows, counts) in self._ahead.items():
-            low, high = self._firsts[index], self._firsts[index + 1]
-            parts.append(rows @ query)
-            cosines[low:high] = np.maximum.reduceat(parts[-1], _starts(counts))
-            segments[low:high] = counts
-            has_vector[low:high] = True
+        mean = self._vectors.mean
+        parts = []
+        for passages, rows, firsts in self._vectored_parts():
+            cosines, centred = compared(rows, query, mean)
+            parts.append(centred)
+            nearest[passages] = np.maximum.reduceat(cosines, firsts)
+            meaning[passages] = np.maximum.reduceat(centred, firsts)
+            segments[passages] = np.diff(firsts, append=len(rows))
+            has_vector[passages] = True
         deviation = float(np.concatenate(parts).std()) if parts else 0.0
-        return SegmentCosines(cosines, has_vector, self._of_message(segments), deviation)
+        return SegmentCosines(nearest, meaning, has_vector, self._of_message(segments), deviation)
+
+    def _vectored_parts(self) -> Iterator[tuple[slice, Matrix, Ints]]:
+        """Runs of passages with vectors: their rows, and the first row of each passage."""
+        if len(self._rows):
+            yield slice(0, len(self._rows)), self._vectors[:], self._rows
+        for index, (rows, counts) in self._ahead.items():
+            if len(counts):
+                yield slice(self._firsts[index], self._firsts[index + 1]), rows, _starts(counts)
 
     def _of_message(self, numbers: Ints) -> Ints:
-        """For each passage the sum of these numbers, one a passage, over its whole message."""
+        """Sum numbers, one a passage, over the whole message of each passage."""
         sums = np.bincount(self.message, weights=numbers).astype(np.int32)
         return np.asarray(sums[self.message])
 

@@ -1,11 +1,10 @@
 """Which passages matter for a query: words and meaning, smoothed, then fused by rank (RRF).
 
-Each of the two scores is smoothed over neighbouring short passages (0.3 / 0.15 at distance 1 / 2),
-since a short turn is understood by its neighbours. Long ones are stepped over: the neighbour of a
-user's request is the request before it, not a piece of the long answer between them. By meaning a
-passage has the better of its own place and its place with what its neighbours lent: what says all
-by itself must not fall behind those that stand in a group. Then reciprocal rank fusion with k = 10,
-which holds from short chats to a million tokens where sums of z-scores collapse.
+Each of the two scores is smoothed over neighbouring passages (0.3 / 0.15 at distance 1 / 2), since
+a turn is understood by its neighbours. By meaning a passage has the better of its own place and its
+place with what its neighbours lent: what says all by itself must not fall behind those that stand
+in a group. Then reciprocal rank fusion with k = 10, which holds from short chats to a million
+tokens where sums of z-scores collapse.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ RRF_K = 10.0
 NEAR, FAR = 0.3, 0.15
 
 Scores = NDArray[np.float32]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,34 +29,24 @@ class Ranking:
     cosine: Scores | None
 
 
-def rank(
-    lexical: Scores,
-    cosine: Scores | None,
-    short: Flags,
-    weights: Scores | None = None,
-) -> Ranking:
+def rank(lexical: Scores, cosine: Scores | None, weights: Scores | None = None) -> Ranking:
     """Fuse the scores of all passages, in order of the history. `cosine`: how near they are in
-    meaning, where more than 0. `short`: of short messages. `weights`: factors of both scores, 1
-    where None."""
+    meaning, where more than 0. `weights`: factors of both scores, 1 where None."""
     factors = np.float32(1) if weights is None else weights
-    fused = _by_rank(smooth(lexical * factors, short))
+    fused = _by_rank(smooth(lexical * factors))
     if cosine is not None:
         own = np.maximum(cosine, 0) * factors
-        fused = fused + np.maximum(_by_rank(own), _by_rank(smooth(own, short)))
+        fused = fused + np.maximum(_by_rank(own), _by_rank(smooth(own)))
     return Ranking(fused, lexical, cosine)
 
 
-def smooth(scores: Scores, short: Flags) -> Scores:
-    """Lend each short passage some of the score of the short ones before and after it."""
-    rows = np.flatnonzero(short)
-    own = scores[rows]
-    lent = np.zeros_like(own)
-    for distance, share in ((1, NEAR), (2, FAR)):
-        if len(own) > distance:
-            lent[distance:] += share * own[:-distance]
-            lent[:-distance] += share * own[distance:]
+def smooth(scores: Scores) -> Scores:
+    """Lend each passage some of the score of those before and after it."""
     smoothed = scores.astype(np.float32)
-    smoothed[rows] += lent
+    for distance, share in ((1, NEAR), (2, FAR)):
+        if len(scores) > distance:
+            smoothed[distance:] += share * scores[:-distance]
+            smoothed[:-distance] += share * scores[distance:]
     return smoothed
 
 

@@ -4,7 +4,7 @@
     rows, counts = unpack(data, 2, 384)
     vectors = VectorRows(384)
     vectors.extend(rows)
-    vectors.cosines(query)                   # (n,), in the order the rows were added
+    compared(vectors[:], query, vectors.mean)   # cosines, and centred ones, in the order of rows
 
 At rest stand the number of rows of each passage, a byte each, and then the rows; where each passage
 has one row, the rows alone, as all were kept before passages had segments.
@@ -25,6 +25,7 @@ Matrix = NDArray[np.float32]
 Counts = NDArray[np.int32]
 
 LEVELS = 127
+_TINY = 1e-6  # of a product of squared lengths, so that nothing is divided by 0
 
 
 def pack(matrix: Matrix, counts: Sequence[int]) -> bytes:
@@ -82,6 +83,7 @@ class VectorRows:
         self.dimensions = dimensions
         self._buffer: Matrix = np.empty((0, dimensions), np.float32)
         self._rows: Matrix = self._buffer  # the part of the buffer that is filled
+        self._sum = np.zeros(dimensions)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -103,19 +105,32 @@ class VectorRows:
             buffer[:begin] = self._rows
             self._buffer = buffer
         self._buffer[begin:end] = _unit(matrix)
+        self._sum = self._sum + self._buffer[begin:end].sum(axis=0, dtype=np.float64)
         self._rows = self._buffer[:end]
+
+    @property
+    def mean(self) -> Matrix:
+        """The mean of all rows, (dimensions,); zeros without rows."""
+        return np.asarray(self._sum / max(1, len(self)), np.float32)
 
     def __getitem__(self, rows: slice) -> Matrix:
         return self._rows[rows]
 
-    def cosines(self, query: Matrix) -> Matrix:
-        """Cosine of `query`, of shape (dimensions,), with each row: shape (rows,).
 
-        10,000 rows of 384 numbers take 0.1 ms on one core.
-        """
-        if query.shape != (self.dimensions,):
-            raise ValueError(f"expected a query of {self.dimensions}, got shape {query.shape}")
-        return np.asarray(self._rows @ _unit(query[None])[0], np.float32)
+def compared(rows: Matrix, query: Matrix, mean: Matrix) -> tuple[Matrix, Matrix]:
+    """Cosine of each row with a query, (rows,), and the same after `mean` is taken off both. Rows
+    are of unit length, or zero: those have 0 and 0.
+
+    What all rows of a history share (a name before each message, the subject, the style) makes
+    them near to a question that has it as well, and short ones the nearest.
+    """
+    query = _unit(query[None])[0]
+    cosines, along = rows @ query, rows @ mean
+    own, shared = float(query @ mean), float(mean @ mean)
+    lengths = np.sqrt(np.maximum((1 - 2 * along + shared) * (1 - 2 * own + shared), _TINY))
+    nearness = (cosines - along - own + shared) / lengths
+    centred = np.where((cosines != 0) | (along != 0), nearness, 0).astype(np.float32)
+    return cosines, centred
 
 
 def _peaked(matrix: Matrix) -> Matrix:

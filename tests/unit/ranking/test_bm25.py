@@ -183,7 +183,6 @@ def test_vectors_may_come_in_any_order(grown):
     assert near.embedded.all()
     wanted = np.concatenate([matrices[leaf.id][:, 0] for leaf in leaves])
     assert np.allclose(near.nearest, wanted, atol=0.02)
-    assert near.deviation == pytest.approx(wanted.std(), abs=0.01)
     assert np.array_equal(near.segments, np.bincount(corpus.message)[corpus.message])
 
 
@@ -192,7 +191,7 @@ def test_a_passage_is_as_near_as_its_nearest_segment(grown):
     _, leaves, _ = grown
     corpus, rng = corpus_of(leaves), np.random.default_rng(2)
     query = np.array([0, 1, 0, 0], np.float32)
-    nearest, segments, all_cosines = [], [], []
+    nearest, segments = [], []
     for number, leaf in enumerate(reversed(leaves)):
         counts = [1 + (number + at) % 3 * (number % 2) for at in range(len(leaf.passages))]
         rows = rng.normal(size=(sum(counts), 4)).astype(np.float32)
@@ -201,24 +200,12 @@ def test_a_passage_is_as_near_as_its_nearest_segment(grown):
         parts = np.split(rows, ends[:-1])
         nearest = [*(part[:, 1].max() for part in parts), *nearest]
         segments = [*counts, *segments]
-        all_cosines += rows[:, 1].tolist()
         corpus.add_vectors({leaf.id: vectors.pack(rows, counts)})
         near = corpus.cosines(query)
         assert np.allclose(near.nearest[near.embedded], nearest, atol=0.02)
-        assert near.deviation == pytest.approx(np.std(all_cosines), abs=0.01)
     assert near.embedded.all()
     of_message = np.bincount(corpus.message, weights=segments)
     assert np.array_equal(near.segments, of_message[corpus.message])
-
-
-def test_short_messages_are_longer_where_the_user_wrote_them(grown):
-    history, leaves, _ = grown
-    corpus = corpus_of(leaves)
-    sizes = np.bincount(corpus.message, weights=corpus.tokens)[corpus.message]
-    mine = np.array([history.facts[message].role == "user" for message in corpus.message])
-    middle = int(np.median(sizes))
-    assert list(corpus.short(middle, 0)) == list(~mine & (sizes < middle))
-    assert list(corpus.short(0, middle)) == list(mine & (sizes < middle))
 
 
 def test_a_corpus_knows_how_many_messages_it_holds_whole(grown):

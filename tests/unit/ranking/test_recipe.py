@@ -71,17 +71,6 @@ def test_a_long_answer_does_not_pass_a_short_message_by_its_many_segments():
     assert best(history, corpus, "zzzz", query) == short
 
 
-def test_a_request_lends_to_the_next_one_over_a_long_answer():
-    turns = []
-    for n in range(12):
-        turns += [("user", "ottoman" if n == 5 else "please"), ("assistant", prose(n, 400))]
-    history, corpus = told(*turns)
-    fused = ranking(history, corpus, "ottoman", None).fused
-    scores = {int(m): float(fused[corpus.message == m].max()) for m in corpus.message}
-    assert scores[10] > scores[8] > scores[6] > scores[4] == 0
-    assert scores[9] == scores[11] == 0
-
-
 def test_of_a_named_speaker_ones_own_words_come_first():
     """Both say as much of gardens, and each names the other."""
     turns = []

@@ -64,7 +64,7 @@ class Past:
     def chosen(
         self, query=QUESTION, plan=None, *, earlier=(), room=1_000, cosine=None, relevant=0.3
     ):
-        ranking = rank(self.lexical(query), cosine, self.corpus.short(100, 100))
+        ranking = rank(self.lexical(query), cosine)
         return self.chosen_by(ranking, plan, earlier, room, relevant)
 
     def chosen_by(self, ranking, plan=None, earlier=(), room=1_000, relevant=0.3):
