@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from benchmarks import (
     captures,
     categories,
     cost,
+    cuts,
     dates,
     dialect_captures,
     dialect_cost,
@@ -41,6 +44,7 @@ from benchmarks import (
     midepoch,
     needles,
     noise,
+    overhead,
     prefix,
     provisional,
     reading,
@@ -55,15 +59,20 @@ from benchmarks import (
     spending,
     structured_extraction,
     summaries,
+    titles,
     topology,
+    trail,
     workers,
 )
 from benchmarks.data import Data, MissingData
 from benchmarks.subject import Bench
 
 VARIABLE = "MEMTREE_BENCH_DATA"
-ALL = {
+Benchmark = Callable[[Bench], Coroutine[Any, Any, tuple[list[report.Row], list[str]]]]
+ALL: dict[str, Benchmark] = {
     "locomo": locomo.run,
+    "realtalk": partial(locomo.run, name="realtalk"),
+    "plus": partial(locomo.run, name="plus"),
     "beam": beam.run,
     "needles": needles.run,
     "session": session.run,
@@ -77,6 +86,8 @@ ALL = {
     "prefix": prefix.run,
     "midepoch": midepoch.run,
     "spending": spending.run,
+    "overhead": overhead.run,
+    "cuts": cuts.run,
     "provisional": provisional.run,
     "summaries": summaries.run,
     "rules": rules.run,
@@ -91,6 +102,8 @@ ALL = {
     "appointments": appointments.run,
     "kept": kept.run,
     "reading": reading.run,
+    "trail": trail.run,
+    "titles": titles.run,
     "server": server.run,
     "shadow": shadow.run,
     "workers": workers.run,

@@ -28,6 +28,12 @@ from memtree.text import tokens
 BEAM_SIZES = ("100k", "500k", "1m")
 ADVERSARIAL = "adversarial"
 _CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: ADVERSARIAL}
+_CUES = {1: "causal", 2: "state", 3: "goal", 4: "value"}
+TALKS = {  # talks between two people: their file, and the names of its categories
+    "locomo": ("locomo_dev", _CATEGORIES),
+    "realtalk": ("realtalk_dev", _CATEGORIES),
+    "plus": ("locomo_plus_dev", _CUES),
+}
 _TURN = re.compile(r"D(\d+):(\d+)")
 
 
@@ -63,11 +69,34 @@ class Capture:
 
 
 @dataclass(frozen=True, slots=True)
+class Needle:
+    """A message to plant in a long history; `role`: user, assistant or tool."""
+
+    role: str
+    text: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
 class Data:
     root: Path
 
     def locomo(self) -> Iterator[Conversation]:
-        yield from map(_locomo, self._read("locomo_dev"))
+        yield from self.talks("locomo")
+
+    def talks(self, name: str) -> Iterator[Conversation]:
+        """Read the talks of one set; all of them have LoCoMo's form."""
+        file, categories = TALKS[name]
+        for talk in self._read(file):
+            yield _talk(talk, categories)
+
+    def hard_needles(self) -> list[Needle]:
+        """Read short messages to plant, each with a question in other words."""
+        path = self.root / "needles_hard.json"
+        try:
+            return [Needle(*fields) for fields in json.loads(path.read_text("utf-8"))]
+        except FileNotFoundError as error:
+            raise MissingData(f"there is no {path}") from error
 
     def beam(self, size: str) -> Iterator[Conversation]:
         yield from map(_beam, self._read(f"beam_{size}_dev"))
@@ -139,7 +168,7 @@ def _renumbered(message: Message, index: int) -> Message:
     return Message.of(fields)
 
 
-def _locomo(one: dict[str, Any]) -> Conversation:
+def _talk(one: dict[str, Any], categories: dict[int, str]) -> Conversation:
     talk = one["conversation"]
     messages: list[Message] = []
     texts: dict[tuple[int, int], tuple[str, str]] = {}
@@ -154,7 +183,7 @@ def _locomo(one: dict[str, Any]) -> Conversation:
             texts[_turn_ids(turn["dia_id"])[0]] = (role, turn["text"])
             messages.append(Message.of({"role": role, "content": content}))
     probes = tuple(
-        Probe(qa["question"], _CATEGORIES[qa["category"]], _by_role(found), _answer(qa))
+        Probe(qa["question"], categories[qa["category"]], _by_role(found), _answer(qa))
         for qa in one["qa"]
         if (found := [texts[id_] for id_ in _evidence_ids(qa["evidence"]) if id_ in texts])
     )

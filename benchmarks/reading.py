@@ -1,79 +1,106 @@
 """What a model reads: how much of the excerpts of a memory message repeats, how many are fragments,
-how many stand below a summary of few messages, and whether a file that was read again stands there
-in its newest version.
+how many stand below a summary of few messages, how many summary lines say nothing, and whether a
+file that was read again stands there in its newest version.
 
-Measured over whole answers of coding sessions, chats, stories and agents, one-shot and at the
-beginning of an epoch, as the text and `explain` say it.
+Measured over whole answers of coding sessions, chats, talks, stories and agents, one-shot and at
+the beginning of an epoch, as the text and `explain` say it. The path is asked from 4,000 on.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import stories
-from benchmarks.data import Conversation
 from benchmarks.invariants import named_part
-from benchmarks.midepoch import WINDOW
+from benchmarks.kinds import samples
+from benchmarks.particular import Particular
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, asked, open_subject
 from memtree.conversation.message import Message
+from memtree.text import tokens
 
-FEW, SHORT, NEAR = 20, 15, 0.8  # messages; tokens; share of the three-word runs of the shorter
-REPEATED_GOAL, SHORT_GOAL, PATH_GOAL = 3.0, 10.0, 95.0
-CODING_TOKENS = 105_000
+SHORT, NEAR = 15, 0.8  # tokens; share of the three-word runs of the shorter
+FEW, MANY, SMALL_TALK = 20, 200, 25  # messages; messages where the mean is under so many tokens
+REPEATED_GOAL, FRAGMENTS_GOAL, PATH_GOAL, EMPTY_GOAL = 3.0, 10.0, 95.0, 5.0
 READS = 6
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(slots=True)
 class Reading:
-    """Sums over the excerpts of some answers."""
+    """Sums over the excerpts and summary lines of some answers; `most`: messages of a summary that
+    an excerpt may stand under."""
 
+    most: int = FEW
     tokens: int = 0
     repeated: int = 0
     pieces: int = 0
-    short: int = 0
+    fragments: int = 0
     below: int = 0
-    used: list[float] = field(default_factory=list)
+    lines: int = 0
+    empty: int = 0
 
     def add(self, posted: Sequence[Message], explain: dict[str, Any]) -> None:
         ranges = {node["id"]: node["messages"] for node in explain["nodes"]}
         runs: list[Counter[tuple[str, ...]]] = []
         for excerpt in explain["excerpts"]:
-            text = _text(posted, excerpt)
+            whole = named_part(posted[excerpt["message"]].fields, excerpt["part"])
+            text = whole[excerpt["start"] : excerpt["end"]]
             if not text.strip() or excerpt["reason"] == "rule":
                 continue  # rules have a list of their own
             own = _runs(text)
             self.tokens += excerpt["tokens"]
             self.pieces += 1
-            self.short += excerpt["tokens"] < SHORT
-            self.below += any(_few(ranges.get(id_)) for id_ in excerpt["path"])
+            self.fragments += excerpt["tokens"] < SHORT and text.strip() != whole.strip()
+            self.below += any(self._is_near(ranges.get(id_)) for id_ in excerpt["path"])
             if any(_near(own, other) for other in runs):
                 self.repeated += excerpt["tokens"]
             runs.append(own)
 
+    def add_lines(self, nodes: Sequence[Mapping[str, Any]], particular: Particular) -> None:
+        """A bare range is no empty line."""
+        for family in families(nodes):
+            for at, line in enumerate(family):
+                beside = family[:at] + family[at + 1 :]
+                self.lines += bool(line)
+                self.empty += bool(line) and not particular.says(line, beside)
+
+    def _is_near(self, messages: Sequence[int] | None) -> bool:
+        return messages is not None and messages[1] - messages[0] < self.most
+
     def rows(self, name: str, judged: bool = True) -> Iterator[Row]:
         repeated = 100 * self.repeated / max(1, self.tokens)
         yield Row(f"{name}: excerpt tokens that repeat", repeated, "%", REPEATED_GOAL, True)
-        short = 100 * self.short / max(1, self.pieces)
-        yield Row(f"{name}: pieces under {SHORT} tokens", short, "%", SHORT_GOAL, True)
+        fragments = 100 * self.fragments / max(1, self.pieces)
+        yield Row(f"{name}: fragments under {SHORT} tokens", fragments, "%", FRAGMENTS_GOAL, True)
         below = 100 * self.below / max(1, self.pieces)
         goal = PATH_GOAL if judged else None
-        yield Row(f"{name}: excerpts under a summary of {FEW} messages", below, "%", goal)
+        label = f"{name}: excerpts under a summary of {self.most} messages"
+        yield Row(label, below, "%", goal)
         yield Row(f"{name}: excerpts", self.pieces)
+        if self.lines:
+            empty = 100 * self.empty / self.lines
+            goal = None if name.startswith("stories") else EMPTY_GOAL  # the scenes come again
+            yield Row(f"{name}: lines that say nothing", empty, "%", goal, True)
+            yield Row(f"{name}: lines with words", self.lines)
 
 
-def _text(posted: Sequence[Message], excerpt: dict[str, Any]) -> str:
-    whole = named_part(posted[excerpt["message"]].fields, excerpt["part"])
-    return whole[excerpt["start"] : excerpt["end"]]
-
-
-def _few(messages: Sequence[int] | None) -> bool:
-    return messages is not None and messages[1] - messages[0] < FEW
+def families(nodes: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Return the lines under each parent; `nodes`: in the order of the text, with their depth."""
+    made: list[list[str]] = []
+    open_: list[list[str]] = []
+    for node in nodes:
+        depth = int(node["depth"])
+        del open_[depth + 1 :]
+        while len(open_) <= depth:
+            open_.append([])
+            made.append(open_[-1])
+        open_[depth].append(str(node["headline"] or ""))
+    return made
 
 
 def _runs(text: str) -> Counter[tuple[str, ...]]:
@@ -86,48 +113,30 @@ def _near(one: Counter[tuple[str, ...]], other: Counter[tuple[str, ...]]) -> boo
     return shorter > 0 and (one & other).total() >= NEAR * shorter
 
 
+def path_limit(messages: Sequence[Message]) -> int:
+    """Return how many messages a summary above an excerpt may have."""
+    sizes = tokens.count_many([message.text for message in messages])
+    return MANY if sum(sizes) < SMALL_TALK * len(sizes) else FEW
+
+
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
-    rows: list[Row] = []
+    found: dict[str, Reading] = {}
+    particular: dict[str, Particular] = {}
     async with open_subject(bench.keep, "reading") as subject:
-        for name, chats, target in _kinds(bench):
-            for mode in ("fresh", "stable"):
-                reading = Reading()
-                for chat in chats:
-                    await subject.learn(chat.id, chat.messages)
-                    for question in _questions(chat):
-                        ask = asked(f"{chat.id} {mode}", chat.messages, question, target)
-                        ask = replace(ask, tenant=chat.id, mode=mode, window=WINDOW)
-                        answer, _ = await subject.answered(ask, f"{chat.id}, {mode}")
-                        reading.add(ask.messages, answer.explain())
-                rows += reading.rows(f"{name} at {target // 1000}k, {mode}")
+        async for sample in samples(bench, subject):
+            chat = sample.chat
+            reading = found.setdefault(sample.name, Reading())
+            reading.most = path_limit(chat.messages)
+            if chat.id not in particular:
+                particular[chat.id] = Particular(chat.messages)
+            reading.add(sample.posted, sample.explain)
+            reading.add_lines(sample.explain["nodes"], particular[chat.id])
+        rows = [row for name, reading in found.items() for row in reading.rows(name)]
         rows += await _read_again(subject)
     return [
         *rows,
         *promises(subject.tally.answers, len(subject.tally.broken)),
     ], subject.tally.broken
-
-
-def _kinds(bench: Bench) -> Iterator[tuple[str, Sequence[Conversation], int]]:
-    session = bench.data.coding_session()
-    size, end = 0, 0
-    while end < len(session) and size < CODING_TOKENS:
-        size += len(session[end].text) // 4
-        end += 1
-    yield "coding", [Conversation("coding", session[:end])], 20_000
-    yield "chats", list(bench.data.beam("100k"))[:2], 8_000
-    yield "talks", list(bench.data.locomo())[:2], 4_000
-    yield "stories", [Conversation("story", tuple(stories.story(30_000, 3)))], 4_000
-    runs = sorted(bench.data.trajectories(), key=lambda one: -len(one.messages))[:4]
-    yield "agents", runs, 4_000
-
-
-def _questions(chat: Conversation) -> list[str]:
-    """Questions of the data set, or what people ask: about what was said in the middle."""
-    if chat.probes:
-        return [probe.question for probe in chat.probes[:6]]
-    spoken = [m.text for m in chat.messages if m.role == "user" and len(m.text) > 40] or ["?"]
-    picked = [spoken[len(spoken) * at // 4] for at in (1, 2, 3)]
-    return [f"What did we decide about this: {text[:200]}" for text in picked]
 
 
 async def _read_again(subject: Subject) -> list[Row]:
