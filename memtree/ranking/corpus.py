@@ -28,10 +28,10 @@ UNINDEXED = 2_000  # passages of final leaves that are looked through for their 
 class SegmentCosines:
     """How near passages are to a query in meaning, n of them.
 
-    `nearest`: the cosine of each passage's nearest segment, 0 without a vector. `meaning`: the same
-    when the mean of the history is taken off both (`vectors.compared`). `embedded`: whether it has a
-    vector. `segments`: how many segments its whole message has. `deviation`: the standard deviation
-    of the centred cosines of all segments.
+    `nearest`: the cosine of each passage's nearest segment, 0 without a vector. `meaning`: that
+    after the mean of the history is taken off both (`vectors.compared`). `embedded`: whether the
+    passage has a vector. `segments`: how many its whole message has. `deviation`: the standard
+    deviation of the centred cosines of all segments.
     """
 
     nearest: Matrix
@@ -203,7 +203,7 @@ class Corpus:
             self._rows = np.concatenate([self._rows, firsts])
 
     def cosines(self, query: Matrix) -> SegmentCosines:
-        """Compare a query, of unit length, with all segments: two passes over the vectors."""
+        """Compare a query with all segments: two passes over the vectors."""
         nearest, meaning = np.zeros((2, len(self)), np.float32)
         has_vector = np.zeros(len(self), np.bool_)
         segments = np.zeros(len(self), np.int32)

@@ -1,7 +1,7 @@
 """Which passages matter for a query: words and meaning, smoothed, then fused by rank (RRF).
 
-Each of the two scores is smoothed over neighbouring passages (0.3 / 0.15 at distance 1 / 2), since a
-turn is understood by its neighbours. By meaning a passage has the better of its own place and its
+Each of the two scores is smoothed over neighbouring passages (0.3 / 0.15 at distance 1 / 2), since
+a turn is understood by its neighbours. By meaning a passage has the better of its own place and its
 place with what its neighbours lent: what says all by itself must not fall behind those that stand
 in a group. Then reciprocal rank fusion with k = 10, which holds from short chats to a million
 tokens where sums of z-scores collapse.

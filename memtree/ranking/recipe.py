@@ -1,8 +1,8 @@
 """How the passages of a history are ranked for a query: the one place where it is put together.
 
 Words (BM25) and meaning (the nearest segment's cosine without what the whole history shares, less
-what so many segments reach by chance), both smoothed over neighbours and fused by rank. docs/decisions/0049 holds what else was
-tried.
+what so many segments reach by chance), both smoothed over neighbours and fused by rank.
+docs/decisions/0049 holds what else was tried.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking, rank
 from memtree.text import terms
 
-TINY = 1e-9
 SPEAKER = 1.5  # times the score, for passages of the one speaker that a question names; at 2 fewer
 # questions that name the wrong one find their evidence (LoCoMo adversarial at 4k 98.7, then 97.5)
 
@@ -42,7 +41,7 @@ def ranking(
         weights = np.where(says, np.float32(SPEAKER), np.float32(1))
     if vector is None:
         return rank(lexical, None, weights)
-    near = corpus.cosines(vector / max(float(np.linalg.norm(vector)), TINY))
+    near = corpus.cosines(vector)
     if not near.embedded.any():
         return rank(lexical, None, weights)
     meaning = near.meaning - near.deviation * expected_maxima(near.segments)

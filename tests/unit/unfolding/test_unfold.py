@@ -409,7 +409,7 @@ def test_long_answers_give_a_line_each_beside_what_the_user_said(advice):
 
 def test_the_best_passage_of_all_comes_before_the_shares(advice):
     """Whoever wrote it: it would not be shown as text of the user, nor as a line."""
-    found = advice.unfold(f"{QUESTION_WORDS} " + prose(310, 12), 1_500)
+    found = advice.unfold(f"{QUESTION_WORDS} " + prose(310, 5), 1_500)
     assert NEEDLE in found.text
     assert found.chosen[0].reason == "excerpt"
 
