@@ -29,6 +29,7 @@ _TELLS = 1.5  # what a part of a headline is worth that says something
 _SHORT = 12  # tokens of a headline that has room for names
 # What a phrase of talk is worth: with nothing particular in it, for each word that is, and for each
 # of these that the leaf says again.
+_HEARD = 12  # clauses of a talk, the best ones
 _DULL, _TELLING, _AGAIN = -2.5, 0.4, 0.4
 _WORD = re.compile(r"\w+")
 _TIME = re.compile(r"\b[0-9]{2}:[0-9]{2}:[0-9]{2}\b")
@@ -60,33 +61,33 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
 def _talk(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     """The headline of a talk between people, who say more that could stand anywhere than not: what
     is particular, and what they come back to. `names`: without those who speak."""
-    said = [set(telling_words(clause.text, names)) for clause in clauses]
+    heard = sorted(clauses, key=lambda clause: -_worth(clause))[:_HEARD]
+    said = [set(telling_words(clause.text)) for clause in heard]
     often = Counter(word for words in said for word in words)
 
     def interest(words: set[str]) -> float:
         again = sum(often[word] > 1 for word in words)
         return _TELLING * min(len(words), 4) + _AGAIN * min(again, 3) if words else _DULL
 
-    worth = {
-        id(clause): _worth(clause) + interest(words)
-        for clause, words in zip(clauses, said, strict=True)
-    }
+    scored = [
+        (_worth(clause) + interest(words), clause)
+        for clause, words in zip(heard, said, strict=True)
+    ]
     phrases: list[tuple[float, str]] = []
-    for clause in sorted(clauses, key=lambda clause: -worth[id(clause)])[:_LOOKED_AT]:
+    for worth, clause in sorted(scored, key=lambda pair: -pair[0]):
+        if len(phrases) > 1 and worth < phrases[0][0] - 0.5:
+            break
         phrase, lost = _said(clause, HEADLINE)
         if phrase:
-            words = set(telling_words(phrase, names))
             short = 0.6 * max(0, 5 - len(borders.units(phrase)))
-            phrases.append((_worth(clause) + interest(words) - lost - short, phrase))
-    phrases.sort(key=lambda pair: -pair[0])
-    themes = _apart(
-        names[:2],
-        sorted(filter(lambda word: often[word] > 1, often), key=lambda word: (-often[word], word)),
-    )
+            worth = _worth(clause) + interest(set(telling_words(phrase))) - lost - short
+            phrases.append((worth, phrase))
+            phrases.sort(key=lambda pair: -pair[0])
+    again = sorted((word for word in often if often[word] > 1), key=lambda w: (-often[w], w))
+    about = [*names[:2], *_apart(names[:2], again)[:2]]
     if not phrases:
-        return listed([*names, *themes], HEADLINE)
-    first = phrases[0][1]
-    return _joined(first, phrases[1:]) or _with_names(first, [*names[:2], *themes[:2]])
+        return listed(about, HEADLINE)
+    return _joined(phrases[0][1], phrases[1:]) or _with_names(phrases[0][1], about)
 
 
 def _apart(names: Sequence[str], words: Iterable[str]) -> list[str]:

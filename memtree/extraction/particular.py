@@ -19,6 +19,7 @@ _PIECE = re.compile(r"; | -> | \(|\)")
 _WORD = re.compile(r"[^\W_][^\W]*(?:['’][^\W_]+)*")
 # Which lines an output has, or how many, says nothing of what stands in them.
 _LINES = re.compile(r"\blines? [0-9]+(?:-[0-9]+)?\b|\b[0-9]{1,9} (?:more )?lines?\b")
+_GENITIVE = ("'s", "’s")
 ERRORS = ("Error", "Exception")
 # Common words of scripts without spaces, the longest first: they are cut out of a run.
 _UNSPACED_WORDS = re.compile(
@@ -44,12 +45,14 @@ def particular(text: str, anchors: Sequence[str] = (), siblings: Sequence[str] =
 def telling_words(text: str, anchors: Iterable[str] = ()) -> Iterator[str]:
     """The words of a line that may tell it from others, in lower case, in order."""
     names = {word.lower() for anchor in anchors for word in _WORD.findall(anchor)}
-    for piece in _PIECE.split(_LINES.sub(" ", text)):
-        said, speaker = piece, speaker_of(piece)
+    if "line" in text:
+        text = _LINES.sub(" ", text)
+    for piece in _PIECE.split(text):
+        said, speaker = piece, speaker_of(piece) if ":" in piece or "：" in piece else ""
         if speaker and not speaker.endswith(ERRORS):
             said = piece[len(speaker) + 1 :]
         for number, found in enumerate(_WORD.findall(said)):
-            word = found.removesuffix("'s").removesuffix("’s")
+            word = found[:-2] if found[-2:] in _GENITIVE else found
             if _tells(word, names, first=number == 0):
                 yield word.lower()
 
@@ -57,7 +60,7 @@ def telling_words(text: str, anchors: Iterable[str] = ()) -> Iterator[str]:
 def _tells(word: str, names: set[str], first: bool) -> bool:
     if is_common(word):
         return False
-    if UNSPACED.search(word):
+    if not word.isascii() and UNSPACED.search(word):
         return max(map(len, _UNSPACED_WORDS.split(word))) > 1
     if len(word) > 2 or word.lower() in names:
         return True

@@ -38,7 +38,7 @@ NODE_BODY = (120, 160, 200, 300)  # levels 1, 2, 3, and above
 NODE_ANCHORS = (16, 20, 24)
 # One more with each change of what this room makes: stored summaries of an older version are made
 # anew when their history is posted. 1 had no number in the store.
-VERSION = 3
+VERSION = 4
 NOTHING = "without text"  # ends the headline of what holds no word
 LEAST = -0.5  # of a clause that stands in a body beside others
 BYTES = 4.1  # UTF-8 bytes a token of o200k, a first guess that one count corrects

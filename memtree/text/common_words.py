@@ -9,6 +9,8 @@ depend on those.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from memtree.text.languages import SMALL_WORDS
 from memtree.text.terms import STOP_WORDS
 
@@ -127,6 +129,7 @@ COMMON_WORDS = STOP_WORDS | CHAT_WORDS | SMALL_WORDS | _GENERAL
 _ENDINGS = ("ingly", "ings", "ing", "ed", "ly", "er", "est", "s")
 
 
+@lru_cache(maxsize=1 << 14)  # most words of a talk come again
 def is_common(word: str) -> bool:
     """Return True for a common word, with an apostrophe or an English ending as well.
 

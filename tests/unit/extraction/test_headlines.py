@@ -91,3 +91,23 @@ def test_a_parent_tells_its_children_apart_and_how_it_ended():
 def test_children_that_say_the_same_are_told_once():
     line = node_summary([CHILDREN[0], CHILDREN[0], CHILDREN[1]], 1).headline
     assert Counter(line.split("; ")).most_common(1)[0][1] == 1
+
+
+def test_talk_is_told_by_what_is_particular_in_it():
+    line = headline(
+        user("Mara: I guess I would have to think about that some more"),
+        assistant("Jon: Who knows what will happen in the end"),
+        user("Mara: The beekeeper gave us honey"),
+        assistant("Jon: I'll let you know how it works tomorrow"),
+    )
+    assert line == "Mara: The beekeeper gave us honey"
+
+
+def test_a_short_line_of_talk_names_what_it_comes_back_to_and_not_who_speaks():
+    line = headline(
+        user("Mara: My kayak is blue"),
+        assistant("Jon: A kayak would be too slow for me though"),
+        user("Mara: Its not that bad lol"),
+    )
+    assert "kayak" in line
+    assert "(Jon" not in line
