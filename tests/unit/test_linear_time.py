@@ -63,14 +63,7 @@ from memtree.text.normal_form import nfkc
 from memtree.text.pasted import own_words
 from memtree.text.spans import Span
 from memtree.tree import chunking, growth, passages
-from memtree.unfolding import (
-    duplicates,
-    labels,
-    own_lines,
-    quotes,
-    recall_block,
-    telling_lines,
-)
+from memtree.unfolding import labels, recall_block, telling_lines
 from memtree_proxy.chat.memories.chat_memory_tools import recall_result
 from memtree_proxy.chat.memories.turn_sources import others_spoke
 from memtree_proxy.chat.memories.user_query import user_query
@@ -191,16 +184,6 @@ TEXTS = {
     "a probe": Subject(lambda text: list(probes.positions(text[:8], text)), hostile.as_it_is),
     "what was in sight": Subject(lambda text: usage.seen(0, text, b"key"), hostile.as_it_is),
     "main argument of a call": Subject(labels.main_argument, hostile.as_it_is),
-    "near-duplicates": Subject(lambda text: duplicates.near(text, text), hostile.as_it_is),
-    "what differs": Subject(
-        lambda text: duplicates.differences(text, text[::-1]), hostile.as_it_is
-    ),
-    "what says more": Subject(
-        lambda text: duplicates.says_more(text, text[::-1]), hostile.as_it_is
-    ),
-    "own lines": Subject(own_lines.without_signs, str),
-    "gaps": Subject(quotes.gap, str),
-    "quotes": Subject(hostile.quoted, lambda text: hostile.posted(hostile.fields("user", text))),
     "a recall block": Subject(
         lambda raw: openai_chat.with_text_before(raw, "block"), hostile.message("user")
     ),

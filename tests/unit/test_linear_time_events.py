@@ -1,4 +1,4 @@
-"""Reading what an agent did takes time linear in calls, results and prose, whatever they hold."""
+"""Reading what an agent did, and quoting it, takes time linear in calls, results and prose."""
 
 from __future__ import annotations
 
@@ -8,10 +8,21 @@ import pytest
 
 from memtree.extraction.events import calls, patches, prose, results, shell
 from memtree.extraction.events.fields import Field, groups
+from memtree.unfolding import duplicates, own_lines, quotes
 from tests import hostile
 from tests.linear_time import Subject, slow
 
 SUBJECTS = {
+    "near-duplicates": Subject(lambda text: duplicates.near(text, text), hostile.as_it_is),
+    "what differs": Subject(
+        lambda text: duplicates.differences(text, text[::-1]), hostile.as_it_is
+    ),
+    "what says more": Subject(
+        lambda text: duplicates.says_more(text, text[::-1]), hostile.as_it_is
+    ),
+    "own lines": Subject(own_lines.without_signs, hostile.as_it_is),
+    "gaps": Subject(quotes.gap, hostile.as_it_is),
+    "quotes": Subject(hostile.quoted, lambda text: hostile.posted(hostile.fields("user", text))),
     "arguments": Subject(lambda text: groups("{" + text), hostile.as_it_is),
     "a command": Subject(lambda text: list(shell.commands(Field(text))), hostile.as_it_is),
     "a command in JSON": Subject(
@@ -34,7 +45,7 @@ UNITS = (
     "a <<E\n", '{"', '\n{"', "*** Add File: a\n", "--- a\n+++ b\n", "cd x && ", "' ", '" ',
     "Commit abcdef1 x ", "\nApplied edit to a", "1 failed, ", "Ran 1 test\n", "Error: ",
     "a.c:1:1: ", "[File: a", "exit code ", "$(", "> a ", "\\u0041", '\\"', "[[", '["a",',
-    "open('a','w'", "<tool_call>{",
+    "\n¶1 user\n", "\n[...]\n", "</context_memory>", "<\u200b", "open('a','w'", "<tool_call>{",
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtree.budget.packing import least_memory
+from memtree.budget.epoch_budget import least_memory
 from memtree.conversation.message import Message
 from memtree.errors import Unavailable
 from memtree.text import tokens

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtree.unfolding.own_lines import GAP
 from memtree.unfolding.plan import TextSpan
-from memtree.unfolding.quotes import GAP, first_piece, quoted, quotes
+from memtree.unfolding.quotes import first_piece, quoted, quotes
 from tests.unit.unfolding.histories import history
 
 

@@ -14,7 +14,8 @@ from memtree.text import terms, tokens
 from memtree.unfolding import explain, unfold
 from memtree.unfolding.budget_split import LASTING, ONE_SHOT
 from memtree.unfolding.excerpts import ExcerptChoice
-from memtree.unfolding.memory_text import CLOSING, RULES, outline_line, render
+from memtree.unfolding.memory_text import CLOSING, outline_line, render
+from memtree.unfolding.own_lines import RULES
 from memtree.unfolding.plan import (
     REASONS,
     FoldWindow,

@@ -18,7 +18,7 @@ def events(found: History, cut: int | None = None) -> list[WorkEvent]:
 
 
 def said(found: History, text: WorkText | None) -> str | None:
-    return text and found.view(text.message).text[text.span.start : text.span.end]
+    return found.view(text.message).text[text.span.start : text.span.end] if text else None
 
 
 def test_a_command_has_the_outcome_of_its_result() -> None:
