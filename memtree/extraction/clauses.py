@@ -19,7 +19,7 @@ from memtree.extraction.outcomes import may_end, outcome
 from memtree.extraction.quotations import OTHERS, OWN, parts, quotation
 from memtree.extraction.read_lines import Judgement, ReadLines
 from memtree.text.pasted.own_words import others_words
-from memtree.text.requests import asks, orders
+from memtree.text.requests import orders
 from memtree.text.spans import Span
 from memtree.text.standing_rules import standing_rules
 
@@ -208,7 +208,7 @@ def spoken(
     clauses: list[Clause] = []
     goes_on = False  # the request before was cut by the end of its line
     for sentence, own in _sentences(text, lines, others):
-        if _is_quoted(sentence, own, source.role, goes_on):
+        if _is_quoted(sentence, own, source.role, goes_on, lines):
             worth = lines.judgement(sentence).merit
             clauses.append(quotation(speaker, sentence, worth, OWN if own else OTHERS))
             goes_on = not own and sentence[-1] not in ".!?…:。！？"
@@ -238,14 +238,14 @@ def spoken(
     return clauses
 
 
-def _is_quoted(sentence: str, own: bool, role: str, goes_on: bool) -> bool:
+def _is_quoted(sentence: str, own: bool, role: str, goes_on: bool, lines: ReadLines) -> bool:
     """Return True for a request that is not the user's: any in words of others, or what the
     assistant orders for good. The subject of a commit is one only where it orders."""
     if own:
         return role == "assistant" and orders(sentence)
     if may_end(sentence) and outcome(sentence, role):
         return orders(sentence)
-    return asks(sentence) or (goes_on and sentence[0].islower())
+    return lines.asks(sentence) or (goes_on and sentence[0].islower())
 
 
 def read_lines() -> ReadLines:
@@ -284,7 +284,7 @@ def _sentences(
     if len(lines) > SENTENCES:
         lines = lines[: SENTENCES // 2] + lines[-SENTENCES // 2 :]
     for start, line in lines:
-        for part, own in parts(line, start, others):
+        for part, own in parts(line, start, others, known.asks):
             for sentence in known.sentences(part):
                 yield sentence, own
 

@@ -13,7 +13,7 @@ text is (`text/pasted/own_words.py`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from memtree.extraction.clause import Clause
 from memtree.text.pasted.inline import inline
@@ -60,10 +60,15 @@ def promotes(line: str) -> bool:
     return any(not own and asks(piece) for piece, own in parts(line.strip()[:READ], 0, None))
 
 
-def parts(line: str, start: int, others: Sequence[Span] | None) -> Iterator[tuple[str, bool]]:
+def parts(
+    line: str,
+    start: int,
+    others: Sequence[Span] | None,
+    asks: Callable[[str], bool] = asks,
+) -> Iterator[tuple[str, bool]]:
     """A line in pieces, each with whether it is its author's own words. Inside a line only requests
     are parted from the rest. `others`: of the text in which the line begins at `start`; None: told
-    from the line alone."""
+    from the line alone. `asks`: `requests.asks`, or what remembers its answers."""
     if others is None:
         quoted = _LINE.match(line) is not None
         found = [Span(0, len(line))] if quoted else inline(line) if _SAID.search(line) else ()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from memtree.text import requests
 from memtree.text.standing_rules import ReadSentence, read_sentence
 
 LONGEST = 1_000  # characters of a line that is kept: a longer one is hardly met again
@@ -31,8 +32,8 @@ class Judgement(NamedTuple):
 
 
 class ReadLines:
-    """Sentences by line, judgements by sentence, and what is told of standing rules by sentence.
-    All are dropped when there are too many."""
+    """Sentences by line; by sentence judgements, what is told of standing rules, and whether it
+    asks for something. All are dropped when there are too many."""
 
     def __init__(
         self,
@@ -45,6 +46,7 @@ class ReadLines:
         self._sentences: dict[str, tuple[str, ...]] = {}
         self._judgements: dict[str, Judgement] = {}
         self._rules: dict[str, ReadSentence] = {}
+        self._asks: dict[str, bool] = {}
         self.size = 0
 
     def sentences(self, line: str) -> tuple[str, ...]:
@@ -73,6 +75,15 @@ class ReadLines:
                 self._rules[sentence] = found
         return found
 
+    def asks(self, sentence: str) -> bool:
+        """`requests.asks`: of others, whose mails and files are shown again and again."""
+        asking = self._asks.get(sentence)
+        if asking is None:
+            asking = requests.asks(sentence)
+            if self._has_room(sentence):
+                self._asks[sentence] = asking
+        return asking
+
     def _has_room(self, text: str) -> bool:
         if len(text) > LONGEST:
             return False
@@ -81,5 +92,6 @@ class ReadLines:
             self._sentences.clear()
             self._judgements.clear()
             self._rules.clear()
+            self._asks.clear()
             self.size = len(text)
         return True

@@ -51,30 +51,27 @@ _TRAITS = (
 )
 _BEFORE = r"(?:^|[\n\[{(,;|])[ \t]{0,8}(?:[-*•#>]{1,4}[ \t]?)?[\"'*_]{0,3}"
 _AFTER = r"[\"'*_]{0,3}[ \t]?(?::|：|=|\(\s?[\"“])"
-_FIELD = lazily(rf"{_BEFORE}(?:{_FIELDS}){_AFTER}", re.IGNORECASE)
-_TRAIT = lazily(rf"{_BEFORE}(?:{_TRAITS}){_AFTER}", re.IGNORECASE)
-_TEMPLATE = lazily(
-    r"\{\{(?:char|user|original|persona)\}\}|<(?:char|bot|user)>(?!</)", re.IGNORECASE
-)
+_FIELD = lazily(rf"{_BEFORE}(?:{_FIELDS}){_AFTER}")
+_TRAIT = lazily(rf"{_BEFORE}(?:{_TRAITS}){_AFTER}")
+_TEMPLATE = lazily(r"\{\{(?:char|user|original|persona)\}\}|<(?:char|bot|user)>(?!</)")
 _PLIST = lazily(
     r"\[\s?character\s?[(:=]|\bcharacter\s?\(\s?[\"“]|\[[^\[\]\n]{1,40}'s (?:persona|"
     r"personality)\s?[:=]"
-    r"|\bchara_card_v\d|<START>",
-    re.IGNORECASE,
+    r"|\bchara_card_v\d|<start>",
 )
-_CHARACTER = lazily(r"\{\{char\}\}", re.IGNORECASE)
+_CHARACTER = lazily(r"\{\{char\}\}")
 _HEADING = lazily(
     r"^[ ]{0,3}#{1,3} ?(?:persona|personality|character|scenario|roleplay|role|persönlichkeit|"
     r"rolle|personnage|personaje|personaggio|personagem|персонаж|"
     r"人设|角色|キャラクター|캐릭터)[ \t]*$",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
 _STAY = lazily(
     r"\b(?:stay|remain|keep|always be) in[- ]character\b|\b(?:never|don't|do not) (?:break|"
     r"leave|drop) "
     r"(?:the )?character\b|\bout[- ]of[- ]character\b|\b(?:never|don't|do not) (?:speak|"
     r"talk|act|write|decide|"
-    r"respond|reply)(?: or \w+)? (?:for|as|on behalf of) (?:me|my|the user|\{\{user\}\}|[A-Z]\w+)"
+    r"respond|reply)(?: or \w+)? (?:for|as|on behalf of) (?:me|my|the user|\{\{user\}\}|[a-z]\w+)"
     r"|\brole-?play(?:ing)?\b|\b(?:text|fantasy|interactive) (?:adventure|fiction)\b|"
     r"\bgame ?master\b|"
     r"\bdungeon master\b|\bnarrator\b|\bin der rolle\b|\brollenspiel\b|\bbleib\w* (?:immer "
@@ -96,7 +93,6 @@ _STAY = lazily(
     r"لعب (?:ال)?أدوار|角色扮演|扮演|保持(?:角色|人设)|不要出戏|ロールプレイ|なりきって|"
     r"演じて|キャラを(?:崩さ|保)|롤플레이|역할극|"
     r"연기해|캐릭터를 유지|भूमिका निभा|nhập vai|đóng vai",
-    re.IGNORECASE,
 )
 _YOU_ARE = lazily(
     r"(?:\A|[\n.!])[ \t>*#-]{0,6}(?:(?:hi|hello|hey|ok|okay|please|from now on|today|"
@@ -116,7 +112,6 @@ _YOU_ARE = lazily(
     r"sure|free to|not |a genius|a lifesaver|absolutely|totally|right,|richtig|recht|"
     r"toll|super|raison|genial|un genio)"
     r"(?P<who>[^\n.!?,]{2,60})",
-    re.IGNORECASE,
 )
 _YOU_ARE_UNSPACED = lazily(
     r"(?:\A|[\n。！])\s{0,4}(?:请)?(?:你(?:是|叫|扮演|将扮演)|请扮演|あなたは|君は|お前は)(?!对|"
@@ -137,7 +132,6 @@ _MANNER = lazily(
     r"\d+ years? old|years old|jahre alt|ans\b|años|anni\b|anos\b|jaar oud|lat\b|лет\b|"
     r"років|år gammal|yaşında)"
     r"|岁|歳|才の|살의|세의|साल",
-    re.IGNORECASE,
 )
 _REQUEST = lazily(
     r"\b(?:fix|debug|implement|refactor|explain|summari[sz]e|translate|review|stack ?trace|"
@@ -145,7 +139,6 @@ _REQUEST = lazily(
     r"unit tests?|pull request|function|api|database|spreadsheet|invoice|resume|résumé|"
     r"curriculum vitae|cv|"
     r"cover letter|essay|homework|dataset|json schema|sql)\b|```",
-    re.IGNORECASE,
 )
 _WEIGHTS = (
     (_CHARACTER, 4),
@@ -161,7 +154,8 @@ def is_card(text: str) -> bool:
 
 def card_score(text: str) -> int:
     """Takes time linear in the beginning that it reads."""
-    text = text[:REACH]
+    # In lower case: patterns that ignore case take three times as long.
+    text = text[:REACH].replace("İ", "i").lower()
     score = sum(weight for pattern, weight in _WEIGHTS if pattern.search(text))
     fields = {_bare(match.group()) for match in _FIELD.finditer(text)}
     traits = {_bare(match.group()) for match in _TRAIT.finditer(text)}
@@ -170,4 +164,4 @@ def card_score(text: str) -> int:
 
 
 def _bare(field: str) -> str:
-    return field.strip(" \t\n-*•#>\"'_[{(,;|:：=").lower()
+    return field.strip(" \t\n-*•#>\"'_[{(,;|:：=")

@@ -10,6 +10,7 @@ from memtree.extraction.read_lines import LONGEST, ReadLines
 from memtree.extraction.summarize import leaf_summary
 from memtree.text.rule_score import RULE
 from memtree.text.standing_rules import read_sentence
+from tests.work_counts import counting
 
 LINES = [
     "We decided to keep SQLite, because the installers must work offline. Why not PostgreSQL?",
@@ -44,6 +45,20 @@ def test_what_is_told_of_rules_is_read_once():
     assert first.score >= RULE
     assert lines.rule("Always answer in German.") is first
     assert lines.rule("It rained.").score < RULE
+
+
+def test_what_asks_for_something_is_looked_at_once():
+    """A mail that is quoted again costs no second look at its sentences."""
+    lines = clauses.read_lines()
+    mail = SourcePassage("user", "> Never call Ann.\n> Ann moved in May.\n", "text")
+    looks = []
+    for _ in range(2):
+        with counting() as work:
+            clauses.spoken(mail, chat=False, lines=lines)
+        looks.append(work.functions["memtree/text/requests.py:asks"])
+    assert looks[0] > 0 == looks[1]
+    assert lines.asks("Never call Ann.")
+    assert not lines.asks("Ann moved in May.")
 
 
 def test_what_was_read_before_changes_no_summary():

@@ -8,7 +8,9 @@ from memtree.text import memory_lines
 from memtree.text.pasted.blocks import OPEN_ENDED
 from memtree.text.pasted.own_words import DOCUMENT, LONGEST, own_words
 from tests.shown_lines import lines_of
+from tests.work_counts import counting
 
+LOOKS = ("lines.py:kind", "documents.py:_label")
 FENCED = "Fix this\n```py\n# I love spam\n```\nI'm on Windows."
 LOG = """Why does it fail?
 
@@ -269,3 +271,16 @@ def test_a_document_is_no_speech_but_for_what_is_said_around_it():
 
 def test_a_message_may_be_too_long_to_be_one():
     assert own_words("I live in Graz. " * (LONGEST // 16 + 1)) == []
+
+
+def test_a_line_that_stands_there_again_is_looked_at_once() -> None:
+    """Its form and what it may begin; what remains for each is a few lines of code."""
+    looks = []
+    for text in (
+        "I live in Graz.\n" * 200,
+        "".join(f"I live in house {at}.\n" for at in range(200)),
+    ):
+        with counting() as work:
+            own_words(text)
+        looks.append([work.functions[f"memtree/text/pasted/{name}"] for name in LOOKS])
+    assert all(20 * again < new for again, new in zip(*looks, strict=True)), looks
