@@ -110,9 +110,7 @@ def results(text: str, label: str = RESULT) -> Iterator[Clause]:
 
 def _results(text: str) -> Iterator[Clause]:
     if shown := numbered(text):
-        names = ", ".join(list(dict.fromkeys(_DEFINED.findall(text)))[:4])
-        if not names and not shown.startswith("output"):  # words that recur do not name a file
-            names = constant(text)
+        names = ", ".join(list(dict.fromkeys(_DEFINED.findall(text)))[:4]) or constant(text)
         yield Clause("tool", f"{shown}: {names}" if names else shown, 0.9, brief=shown)
         return
     troubles = _lines_of(_TROUBLE, text)

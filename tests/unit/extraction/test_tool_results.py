@@ -1,4 +1,4 @@
-"""Calls and their results in words."""
+"""Calls in words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from memtree.extraction.boilerplate import is_boilerplate
 from memtree.extraction.clause import SourcePassage
-from memtree.extraction.tool_results import call, results
+from memtree.extraction.tool_results import call
 
 
 @pytest.mark.parametrize(
@@ -22,11 +22,6 @@ from memtree.extraction.tool_results import call, results
 )
 def test_a_call_is_told_by_its_path_or_command_and_never_in_json(arguments, said):
     assert call(SourcePassage("assistant", f"run {arguments}", "call")).text == said
-
-
-def test_a_numbered_output_without_a_path_takes_no_name_from_words_that_recur():
-    text = "\n".join(f"{number}: piece 001 row {number}" for number in range(18, 54))
-    assert [clause.text for clause in results(text)] == ["output lines 18-53"]
 
 
 def test_that_a_tool_is_used_is_boilerplate():
