@@ -58,6 +58,7 @@ _FORMS = re.compile(
     r"|(?:sure|certainly|of course|absolutely|great|okay|ok)\b[,!.]? "
     r"(?:here|let|i(?:'ll|'ve| will| can|'d))"
     r"|here (?:is|are)\b|here's\b|let me (?:know|see|check|look|start|run|try|read)\b"
+    r"|(?:step \d+: )?i(?:'ll| will) (?:now )?use (?:a|the|this|another) (?:[\w-]{1,30} )?tools?\b"
     r"|i'?ll (?:start|begin|look|check|read|use|help|run|now)\b|to exit$|again to exit)",
     re.IGNORECASE,
 )
@@ -70,7 +71,7 @@ _FIRST = frozenset(
     current end your this do platform edit retrying read just please see short captured collected at
     traceback during the caused stack stacktrace note requirement collecting using downloading
     copyright licensed import from step sure certainly of absolutely great okay ok here here's let
-    i'll ill to again
+    i'll ill i to again
     """.split()
 )
 

@@ -62,9 +62,13 @@ _DEFINED = re.compile(
 _COMMENT = re.compile(r"^[^\S\n]*+(?:#|//|--) ?([A-Za-z][^\n]{12,})", re.MULTILINE)
 _PATH_ALONE = re.compile(r"[/\w.@~+-]*\.\w{1,5}:?$|[\w.-]+(?:/[\w.-]+)+:?$|Makefile|Dockerfile")
 _MAIN = re.compile(
-    r"\"(?:command|cmd|file_?path|path|file_?name|file|query|pattern|url|symbol|name|title"
+    r"\"(?:command|cmd|file_?[pP]ath|path|file_?name|file|query|pattern|url|symbol|name|title"
     r"|code|text|input|prompt|message)\"\s*:\s*\"((?:[^\"\\]|\\.){1,160})"
 )
+# Where a command runs, and what cuts its output, says nothing of what it does.
+_PLACE = re.compile(r"(?:cd [^&;|]{1,200}(?:&&|;) ?)+")
+_CUT = re.compile(r"(?: 2>&1)?(?: ?\| ?(?:head|tail)(?: -{0,2}[\w=]{1,12}){0,2})? ?$")
+_JSON = str.maketrans(dict.fromkeys('{}[]"', "") | {":": " ", ",": ", "})
 _VALUE = re.compile(r":\s*\"((?:[^\"\\]|\\.){1,120})")
 _CHANGES = re.compile(
     r"edit|write|creat|patch|replac|insert|updat|delet|apply|rename|move|commit", re.IGNORECASE
@@ -72,10 +76,16 @@ _CHANGES = re.compile(
 
 
 def call(source: SourcePassage) -> Clause:
+    """The name of a call with its path or command; its arguments without their JSON where it has
+    neither."""
     name, _, arguments = source.text.strip().partition(" ")
     match = _MAIN.search(arguments) or _VALUE.search(arguments)
-    shown = match.group(1) if match else arguments
+    shown = match.group(1) if match else arguments[:160].translate(_JSON)
     shown = SPACE.sub(" ", shown.replace("\\n", " ").replace('\\"', '"')).strip()
+    if (place := _PLACE.match(shown)) and place.end() < len(shown):
+        shown = shown[place.end() :]
+    if end := _CUT.search(shown, max(0, len(shown) - 60)):
+        shown = shown[: end.start()] or shown
     score = 1.6 if _CHANGES.search(name) else 0.8
     if orders(shown):
         return quotation("tool", shown, score, tidy(name.strip("(){}:")) or "call")

@@ -96,7 +96,8 @@ _GENERAL = frozenset(
     previous previously provide provides quite reasonable regardless respective respectively
     secondly seven six eight nine ten themselves thereby thorough thoroughly twice under
     unfortunately unlikely useless want whereas whereby wherever yourself
-    answer assistant image images message messages output response role text tool tools user
+    answer assistant code file files lines quotes sign signs
+    image images message messages output response role text tool tools user
     sein haben werden können müssen sollen wollen mögen dürfen machen macht gemacht gehen geht
     ging kommen kommt kam sagen sagt gesagt sehen sieht wissen weiß denken glaube finde finden
     also aber schon noch mal doch eben halt immer wieder sehr ganz gut schön heute gestern morgen

@@ -131,6 +131,10 @@ TEXTS = {
         lambda text: clauses.spoken(SourcePassage("assistant", text, "text"), False),
         hostile.as_it_is,
     ),
+    "a call": Subject(
+        lambda text: tool_results.call(SourcePassage("assistant", f"run {text}", "call")),
+        hostile.as_it_is,
+    ),
     "a result": Subject(lambda text: list(tool_results.results(text)), hostile.as_it_is),
     "code": Subject(lambda text: tool_results.code("assistant", text, []), hostile.as_it_is),
     "borders of words": Subject(borders.units, hostile.as_it_is),
@@ -403,6 +407,7 @@ READS = {
     "who spoke": ("[a for '", " for '", "] Result:", "[a"),
     "text in a terminal": (*hostile.LETTERS, "\x1b[31m", "\u202e "),
     "anchors": hostile.WORDS,
+    "a call": ("cd a&& ", "| head ", '"command":"', '{"a":"b\\"', " 2>&1"),
     "telling words": (*hostile.WORDS, *hostile.LETTERS, "1 lines ", "line 1-1", "我们", "Ann: "),
     "secrets": hostile.SECRETS,
     "what is extracted": (*hostile.SPEECH, *hostile.MARKUP, "I am a ", "my sister ", "translate "),
