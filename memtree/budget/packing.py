@@ -29,9 +29,9 @@ RECENT_SHARE = 0.075
 LOOP_SHARE = 0.3  # agent loops keep their last three rounds within this
 ASK_SHARE = 0.1  # of the target, for the user message that a cut tool loop works for
 DECAY_FLOOR = 64
-# Of the target, and tokens: for the log of what was done, and what an epoch's memory message gets
-# for it in a tool loop, which its recent rounds have less.
-WORK_SHARE, WORK_MORE, MAX_WORK = 0.15, 0.1, 1_500
+# Of the target, and tokens: for the log of what was done, within the memory message. More tokens
+# for it in tool loops made agents dearer than the costs that are promised.
+WORK_SHARE, MAX_WORK = 0.15, 1_500
 
 FIRST_SHARE = 0.2  # of the target, for a first message that goes whole
 PINNED_SHARE = 0.25  # of the target, for rounds before the cut that load tools
@@ -177,8 +177,7 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
     room = max(0, limits.prompt - fixed)
     target = min(limits.target, room)
     most = target if limits.hard else room
-    work = _for_work(history, target)
-    memory, reserved = _lasting_memory(history, target) + work, 0
+    memory, reserved = _lasting_memory(history, target), 0
     aside = max(history.size(0, head) for head in _heads(history, limits, target, len(history)))
     if limits.hard:
         aside += _size(history, pinned_rounds(history, len(history), int(PINNED_SHARE * target)))
@@ -192,7 +191,7 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
     cut, recent = _spare(history, most, cut, recent, least)
     if limits.hard:
         spent = epoch_budget(target, mean_growth(history), recent + aside)
-        memory, reserved = spent.memory + work, spent.reserved
+        memory, reserved = spent.memory, spent.reserved
     for head, pinned in _whole_before(history, limits, target, cut):
         beside = _beside(history, limits, cut, head, pinned)
         left = min(memory, most - recent - beside)
@@ -216,11 +215,6 @@ def _lasting_memory(history: History, target: int) -> int:
     share = max(LARGE_MEMORY, min(1.0, math.sqrt(LARGE_GROWTH * target / step)))
     # Less than two wrappers would be none, and so no epoch.
     return max(2 * WRAPPER, int(LASTING_MEMORY * target * share))
-
-
-def _for_work(history: History, target: int) -> int:
-    """Tokens more for the memory message where tools are at work."""
-    return min(int(WORK_MORE * target), MAX_WORK) if _looping(history) else 0
 
 
 def mean_growth(history: History) -> float:

@@ -242,7 +242,7 @@ def _joins(entry: Entry, history: History) -> bool:
     if not entry.named and "\n" in view.text.strip():
         return False
     span = entry.spans[0]
-    whole = not is_left_out(view, 0, span.start)
+    whole = view.text == message.text and not is_left_out(view, 0, span.start)
     return whole and not is_left_out(view, span.end, len(view.text))
 
 

@@ -162,13 +162,13 @@ def test_where_rounds_are_large_the_memory_message_is_smaller():
     for size, memory in ((1_000, usual), (5_000, usual), (8_000, 2_766), (15_000, 2_450)):
         history = sized(("user", 900), *[("tools", 100, size - 100)] * 12)
         packed = packing.begin(history, limits(20_000, hard=False), 0)
-        assert packed.memory == memory + packing.MAX_WORK
+        assert packed.memory == memory
 
 
 def test_a_tool_loop_begins_with_more_recent_rounds_than_a_chat():
     chat = packing.begin(sized(*CHAT), limits(20_000, hard=False), 0)
     loop = packing.begin(sized(*CHAT, *[("tools", 50, 450)] * 30), limits(20_000, hard=False), 0)
-    assert (chat.memory, loop.memory) == (3_500, 3_500 + packing.MAX_WORK)
+    assert (chat.memory, loop.memory) == (3_500, 3_500)
     assert 500 < chat.recent <= packing.START * 20_000 - chat.memory
     assert loop.recent == packing.LOOP_START * 20_000 - loop.memory
 
@@ -183,12 +183,8 @@ def test_a_hard_target_is_divided_by_one_rule(target):
     assert 0.9 * target <= first.recent + first.memory + first.reserved <= target
 
 
-def test_a_tool_loop_has_room_to_tell_what_was_done_that_its_recent_rounds_have_less():
-    rounds = [("tools", 50, 450)] * 40
-    for target, more in ((4_000, 400), (12_000, 1_200), (40_000, 1_500)):
-        loop = packing.begin(sized(("user", 900), *rounds * 4), limits(target, hard=False), 0)
-        assert loop.memory == int(packing.LASTING_MEMORY * target) + more
-        assert packing.work_tokens(target) == min(0.15 * target, 1_500)
+def test_the_log_of_work_has_a_share_of_the_target_and_an_end():
+    assert [packing.work_tokens(target) for target in (4_000, 10_000, 40_000)] == [600, 1500, 1500]
 
 
 def test_a_round_that_nearly_fills_a_hard_target_leaves_memory_its_least():
