@@ -22,6 +22,7 @@ RECORD = re.compile(
     r'"- ¶a-b" sums up messages a to b\. "\.\.\." at the end of a note, "\[\.\.\.\]" below it: '
     r"text left out\."
 )
+WORK = "¶ Work done so far, by tool calls and their results:"
 RULES = "¶ Standing requests of the user, verbatim:"
 # Memories of a chat and its user, passages of documents: behind the memory text, or behind the
 # excerpts of a block, or alone in one.
@@ -141,7 +142,7 @@ def in_quotes(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> l
     found: list[str] = []
     label: re.Match[str] | None = None
     below: list[str] = []
-    newest = 0
+    newest, in_log = 0, False
     for line in [*text.split("\n"), RULES] if text else []:
         if not line.startswith("¶") and not _SUMMARY.fullmatch(line):
             below.append(line)
@@ -150,6 +151,7 @@ def in_quotes(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> l
             found += _wrong(label, below, posted, quotable)
         elif below:
             found.append(f"text without a label: {below[0][:60]!r}")
+        in_log = line == WORK or (in_log and line.startswith("¶ ") and line != RULES)
         summary, label, below = _SUMMARY.fullmatch(line), _LABEL.fullmatch(line), []
         if summary and any(int(n) >= quotable.stop for n in summary.groups() if n):
             found.append(f"a summary of what is sent: {line[:60]!r}")
@@ -159,7 +161,7 @@ def in_quotes(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> l
             found.append(f"not in order: {line[:60]!r}")
         elif label:
             newest = int(label[1])
-        elif not summary:
+        elif not summary and not in_log:
             found.append(f"no line of ours: {line[:60]!r}")
     return found
 

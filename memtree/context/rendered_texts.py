@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from memtree.conversation.message_list import raws_of
 from memtree.tree.node import Node
 from memtree.unfolding import recall_block
 from memtree.unfolding.memory_text import render
-from memtree.unfolding.plan import RecallPlan
+from memtree.unfolding.plan import Plan, RecallPlan
 from memtree.unfolding.unfold import outline_size
 from memtree.unfolding.work_log import work_messages
 
@@ -65,8 +66,7 @@ class RenderedTexts:
         def rendered() -> RenderedText:
             return RenderedText(render(plan, posted, nodes), outline_size(plan, posted, nodes))
 
-        quoted = {span.message for span in (*plan.excerpts, *plan.rules)}.union(work_messages(plan))
-        return self._kept(posted, epoch.id, plan.cut, quoted, rendered)
+        return self._kept(posted, epoch.id, plan.cut, _quoted(plan), rendered)
 
     def block(
         self, posted: History, epoch: Epoch, plan: RecallPlan, nodes: recall_block.Versions
@@ -79,7 +79,7 @@ class RenderedTexts:
             posted,
             (epoch.id, shown),
             epoch.plan.cut,
-            {span.message for span in plan.excerpts},
+            _quoted(shown),
             lambda: RenderedText(recall_block.text_of(shown, posted, nodes)),
         ).text
 
@@ -97,6 +97,16 @@ class RenderedTexts:
             known = make()
             self._rows.put(key, known)
         return known
+
+
+@lru_cache(maxsize=128)  # plans of running epochs, each asked for with every request
+def _quoted(plan: Plan | RecallPlan) -> tuple[int, ...]:
+    """The messages that the text of a plan is made of, in order."""
+    quoted = {span.message for span in plan.excerpts}
+    if isinstance(plan, Plan):
+        quoted.update(span.message for span in plan.rules)
+        quoted.update(work_messages(plan))
+    return tuple(sorted(quoted))
 
 
 def _source(posted: History, cut: int, quoted: Iterable[int]) -> bytes:

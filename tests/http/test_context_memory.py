@@ -118,7 +118,9 @@ async def test_explain_is_added_when_asked_for():
         "excerpts": [],
         "candidates": [],
         "rules": [],
-        "work": [],
+        "spent": {},
+        "log": [],
+        "cut_lines": 0,
     }
 
 

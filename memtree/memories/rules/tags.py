@@ -14,7 +14,7 @@ from memtree.memories.memory import MAX_TAGS
 from memtree.text.normal_form import nfc
 
 MAX_TAG = 32  # characters
-_LONGEST_GIVEN = 1_000  # characters of a tag, white space included
+MAX_GIVEN = 1_000  # characters of a tag, white space included
 
 
 def canonical_tags(values: object, name: str = "tags") -> tuple[str, ...]:
@@ -35,8 +35,8 @@ def canonical_tag(value: object, name: str) -> str:
     """One tag in its form, "" where nothing is left of it."""
     if not isinstance(value, str):
         raise BadRequest(f"{name} must be a string", param=name)
-    tag = _form(value[: _LONGEST_GIVEN + 1])
-    if len(value) > _LONGEST_GIVEN or len(tag) > MAX_TAG:
+    tag = _form(value[: MAX_GIVEN + 1])
+    if len(value) > MAX_GIVEN or len(tag) > MAX_TAG:
         raise BadRequest(f"{name} must have at most {MAX_TAG} characters", param=name)
     return tag
 

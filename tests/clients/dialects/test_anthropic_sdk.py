@@ -25,7 +25,7 @@ from tests.wire.servers.messages_server import TOO_LONG, stream_fault
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 
-PARTS = range(20)
+PARTS = range(28)
 MODEL = "claude-sonnet-5-5"
 ON = {"x-polychat-memory": "on"}
 MARK = {"type": "ephemeral"}

@@ -24,7 +24,7 @@ from tests.sessions import chat
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 
 HERE = Path(__file__).parents[1] / "node"
-PARTS = range(20)
+PARTS = range(28)
 WAYS = [
     ("anthropic.mjs", "@anthropic-ai/sdk", "claude-sonnet-5-5", "create stream helper runner"),
     ("responses.mjs", "openai", "gpt-5.5", "create stream helper"),

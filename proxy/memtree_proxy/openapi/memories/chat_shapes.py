@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memtree.config import Settings
 from memtree.memories.memory import CATEGORIES, MAX_TAGS
-from memtree.memories.rules.tags import MAX_TAG
+from memtree.memories.rules.tags import MAX_GIVEN
 from memtree_proxy.memories.chat.fields import MAX_MESSAGE_ID, SOURCE_TYPES
 from memtree_proxy.memories.fields import MAX_IDS
 from memtree_proxy.openapi.memories.curation_shapes import (
@@ -111,7 +111,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
         "content": described(text, "The text to remember. Secrets are refused."),
         "category": described(either(CATEGORY, NULL), "Inferred from the content when absent."),
         "tags": described(
-            either(array({"type": "string", "maxLength": MAX_TAG}, maxItems=MAX_TAGS), NULL),
+            either(array({"type": "string", "maxLength": MAX_GIVEN}, maxItems=MAX_TAGS), NULL),
             "Kept in lower case, with hyphens for white space.",
         ),
     }

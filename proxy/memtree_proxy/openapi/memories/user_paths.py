@@ -5,7 +5,7 @@ from __future__ import annotations
 from memtree.config import Settings
 from memtree.memories.grants.grant_json import HEADER
 from memtree.memories.memory import MAX_TAGS
-from memtree.memories.rules.tags import MAX_TAG
+from memtree.memories.rules.tags import MAX_GIVEN
 from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories import fields
@@ -34,7 +34,7 @@ _BODY = (_USER, content_encoding.HEADER)
 _ONE = ("UserMemory", "AgentMemoryAnswer")
 _TAGS: Json = {
     "type": "array",
-    "items": {"type": "string", "maxLength": MAX_TAG},
+    "items": {"type": "string", "maxLength": MAX_GIVEN},
     "maxItems": MAX_TAGS,
 }
 

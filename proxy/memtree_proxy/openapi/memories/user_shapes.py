@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memtree.config import Settings
 from memtree.memories.memory import MAX_TAGS, USER_CATEGORIES
-from memtree.memories.rules.tags import MAX_TAG
+from memtree.memories.rules.tags import MAX_GIVEN
 from memtree.memories.rules.user_categories import MAX_CATEGORY
 from memtree.memories.user_memories import (
     MAX_DESCRIPTION_CHARS,
@@ -184,7 +184,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
         "pattern": r"^[^\W_]([\w .:/+-]{0,62}\w)?$",
     }
     category = described(either(named, NULL), f"{_OWN} Inferred from the text when absent.")
-    tags = either(array({"type": "string", "maxLength": MAX_TAG}, maxItems=MAX_TAGS), NULL)
+    tags = either(array({"type": "string", "maxLength": MAX_GIVEN}, maxItems=MAX_TAGS), NULL)
     given: dict[str, Json] = {
         "text": described(text, "The text to remember. Secrets are refused."),
         "category": category,

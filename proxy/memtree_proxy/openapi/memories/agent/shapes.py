@@ -8,7 +8,7 @@ from memtree.memories.agents.agent_memory import ALL
 from memtree.memories.agents.lifetime import LEAST_MS, MOST_MS
 from memtree.memories.agents.structured_memory import DIRECT, MAX_DATA_BYTES, MAX_DEPTH
 from memtree.memories.memory import MAX_TAGS
-from memtree.memories.rules.tags import MAX_TAG
+from memtree.memories.rules.tags import MAX_GIVEN
 from memtree.memories.schemas.memory_schema import KIND_PATTERN
 from memtree_proxy.memories.agent.fields import MAX_MESSAGE_ID, ROLES
 from memtree_proxy.openapi import headers
@@ -31,7 +31,7 @@ from memtree_proxy.openapi.shapes import (
 # An agent or a subject where many may be meant.
 MANY: Json = {"type": "string", "pattern": r"^([A-Za-z0-9._~:@\-]{1,200}|\*)$"}
 KIND: Json = {"type": "string", "pattern": f"^{KIND_PATTERN}$", "examples": ["UserProfile"]}
-GIVEN_TAGS = array({"type": "string", "maxLength": MAX_TAG}, maxItems=MAX_TAGS)
+GIVEN_TAGS = array({"type": "string", "maxLength": MAX_GIVEN}, maxItems=MAX_TAGS)
 _MS = described({"type": "integer"}, "Milliseconds since 1970.", examples=[1_924_992_000_000])
 _MAYBE_ID = either(STRING, NULL)
 _DONE: Json = {"const": True}
