@@ -236,7 +236,7 @@ def _role(entry: Entry, history: History) -> str:
 def _joins(entry: Entry, history: History) -> bool:
     """Return True if a message can stand beside others under one label."""
     message, view = history.messages[entry.message], history.view(entry.message)
-    plain = entry.note is NO_NOTE and len(entry.spans) == 1 and not message.calls
+    plain = entry.note is NO_NOTE and len(entry.spans) == len(message.segments) == 1
     if not plain or _role(entry, history) in RESULT_ROLES or placeholders(message):
         return False
     if not entry.named and "\n" in view.text.strip():
