@@ -101,9 +101,7 @@ async def _measure(
             }
             for way, visible in shown.items():
                 shares[way, target].append(share(texts, visible))
-            lost = [
-                cause(text, turns, orders, paid) for text in texts if text not in reply.visible
-            ]
+            lost = [cause(text, turns, orders, paid) for text in texts if text not in reply.visible]
             for cause in CAUSES:
                 shares[f"lost, {cause}", target].append(lost.count(cause) / len(texts))
 

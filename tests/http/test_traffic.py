@@ -67,7 +67,8 @@ async def test_steps_of_a_real_answer():
         long = [{**one, "content": one["content"] * 40} for one in long[:-1]] + long[-1:]
         await client.post("/context_memory", json={"messages": long, "target_tokens": 8_000})
         begun = await samples(client)
-        again = [*long, {"role": "assistant", "content": "Yes."}, {"role": "user", "content": "Thanks."}]
+        said = (("assistant", "Yes."), ("user", "Thanks."))
+        again = [*long, *({"role": role, "content": text} for role, text in said)]
         await client.post("/context_memory", json={"messages": again, "target_tokens": 8_000})
         found = await samples(client)
     steps = {name[1] for name in found if name[0] == "step_seconds_count"}

@@ -69,7 +69,6 @@ from memtree_proxy.chat.memories.turn_sources import others_spoke
 from memtree_proxy.chat.memories.user_query import user_query
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
 from memtree_proxy.cli.drawing import foreign_text
-from memtree_proxy.dialects import openai_chat
 from memtree_proxy.dialects.injection import PlacedMemories
 from memtree_proxy.http import content_encoding, json_body
 from memtree_proxy.imports import (
@@ -188,12 +187,6 @@ TEXTS = {
     "a probe": Subject(lambda text: list(probes.positions(text[:8], text)), hostile.as_it_is),
     "what was in sight": Subject(lambda text: usage.seen(0, text, b"key"), hostile.as_it_is),
     "main argument of a call": Subject(labels.main_argument, hostile.as_it_is),
-    "a recall block": Subject(
-        lambda raw: openai_chat.with_text_before(raw, "block"), hostile.message("user")
-    ),
-    "a text behind a message's own": Subject(
-        lambda raw: openai_chat.with_text_behind(raw, "block", "\n\n"), hostile.message("user")
-    ),
     "who spoke": Subject(
         lambda raw: others_spoke([Message(raw)], json_body.split(b"{}"), "m"),
         lambda text: hostile.fields("user", f"[a for '{text}"),

@@ -9,6 +9,7 @@ import pytest
 from memtree.extraction.events import calls, patches, prose, results, shell
 from memtree.extraction.events.fields import Field, groups
 from memtree.unfolding import duplicates, own_lines, quotes
+from memtree_proxy.dialects import openai_chat
 from tests import hostile
 from tests.linear_time import Subject, slow
 
@@ -22,6 +23,12 @@ SUBJECTS = {
     ),
     "own lines": Subject(own_lines.without_signs, hostile.as_it_is),
     "gaps": Subject(quotes.gap, hostile.as_it_is),
+    "a recall block": Subject(
+        lambda raw: openai_chat.with_text_before(raw, "block"), hostile.message("user")
+    ),
+    "a text behind a message's own": Subject(
+        lambda raw: openai_chat.with_text_behind(raw, "block", "\n\n"), hostile.message("user")
+    ),
     "quotes": Subject(hostile.quoted, lambda text: hostile.posted(hostile.fields("user", text))),
     "arguments": Subject(lambda text: groups("{" + text), hostile.as_it_is),
     "a command": Subject(lambda text: list(shell.commands(Field(text))), hostile.as_it_is),
