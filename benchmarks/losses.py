@@ -101,7 +101,9 @@ async def _measure(
             }
             for way, visible in shown.items():
                 shares[way, target].append(share(texts, visible))
-            lost = [cause(text, turns, orders, paid) for text in texts if text not in reply.visible]
+            lost = [
+                cause_of(text, turns, orders, paid) for text in texts if text not in reply.visible
+            ]
             for cause in CAUSES:
                 shares[f"lost, {cause}", target].append(lost.count(cause) / len(texts))
 
@@ -115,7 +117,7 @@ async def _orders(subject: Subject, talk: Conversation, question: str) -> TurnOr
     return orders
 
 
-def cause(text: str, turns: Turns, orders: TurnOrders, paid: Sequence[int]) -> str:
+def cause_of(text: str, turns: Turns, orders: TurnOrders, paid: Sequence[int]) -> str:
     """Return why a text is not visible. A rank is good where all tokens, spent on turns, reach it:
     so many turns deep each list is searched for it."""
     holding = [turn for turn, said in enumerate(turns.texts) if text in said]

@@ -32,6 +32,7 @@ DECAY_FLOOR = 64
 # Of the target, and tokens: for the log of what was done, within the memory message. More tokens
 # for it in tool loops made agents dearer than the costs that are promised.
 WORK_SHARE, MAX_WORK = 0.15, 1_500
+WORK_FROM, WORK_GROWTH = 2_000, 0.3  # tokens of the target up to which it has none; of what is more
 
 FIRST_SHARE = 0.2  # of the target, for a first message that goes whole
 PINNED_SHARE = 0.25  # of the target, for rounds before the cut that load tools
@@ -142,8 +143,9 @@ def admit(history: History, limits: TokenLimits, fixed: int) -> Pass | Refuse | 
 
 
 def work_tokens(target: int) -> int:
-    """Tokens of a memory message that the log of what was done may have."""
-    return min(int(WORK_SHARE * target), MAX_WORK)
+    """Tokens of a memory message that the log of what was done may have; none at small targets,
+    where it would take the place of the answer."""
+    return max(0, min(int(WORK_SHARE * target), int(WORK_GROWTH * (target - WORK_FROM)), MAX_WORK))
 
 
 def most_sent(history: History, target: int) -> int:

@@ -28,7 +28,7 @@ def orders(words=(9,) * 6, meaning=(9,) * 6):
     [("fine", losses.SHORT), ("thanks", losses.REPEATS), (LONG, losses.UNPAID)],
 )
 def test_what_the_ranking_reaches_is_forbidden_or_not_paid_for(turns, text, cause):
-    assert losses.cause(text, turns, orders(), [0, 1, 2]) == cause
+    assert losses.cause_of(text, turns, orders(), [0, 1, 2]) == cause
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_what_the_ranking_reaches_is_forbidden_or_not_paid_for(turns, text, caus
 )
 def test_what_it_does_not_reach_is_ranked_low_by_a_list(turns, words, meaning, cause):
     places = orders((9,) * 5 + (words,), (9,) * 5 + (meaning,))
-    assert losses.cause(f"{LONG} again", turns, places, [0, 2]) == cause
+    assert losses.cause_of(f"{LONG} again", turns, places, [0, 2]) == cause

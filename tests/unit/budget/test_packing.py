@@ -184,7 +184,8 @@ def test_a_hard_target_is_divided_by_one_rule(target):
 
 
 def test_the_log_of_work_has_a_share_of_the_target_and_an_end():
-    assert [packing.work_tokens(target) for target in (4_000, 10_000, 40_000)] == [600, 1500, 1500]
+    targets = (1_000, 2_000, 3_000, 4_000, 10_000, 40_000)
+    assert [packing.work_tokens(target) for target in targets] == [0, 0, 300, 600, 1_500, 1_500]
 
 
 def test_a_round_that_nearly_fills_a_hard_target_leaves_memory_its_least():
