@@ -130,8 +130,9 @@ class Units:
         chosen: list[ExcerptChoice] = []
         if lines:
             chosen += self._within(room, lines.lead, self._lead)
-            mine = self._order[self._corpus.kind[self._order] == USER]
-            spent = _size(c for c in chosen if self._corpus.kind[c.passage] == USER)
+            mine = self._order[self._are_of_user(self._order)]
+            facts = self._history.facts
+            spent = _size(c for c in chosen if facts[c.span.message].role == "user")
             chosen += self._within(
                 room, lines.user - spent, lambda own: self._take(mine, own, "user")
             )
@@ -157,10 +158,18 @@ class Units:
         room.paths = own.paths
         return chosen
 
+    def _are_of_user(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return True for passages of the user's messages: code in them is told as theirs, too, or
+        a piece of it would be quoted for the message that asks."""
+        roles = np.zeros(int(self._corpus.message.max(initial=0)) + 1, np.bool_)
+        for message, fact in enumerate(self._history.facts[: len(roles)]):
+            roles[message] = fact.role == "user"
+        return np.asarray(roles[self._corpus.message[rows]])
+
     def _lead(self, room: Room) -> list[ExcerptChoice]:
         """The best of all, whoever wrote it, in small units: of longer messages single passages."""
         first = self._order[: min(LEAD, self._scored)]
-        of_user = self._corpus.kind[first] == USER
+        of_user = self._are_of_user(first)
         small = self._index.message_tokens[self._corpus.message[first]] <= LEAD_UNIT
         return self._take(first[small | ~of_user], room, "excerpt", LEAD_UNIT)
 

@@ -421,3 +421,14 @@ QUESTION_WORDS = "launch code Marigold 7731-ZETA"
 def test_a_passage_with_a_line_shown_is_no_candidate(advice):
     found = advice.unfold(" ".join(prose(n + 300, 3) for n in range(60)), 3_000)
     assert {choice.passage for choice in found.chosen} & set(found.left_out) == set()
+
+
+def test_code_in_a_message_of_the_user_stands_for_the_message():
+    """A piece of it in the lead would be quoted without what is asked of it."""
+    code = "\n".join(f"    gasket_{n} = seal(valve_{n}, pressure={n})" for n in range(14))
+    ask = f"{prose(3, 60)}\n```python\ndef repair():\n{code}\n```\nWhich gasket leaks?"
+    made = [m for n in range(30) for m in (user(prose(n, 15)), assistant(prose(n + 99, 200)))]
+    made[20] = user(ask)
+    tree = Tree([*made, user("gasket seal valve pressure repair")])
+    found = tree.unfold("gasket seal valve pressure repair", 3_000)
+    assert ask in found.text
