@@ -239,7 +239,8 @@ def _joins(entry: Entry, history: History) -> bool:
     plain = entry.note is NO_NOTE and len(entry.spans) == len(message.segments) == 1
     if not plain or _role(entry, history) in RESULT_ROLES or placeholders(message):
         return False
-    if not entry.named and "\n" in view.text.strip():
+    lines = view.text.strip().splitlines()
+    if not lines or (len(lines) > 1 and not entry.named):
         return False
     span = entry.spans[0]
     whole = view.text == message.text and not is_left_out(view, 0, span.start)

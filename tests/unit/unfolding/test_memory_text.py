@@ -212,12 +212,13 @@ def test_single_lines_of_one_role_share_a_label():
     [
         (TextSpan(0, 0, 9), TextSpan(2, 0, 9)),  # not consecutive
         (TextSpan(0, 0, 9), TextSpan(1, 0, 3)),  # cut
-        (TextSpan(1, 0, 9), TextSpan(3, 0, 9)),  # of several lines
+        (TextSpan(2, 0, 9), TextSpan(3, 0, 9)),  # of several lines
+        (TextSpan(4, 0, 9), TextSpan(5, 0, 9), TextSpan(6, 0, 9)),  # a blank one between them
     ],
 )
 def test_what_cannot_be_told_apart_has_a_label_each(spans):
-    found = history("one", "two and more", "three", "four\nfive")
-    labels = [x for x in quoted_lines(Plan(4, excerpts=spans), found) if x.startswith("¶")]
+    found = history("one", "two and more", "three", "four\u2028five", "six", "\u2028", "seven")
+    labels = [x for x in quoted_lines(Plan(7, excerpts=spans), found) if x.startswith("¶")]
     assert len(labels) == 2
 
 
