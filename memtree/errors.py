@@ -32,6 +32,8 @@ MemTreeError                      500  internal_error
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 
@@ -48,12 +50,27 @@ class MemTreeError(Exception):
         self.param = param
 
 
+def needs_extra(use: str, extra: str) -> str:
+    """Say what to install where the packages of an extra are missing. It holds in a clone, too: an
+    editable installation of this version is there, so pip adds the extra's packages alone."""
+    return f"{use} needs packages that are not installed: pip install 'memtree-proxy[{extra}]'"
+
+
 class BadRequest(MemTreeError):
     """The caller's input is wrong; `param` names the place, as in `messages[3].content`."""
 
     status = 400
     code = "invalid_request"
     kind = "invalid_request_error"
+
+
+@contextmanager
+def importing(use: str, extra: str, param: str) -> Iterator[None]:
+    """Raise `BadRequest` for the setting `param` if the block's import lacks a package."""
+    try:
+        yield
+    except ImportError as error:
+        raise BadRequest(needs_extra(use, extra), param=param) from error
 
 
 class Unauthorized(MemTreeError):

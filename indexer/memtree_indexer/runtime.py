@@ -19,7 +19,7 @@ from memtree.bounded import SizedCache
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message import Volatile
-from memtree.errors import BadRequest, EmbedderUnavailable
+from memtree.errors import BadRequest, EmbedderUnavailable, importing
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.queues import IndexQueue
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("memtree.indexer")
 
-NEEDS_EXTRA = "a queue in Redis needs packages: pip install '.[redis]' in the folder of MemTree"
+IN_REDIS = "a queue in Redis", "redis", "queue"  # for `importing`
 
 
 class SystemClock:
@@ -214,10 +214,8 @@ def open_redis_queues(
     if settings.queue == INPROCESS:
         return None
     refuse_own_memory(settings)
-    try:
+    with importing(*IN_REDIS):
         from memtree_indexer.redis.client import RedisQueues  # noqa: PLC0415  the optional `redis` extra
-    except ImportError as error:
-        raise BadRequest(NEEDS_EXTRA, param="queue") from error
     try:
         return RedisQueues.of(settings, store, clock, embedder)
     except (TypeError, ValueError):  # of the URL's query; not shown, it may hold a password

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from memtree.errors import BadRequest
+from memtree.errors import BadRequest, importing
 from memtree.memories.agents.ports import AgentMemories
 from memtree.memories.agents.search.ports import AgentSearchStore
 from memtree.memories.grants.ports import WalletStore
@@ -102,12 +102,6 @@ def shown_store(url: str) -> str:
 
 
 def _postgres(url: str) -> PostgresStore:
-    try:
+    with importing("a store in PostgreSQL", "postgres", "store"):
         from memtree.stores.postgres import PostgresStore  # noqa: PLC0415  the optional extra
-    except ImportError as error:
-        raise BadRequest(
-            f"{error.name} is not installed: a store in PostgreSQL needs "
-            "pip install '.[postgres]' in the folder of MemTree",
-            param="store",
-        ) from error
     return PostgresStore(url, shown_store(url))

@@ -7,7 +7,6 @@ import asyncio
 import gzip
 import json
 import logging
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -217,17 +216,6 @@ async def test_a_page_that_is_allowed():
         answer = await mcp.client.options("/mcp", headers=evil)
         assert answer.status_code == 403
         assert "access-control-allow-origin" not in answer.headers
-
-
-async def test_the_package_is_missing(monkeypatch: pytest.MonkeyPatch):
-    async with remembering(version=OLD) as mcp:
-        with monkeypatch.context() as patched:
-            patched.setitem(sys.modules, "memtree_proxy.mcp.sdk_http", None)
-            for _ in range(2):
-                answer = await mcp.client.post("/mcp", json=LISTED)
-                assert answer.status_code == 503
-                assert "pip install '.[mcp]'" in answer.json()["error"]["message"]
-        assert (await mcp.client.post("/mcp", json=LISTED)).status_code == 200
 
 
 # -- whose memories ---------------------------------------------------------------------------

@@ -214,7 +214,7 @@ def test_without_the_extra_the_server_says_what_to_install(monkeypatch: pytest.M
     settings = Settings(otel_endpoint="http://127.0.0.1:1/v1/traces")
     monkeypatch.delitem(sys.modules, "memtree_proxy.observability.otel")
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
-    with pytest.raises(BadRequest, match=r"pip install '\.\[otel\]'") as caught:
+    with pytest.raises(BadRequest, match=r"pip install 'memtree-proxy\[otel\]'") as caught:
         open_tracing(settings)
     assert caught.value.param == "otel_endpoint"
     assert open_tracing(Settings()) is None

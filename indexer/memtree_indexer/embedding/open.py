@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from memtree.config import Settings
-from memtree.errors import BadRequest, EmbedderUnavailable
+from memtree.errors import BadRequest, EmbedderUnavailable, importing
 from memtree.ports.models import Embedder
 
 log = logging.getLogger("memtree.indexer")
@@ -59,12 +59,12 @@ async def open_unloaded(settings: Settings, *, patient: bool) -> OpenedEmbedder:
     if settings.embedder == "remote" or (settings.embedder == "auto" and settings.embedding_model):
         return OpenedEmbedder(*await _remote(settings, patient=patient))
     try:
-        from memtree.models.local_embedder import LocalEmbedder  # noqa: PLC0415  the optional `local` extra
+        from memtree.models.local_embedder import LocalEmbedder  # noqa: PLC0415  half a second where it is used
 
         embedder = LocalEmbedder(query_bytes=settings.cache_limits.queries)
         await asyncio.to_thread(embedder.locate)
     except ImportError as error:
-        trouble = f"{error.name} is not installed (pip install '.[local]' in the folder of MemTree)"
+        trouble = f"{error.name} is not installed, and may not exist for this machine"
         return OpenedEmbedder(*_without(trouble))
     except EmbedderUnavailable as error:
         return OpenedEmbedder(*_without(error.message))
@@ -77,8 +77,12 @@ def _without(trouble: str) -> tuple[None, str]:
 
 
 async def _remote(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
-    # Half a second and 25 MB that only those pay who use it.
-    from memtree.models.remote_embedder import QUERY_SECONDS, RemoteEmbedder  # noqa: PLC0415
+    with importing("a remote embedder", "remote", "embedding_model"):
+        # Half a second and 25 MB that only those pay who use it.
+        from memtree.models.remote_embedder import (  # noqa: PLC0415
+            QUERY_SECONDS,
+            RemoteEmbedder,
+        )
 
     if not settings.embedding_base_url or not settings.embedding_model:
         raise BadRequest(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memtree.config import Settings
-from memtree.errors import BadRequest
+from memtree.errors import BadRequest, importing
 from memtree.ports.clock import Clock
 from memtree.ports.models import Summarizer
 from memtree.ports.store import Store
@@ -20,6 +20,7 @@ from memtree_indexer.summarizing.spending import DailyLimits, Spending, SummaryP
 if TYPE_CHECKING:
     from memtree.models.chat_endpoint import ChatEndpoint
 
+BY_MODEL = "a model for summaries", "remote", "summary_model"  # for `importing`
 HASTY_TRIES = 3  # of one call, each with tries of its own at the server
 
 
@@ -82,16 +83,16 @@ def open_summarizer(settings: Settings) -> Summarizer | None:
         return None
     if not settings.summary_base_url:
         raise BadRequest("a model for summaries needs summary_base_url", param="summary_base_url")
-    from memtree.models.summarizer import ChatSummarizer  # noqa: PLC0415
-
+    with importing(*BY_MODEL):
+        from memtree.models.summarizer import ChatSummarizer  # noqa: PLC0415
     return ChatSummarizer(open_endpoint(settings, settings.summary_parallel))
 
 
 def open_endpoint(settings: Settings, parallel: int) -> ChatEndpoint:
     """The endpoint of the model for summaries, for so many calls at once."""
-    # Half a second and 25 MB that only those pay who use it.
-    from memtree.models.chat_endpoint import ChatEndpoint  # noqa: PLC0415
-
+    with importing(*BY_MODEL):
+        # Half a second and 25 MB that only those pay who use it.
+        from memtree.models.chat_endpoint import ChatEndpoint  # noqa: PLC0415
     return ChatEndpoint(
         settings.summary_base_url or "",
         settings.summary_model or "",

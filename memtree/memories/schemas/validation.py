@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from memtree.errors import SchemaInvalid, Unavailable
+from memtree.errors import SchemaInvalid, Unavailable, needs_extra
 from memtree.memories.schemas.document.applied import Applied, applied
 from memtree.memories.schemas.document.compilable import PATTERN, PATTERNS
 from memtree.memories.schemas.document.limits import CheckedSchema
@@ -30,10 +30,7 @@ MAX_PATTERN_BYTES = 2 << 20  # of all patterns of a schema: compiling them holds
 MAX_DATA_BYTES = 1 << 16  # whoever stores data allows less
 MAX_EXPLAINED = 50_000  # sub-schemas times values: alternatives are told with a copy of the data
 
-_MISSING = (
-    "Schemas need the package jsonschema-rs, which is not installed: "
-    "pip install '.[agents]' in the folder of MemTree"
-)
+_MISSING = needs_extra("a schema", "agents")
 _TOO_MUCH = Violation(
     (), "is too much to be held against its schema: send less data, or make the schema simpler"
 )

@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from memtree.config import Settings
-from memtree.errors import Unavailable
 from memtree.memories.scope import Scope
 from memtree_indexer.runtime import open_runtime
 from memtree_proxy.access.tenant_names import LOCAL
-from memtree_proxy.mcp.http_route import NEEDS_EXTRA
+from memtree_proxy.mcp import stdio
 from memtree_proxy.mcp.stdio_lines import own_streams
 from memtree_proxy.mcp.tools import Caller, MemoryTools
 
@@ -22,11 +21,7 @@ AddSettings = Callable[[argparse.ArgumentParser, Sequence[str]], None]
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
     """Serve on standard input and output until the input ends; logs go to standard error. Raises
-    `Unavailable` where the package is missing, and as `open_runtime` does."""
-    try:
-        from memtree_proxy.mcp import stdio  # noqa: PLC0415  the optional `mcp` extra
-    except ImportError as error:
-        raise Unavailable(NEEDS_EXTRA) from error
+    what `open_runtime` does."""
     own = replace(settings, summary_model=None)  # nothing here is summarised
     with own_streams() as (given, taken):
         async with open_runtime(own) as runtime:

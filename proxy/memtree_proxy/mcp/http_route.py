@@ -13,7 +13,6 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memtree.config import Settings
-from memtree.errors import Unavailable
 from memtree.memories.book import MemoryBook
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.user_scope import user_scope
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
     from memtree_proxy.mcp.sdk_http import McpOverHttp
 
 MAX_BODY_BYTES = 4 * 1024 * 1024  # one call; the longest text is far below
-NEEDS_EXTRA = (
-    "MCP needs a package that is not installed: pip install '.[mcp]' in the folder of MemTree"
-)
 
 
 class McpRoute:
@@ -38,20 +34,14 @@ class McpRoute:
         self._opening: asyncio.Task[McpOverHttp] | None = None
 
     async def handle(self, request: Request) -> Response:
-        """Raises what `Gate.tenant` does, `BadRequest` for a header, `RequestTooLarge`, and
-        `Unavailable` where the package is missing."""
+        """Raises what `Gate.tenant` does, `BadRequest` for a header, and `RequestTooLarge`."""
         tenant = await self._gate.tenant(request)
         caller = Caller(user_scope(request, tenant), idempotency_key(request.headers))
         body = await request_body.content(request, self._max_bytes)
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())
-        try:
-            # Others wait for it as well: one client that hangs up must not end it.
-            server = await asyncio.shield(self._opening)
-        except ImportError as error:
-            self._opening = None
-            raise Unavailable(NEEDS_EXTRA) from error
-        return McpAnswer(server, body, caller)
+        # Others wait for it as well: one client that hangs up must not end it.
+        return McpAnswer(await asyncio.shield(self._opening), body, caller)
 
     async def close(self) -> None:
         """End what the SDK has begun."""
@@ -80,6 +70,6 @@ class McpAnswer(Response):
 
 
 def _load() -> type[McpOverHttp]:
-    from memtree_proxy.mcp.sdk_http import McpOverHttp  # noqa: PLC0415  the optional `mcp` extra
+    from memtree_proxy.mcp.sdk_http import McpOverHttp  # noqa: PLC0415  half a second
 
     return McpOverHttp

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from prometheus_client.registry import Collector
 
 from memtree.config import Settings
-from memtree.errors import BadRequest
+from memtree.errors import importing
 from memtree_indexer.embedding.queue import InProcessQueue
 from memtree_indexer.progress import PendingQueue, StageTotals
 from memtree_indexer.runtime import Runtime
@@ -23,8 +23,6 @@ from memtree_proxy.observability.timing import Spans
 
 if TYPE_CHECKING:
     from memtree_proxy.observability.otel import Tracing
-
-NEEDS_EXTRA = "otel_endpoint needs OpenTelemetry: pip install '.[otel]' in the folder of MemTree"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +55,9 @@ def open_tracing(settings: Settings) -> Tracing | None:
     """None without `otel_endpoint`. Raises `BadRequest`."""
     if settings.otel_endpoint is None:
         return None
-    try:
+    with importing("otel_endpoint", "otel", "otel_endpoint"):
         # The optional `otel` extra, and 0.2 s that only those pay who use it.
         from memtree_proxy.observability.otel import Tracing  # noqa: PLC0415
-    except ImportError as error:
-        raise BadRequest(NEEDS_EXTRA, param="otel_endpoint") from error
     return Tracing(settings.otel_endpoint, propagate=settings.otel_propagate)
 
 

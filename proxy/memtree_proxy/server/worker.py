@@ -27,12 +27,12 @@ from starlette.routing import Route
 
 from memtree import __version__
 from memtree.config import Settings
-from memtree.errors import BadRequest
+from memtree.errors import BadRequest, importing
 from memtree.setting_values import INPROCESS, without_password
 from memtree.stores import open_store, shown_store
 from memtree_indexer.embedding.open import open_embedder
 from memtree_indexer.progress import StageTotals
-from memtree_indexer.runtime import NEEDS_EXTRA, SystemClock, refuse_own_memory
+from memtree_indexer.runtime import IN_REDIS, SystemClock, refuse_own_memory
 from memtree_indexer.summarizing.open import SummaryStage, open_summarizer
 from memtree_proxy.observability.index_metrics import IndexMetrics
 from memtree_proxy.observability.log import Tally, counting
@@ -57,11 +57,9 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
             param="queue",
         )
     refuse_own_memory(settings)
-    try:
+    with importing(*IN_REDIS):
         from memtree_indexer.redis.connection import blocking  # noqa: PLC0415  the `redis` extra
         from memtree_indexer.redis.worker import open_workshop  # noqa: PLC0415
-    except ImportError as error:
-        raise BadRequest(NEEDS_EXTRA, param="queue") from error
     try:
         blocking(settings.queue).close()
     except (TypeError, ValueError):  # not shown: it may hold a password

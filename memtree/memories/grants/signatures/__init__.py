@@ -1,6 +1,5 @@
 """Wallets of two chains: their addresses, and whether a text was signed by one."""
 
-NEEDS_EXTRA = (
-    "Grants and wallets need packages that are not installed: "
-    "pip install '.[agents]' in the folder of MemTree"
-)
+from memtree.errors import needs_extra
+
+NEEDS_EXTRA = needs_extra("a grant or wallet", "agents")

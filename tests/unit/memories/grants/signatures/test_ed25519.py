@@ -134,5 +134,5 @@ def test_without_the_package_it_is_said_what_to_install(monkeypatch):
         lambda: ed25519.is_signed_by(BOB.address, TEXT, SIGNATURE),
         lambda: ed25519.sign(TEXT, BOB.key),
     ):
-        with pytest.raises(Unavailable, match=r"pip install '\.\[agents\]'"):
+        with pytest.raises(Unavailable, match=r"pip install 'memtree-proxy\[agents\]'"):
             use()

@@ -147,6 +147,6 @@ def test_keys_are_read_as_wallets_export_them():
 def test_without_the_package_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "coincurve", None)
     for use in (lambda: evm.signers([(TEXT, SIGNATURE)]), lambda: evm.sign(TEXT, ADA.key)):
-        with pytest.raises(Unavailable, match=r"pip install '\.\[agents\]'"):
+        with pytest.raises(Unavailable, match=r"pip install 'memtree-proxy\[agents\]'"):
             use()
     assert evm.signers([(TEXT, "0x")]) == [None]
