@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from memtree_proxy.checkups.port_owner import port_owner
 from tests.server import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +42,9 @@ def test_a_port_that_is_taken(tmp_path: Path):
         server = started(tmp_path, "serve", "--port", str(port))
         out, err = server.communicate(timeout=PATIENCE)
     assert (server.returncode, out) == (1, "")
-    assert err.startswith(f"memtree: cannot listen on 127.0.0.1:{port}: the port is in use.")
+    assert err.startswith(
+        f"memtree: cannot listen on 127.0.0.1:{port}: {port_owner(port)} listens there."
+    )
     assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []  # no store was opened
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import httpx
+import httpx2
 
 from memtree.budget import first_fold
 from memtree.budget.packing import TokenLimits
@@ -24,7 +24,7 @@ ANY = ""  # a name that nothing knows
 SHOWN_MODELS = 5
 
 
-def listed_models(answer: httpx.Response) -> list[str]:
+def listed_models(answer: httpx2.Response) -> list[str]:
     """Names in an upstream's answer to `GET /models`; none where it has another form."""
     try:
         body = answer.json()

@@ -10,7 +10,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import httpx
+import httpx2
 
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable, MemTreeError, SummarizerUnavailable
@@ -147,12 +147,12 @@ async def _listing(
 ) -> tuple[Finding, Sequence[str]]:
     shown = without_password(base)
     try:
-        async with httpx.AsyncClient(timeout=SECONDS, trust_env=False) as client:
+        async with httpx2.AsyncClient(timeout=SECONDS, trust_env=False) as client:
             answer = await client.get(f"{base.rstrip('/')}/models", headers=headers)
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         text = f"{shown} does not answer ({type(error).__name__})"
         return Finding(part, "problem", text), ()
-    denied = answer.status_code == httpx.codes.UNAUTHORIZED
+    denied = answer.status_code == httpx2.codes.UNAUTHORIZED
     note = " (no key of our own: clients bring theirs)" if denied and not keyed else ""
     text = f"{shown} answers {answer.status_code}{note}"
     return Finding(part, "ok", text), listed_models(answer)

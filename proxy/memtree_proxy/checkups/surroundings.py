@@ -14,13 +14,15 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import httpx
+import httpx2
 
 from memtree.config import Settings
-from memtree.errors import BadRequest, QueueUnavailable
+from memtree.errors import BadRequest, QueueUnavailable, Unavailable
+from memtree.text import tiktoken_counts, tokens
 from memtree_proxy.access.auth import is_loopback
 from memtree_proxy.checkups.finding import Finding, Level
 from memtree_proxy.checkups.open_files import FEW_FILES, most_files
+from memtree_proxy.checkups.port_owner import port_owner
 from memtree_proxy.observability.setup import open_tracing
 
 if TYPE_CHECKING:
@@ -39,6 +41,18 @@ def namesake() -> Finding | None:
         return None
     text = "another project's `memtree` is installed, too: uninstall it, then reinstall this one"
     return Finding("package", "warning", text)
+
+
+def token_counter() -> Finding | None:
+    """Say how tokens are counted where that is not by toktok-rs."""
+    if tokens.toktok is not tiktoken_counts:
+        return None
+    try:
+        tiktoken_counts.vocabulary(tokens.ENCODING)
+    except Unavailable as error:
+        return Finding("tokens", "problem", error.message)
+    text = "counted by tiktoken, since toktok-rs is not installed: twelve times as slow"
+    return Finding("tokens", "warning", text)
 
 
 def settings_file(path: Path | None, unknown: Sequence[str]) -> Finding:
@@ -118,7 +132,7 @@ async def port(settings: Settings) -> Finding:
     if trouble.errno == errno.EADDRINUSE and await _is_memtree(settings):
         return Finding("port", "ok", f"MemTree answers at {place}")
     why = (
-        "another program listens there"
+        f"{port_owner(settings.port) or 'another program'} listens there"
         if trouble.errno == errno.EADDRINUSE
         else (trouble.strerror or type(trouble).__name__)
     )
@@ -142,10 +156,10 @@ def _bind(host: str, number: int) -> OSError | None:
 async def _is_memtree(settings: Settings) -> bool:
     host = "127.0.0.1" if settings.host == "0.0.0.0" else settings.host
     try:
-        async with httpx.AsyncClient(timeout=SECONDS, trust_env=False) as client:
+        async with httpx2.AsyncClient(timeout=SECONDS, trust_env=False) as client:
             answer = await client.get(f"http://{host}:{settings.port}/health")
-            return answer.status_code == httpx.codes.OK and "version" in answer.json()
-    except (httpx.HTTPError, ValueError):
+            return answer.status_code == httpx2.codes.OK and "version" in answer.json()
+    except (httpx2.HTTPError, ValueError):
         return False
 
 
@@ -169,12 +183,12 @@ async def traces(settings: Settings) -> Finding:
         tracing = open_tracing(settings)
         assert tracing is not None
         tracing.close()
-        async with httpx.AsyncClient(timeout=SECONDS, trust_env=False) as client:
+        async with httpx2.AsyncClient(timeout=SECONDS, trust_env=False) as client:
             kind = {"content-type": "application/x-protobuf"}
             answer = await client.post(endpoint, content=b"", headers=kind)
     except BadRequest as error:
         return Finding("traces", "problem", error.message)
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         return Finding("traces", "problem", f"{endpoint}: {type(error).__name__}")
     if answer.status_code in (401, 403):
         return Finding(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 from rich.console import Console
 
 from memtree.config import Settings
@@ -30,7 +30,7 @@ from memtree_proxy.imports.conversation import Conversation, fields
 
 Read = tuple[int, Conversation, tuple[Message, ...]]
 POLL_SECONDS = 0.2
-TIMEOUT = httpx.Timeout(300, connect=10)  # the first stage of a long history is in the request
+TIMEOUT = httpx2.Timeout(300, connect=10)  # the first stage of a long history is in the request
 
 
 async def warm(
@@ -104,7 +104,7 @@ async def _by_server(
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     # A proxy of the environment is for the world outside, not for this machine.
     outside = not auth.is_loopback(urlsplit(base).hostname or "")
-    async with httpx.AsyncClient(headers=headers, timeout=TIMEOUT, trust_env=outside) as client:
+    async with httpx2.AsyncClient(headers=headers, timeout=TIMEOUT, trust_env=outside) as client:
         for _, conversation, messages in chosen:
             raw = b",".join(message.raw for message in messages)
             body = b'{"index_only":true,"messages":[' + raw + b"]}"
@@ -120,18 +120,18 @@ async def _by_server(
     _hint(console, key)
 
 
-async def _pending(client: httpx.AsyncClient, base: str) -> int:
+async def _pending(client: httpx2.AsyncClient, base: str) -> int:
     status = await _asked(client, "GET", f"{base}/context_memory/status")
     return int(status.get("pending_tokens") or 0)
 
 
 async def _asked(
-    client: httpx.AsyncClient, method: str, url: str, body: bytes | None = None
+    client: httpx2.AsyncClient, method: str, url: str, body: bytes | None = None
 ) -> dict[str, Any]:
     sent = {"Content-Type": "application/json"} if body else None
     try:
         answer = await client.request(method, url, content=body, headers=sent)
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         raise Unavailable(f"{url}: {str(error) or type(error).__name__}") from error
     shown = _object(answer)
     if answer.is_success and shown is not None:
@@ -145,7 +145,7 @@ def _check(state: str) -> None:
         raise Unavailable(f"--warm: nothing was kept ({state})")
 
 
-def _object(answer: httpx.Response) -> dict[str, Any] | None:
+def _object(answer: httpx2.Response) -> dict[str, Any] | None:
     try:
         shown = answer.json()
     except ValueError:

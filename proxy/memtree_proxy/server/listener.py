@@ -15,6 +15,7 @@ from typing import Any
 
 from memtree.config import MAX_PORT
 from memtree.errors import BadRequest
+from memtree_proxy.checkups.port_owner import port_owner
 
 BACKLOG = 2048  # connections that wait to be accepted, as uvicorn's default
 # `localhost` may name an IPv6 address where IPv6 is off.
@@ -80,9 +81,8 @@ def accept_backlog(sockets: Sequence[socket.socket]) -> list[socket.socket]:
 def refusal(host: str, port: int, error: OSError) -> BadRequest:
     match error.errno:
         case errno.EADDRINUSE:
-            why = (
-                "the port is in use. Stop the program that listens there, or choose another --port"
-            )
+            owner = port_owner(port) or "another program"
+            why = f"{owner} listens there. Stop it, or choose another --port"
         case errno.EACCES | errno.EPERM:
             why = "this user may not. Choose a --port above 1023"
         case errno.EADDRNOTAVAIL:

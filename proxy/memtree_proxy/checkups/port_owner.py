@@ -1,0 +1,39 @@
+"""Names the program that listens on a port of this machine, where Linux tells it: `/proc` shows the
+sockets of all users, but whose they are only to this user and to root."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+PROC = Path("/proc")
+LISTENING = "0A"  # a socket's state in /proc/net/tcp
+MAX_PROCESSES = 20_000  # looked at; more are not looked for
+
+
+def port_owner(port: int, proc: Path = PROC) -> str | None:
+    """Return name and number of a process that listens on `port`, as in "node (process 4711)"; None
+    where that cannot be found out."""
+    sockets = {f"socket:[{inode}]" for inode in _listening_inodes(port, proc)}
+    if not sockets:
+        return None
+    numbered = (folder for folder in proc.iterdir() if folder.name.isdigit())
+    for _, folder in zip(range(MAX_PROCESSES), numbered, strict=False):
+        with suppress(OSError):  # it has ended, or is another user's
+            if any(str(file.readlink()) in sockets for file in (folder / "fd").iterdir()):
+                name = (folder / "comm").read_text(errors="replace").strip()
+                shown = "".join(sign if sign.isprintable() else "?" for sign in name)
+                return f"{shown} (process {folder.name})"
+    return None
+
+
+def _listening_inodes(port: int, proc: Path) -> set[str]:
+    """The format is that of proc_net_tcp in the kernel's documentation."""
+    inodes = set()
+    for table in ("tcp", "tcp6"):
+        with suppress(OSError):
+            for line in (proc / "net" / table).read_text().splitlines()[1:]:
+                _, local, _, state, *rest = line.split()
+                if state == LISTENING and int(local.rpartition(":")[2], 16) == port:
+                    inodes.add(rest[5])
+    return inodes
