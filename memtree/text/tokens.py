@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import toktok
+try:
+    import toktok
+except ImportError:  # it has no wheel for this machine
+    from memtree.text import tiktoken_counts as toktok
 
 ENCODING = "o200k_base"
 _ALL = 1 << 31
