@@ -10,6 +10,7 @@ import pytest
 
 from memtree import __version__
 from memtree.config import Settings
+from memtree.text import tiktoken_counts, tokens
 from memtree_proxy.checkups import model_terms
 from memtree_proxy.cli import doctor
 from tests.embeddings import Status
@@ -22,7 +23,7 @@ async def says(capsys, url=None):
     settings = Settings(
         store="memory:", embedder="none", upstream=None, log_level="error", **(model if url else {})
     )
-    code = await doctor.run(Namespace(), settings)
+    code = await doctor.run(Namespace(settings=False), settings)
     said = " ".join(capsys.readouterr().out.split())
     assert "sk-hidden" not in said
     return code, said[said.index(" summaries ") :]
@@ -31,7 +32,7 @@ async def says(capsys, url=None):
 async def head_and_warnings(capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
     """The first line, and what follows a first `warning`."""
     settings = Settings(store="memory:", embedder="none", upstream=None, log_level="error")
-    assert await doctor.run(Namespace(), settings) == 0
+    assert await doctor.run(Namespace(settings=False), settings) == 0
     head, _, rest = capsys.readouterr().out.partition("\n")
     return head, " ".join(rest.partition("\nwarning ")[2].split())
 
@@ -105,3 +106,23 @@ def test_the_window_that_is_assumed_is_named_with_the_models_it_holds_for():
 )
 def test_models_that_an_upstream_lists(body: bytes, names: list[str]):
     assert model_terms.listed_models(httpx.Response(200, content=body)) == names
+
+
+async def test_settings_are_shown_behind_the_findings_and_only_on_demand(
+    capsys: pytest.CaptureFixture[str],
+):
+    settings = Settings(store="memory:", embedder="none", upstream=None, log_level="error")
+    await doctor.run(Namespace(settings=False), settings)
+    assert "target_tokens" not in capsys.readouterr().out
+    await doctor.run(Namespace(settings=True), settings)
+    said = capsys.readouterr().out
+    assert 0 < said.index("ok      store") < said.index("target_tokens")
+
+
+async def test_a_counter_in_the_place_of_toktok_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(tokens, "toktok", tiktoken_counts)
+    monkeypatch.setattr(tiktoken_counts, "vocabulary", lambda _: None)
+    _, warned = await head_and_warnings(capsys)
+    assert warned.startswith("tokens counted by tiktoken")

@@ -168,7 +168,7 @@ def test_doctor_tells_what_does_not_work(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_doctor_shows_mode_and_prices(tmp_path: Path) -> None:
-    shown = run(tmp_path, "doctor", "--upstream", "none", *QUICK).stdout
+    shown = run(tmp_path, "doctor", "--settings", "--upstream", "none", *QUICK).stdout
     assert "stable; on the chat routes auto" in shown
     assert "1/0.25/3600 for others" in shown
     assert "memory begins at about 22,000 tokens" in " ".join(shown.split())
@@ -176,7 +176,7 @@ def test_doctor_shows_mode_and_prices(tmp_path: Path) -> None:
     (tmp_path / "memtree.toml").write_text(
         "mode = 'fresh'\nprices = ['m=1/0.5', '*=1/1']\nmetrics_key = 'hush'\n"
     )
-    shown = run(tmp_path, "doctor", "--upstream", "none", *QUICK).stdout
+    shown = run(tmp_path, "doctor", "--settings", "--upstream", "none", *QUICK).stdout
     assert "m=1/0.5, *=1/1" in shown
     assert "fresh" in shown
     assert "hush" not in shown

@@ -44,7 +44,6 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     """Exit code 1 where something that is configured does not work."""
     console = open_console()
     console.print(f"memtree-proxy {__version__} (`memtree` on the public index is another project)")
-    console.print(_settings_table(settings))
     sound = _show(console, surroundings.settings_file(config_file(), unknown_variables()))
     try:
         async with open_runtime(settings, drain=0) as runtime:
@@ -53,7 +52,12 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     except MemTreeError as error:
         sound = _show(console, Finding("store", "problem", error.message))
     sound &= await _upstream(console, settings)
-    return 0 if await _surroundings(console, settings) and sound else 1
+    sound &= await _surroundings(console, settings)
+    if options.settings:
+        console.print(_settings_table(settings))
+    else:
+        console.print("`memtree doctor --settings` shows all settings as well.", style="dim")
+    return 0 if sound else 1
 
 
 def _settings_table(settings: Settings) -> Table:
@@ -99,6 +103,7 @@ async def _surroundings(console: Console, settings: Settings) -> bool:
     """What the process would find: packages, disk, port, open files, the collector of traces."""
     findings = [
         surroundings.namesake(),
+        surroundings.token_counter(),
         surroundings.disk(settings.store),
         await surroundings.port(settings),
         surroundings.files(),

@@ -85,6 +85,7 @@ def add_check(commands: CommandGroups) -> None:
 
 def add_doctor(commands: CommandGroups) -> None:
     sub = commands.add("doctor", "what is configured, what can be reached, what is wrong")
+    sub.add_argument("--settings", action="store_true", help="show all settings as well")
     add_settings(sub, [*STORE, "embedder", "upstream"])
     sub.set_defaults(run="memtree_proxy.cli.doctor:run")
 
