@@ -15,6 +15,7 @@ _BELOW_NOTHING = [{"url": "/", "description": "Under a prefix there is nothing."
 def build(settings: Settings) -> dict[str, Json]:
     return {
         "/": {"servers": _AT_THE_ROOT, "get": _home(settings)},
+        "/llms.txt": {"servers": _AT_THE_ROOT, "get": _map(settings)},
         "/health": {
             "get": _health(
                 settings, "checkHealth", "Asks nothing of the parts, and needs no credential."
@@ -47,6 +48,25 @@ def _home(settings: Settings) -> Json:
         "A page for people",
         "For browsers (`Accept: text/html`): what runs here, and what to paste where. Anything "
         "else on this path goes to the upstream.",
+        responses,
+        security=[],
+    )
+
+
+def _map(settings: Settings) -> Json:
+    responses = {
+        "200": {
+            "description": "The map, as llmstxt.org describes it.",
+            "headers": headers.of_every(),
+            "content": content(STRING, "text/plain"),
+        },
+        **failures.of(settings, 421, 431, 500),
+    }
+    return operation(
+        "showMap",
+        _TAG,
+        "A map of the documentation for language models",
+        "Absolute addresses of all pages, each with what it is for.",
         responses,
         security=[],
     )

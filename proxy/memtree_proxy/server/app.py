@@ -73,7 +73,7 @@ from memtree_proxy.server.demo_session import PATH as DEMO_PATH
 from memtree_proxy.server.demo_session import DemoSession
 from memtree_proxy.server.edge import Edge
 from memtree_proxy.server.health import HealthDetails, health
-from memtree_proxy.server.home_page import HomePage, HomeRoute
+from memtree_proxy.server.home_page import HomePage, HomeRoute, show_map
 from memtree_proxy.server.metrics_page import MetricsPage
 from memtree_proxy.server.routing import App, Handler, everywhere, own
 from memtree_proxy.server.web_pages import WebPages
@@ -181,6 +181,7 @@ def create_app(services: Services) -> Starlette:
         Route("/mcp/", Handler(mcp.handle, "POST")),
         Route("/openapi.json", Handler(DocumentPage(settings).show, "GET")),
         HomeRoute("/", Handler(HomePage(settings).show), methods=["GET"]),
+        Route("/llms.txt", Handler(show_map, "GET")),
         *_web_pages(settings),
         *everywhere("/{rest:rest}", passthrough.relay),
     ]

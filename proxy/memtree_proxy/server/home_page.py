@@ -24,6 +24,7 @@ from memtree_proxy.access.browser_policy import FetchHeaders, is_page_visit
 from memtree_proxy.http.authority import Authority
 
 _PAGE = Path(__file__).with_name("home_page.html").read_text("utf-8")
+_MAP = (Path(__file__).parents[1] / "web" / "llms.txt").read_text("utf-8")
 _STYLE = _PAGE.partition("<style>")[2].partition("</style>")[0]
 _DIGEST = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _LINK = (
@@ -58,6 +59,11 @@ class HomePage:
     async def show(self, request: Request) -> Response:
         page = render(base_url(request, self._settings), pages=self._settings.ui)
         return Response(page, media_type="text/html", headers=HEADERS)
+
+
+async def show_map(_: Request) -> Response:
+    """Answer `/llms.txt`: where the documentation is, for language models (https://llmstxt.org)."""
+    return Response(_MAP, media_type="text/plain")
 
 
 def base_url(request: Request, settings: Settings) -> str:
