@@ -5,7 +5,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3
 BIN := .venv/bin
+SERVING := .venv/.serving
 STAMP := .venv/.installed
+PIP := -m pip --disable-pip-version-check
+EXTRAS := postgres,redis,otel,agents,remote
 CODE := $(wildcard memtree indexer/memtree_indexer proxy/memtree_proxy benchmarks tests scripts deploy)
 # The tests in groups beside each other; with PYTEST_ARGS="-x -k name", one pytest for a closer look
 GROUPED = $(BIN)/python $(if $(PYTEST_ARGS),-m pytest,scripts/grouped_tests.py)
@@ -15,28 +18,35 @@ APART := not agents and not llm and not soak
 FIRST := not outage and not long and $(APART)
 
 .DEFAULT_GOAL := help
-.PHONY: help install run worker test test-all starved wheel soak node deploytools browser pictures page-speed topology agents llm peers load check format lint types layers limits size quick fuzz cover bench \
+.PHONY: help install run worker test test-all starved wheel dist soak node deploytools browser pictures page-speed topology agents llm peers load check format lint types layers limits size quick fuzz cover bench \
   fmt lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-install: $(STAMP) ## create .venv with the locked dependencies, the local embedder and the tools
+install: $(STAMP) ## create .venv with the locked dependencies and the developers' tools
 
-$(STAMP): pyproject.toml constraints.txt
+# pip shows what it fetches, since this takes a minute; 25.1 is the first that reads groups.
+$(SERVING): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "MemTree needs Python 3.11 or newer and found: $$($(PYTHON) -V 2>&1 | head -n 1)."; \
 	  echo "Name another one: make PYTHON=python3.12 $(or $(MAKECMDGOALS),install)"; exit 1; } >&2
 	@$(BIN)/python -c 'import pip' 2>/dev/null || $(PYTHON) -m venv --clear .venv || { \
 	  echo "$(PYTHON) could not create a virtualenv (on Debian: apt install python3-venv)." >&2; exit 1; }
-	@echo "Installing into .venv; the first time takes a minute or two."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,postgres,redis,otel,mcp,agents,dev]'
+	@echo "Installing what MemTree needs into .venv; the first time takes a minute."
+	@$(BIN)/python $(PIP) install --quiet 'pip>=25.1'
+	@$(BIN)/python $(PIP) install -c constraints.txt -e '.[$(EXTRAS)]'
 	@touch $@
 
-run: install ## serve on 127.0.0.1:8787 (ARGS="--port 9000" passes options on)
+$(STAMP): $(SERVING)
+	@echo "Installing what its tests need into .venv; the first time takes a minute."
+	@$(BIN)/python $(PIP) install -c constraints.txt --group dev
+	@touch $@
+
+run: $(SERVING) ## serve on 127.0.0.1:8787 (ARGS="--port 9000" passes options on)
 	MEMTREE_HOME="$${MEMTREE_HOME:-.}" $(BIN)/memtree serve $(ARGS)
 
-worker: install ## work for servers with a queue in Redis (MEMTREE_QUEUE, MEMTREE_STORE; options in ARGS)
+worker: $(SERVING) ## work for servers with a queue in Redis (MEMTREE_QUEUE, MEMTREE_STORE; options in ARGS)
 	MEMTREE_HOME="$${MEMTREE_HOME:-.}" $(BIN)/memtree worker $(ARGS)
 
 test: install node deploytools ## the tests; seven minutes on two idle cores
@@ -51,6 +61,11 @@ starved: install node deploytools ## the tests twice, while their processes are 
 
 wheel: install ## build the wheel, install it beside proxy.py into an empty environment, serve from it
 	$(BIN)/python -m pytest -q tests/deploy/test_wheel.py $(PYTEST_ARGS)
+
+dist: install ## build wheel and sdist into dist/, and check what an index would check
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/twine check --strict dist/*
 
 soak: install deploytools ## fifty random kills in the whole topology while conversations run
 	$(BIN)/python -m pytest -m soak -n 0 -s tests/topology $(ARGS)
@@ -76,7 +91,7 @@ deploytools: install $(DEPLOYTOOLS) ## install what checks deploy/: Caddy, hadol
 
 $(DEPLOYTOOLS): tests/deploy/requirements.txt
 	@$(PYTHON) -m venv --clear $(@D) && \
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r $< && \
+	$(@D)/bin/python $(PIP) install --quiet -c constraints.txt -r $< && \
 	touch $@ || \
 	  echo "What checks deploy/ could not be installed: its tests will be skipped, or fail in CI." >&2
 
@@ -85,7 +100,7 @@ $(DEPLOYTOOLS): tests/deploy/requirements.txt
 browser: install $(BROWSER) ## install what tests of the web pages need: Playwright, a Chromium (110 MB)
 
 $(BROWSER): pyproject.toml constraints.txt tests/browser/package.json
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	$(BIN)/python $(PIP) install --quiet -c constraints.txt --group browser
 	$(BIN)/python -m tests.browser.chromium || { \
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get && apt-get update -qq && \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium; } || \
@@ -115,7 +130,7 @@ $(AGENTS): tests/clients/agents/package.json
 # Each Python program in a venv of its own: they do not agree on the versions of what they need.
 $(AIDER) $(AGENTS_SDK): %/.venv/.installed: %/requirements.txt
 	$(PYTHON) -m venv --clear $*/.venv
-	$*/.venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$*/.venv/bin/python $(PIP) install --quiet -r $<
 	touch $@
 
 LLM := tests/llm/.venv/.installed
@@ -126,7 +141,7 @@ llm: install $(LLM) $(MODEL) ## a real small model (500 MB, fetched once) summar
 
 $(LLM): tests/llm/requirements.txt
 	$(PYTHON) -m venv --clear tests/llm/.venv
-	tests/llm/.venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	tests/llm/.venv/bin/python $(PIP) install --quiet -r $<
 	touch $@
 
 $(MODEL): scripts/small_model.py
@@ -141,7 +156,7 @@ peers: install $(PEERS) $(if $(shell command -v npm 2>/dev/null),$(GATEWAY)) ## 
 
 $(PEERS): benchmarks/speed/peers/requirements.txt
 	$(PYTHON) -m venv --clear $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(@D)/bin/python $(PIP) install --quiet -r $<
 	touch $@
 
 $(GATEWAY): benchmarks/speed/peers/package.json
@@ -202,7 +217,8 @@ lock: ## write constraints.txt anew (PYTHON must be 3.11)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
 	  echo "Lock with the oldest supported Python: make PYTHON=python3.11 lock" >&2; exit 1; }
 	$(PYTHON) -m venv --clear .venv-lock
-	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check -e '.[local,postgres,redis,otel,mcp,agents,dev,browser]'
+	.venv-lock/bin/python $(PIP) install --quiet 'pip>=25.1'
+	.venv-lock/bin/python $(PIP) install --quiet -e '.[$(EXTRAS)]' --group dev --group browser
 	{ echo "# Exact versions of all dependencies, made by 'make lock'. Do not edit."; \
 	  .venv-lock/bin/python -m pip freeze --exclude-editable | grep -E '^[A-Za-z0-9._-]+==[^ ]+$$'; } > constraints.new
 	mv constraints.new constraints.txt

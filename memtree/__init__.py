@@ -7,6 +7,6 @@ The rooms below `ports/` are pure: values in, values out. `models/` and `stores/
 from memtree.conversation.message import Message, read_messages
 from memtree.errors import MemTreeError
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 __all__ = ["MemTreeError", "Message", "__version__", "read_messages"]

@@ -3,21 +3,30 @@
 `proxy.py` is another project whose package is called `proxy`. A wheel that owned that name lost
 files to it, or overwrote its files, depending on which was installed last. So both are installed
 in either order, with pip and into a new environment, and neither may have touched the other.
+
+What is served may write into its data folder and nowhere else, as for a program that an
+administrator installed.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+import tarfile
+import tempfile
+import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
@@ -35,6 +44,7 @@ pytestmark = [pytest.mark.long, pytest.mark.xdist_group("wheel")]
 
 PATIENCE = 180.0  # seconds for what the server does in three
 OURS, OTHER = "memtree-proxy", "proxy.py"
+NOBODY = 65534  # the user that owns nothing
 SOURCES = {"memtree": ".", "memtree_indexer": "indexer", "memtree_proxy": "proxy"}
 PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
 
@@ -106,6 +116,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environmen
     folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     yield Environment(folder)
+    subprocess.run(["chmod", "-R", "u+w", folder], check=True)
     shutil.rmtree(folder)  # 250 MB, and pytest keeps the folders of three runs
 
 
@@ -119,7 +130,7 @@ def installed(
     here: tuple[str | Path, ...] = ("--python", environment.folder / "bin" / "python")
     pip(*here, "uninstall", "--yes", OURS, OTHER)
     assert not [name for name in (*SOURCES, "proxy") if (environment.site / name).exists()]
-    wanted = {OURS: f"{OURS}[local] @ {wheels.ours.as_uri()}", OTHER: str(wheels.other)}
+    wanted = {OURS: f"{OURS} @ {wheels.ours.as_uri()}", OTHER: str(wheels.other)}
     for name in request.param:
         constraints = ("--constraint", ROOT / "constraints.txt")
         pip(*here, "install", "--no-compile", *constraints, wanted[name])
@@ -199,16 +210,77 @@ class Served(NamedTuple):
                 pytest.fail(f"it ended with {self.process.wait(0.1)}:\n{self.log.read_text()}")
 
 
+class Limits(NamedTuple):
+    """How a program of the wheel is run: its user, variables and working folder."""
+
+    user: int | None  # None: as who runs the tests, who is not root then
+    env: dict[str, str]
+    cwd: Path
+
+    def run(self, program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [program, *arguments], cwd=self.cwd, env=self.env, user=self.user, group=self.user,
+            text=True, capture_output=True, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def limits(installed: Environment, tmp_path: Path) -> Limits:
+    """Take the right to write from all folders but the data folder: root, whom file modes do not
+    bind, becomes somebody else."""
+    subprocess.run(["chmod", "-R", "a+rX,a-w", installed.folder], check=True)
+    home, here = tmp_path / "home", tmp_path / "here"
+    for folder in (home, here):
+        folder.mkdir()
+    here.chmod(0o555)
+    user = NOBODY if os.geteuid() == 0 else None
+    if user is not None:
+        os.chown(home, user, user)
+        for folder in [*installed.folder.parents, *tmp_path.parents, tmp_path]:
+            if folder.is_relative_to(Path(tempfile.gettempdir())):
+                folder.chmod(folder.stat().st_mode | 0o011)
+    return Limits(user, clean_environment(HOME=str(home), PYTHONDONTWRITEBYTECODE="1"), here)
+
+
+class Upstream(BaseHTTPRequestHandler):
+    """A model that repeats how many messages it got."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        text = f"{len(body['messages'])} messages"
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}}
+        answer = json.dumps({"object": "chat.completion", "choices": [choice]}).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def upstream() -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), Upstream)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
 @contextmanager
-def serving(environment: Environment, folder: Path) -> Iterator[Served]:
-    """Run `memtree serve` of the environment; all that it keeps is in `folder`."""
-    port, log = free_port(), folder / "log"
-    places = dict.fromkeys(("HOME", "MEMTREE_HOME", "XDG_DATA_HOME"), str(folder))
-    memtree = environment.folder / "bin" / "memtree"
+def serving(environment: Environment, limits: Limits, upstream: str, log: Path) -> Iterator[Served]:
+    """Run `memtree-proxy` of the environment, with options and without a command."""
+    port = free_port()
+    program = environment.folder / "bin" / "memtree-proxy"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [memtree, "serve", "--upstream", "none", "--port", str(port)],
-            cwd=folder, env=clean_environment(**places), stdout=out, stderr=out,
+            [program, "--upstream", upstream, "--port", str(port)],
+            cwd=limits.cwd, env=limits.env, stdout=out, stderr=out,
+            user=limits.user, group=limits.user,
         )  # fmt: skip
     try:
         yield Served(process, f"http://127.0.0.1:{port}", log)
@@ -217,8 +289,10 @@ def serving(environment: Environment, folder: Path) -> Iterator[Served]:
         process.wait()
 
 
-def test_it_serves_with_the_embedder(installed: Environment, tmp_path: Path):
-    with serving(installed, tmp_path) as served:
+def test_all_of_it_works_for_a_user_who_may_write_into_the_data_folder_alone(
+    installed: Environment, limits: Limits, upstream: str, tmp_path: Path
+):
+    with serving(installed, limits, upstream, tmp_path / "log") as served:
         served.wait_for(served.listens)
         health = served.ask("GET", "/health").json()
         assert health == {"status": "ok", "version": __version__}
@@ -226,7 +300,54 @@ def test_it_serves_with_the_embedder(installed: Environment, tmp_path: Path):
         body = {"messages": messages, "model_context_limit": 128_000}
         assert served.ask("POST", "/v1/context_memory", body).json()["messages"] == messages
         assert 'id="app"' in served.ask("GET", "/ui").text
+        assert served.ask("GET", "/llms.txt").text.startswith("# MemTree")
+        chat = {"model": "m", "messages": messages}
+        said = served.ask("POST", "/v1/chat/completions", chat).json()
+        assert said["choices"][0]["message"]["content"] == "1 messages"
+        saved = served.ask("POST", "/v1/memories", {"text": "Ann is left-handed."}).json()
+        assert saved["id"] in served.ask("GET", "/v1/memories").text
+        listed = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        assert '"remember"' in served.ask("POST", "/mcp", listed).text
         served.wait_for(served.embeds)
         served.process.send_signal(signal.SIGTERM)
         assert served.process.wait(PATIENCE) == 0, served.log.read_text()
-    assert (tmp_path / "memtree.db").is_file()
+    (home,) = (folder for folder in (tmp_path / "home").rglob("memtree.db"))
+    assert home.is_file()
+    memtree = installed.folder / "bin" / "memtree"
+    shown = limits.run(memtree, "demo", "--tokens", "16000")
+    assert "What the model has to read" in shown.stdout, shown.stderr
+    checked = limits.run(memtree, "doctor", "--upstream", "none")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert limits.run(memtree).returncode == 2  # and it prints the help
+    assert list(limits.cwd.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Wheel and sdist as `make dist` builds them: the wheel from the sdist."""
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [sys.executable, "-m", "build", "--outdir", folder, ROOT],
+        cwd="/", env=clean_environment(), check=True, capture_output=True, timeout=PIP_SECONDS,
+    )  # fmt: skip
+    return folder
+
+
+def test_the_index_would_take_what_is_built(wheels: Wheels, dist: Path):
+    files = sorted(dist.iterdir())
+    assert [file.name for file in files] == [
+        f"memtree_proxy-{__version__}-py3-none-any.whl", f"memtree_proxy-{__version__}.tar.gz"
+    ]  # fmt: skip
+    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *files], check=True)
+    with zipfile.ZipFile(files[0]) as built, zipfile.ZipFile(wheels.ours) as ours:
+        assert sorted(built.namelist()) == sorted(ours.namelist())
+        about = built.read(f"memtree_proxy-{__version__}.dist-info/METADATA").decode()
+    # Every link and picture of the README leads somewhere from the index's page, too.
+    places = re.findall(r"\]\(([^)]+)\)", about)
+    assert len(places) > 20
+    assert [place for place in places if not place.startswith(("https://", "#"))] == []
+    assert not re.search("^Provides-Extra: (dev|browser|local|mcp)", about, re.MULTILINE)
+    with tarfile.open(files[1]) as sources:
+        names = {name.partition("/")[2] for name in sources.getnames()}
+    wanted = "docs/README.md deploy/Dockerfile benchmarks/locomo.py LICENSE SECURITY.md Makefile"
+    assert set(wanted.split()) < names

@@ -1,4 +1,4 @@
-"""The program `memtree`, which is also `python -m memtree_proxy.cli`."""
+"""The programs `memtree` and `memtree-proxy`; the first is also `python -m memtree_proxy.cli`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,18 @@ _interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
 if _interruptible:
     signal.signal(signal.SIGINT, _leave)
 
-from memtree_proxy.cli.main import main  # noqa: E402
+from memtree_proxy.cli.main import main, serving  # noqa: E402
 
 
 def run() -> int:
     return main(imported=_take_interrupts)
+
+
+def run_proxy() -> int:
+    """Run the program `memtree-proxy`. It serves if no command is typed, so that `uvx
+    memtree-proxy`, which runs the program with the distribution's name, is all that a user types.
+    """
+    return main(serving(sys.argv[1:]), imported=_take_interrupts)
 
 
 def _take_interrupts() -> None:

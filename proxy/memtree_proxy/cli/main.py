@@ -21,6 +21,7 @@ from memtree_proxy.cli.drawing.foreign_text import plain
 from memtree_proxy.cli.parsers.parser import build_parser
 
 RUNNING = "memtree_proxy.cli.running:run"
+ABOUT_THE_PROGRAM = "-h", "--help", "--version"
 NO_COMMAND = 2  # as for a typing error
 
 
@@ -45,6 +46,13 @@ def main(argv: Sequence[str] | None = None, imported: Callable[[], None] = lambd
     imported()
     code: int = run(command, options)
     return code
+
+
+def serving(words: Sequence[str]) -> list[str]:
+    """Put the command `serve` before the options, if nothing else is asked for."""
+    if words and (not words[0].startswith("-") or words[0] in ABOUT_THE_PROGRAM):
+        return list(words)
+    return ["serve", *words]
 
 
 def _no_command(typed: str, commands: Collection[str]) -> str:

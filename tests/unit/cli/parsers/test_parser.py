@@ -9,7 +9,7 @@ from dataclasses import fields
 import pytest
 
 from memtree.config import Settings, variable
-from memtree_proxy.cli.main import main, named
+from memtree_proxy.cli.main import main, named, serving
 from memtree_proxy.cli.parsers.parser import build_parser
 from memtree_proxy.cli.parsers.setting_groups import GROUPS, OTHER, group_of
 
@@ -154,3 +154,18 @@ def test_a_misspelt_option_is_told_with_the_one_that_is_meant(
             main(words)
         assert ended.value.code == 2
         assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("", "serve"),
+        ("--port 9000 --memory", "serve --port 9000 --memory"),
+        ("doctor --settings", "doctor --settings"),
+        ("servw", "servw"),
+        ("--help", "--help"),
+        ("--version", "--version"),
+    ],
+)
+def test_memtree_proxy_serves_where_no_command_is_typed(typed: str, meant: str) -> None:
+    assert serving(typed.split()) == meant.split()
