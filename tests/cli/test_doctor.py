@@ -15,6 +15,7 @@ from memtree_proxy.checkups import model_terms
 from memtree_proxy.cli import doctor
 from tests.embeddings import Status
 from tests.summaries import Answer, Summaries, serving
+from tests.unit.text.test_tokens import vocabulary
 
 
 async def says(capsys, url=None):
@@ -122,7 +123,7 @@ async def test_settings_are_shown_behind_the_findings_and_only_on_demand(
 async def test_a_counter_in_the_place_of_toktok_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(vocabulary().parent))
     monkeypatch.setattr(tokens, "toktok", tiktoken_counts)
-    monkeypatch.setattr(tiktoken_counts, "vocabulary", lambda _: None)
     _, warned = await head_and_warnings(capsys)
     assert warned.startswith("tokens counted by tiktoken")

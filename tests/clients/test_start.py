@@ -41,10 +41,11 @@ def test_a_port_that_is_taken(tmp_path: Path):
         port = taken.getsockname()[1]
         server = started(tmp_path, "serve", "--port", str(port))
         out, err = server.communicate(timeout=PATIENCE)
+        owner = port_owner(port)
+    assert owner is not None
     assert (server.returncode, out) == (1, "")
-    assert err.startswith(
-        f"memtree: cannot listen on 127.0.0.1:{port}: {port_owner(port)} listens there."
-    )
+    why = f"the port is in use by {owner}. Stop it"
+    assert err.startswith(f"memtree: cannot listen on 127.0.0.1:{port}: {why}")
     assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []  # no store was opened
 

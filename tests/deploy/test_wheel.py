@@ -20,7 +20,6 @@ import signal
 import subprocess
 import sys
 import tarfile
-import tempfile
 import threading
 import time
 import zipfile
@@ -44,7 +43,8 @@ pytestmark = [pytest.mark.long, pytest.mark.xdist_group("wheel")]
 
 PATIENCE = 180.0  # seconds for what the server does in three
 OURS, OTHER = "memtree-proxy", "proxy.py"
-NOBODY = 65534  # the user that owns nothing
+# File modes do not bind root, unless it gives its capabilities up (util-linux has this program).
+BOUND = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
 SOURCES = {"memtree": ".", "memtree_indexer": "indexer", "memtree_proxy": "proxy"}
 PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
 
@@ -128,6 +128,7 @@ def installed(
     to install them takes longest; both projects are uninstalled before it. Byte code is made
     at the first import, of what is imported, instead of for all modules now."""
     here: tuple[str | Path, ...] = ("--python", environment.folder / "bin" / "python")
+    subprocess.run(["chmod", "-R", "u+w", environment.folder], check=True)  # of the first order
     pip(*here, "uninstall", "--yes", OURS, OTHER)
     assert not [name for name in (*SOURCES, "proxy") if (environment.site / name).exists()]
     wanted = {OURS: f"{OURS} @ {wheels.ours.as_uri()}", OTHER: str(wheels.other)}
@@ -211,35 +212,28 @@ class Served(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How a program of the wheel is run: its user, variables and working folder."""
+    """Variables and working folder of a program of the wheel."""
 
-    user: int | None  # None: as who runs the tests, who is not root then
     env: dict[str, str]
     cwd: Path
 
     def run(self, program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [program, *arguments], cwd=self.cwd, env=self.env, user=self.user, group=self.user,
+            [*BOUND, program, *arguments], cwd=self.cwd, env=self.env,
             text=True, capture_output=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
 
 
 @pytest.fixture
 def limits(installed: Environment, tmp_path: Path) -> Limits:
-    """Take the right to write from all folders but the data folder: root, whom file modes do not
-    bind, becomes somebody else."""
-    subprocess.run(["chmod", "-R", "a+rX,a-w", installed.folder], check=True)
+    """Take the right to write from all folders but the data folder."""
     home, here = tmp_path / "home", tmp_path / "here"
     for folder in (home, here):
         folder.mkdir()
-    here.chmod(0o555)
-    user = NOBODY if os.geteuid() == 0 else None
-    if user is not None:
-        os.chown(home, user, user)
-        for folder in [*installed.folder.parents, *tmp_path.parents, tmp_path]:
-            if folder.is_relative_to(Path(tempfile.gettempdir())):
-                folder.chmod(folder.stat().st_mode | 0o011)
-    return Limits(user, clean_environment(HOME=str(home), PYTHONDONTWRITEBYTECODE="1"), here)
+    subprocess.run(["chmod", "-R", "a-w", installed.folder, here], check=True)
+    refused = subprocess.run([*BOUND, "touch", here / "x"], capture_output=True, check=False)
+    assert refused.returncode == 1
+    return Limits(clean_environment(HOME=str(home), PYTHONDONTWRITEBYTECODE="1"), here)
 
 
 class Upstream(BaseHTTPRequestHandler):
@@ -278,9 +272,8 @@ def serving(environment: Environment, limits: Limits, upstream: str, log: Path) 
     program = environment.folder / "bin" / "memtree-proxy"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [program, "--upstream", upstream, "--port", str(port)],
+            [*BOUND, program, "--upstream", upstream, "--port", str(port)],
             cwd=limits.cwd, env=limits.env, stdout=out, stderr=out,
-            user=limits.user, group=limits.user,
         )  # fmt: skip
     try:
         yield Served(process, f"http://127.0.0.1:{port}", log)

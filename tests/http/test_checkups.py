@@ -96,7 +96,7 @@ async def test_a_port_that_is_free_taken_or_ours():
             patch.setattr(surroundings, "SECONDS", 0.2)
             found = await surroundings.port(taken)
     assert found.level == "problem"
-    assert "another program" in found.text
+    assert f"process {os.getpid()}" in found.text
     with running(create_app(services(None))) as address:
         found = await surroundings.port(replace(QUIET, port=int(address.rpartition(":")[2])))
     assert found.level == "ok"

@@ -82,7 +82,7 @@ def refusal(host: str, port: int, error: OSError) -> BadRequest:
     match error.errno:
         case errno.EADDRINUSE:
             owner = port_owner(port) or "another program"
-            why = f"{owner} listens there. Stop it, or choose another --port"
+            why = f"the port is in use by {owner}. Stop it, or choose another --port"
         case errno.EACCES | errno.EPERM:
             why = "this user may not. Choose a --port above 1023"
         case errno.EADDRNOTAVAIL:
