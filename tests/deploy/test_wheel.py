@@ -187,7 +187,7 @@ class Served(NamedTuple):
         answer = httpx.request(
             method, self.url + path, json=body, timeout=PATIENCE, trust_env=False
         )
-        assert answer.status_code == 200, f"{answer.text}\n{self.log.read_text()}"
+        assert answer.is_success, f"{answer.text}\n{self.log.read_text()}"
         return answer
 
     def listens(self) -> bool:
@@ -233,7 +233,8 @@ def limits(installed: Environment, tmp_path: Path) -> Limits:
     subprocess.run(["chmod", "-R", "a-w", installed.folder, here], check=True)
     refused = subprocess.run([*BOUND, "touch", here / "x"], capture_output=True, check=False)
     assert refused.returncode == 1
-    return Limits(clean_environment(HOME=str(home), PYTHONDONTWRITEBYTECODE="1"), here)
+    places = dict.fromkeys(("HOME", "XDG_DATA_HOME"), str(home))
+    return Limits(clean_environment(**places, PYTHONDONTWRITEBYTECODE="1"), here)
 
 
 class Upstream(BaseHTTPRequestHandler):
