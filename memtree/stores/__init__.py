@@ -19,7 +19,7 @@ from memtree.memories.ports import MemoryMaintenance, MemoryStore
 from memtree.memories.schemas.ports import SchemaStore
 from memtree.memories.user_ports import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
 from memtree.ports.store import ProviderObjects
-from memtree.stores.ram.store import RamStore
+from memtree.stores.ram import RamStore
 from memtree.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:

@@ -110,16 +110,6 @@ class Table:
     def compared_of(self, row: Row) -> Row:
         return tuple(row[self.columns.index(name)] for name in self.compared)
 
-    def key_of(self, row: Row) -> Row:
-        return tuple(row[self.columns.index(name)] for name in self.key)
-
-    def place_of(self, row: Row) -> Row:
-        """What a dump is sorted by."""
-        return tuple(row[self.columns.index(name)] for name in self.sorted_by)
-
-    def made(self, row: Row) -> Any:
-        return self.kind._make(row)  # type: ignore[attr-defined]
-
 
 OWNED = (
     Table("nodes", NodeRow, ("id",), order=("level", "id")),

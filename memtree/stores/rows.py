@@ -80,9 +80,6 @@ class ClaimRow(NamedTuple):
     owner: str
     until: float
 
-    def bars(self, owner: str, now: float) -> bool:
-        return self.owner != owner and self.until > now
-
 
 class TallyRow(NamedTuple):
     """`day`: days since 1970, UTC. Of no tenant's rows: it stays when they are deleted."""
@@ -100,9 +97,6 @@ class RecipeRow(NamedTuple):
     recipe: str
     day: int
     idle: int = 0
-
-    def on(self, day: int) -> RecipeRow:
-        return self if self.day == day else RecipeRow(self.recipe, day, self.idle + 1)
 
 
 class ConversationRow(NamedTuple):

@@ -7,8 +7,8 @@ make damage and to look at what is really there.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
-from contextlib import closing
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psycopg
@@ -18,7 +18,6 @@ from memtree.budget.epoch import Epoch, EpochTurn, decode_epoch
 from memtree.conversation.addresses import node_id
 from memtree.stores import RamStore, SqliteStore, open_store
 from memtree.stores.postgres import PostgresStore
-from memtree.stores.ram.database import TenantData
 from memtree.stores.rows import (
     AddressRow,
     ClaimRow,
@@ -129,6 +128,21 @@ def garbage(rows: dict[str, set]) -> list[str]:
     return found + [f"epoch {each.id.hex()}" for each in epochs if each.id not in used]
 
 
+def stored_rows(db: sqlite3.Connection, tenant: str) -> dict[str, set]:
+    """All that a SQLite database holds for a tenant, by table."""
+    return {
+        table: {
+            kind._make(row)
+            for row in db.execute(
+                f"SELECT {', '.join(kind._fields)} FROM {table}"
+                " JOIN tenants ON number = tenant WHERE name = ?",
+                (tenant,),
+            )
+        }
+        for table, (kind, _) in TABLES.items()
+    }
+
+
 class Backend:
     @pytest.fixture
     async def store(self, tmp_path: Path) -> AsyncIterator[Store]:
@@ -151,35 +165,20 @@ class Backend:
         raise NotImplementedError
 
 
-class OnMemory(Backend):
-    def open(self, folder: Path) -> Store:
-        return open_store("memory:")
-
-    def plant(self, store, tenant, table, row):
-        self._table(store, tenant, table)[self._key(table, row)] = row
-
-    def uproot(self, store, tenant, table, *key):
-        del self._table(store, tenant, table)[key if len(key) > 1 else key[0]]
-
-    def rows(self, store, tenant):
-        return {table: set(self._table(store, tenant, table).values()) for table in TABLES}
-
-    def _table(self, store, tenant, table):
-        return getattr(store.database.tenants.get(tenant, TenantData()), table)
-
-    def _key(self, table, row):
-        key = tuple(getattr(row, name) for name in TABLES[table][1])
-        return key if len(key) > 1 else key[0]
-
-
 class OnSqlite(Backend):
     def open(self, folder: Path) -> Store:
         return open_store(f"sqlite:///{folder}/new/store.db")
 
+    @contextmanager
+    def connected(self, store: SqliteStore) -> Iterator[sqlite3.Connection]:
+        """A connection past the store."""
+        with closing(sqlite3.connect(store.database.path)) as db, db:
+            yield db
+
     def plant(self, store, tenant, table, row):
         columns, places = ", ".join(row._fields), ", ?" * len(row)
         number = f"(SELECT number FROM tenants WHERE name = '{tenant}')"
-        with closing(sqlite3.connect(store.database.path)) as db, db:
+        with self.connected(store) as db:
             db.execute(
                 f"INSERT OR REPLACE INTO {table} (tenant, {columns}) VALUES ({number}{places})",
                 row,
@@ -188,22 +187,21 @@ class OnSqlite(Backend):
     def uproot(self, store, tenant, table, *key):
         columns = "".join(f" AND {name} = ?" for name in TABLES[table][1])
         number = "(SELECT number FROM tenants WHERE name = ?)"
-        with closing(sqlite3.connect(store.database.path)) as db, db:
+        with self.connected(store) as db:
             db.execute(f"DELETE FROM {table} WHERE tenant = {number}{columns}", (tenant, *key))
 
     def rows(self, store, tenant):
-        with closing(sqlite3.connect(store.database.path)) as db:
-            return {
-                table: {
-                    kind._make(row)
-                    for row in db.execute(
-                        f"SELECT {', '.join(kind._fields)} FROM {table}"
-                        " JOIN tenants ON number = tenant WHERE name = ?",
-                        (tenant,),
-                    )
-                }
-                for table, (kind, _) in TABLES.items()
-            }
+        with self.connected(store) as db:
+            return stored_rows(db, tenant)
+
+
+class OnMemory(OnSqlite):
+    def open(self, folder: Path) -> Store:
+        return open_store("memory:")
+
+    @contextmanager
+    def connected(self, store: RamStore) -> Iterator[sqlite3.Connection]:
+        yield store.database.connection
 
 
 class OnPostgres(Backend):

@@ -18,6 +18,7 @@ from memtree.unfolding import recall_block
 from memtree_indexer.embedding.queue import NoQueue
 from memtree_indexer.growing.builder import StageOne
 from tests.answered import Answered, compressed
+from tests.contracts.backends import stored_rows
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat
 
@@ -106,19 +107,7 @@ class World:
     def rows(self) -> dict[str, set[Any]]:
         store = self.store.store
         assert isinstance(store, RamStore)
-        held = store.database.tenants.get("t")
-        names = (
-            "nodes",
-            "frontiers",
-            "addresses",
-            "vectors",
-            "summaries",
-            "epochs",
-            "turns",
-            "claims",
-            "conversations",
-        )
-        return {name: set(getattr(held, name).values()) if held else set() for name in names}
+        return stored_rows(store.database.connection, "t")
 
     @property
     def empty(self) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import closing, contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from memtree.stores.sqlite.connection import ConnectionThread, Work, create
+from memtree.stores.sqlite.connection import ConnectionThread, Work, connect, create, fault
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -46,6 +47,15 @@ class SqliteDatabase:
     async def write_bare(self, work: Work[T]) -> T:
         """The same without a transaction, for what no transaction may hold, such as VACUUM."""
         return await self.writer.run_bare(work)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """A connection of its own, in the calling thread. The errors are the store's."""
+        try:
+            with closing(connect(self.path, self.busy_timeout, writes=False)) as db:
+                yield db
+        except sqlite3.Error as error:
+            raise fault(error, self.path) from error
 
     def require_open(self) -> None:
         self._reader.require_open()

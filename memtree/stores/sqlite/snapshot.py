@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, closing, contextmanager
+from contextlib import aclosing
 
 from memtree.stores.dump import TABLES, Page, Row, Table, in_a_thread, pages
 from memtree.stores.sqlite.bulk import insert
-from memtree.stores.sqlite.connection import connect, fault
-from memtree.stores.sqlite.database import TENANT, SqliteDatabase, SqlitePart, reading, writing
+from memtree.stores.sqlite.database import TENANT, SqlitePart, reading, writing
 from memtree.stores.sqlite.trees import tenant_number
 
 _COUNTS = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
@@ -37,16 +36,6 @@ class SqliteSnapshot:
         """What SQLite's own check finds."""
         lines = [line for (line,) in self._db.execute("PRAGMA integrity_check")]
         return [f"sqlite: {line}" for line in lines if line != "ok"]
-
-
-@contextmanager
-def one_state(database: SqliteDatabase) -> Iterator[SqliteSnapshot]:
-    """A connection of its own, in the calling thread. The errors are the store's."""
-    try:
-        with closing(connect(database.path, database.busy_timeout, writes=False)) as db:
-            yield SqliteSnapshot(db)
-    except sqlite3.Error as error:
-        raise fault(error, database.path) from error
 
 
 def counts(db: sqlite3.Connection) -> dict[str, int]:
@@ -85,5 +74,5 @@ class SqliteCopies(SqlitePart):
                 yield page
 
     def _pages(self) -> Iterator[Page]:
-        with one_state(self.database) as snapshot:
-            yield from pages(snapshot)
+        with self.database.snapshot() as db:
+            yield from pages(SqliteSnapshot(db))

@@ -26,7 +26,7 @@ from memtree.stores.sqlite.database import BUSY_TIMEOUT, SqliteDatabase, SqliteP
 from memtree.stores.sqlite.keys import SqliteKeys
 from memtree.stores.sqlite.plans import SqlitePlans
 from memtree.stores.sqlite.retention import SWEEP_BYTES, SqliteRetention, scrub, unscrubbed
-from memtree.stores.sqlite.snapshot import SqliteCopies, one_state
+from memtree.stores.sqlite.snapshot import SqliteCopies, SqliteSnapshot
 from memtree.stores.sqlite.statements import SqliteSql
 from memtree.stores.sqlite.trees import SqliteTrees
 
@@ -65,7 +65,8 @@ class SqliteStore(
 
     def _check(self) -> list[str]:
         try:
-            with one_state(self.database) as snapshot:
+            with self.database.snapshot() as db:
+                snapshot = SqliteSnapshot(db)
                 return snapshot.damage() + problems(snapshot)
         except StoreCorrupt as error:
             return [error.message]

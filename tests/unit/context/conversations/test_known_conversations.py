@@ -122,7 +122,7 @@ async def test_a_title_is_made_once_and_anew_for_newer_summaries(world: World) -
     assert world.store.calls.count("nodes") == read
     tree = await known.tree("t", one.address)
     (top,) = [node for node in tree.nodes if node.id == tree.roots[0]]
-    tops = top.children if top.id not in store(world).database.tenants["t"].nodes else (top.id,)
+    tops = top.children if top.id not in {row.id for row in world.rows["nodes"]} else (top.id,)
     newer = {id_: Summary(f"Zanzibar {n}", "Zanzibar", (), 1) for n, id_ in enumerate(tops)}
     await world.store.put_summaries("t", newer)
     (one,) = (await known.page("t", 9)).conversations
@@ -288,10 +288,8 @@ async def test_one_that_lost_a_block_ends(world: World) -> None:
     posted = after(asked, 2)
     world.clock.time += 1
     await world.ask(posted)
-    turns = store(world).database.tenants["t"].turns
-    for at, row in list(turns.items()):
-        if row.address == answer.address:
-            del turns[at]
+    held = store(world).database.connection
+    assert held.execute("DELETE FROM turns WHERE address = ?", (answer.address,)).rowcount
     world.clock.time += 1
     await world.ask(after(posted, 3))
     assert await reason(world) == "lost"

@@ -1,0 +1,96 @@
+"""`RamStore`: a SQLite store without a file, gone with the process.
+
+For tests, and for commands that work on one history and keep nothing. Statements and ports are
+those of `stores/sqlite`; only the connection is another one: it is used in the calling thread,
+since nothing it does waits for a disk.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import cache
+from pathlib import Path
+from threading import RLock
+from typing import TypeVar
+
+from memtree.errors import StoreUnavailable
+from memtree.stores.sqlite.connection import Work, fault, transaction
+from memtree.stores.sqlite.database import SqliteDatabase
+from memtree.stores.sqlite.migrations import migrate_all
+from memtree.stores.sqlite.store import SqliteStore
+
+T = TypeVar("T")
+_PLACE = ":memory:"
+
+
+@cache
+def _migrated() -> bytes:
+    """An empty database with its tables. Stores copy it: to make the tables takes 10 ms."""
+    with closing(sqlite3.connect(_PLACE, isolation_level=None)) as db:
+        migrate_all(db)
+        return db.serialize()
+
+
+def _opened() -> sqlite3.Connection:
+    """Copies the tables page by page, because a database that was deserialized cannot grow."""
+    db = sqlite3.connect(_PLACE, isolation_level=None, check_same_thread=False)
+    with closing(sqlite3.connect(_PLACE)) as empty:
+        empty.deserialize(_migrated())
+        empty.backup(db)
+    return db
+
+
+class RamDatabase(SqliteDatabase):
+    """One connection for reading and writing. The lock keeps a snapshot, which another thread may
+    take, out of a transaction."""
+
+    def __init__(self) -> None:
+        self.connection = _opened()
+        self._lock = RLock()
+        self._closed = False
+
+    async def read(self, work: Work[T]) -> T:
+        return self._run(work)
+
+    async def write(self, work: Work[T]) -> T:
+        return self._run(lambda db: transaction(db, work))
+
+    async def write_bare(self, work: Work[T]) -> T:
+        return self._run(work)
+
+    def _run(self, work: Work[T]) -> T:
+        self.require_open()
+        with self._lock:
+            try:
+                return work(self.connection)
+            except sqlite3.Error as error:
+                raise fault(error, Path(_PLACE)) from error
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        with closing(sqlite3.connect(_PLACE, isolation_level=None)) as copy:
+            with self._lock:
+                self.connection.backup(copy)
+            yield copy
+
+    def require_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("The store is closed.")
+
+    def bytes(self) -> int:
+        return 0
+
+    async def close(self) -> None:
+        self._closed = True
+        self.connection.close()
+
+
+class RamStore(SqliteStore):
+    """All ports of a store. `database` may be shared with other ports."""
+
+    def __init__(self, *, now: Callable[[], float] = time.time) -> None:
+        self.database = RamDatabase()
+        self.now = now

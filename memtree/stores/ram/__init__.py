@@ -1,1 +1,0 @@
-"""The store in dictionaries: nothing outlives the process."""
