@@ -110,6 +110,9 @@ class Table:
     def compared_of(self, row: Row) -> Row:
         return tuple(row[self.columns.index(name)] for name in self.compared)
 
+    def made(self, row: Row) -> Any:
+        return self.kind._make(row)  # type: ignore[attr-defined]
+
 
 OWNED = (
     Table("nodes", NodeRow, ("id",), order=("level", "id")),

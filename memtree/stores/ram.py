@@ -91,6 +91,8 @@ class RamDatabase(SqliteDatabase):
 class RamStore(SqliteStore):
     """All ports of a store. `database` may be shared with other ports."""
 
+    database: RamDatabase
+
     def __init__(self, *, now: Callable[[], float] = time.time) -> None:
         self.database = RamDatabase()
         self.now = now

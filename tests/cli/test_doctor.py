@@ -5,13 +5,12 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from memtree import __version__
 from memtree.config import Settings
-from memtree.text import tiktoken_counts, tokens
-from memtree_proxy.checkups import model_terms
+from memtree_proxy.checkups import model_terms, surroundings
 from memtree_proxy.cli import doctor
 from tests.embeddings import Status
 from tests.summaries import Answer, Summaries, serving
@@ -106,7 +105,7 @@ def test_the_window_that_is_assumed_is_named_with_the_models_it_holds_for():
     ],
 )
 def test_models_that_an_upstream_lists(body: bytes, names: list[str]):
-    assert model_terms.listed_models(httpx.Response(200, content=body)) == names
+    assert model_terms.listed_models(httpx2.Response(200, content=body)) == names
 
 
 async def test_settings_are_shown_behind_the_findings_and_only_on_demand(
@@ -124,6 +123,6 @@ async def test_a_counter_in_the_place_of_toktok_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(vocabulary().parent))
-    monkeypatch.setattr(tokens, "toktok", tiktoken_counts)
+    monkeypatch.setattr(surroundings, "find_spec", lambda _: None)
     _, warned = await head_and_warnings(capsys)
     assert warned.startswith("tokens counted by tiktoken")

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -36,7 +37,7 @@ from tests.postgres import drop_schema, ready_url
 
 Store = SqliteStore | RamStore | PostgresStore
 A, B = "a" * 64, "b" * 64
-TABLES = {
+TABLES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "nodes": (NodeRow, ("id",)),
     "frontiers": (FrontierRow, ("key",)),
     "addresses": (AddressRow, ("address",)),
@@ -170,7 +171,7 @@ class OnSqlite(Backend):
         return open_store(f"sqlite:///{folder}/new/store.db")
 
     @contextmanager
-    def connected(self, store: SqliteStore) -> Iterator[sqlite3.Connection]:
+    def connected(self, store: Any) -> Iterator[sqlite3.Connection]:
         """A connection past the store."""
         with closing(sqlite3.connect(store.database.path)) as db, db:
             yield db
@@ -200,7 +201,7 @@ class OnMemory(OnSqlite):
         return open_store("memory:")
 
     @contextmanager
-    def connected(self, store: RamStore) -> Iterator[sqlite3.Connection]:
+    def connected(self, store: Any) -> Iterator[sqlite3.Connection]:
         yield store.database.connection
 
 

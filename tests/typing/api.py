@@ -22,7 +22,7 @@ from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.queues import IndexQueue, Pending, SummaryStatus
 from memtree.ports.store import ContextStore, KeyStore, Receipt, Store
-from memtree.stores import RamStore, SqliteStore, open_store, shown_store
+from memtree.stores import SqliteStore, open_store, shown_store
 from memtree.stores.postgres import PostgresStore
 from memtree.tree.node import Frontier, Node
 from memtree.unfolding.explain import Explanation, TreeView
@@ -116,7 +116,7 @@ async def stores(url: str) -> None:
     store = open_store(url)
     assert_type(shown_store(url), str)
     match store:
-        case SqliteStore() | RamStore() | PostgresStore():
+        case SqliteStore() | PostgresStore():
             context: ContextStore = store  # each of them is every port of storage
             keys: KeyStore = store
             assert_type(await context.check(), list[str])

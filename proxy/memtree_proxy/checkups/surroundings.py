@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,7 @@ def namesake() -> Finding | None:
 
 def token_counter() -> Finding | None:
     """Say how tokens are counted where that is not by toktok-rs."""
-    if tokens.toktok is not tiktoken_counts:
+    if find_spec("toktok") is not None:
         return None
     try:
         tiktoken_counts.vocabulary(tokens.ENCODING)
