@@ -17,7 +17,7 @@ from typing import NamedTuple
 from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.memories.extraction.candidates import Candidate
-from memtree.memories.extraction.gate import is_role_play
+from memtree.memories.extraction.fiction import is_role_play
 from memtree.memories.extraction.rules import extract
 
 CASES = Path(__file__).with_name("cases")

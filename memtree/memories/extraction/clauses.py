@@ -52,18 +52,11 @@ _INTRO = re.compile(
     r"|normally|usually|most days|privately|professionally) (?:[\w'/-]+ ){0,7}?(?:[\w'/-]+,"
     r" )?(?=(?:i|we|i'm|my|our)\b)"
 )
-# "After a long discussion we agreed to ..."
-_INTRO = re.compile(
-    r"(?:after|in|at|on|for|during|every|as|with|here|these days|this year|last (?:year|month)"
-    r"|normally|usually|most days|privately|professionally) (?:[\w'/-]+ ){0,7}?(?:[\w'/-]+,"
-    r" )?(?=(?:i|we|i'm|my|our)\b)"
-)
 # Where a statement of the user may begin within a sentence.
 _CLAUSE = re.compile(
     r"(?:[,;:]| -| –| —|\b(?:because|since|cause|cuz|as|and|but)) +(?=(?:i|i'm|im|i've|we|we're"
     r"|my|our)\b)"
 )
-# and so each clause
 # People who type in small letters: "... in flutter, my first app. what now"
 _SMALL_STOP = re.compile(
     r"(?<=[^\W_][^\W_])(?<!\betc)(?<!\bvs)(?<!\bca)(?<!\bapprox)[.!?]+\s+(?=[a-zà-ÿ])"

@@ -23,8 +23,9 @@ GERMAN = {
         rf"ich (?:bin|heiße|heisse) {_DE_NOT}\w|ich (?:komme aus(?! dem| (?:der|die) (?!schweiz"
         rf"|türkei|ukraine|slowakei))|stamme aus|wohne|lebe|arbeite(?! (?:daran|gerade|an)\b)"
         rf"|studiere|spreche|besitze|fahre"
-        r" (?:ein|mit|seit|jeden)|spiele|trinke|esse|vertrage|nehme (?:täglich|seit|\d|\w+ mg"
-        r"|regelmäßig)|unterrichte|leite|wurde|rauche|benutze|nutze|verwende|koche|backe"
+        r" (?:ein|mit|seit|jeden)|spiele|trinke|esse|vertrage|nehme(?= (?:täglich|seit|\d|\w+ mg"
+        r"|regelmäßig|\w*(?:verdünner|tabletten|medikamente?|insulin"
+        r"|pille|blocker|statine|kortison|cortison|antidepressiva)))|unterrichte|leite|wurde|rauche|benutze|nutze|verwende|koche|backe"
         r"|programmiere|entwickle|pendle"
         rf"|trainiere|sammle|züchte|leide|trage|wiege|verdiene) {_DE_NOT}\w|ich (?:habe|hab"
         rf"|hatte) (?:\w+ ){{0,4}}?(?:{_DE_KIN}|allergien?|\w*allergie|unverträglichkeit|diabetes"
@@ -41,9 +42,12 @@ GERMAN = {
         r"|handy|garten|wohnung|haus|blutgruppe"
         rf"|größe|gewicht|alter|zug|flug|termin|hochzeit|arbeitgeber|firma|team) (?:ist|sind"
         rf"|heißt|hat|beträgt|liegt|fährt|geht|läuft|besteht) {_DE_NOT}\w"
+        rf"|mein\w* (?:\w+ )?{_DE_KIN}(?: [\w-]+)? und ich (?:haben|sind|wohnen|leben|ziehen|lieben) \w"
+        r"|(?:bei )?mir wurden? \w|ich kann (?:[\w ]{1,30} )?(?:nicht|kein\w*) (?:\w+ )?(?:schwimmen"
+        r"|fahren|kochen|singen|tanzen|lesen|sprechen|vertragen|essen|trinken|laufen)"
         r"|(?:bei uns (?:in der firma|im team) )?wir (?:benutzen|nutzen|verwenden"
-        r"|arbeiten(?! (?:gerade|daran)\b)|wohnen|leben|haben (?:(?:ein|eine|einen|zwei|drei|vier"
-        r"|\d+|keine?n?) )|deployen|entwickeln|liefern|testen"
+        r"|arbeiten(?! (?:gerade|daran)\b)|wohnen|leben|haben (?:ein|eine|einen|zwei|drei|vier"
+        r"|\d+|keine?n?)|deployen|entwickeln|liefern|testen"
         rf"|hosten|betreiben|verkaufen|sind (?:ein|eine|\d|zu|seit)|schreiben (?:alle"
         rf"|unser)) {_DE_NOT}\w"
         r"|(?:unser|unsere|unserem) (?:[\w-]+ ){1,3}?(?:läuft|laufen|heißt|nutzt|benutzt"
@@ -67,6 +71,36 @@ GERMAN = {
         r"|(?:bitte )?(?:merk dir|merke dir|denk daran|zur info|nur zur info"
         r"|übrigens)[:, ]+(?:dass )?(?!du|bitte)\w|mein ziel ist \w"
     ),
+    "question": r"(?:was|wie|warum|wer|wo|wann|welche\w*|kannst|könntest)\b",
+    "hypothetical": (
+        r"(?:wenn ich|falls|angenommen|stell dir|vielleicht|ich (?:könnte|hätte|wäre)"
+        r"|ich würde(?! (?:\w+ ){0,4}?(?:lieber|gern\w*)))\b"
+    ),
+    "request": (
+        r"(?:(?:bitte|hilf|gib|schreibe?|zeige?|mach|erklär\w*|übersetz\w*|nenne?|fass|erstell\w*"
+        r"|korrigier\w*|formulier\w*|erinner\w*|lass uns|kannst|könntest)\b|ich (?:brauche|will"
+        r"|möchte) (?:ein\w*|hilfe|dass)\b)"
+    ),
+    "transient": (
+        r"(?:ich bin|wir sind) (?:(?:gerade|jetzt|so|sehr|total|echt|heute|noch|schon|etwas|ziemlich"
+        r"|wirklich|ein bisschen) )*(?:\w*müde|krank|hungrig|erschöpft|gestresst|genervt|traurig|froh"
+        r"|glücklich|sauer|wütend|gespannt|bereit|fertig|verwirrt|überfordert|zurück|unterwegs|da"
+        r"|am (?:bahnhof|flughafen)|beim (?:arzt|essen)|im (?:büro|zug|auto|bett|bus|stau)|spät dran"
+        r"|auf dem weg|zu hause)\b|ich habe (?:(?:gerade|so|etwas|großen) )*(?:hunger|durst|kopf\w+"
+        r"|keine (?:zeit|lust|ahnung))\b|mir (?:ist|geht)\b|ich (?:freue|fühle|friere|warte)\b"
+    ),
+    "about_others": (
+        r"er \w+|sie \w+t\b|(?:mein\w*|unser\w*) (?:chef\w*|kolleg\w+|nachbar\w*|vermieter\w*)"
+        r" (?:sagt\w*|meint\w*|schrieb|schreibt|will|findet|hat (?:gesagt|geschrieben|gemeint))\b"
+    ),
+    "too_vague": (
+        r"ich habe (?:noch )?(?:eine frage|ein problem)\b|.{0,60}\b(?:dazu|damit|daran|davon)\W*$"
+    ),
+    "code": (
+        r"(?:mein\w*|unser\w*|der|die|das) (?:code|tests?|programm|skript|build|funktion|server)"
+        r" (?:schlägt|schlagen|läuft nicht|wirft|geht nicht|funktioniert nicht|kompiliert|stürzt"
+        r"|hängt|startet nicht|gibt)\b"
+    ),
 }
 _NL_KIN = (
     r"(?:ex-?|schoon|stief|groot|klein)?(?:vrouw|man|partner|vriend(?:in)?|zoon|zonen|dochters?"
@@ -76,7 +110,7 @@ _NL_KIN = (
 )
 _NL_NOT = (
     r"(?!(?:nu|even|vandaag|zo|net|moe|ziek|zeker|bezig|blij|klaar|hier|terug|dit|dat|deze|die"
-    r"|het|een beetje|op zoek|niet zeker|benieuwd|verdrietig|boos|in de war|nog|al|aan het"
+    r"|het|een beetje|op zoek|niet zeker|benieuwd|verdrietig|boos|in de war|nog|al(?! \w+ jaar)|aan het"
     r"|een vraag|een probleem|een fout)\b)"
 )
 DUTCH = {
@@ -96,6 +130,7 @@ DUTCH = {
         r"|website|server|database|app|backend"
         rf"|frontend|project|vlucht|trein|afspraak) (?:is|zijn|heet|heeft|draait|gebruikt|staat"
         rf"|gaat) {_NL_NOT}\w"
+        rf"|mijn (?:\w+ )?{_NL_KIN}(?: [\w-]+)? en ik (?:hebben|zijn|wonen|gaan|houden) \w"
         r"|(?:wij|we) (?:gebruiken|wonen|werken(?! nu\b)|hebben (?:een|twee|drie|vier|geen|\d+)"
         r"|deployen|zijn (?:een"
         rf"|met|verhuisd)|verkopen|hosten|testen) {_NL_NOT}\w"
@@ -111,5 +146,28 @@ DUTCH = {
         r"ik (?:leer|train voor|spaar voor|ben van plan|schrijf (?:een|mijn) (?:boek|scriptie"
         r"|roman)|zoek een (?:nieuwe )?(?:baan|woning|huis)) \w|(?:onthoud|ter info"
         r"|trouwens)[:, ]+(?:dat )?(?!je|u)\w|mijn doel is \w"
+    ),
+    "question": r"(?:hoe|waarom|wat|waar|wanneer|wie|welke?)\b",
+    "hypothetical": r"(?:als ik|stel|misschien|ik zou(?! (?:\w+ ){0,3}liever))\b",
+    "request": (
+        r"(?:(?:schrijf|geef|vertaal|verbeter|vertel|herinner|zoek|maak|noem|controleer|leg (?:me|uit)"
+        r"|alsjeblieft|kun je|kunt u|wil je)\b|ik wil (?:een|dat)\b|ik heb .{1,20} nodig\b)"
+    ),
+    "transient": (
+        r"(?:ik ben|we zijn) (?:(?:nu|heel|erg|zo|best|echt|weer|een beetje) )*(?:moe|doodop|kapot"
+        r"|ziek|bezig|blij|klaar|benieuwd|verdrietig|boos|terug|thuis|onderweg|te laat|op weg"
+        r"|op (?:het|de) (?:vliegveld|station|werk|kantoor)|in (?:de trein|de bus|bed))\b"
+        r"|ik heb (?:(?:zo'n|veel|erge) )?(?:honger|dorst|hoofdpijn|haast|geen (?:zin|tijd|idee))\b"
+    ),
+    "about_others": (
+        r"(?:hij|zij|ze) \w|(?:mijn|de) (?:baas|collega|buurman|buurvrouw) (?:zegt|zei|schreef|wil"
+        r"|vindt)\b"
+    ),
+    "too_vague": (
+        r"ik heb (?:nog )?een (?:vraag|probleem)\b|.{0,60}\b(?:hierover|hiermee|daarmee|daarover)\W*$"
+    ),
+    "code": (
+        r"(?:mijn|de|het) (?:code|programma|script|tests?|functie|server) (?:werkt|doet|faalt|geeft"
+        r"|crasht)\b"
     ),
 }

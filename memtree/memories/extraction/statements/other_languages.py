@@ -1,19 +1,40 @@
-"""What people say of themselves in German, Spanish, French, Portuguese, Italian and Dutch."""
+"""What people say of themselves in other languages than English: each has patterns for statements
+that are kept, by their category, and for sentences that are none, by their reason."""
 
 from __future__ import annotations
 
-from memtree.memories.extraction.statements import germanic, romance
+import re
+from collections.abc import Mapping, Sequence
+
+from memtree.memories.extraction.candidates import SkipReason
+from memtree.memories.extraction.statements import east_asian, germanic, romance
 from memtree.text.lazy_patterns import lazily
 
-_LANGUAGES = (
+Patterns = tuple[tuple[str, re.Pattern[str]], ...]
+
+
+def _joined(languages: Sequence[Mapping[str, str]], names: Sequence[str]) -> Patterns:
+    """One pattern for each name, for all languages."""
+    return tuple(
+        (name, lazily("|".join(rf"(?:{one[name]})" for one in languages if name in one)))
+        for name in names
+    )
+
+
+_SPACED = (
     germanic.GERMAN, romance.SPANISH, romance.FRENCH, romance.PORTUGUESE, romance.ITALIAN,
     germanic.DUTCH,
 )  # fmt: skip
-_PATTERNS = tuple(
-    (category, lazily(rf"(?:{pattern})"))
-    for category in ("preference", "fact", "general")
-    for pattern in (language[category] for language in _LANGUAGES)
-)
+_UNSPACED = (east_asian.CHINESE, east_asian.JAPANESE)
+_CATEGORIES = ("preference", "fact", "general")
+_REASONS = (
+    SkipReason.HYPOTHETICAL, SkipReason.QUESTION, SkipReason.CODE, SkipReason.REQUEST,
+    SkipReason.TRANSIENT, SkipReason.OTHERS, SkipReason.VAGUE,
+)  # fmt: skip
+# By whether a sentence is of a script without spaces.
+_STATEMENTS = (_joined(_SPACED, _CATEGORIES), _joined(_UNSPACED, _CATEGORIES))
+_REFUSED = (_joined(_SPACED, _REASONS), _joined(_UNSPACED, _REASONS))
+_UNSPACED_LETTER = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _LEAD = lazily(
     r"(?:(?:hallo|hi|hey|guten (?:tag|morgen)|moin|übrigens|also|ach|und|aber|ja|nein|danke|ok"
     r"|bonjour|salut|bonsoir|alors|merci|oui|non|et|mais|au fait|hola|buenas|buenos días|sí|pero"
@@ -37,8 +58,20 @@ def lead(lower: str) -> int:
     return match.end() if match else 0
 
 
+def refused(lower: str) -> SkipReason | None:
+    """Return why a sentence in lower case is no statement of its own; None where it may be one."""
+    patterns = _REFUSED[is_unspaced(lower)]
+    return next((SkipReason(name) for name, pattern in patterns if pattern.match(lower)), None)
+
+
 def category_of(lower: str) -> str:
-    """`fact`, `preference`, `general`; empty where the sentence is none of them."""
+    """Return `fact`, `preference` or `general`; empty where the sentence is none of them."""
     if _PASSING.search(lower):
         return ""
-    return next((category for category, pattern in _PATTERNS if pattern.match(lower)), "")
+    patterns = _STATEMENTS[is_unspaced(lower)]
+    return next((name for name, pattern in patterns if pattern.match(lower)), "")
+
+
+def is_unspaced(text: str) -> bool:
+    """Return True if a text has letters of a script that is written without spaces."""
+    return not text.isascii() and _UNSPACED_LETTER.search(text) is not None

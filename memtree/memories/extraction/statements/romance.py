@@ -40,6 +40,8 @@ FRENCH = {
         r"|base de données|backend|frontend|projet|api|vol|train|boîte"
         rf"|rendez-vous) (?:est|sont|s'appelle|a|ont|tourne|utilise|part|se trouve"
         rf"|compte) {_FR_NOT}\w"
+        rf"|(?:mon|ma) (?:\w+ )?{_FR_KIN}(?: [\w-]+)? et moi (?:avons|venons|sommes|vivons|habitons) \w"
+        r"|on m'a (?:diagnostiqué|opéré) \w"
         r"|(?:nous|on) (?:utilise|utilisons|habite|habitons|travaille|travaillons|vend|vendons"
         r"|déploie|déployons"
         rf"|a (?:un|une|deux|trois|\d)|avons (?:un|une|deux|trois|\d)|est (?:une|\d)"
@@ -58,6 +60,32 @@ FRENCH = {
         r"|cherche (?:un (?:nouvel? )?(?:emploi|travail|appartement)|une maison)"
         r"|veux (?:apprendre|perdre|devenir|déménager)) ?\w|(?:retiens|note|pour info"
         r"|souviens-toi|n'oublie pas)[:, ]+(?:que )?(?!tu|de\b)\w|mon objectif est \w"
+    ),
+    "question": r"(?:est-ce|pourquoi|comment|qu'est|quel\w*|où|combien)\b",
+    "hypothetical": (
+        r"si (?:j'|je|on|nous)|(?:imagin\w+|suppos\w+ que|peut-être|je pourrais|j'aurais|j'aimerais)\b"
+    ),
+    "request": (
+        r"(?:(?:écris|donne|montre|explique|traduis|résume|corrige|raconte|recommande|rappelle|cherche"
+        r"|crée|génère|fais|dis)(?:-moi|-nous|-la)?\b|aide-moi|peux-tu|pouvez-vous|pourrais-tu"
+        r"|s'il (?:te|vous)|j'ai besoin d|je (?:veux|voudrais) (?:une?|que|des)\b)"
+    ),
+    "transient": (
+        r"(?:je suis|nous sommes|on est) (?:(?:très|trop|si|encore|super|vraiment|un peu) )*"
+        r"(?:crevée?|fatiguée?|épuisée?|naze|malade|perdue?|contente?|ravie?|triste|énervée?|stressée?"
+        r"|prête?|bloquée?|désolée?|de retour|à l'(?:aéroport|hôtel|hôpital)|à la (?:gare|maison)"
+        r"|au (?:bureau|travail|lit|restaurant)|dans le (?:train|bus|métro)|en (?:retard|route|réunion"
+        r"|train))\b|j'ai (?:(?:très|trop|un peu) )?(?:faim|soif|froid|chaud|mal|sommeil)\b"
+    ),
+    "about_others": (
+        r"(?:ils?|elles?) (?:est|a|ont|sont|habite|vit|travaille|aime|dit|veut|fait|va|ne|n'|s'|m')"
+        r"|(?:mon|ma) (?:chef|patronne?|collègue|voisine?|proprio\w*) (?:dit|a (?:dit|écrit)|veut|pense"
+        r"|croit)\b"
+    ),
+    "too_vague": r"j'ai (?:encore )?(?:une question|un problème)\b|.{0,60}\blà-dessus\W*$",
+    "code": (
+        r"(?:mon|le|la|ma|mes|les) (?:programme|code|script|tests?|fonction|serveur|build) (?:ne|n'"
+        r"|plante|échoue|renvoie)"
     ),
 }
 _ES_KIN = (
@@ -81,8 +109,9 @@ SPANISH = {
         rf"|juego|toco|conduzco|bebo"
         r"|como (?!puedo|se|hago|lo|un|una|si)|uso|utilizo|fumo|enseño|dirijo|alquilo|cocino"
         r"|corro|peso|gano|mido|tomo (?:\d|todos|cada|medic)|no (?:como|bebo|fumo|tolero|hablo"
-        r"|conduzco|tengo (?:coche|carro|hij)))\b (?!(?:esto|eso"
-        rf"|este código|el siguiente)\b)|(?:yo )?tengo (?:[\w'-]+ ){{0,4}}?(?:{_ES_KIN}|alergias?"
+        r"|conduzco|tengo (?:coche|carro|hij\w+))"
+        r"|padezco|sufro de|me (?:dedico a|levanto|acuesto|despierto)|no (?:sé|puedo) (?:nadar|conducir"
+        rf"|cocinar|comer|beber|bailar|leer))\b(?! (?:esto|eso|este código|el siguiente)\b)|(?:yo )?tengo (?:[\w'-]+ ){{0,4}}?(?:{_ES_KIN}|alergias?"
         rf"|diabetes|asma|migrañas?|tdah|casa|piso|jardín|coche"
         r"|carro|moto|bici|bicicleta|licenciatura|máster|empresa|tienda|años de experiencia"
         r"|intolerancia)\b|soy alérgic[oa] \w|me (?:mudé|gradué|casé|jubilé|divorcié"
@@ -91,13 +120,14 @@ SPANISH = {
         rf" (?:es|son|tiene|tienen|se llama|se llaman"
         r"|vive|viven|trabaja|trabajan|ama|odia|estudia|juega|toca|habla|come|no (?:come|puede"
         r"|tolera|bebe)|cumple|está"
-        rf" (?:embarazada|casad|jubilad)|nació|va a|usa) {_ES_NOT}\w"
+        rf" (?:embarazada|casad|jubilad)|nació|murió|falleció|va a|usa) {_ES_NOT}\w"
         r"|(?:mi|mis|nuestr[oa]s?) (?:[\w-]+ ){0,2}?(?:nombre|cumpleaños|dirección|profesión"
         r"|trabajo|afición|pasión|lengua materna|objetivo|meta|presupuesto|sueldo|salario"
         r"|alquiler|coche|portátil|ordenador|teléfono|jardín|casa|piso|equipo|empresa|web"
         r"|servidor|base de datos|backend|frontend|proyecto|api|vuelo|tren|cita|boda)"
         rf"(?: de [\w-]+)? (?:es|son|se llama|tiene|corre|usa|utiliza|está en|sale"
         rf"|funciona con) {_ES_NOT}\w"
+        rf"|mi (?:\w+ )?{_ES_KIN}(?: [\w-]+)? y yo \w"
         r"|(?:nosotros |en (?:la empresa|el equipo) )?(?:usamos|utilizamos|vivimos"
         r"|trabajamos (?!en esto)|vendemos"
         rf"|desplegamos|tenemos (?:un|una|dos|tres|\d)|somos (?:un|una|\d)) {_ES_NOT}\w"
@@ -116,6 +146,33 @@ SPANISH = {
         r"|empleo|casa)) ?\w|quiero (?:aprender|bajar|mudarme|ser) \w|(?:recuerda|ten en cuenta"
         r"|toma nota|para que sepas|por cierto)[:, ]+(?:que )?(?!tú|de)\w|mi (?:objetivo"
         r"|meta) es \w"
+    ),
+    "question": r"(?:qué|cómo|cuál|cuándo|dónde|quién|por qué)\b",
+    "hypothetical": (
+        r"(?:si (?:yo|\w+[aei]ra)|imagin[ae]|sup[oó]n\w*|quiz[aá]s?|tal vez|a lo mejor|ojalá"
+        r"|puede que|podría)\b"
+    ),
+    "request": (
+        r"(?:(?:escr[ií]be|expl[ií]ca|mu[eé]stra|trad[uú]ce|resúme|corr[ií]ge|ay[uú]da|cu[eé]nta"
+        r"|recomi[eé]nda|recu[eé]rda|busca|crea|haz)(?:me|nos|lo|la)*|dime|dame|por favor|puedes"
+        r"|podrías|me puedes)\b(?!\s?,? que\b)|(?:necesito|quiero) (?:un|una|ayuda|que)\b"
+    ),
+    "transient": (
+        r"estoy (?!casad|divorciad|jubilad|embarazad|solter|separad|preñad|aprendiendo|entrenando"
+        r"|ahorrando|preparando|planeando|escribiendo|buscando|de (?:vacaciones|baja)|en paro)\w"
+        r"|tengo (?:(?:mucha|mucho|tanta|tanto) )?(?:hambre|sed|sueño|prisa|frío|calor|fiebre)\b"
+        r"|me (?:duele|siento)\b"
+    ),
+    "about_others": (
+        r"(?:él|ella|ellos|ellas) \w|mi (?:jef[ea]|compañer[oa]|vecin[oa]|caser[oa]) (?:dice|dijo"
+        r"|escribió|quiere|cree|piensa)\b"
+    ),
+    "too_vague": (
+        r"tengo (?:una|otra) (?:pregunta|duda)\b|tengo un problema\b|(?:vive|trabaja|tiene|está"
+        r"|se llama|dice|dijo|quiere) \w"
+    ),
+    "code": (
+        r"(?:mi|el|la) (?:código|programa|script|función|test|servidor|build) (?:no|falla|da|se)\b"
     ),
 }
 _PT_KIN = (
@@ -136,8 +193,8 @@ PORTUGUESE = {
         r"estou) (?:casad|divorciad|aposentad|grávid|solteir|reformad)\w+|(?:eu )?(?:moro|vivo"
         r"|trabalho(?! nisso|nisto)|estudo|falo|nasci|cresci|jogo|toco|dirijo|conduzo|bebo|uso"
         r"|utilizo|fumo|ensino|alugo|cozinho|corro|peso|ganho|tomo (?:\d|todo|remédio)"
-        r"|não (?:como|bebo|fumo|tolero|falo|dirijo|uso))\b (?!(?:isso|isto|esse código"
-        r"|o seguinte)\b)"
+        r"|não (?:como|bebo|fumo|tolero|falo|dirijo|uso|tenho (?:carro|filhos)|sei nadar))\b(?! (?:isso"
+        r"|isto|esse código|o seguinte)\b)"
         rf"|(?:eu )?tenho (?:[\w'-]+ ){{0,4}}?(?:{_PT_KIN}|alergias?|diabetes|asma|enxaquecas?"
         rf"|tdah|casa|apartamento|jardim"
         r"|carro|moto|bicicleta|bike|graduação|mestrado|empresa|loja|anos de experiência"
@@ -155,6 +212,7 @@ PORTUGUESE = {
         r"|consulta"
         rf"|casamento|produção) (?:é|são|se chama|tem|roda|usa|utiliza|fica|está em"
         rf"|sai) {_PT_NOT}\w"
+        rf"|(?:meu|minha) (?:\w+ )?{_PT_KIN}(?: [\w-]+)? e eu \w"
         r"|(?:nós |a gente |na empresa )?(?:usamos|usa|utilizamos|moramos|trabalhamos|vendemos"
         r"|temos (?:um|uma|dois|duas|três|\d)"
         rf"|somos (?:um|uma|\d)) {_PT_NOT}\w"
@@ -174,6 +232,23 @@ PORTUGUESE = {
         r"|para sua informação|a propósito)[:, ]+(?:de )?(?:que )?(?!você)\w"
         r"|(?:o )?meu objetivo é \w"
     ),
+    "question": r"(?:o que|como (?:posso|faço)|onde|por que|qual)\b",
+    "hypothetical": r"(?:se eu|imagin[ea]|suponha|talvez|quem sabe|tomara|eu poderia)\b",
+    "request": (
+        r"(?:(?:escrev[ae]|mostr[ae]|explique|tradu(?:z|za)|resuma|corrij[ae]|ajud[ae]|faça"
+        r"|recomende)(?:-me)?|me (?:dê|dá|diga|ajud[ae]|mostr[ae]|expli(?:ca|que)|cont[ae]|escrev[ae]"
+        r"|lembr[ae])|por favor|você pode)\b|(?:preciso (?:de )?|quero )(?:uma?|ajuda|que)\b"
+    ),
+    "transient": (
+        r"(?:eu )?(?:estou|tô|tou) (?!casad|divorciad|aposentad|grávid|solteir|reformad|aprendendo"
+        r"|treinando|economizando|planejando|escrevendo|procurando|a aprender|de (?:férias|licença))\w"
+    ),
+    "about_others": (
+        r"(?:eles?|elas?) \w|(?:o |a )?(?:meu|minha) (?:chefe|colega|vizinh[oa]) (?:disse|escreveu"
+        r"|quer|acha|fala)\b"
+    ),
+    "too_vague": r"(?:eu )?tenho (?:(?:uma|outra) (?:pergunta|dúvida)|um problema)\b",
+    "code": (r"(?:o |a )?(?:meu|minha) (?:código|programa|script|função|teste) (?:não|falha|dá)\b"),
 }
 _IT_KIN = (
     r"(?:ex )?(?:moglie|marito|compagn[oa]|fidanzat[oa]|figli[oa]?|figlie|bambin[oaie]|mamma"
@@ -192,7 +267,8 @@ ITALIAN = {
         r"|(?:io )?(?:abito|vivo|lavoro(?! a (?:questo|quello))|studio|parlo|vengo da|gioco|suono"
         r"|guido|bevo|mangio|uso|utilizzo|fumo|insegno|dirigo|cucino|corro|peso|guadagno"
         r"|prendo (?:\d|ogni|un farmaco)|non (?:mangio|bevo|fumo|tollero|parlo|guido"
-        r"|uso))\b (?!(?:questo|quello|il seguente)\b)"
+        r"|uso|so nuotare|ho (?:la |una )?(?:macchina|auto|figli)))\b(?! (?:questo|quello"
+        r"|il seguente)\b)"
         rf"|(?:io )?ho (?:[\w'-]+ ){{0,4}}?(?:{_IT_KIN}|allergi[ae]|diabete|asma|emicrani[ae]"
         rf"|adhd|casa|appartamento|giardino"
         r"|macchina|auto|moto|bici|bicicletta|laurea|azienda|negozio|anni di esperienza"
@@ -209,6 +285,8 @@ ITALIAN = {
         r"|ditta|sito|server|database|backend|frontend|progetto|api|volo|treno|appuntamento"
         r"|matrimonio) (?:è|sono|si"
         rf" chiama|ha|gira|usa|utilizza|si trova|parte) {_IT_NOT}\w"
+        rf"|(?:io e )?(?:mi[oa]) (?:\w+ )?{_IT_KIN}(?: [\w-]+)?(?: e io)? (?:abbiamo|siamo|viviamo"
+        r"|abitiamo) \w|faccio (?:il|la|l')\s?\w"
         r"|(?:noi |in (?:azienda|ufficio) )?(?:usiamo|utilizziamo|viviamo|lavoriamo (?!a questo)"
         r"|vendiamo|abbiamo (?:un|una|due"
         rf"|tre|\d)|siamo (?:un|una|in \d)) {_IT_NOT}\w"
@@ -228,4 +306,25 @@ ITALIAN = {
         r"|tieni conto|per tua informazione|a proposito)[:, ]+(?:che )?(?!tu)\w"
         r"|(?:il )?mio obiettivo è \w"
     ),
+    "question": r"(?:perché|come (?:si|posso|faccio)|dove|quanto|qual)\b",
+    "hypothetical": (
+        r"(?:se (?:io|\w+ss[ie])|immagina\w*|suppon\w+|forse|magari|potrei|vorrei (?:essere|avere))\b"
+    ),
+    "request": (
+        r"(?:(?:scrivi|mostra|spiega|traduci|riassumi|correggi|aiuta|racconta|consiglia)(?:mi|lo|la)?"
+        r"|dammi|dimmi|fammi|ricordami|puoi|potresti|per favore)\b|ho bisogno di|vorrei (?:una?|che)\b"
+    ),
+    "transient": (
+        r"sono (?:(?:molto|così|troppo|davvero|già|un po') )*(?:stanc[oa]|malat[oa]|pront[oa]|triste"
+        r"|felice|content[oa]|pers[oa]|stressat[oa]|bloccat[oa]|affamat[oa]|in (?:ritardo|ufficio|treno"
+        r"|macchina|riunione)|all'(?:aeroporto|ospedale)|al (?:lavoro|bar)|a (?:casa|letto)"
+        r"|alla stazione)\b|ho (?:(?:molta|tanta) )?(?:fame|sete|sonno|freddo|caldo|fretta|mal di)\b"
+        r"|sto (?!imparando|risparmiando|preparando|scrivendo|cercando)\w"
+    ),
+    "about_others": (
+        r"(?:lui|lei|loro) \w|(?:il |la )?mi[oa] (?:capo|collega|vicin[oa]) (?:dice|ha (?:detto|scritto)"
+        r"|vuole|pensa)\b"
+    ),
+    "too_vague": (r"ho (?:una domanda|un dubbio|un problema)\b|(?:abita|lavora|vive|si chiama) \w"),
+    "code": r"(?:il |la )?mi[oa] (?:codice|programma|script|funzione|test) (?:non|fallisce|dà)\b",
 }
