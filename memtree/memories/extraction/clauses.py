@@ -20,7 +20,8 @@ _LEAD = re.compile(
     r"|thanks|thank you|great|one more thing|side note|for the record|in case it matters"
     r"|if it helps|as i said|like i said|honestly|to be clear|update|first|second|because|since"
     r"|plus|additionally|note|p\.?s\.?|good|cool|perfect|right|sure|fine|hm+|ah|true|important"
-    r"|quick question|lol|haha)\b[\s,:;.!–—-]*+)++",
+    r"|quick question|lol|haha|(?:it )?turns out(?: that)?|apparently|unfortunately|sadly|luckily|fun fact"
+    r"|my (?:doctor|gp|dentist|therapist|neurologist) (?:says|said|told me|thinks)(?: that)?(?= i\b))\b[\s,:;.!–—-]*+)++",
     re.IGNORECASE,
 )
 # "..., so what can I cook?": the statement before the question or the request.
@@ -72,6 +73,9 @@ _SPLICE = re.compile(
     r"|we|i|i'm|i've)\b)"
 )
 
+# "... and we spend every summer there": only what stands before says where.
+_REFERS_BACK = re.compile(r"\b(?:there|them|it|him|her|too|then|both)\W*$")
+
 
 def without_lead(text: str, start: int, end: int) -> int:
     """Where a sentence begins behind "by the way", "ok" and the like."""
@@ -116,7 +120,10 @@ def spliced(lower: str) -> list[tuple[int, int]]:
     joints = [match.span() for match in _SPLICE.finditer(lower)]
     starts = [0, *(end for _, end in joints)]
     ends = [*(start for start, _ in joints), len(lower)]
-    return list(zip(starts, ends, strict=True))
+    parts = list(zip(starts, ends, strict=True))
+    if any(_REFERS_BACK.search(lower, start, end) for start, end in parts):
+        return [(0, len(lower))]
+    return parts
 
 
 def without_intro(lower: str) -> str:

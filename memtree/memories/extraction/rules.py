@@ -166,9 +166,9 @@ def _statement(text: str, start: int, lower: str, said: date | None) -> Candidat
     start, lower = start + kept, lower[kept:]
     end = start + len(lower)
     introduced = bool(_INTRODUCTION.match(text[start:end]))
-    if reason := gate.refused(lower):
-        return reason
     other = gate.other_reason(lower)
+    if reason := gate.refused(lower):
+        return other if (reason, other) == (SkipReason.CODE, SkipReason.REQUEST) else reason
     mine = other is SkipReason.NOT_ABOUT_USER or introduced
     if mine and not facts.is_practice(lower) and is_schedule(text[start:end], said):
         return _candidate(text, start, end, "schedule", said)

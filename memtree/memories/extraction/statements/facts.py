@@ -55,7 +55,8 @@ _TRAITS = lazily(
     rf"|our) (?:(?:current|new|old|main|daily|work|personal|home) ){{0,2}}{TRAIT} "
     r"(?:has|runs|uses|lives|starts|ends|begins|closes|opens|sits|faces|sells|makes|does|costs"
     r"|expires|consists|weighs|supports|departs|leaves|lands|focuses) \w"
-    rf"|i(?:'ve got| have| have got| own| also have| also own| do have) (?:[\w.,'-]+"
+    rf"|i(?:'ve got| have| have got| own| also have| also own| do have| (?:just |finally )?got"
+    rf"| need) (?:[\w.,'-]+"
     rf" ){{0,6}}?{HAS}\b(?! (?:(?:problem|issue|question|interview)s?|object|model|table|class"
     rf"|field|emoji|column|id|page|list|array|name|error|that|which|running)\b)"
 )
@@ -76,13 +77,19 @@ _SELF = lazily(
     r"|dm|gm|german|french\w*|dane|swede|finn|pole|spaniard|turk|brit|scot|italian|american)\b"
     rf"|{_I_AM} {_ADVERBS}(?:allergic|intolerant|vegan|vegetarian|pescatarian|gluten[- ]free"
     rf"|celiac"
-    r"|coeliac|lactose intolerant|diabetic|asthmatic|dyslexic|autistic|colou?r-?blind|deaf|blind"
+    r"|coeliac|lactose intolerant|diabetic|asthmatic|dyslexic|autistic|colou?r[- ]?blind|deaf|blind"
+    r"|an(?:a?emic)|epileptic|bipolar|neurodivergent|immunocompromised|(?:near|far|short|long)-?"
+    r"sighted|ambidextrous|self-taught|sober|teetotal|childless|child-?free|infertile|arthritic"
+    r"|hypermobile|menopausal|introverted|extroverted|religious|spiritual|agnostic|sikh|mormon|bald"
+    r"|widowed|orphaned|good with|bad with|the (?:youngest|oldest|eldest|middle|only|sole)"
     r"|hard of hearing|left-?handed|right-?handed|pregnant|married|divorced|single(?!-)|engaged"
     r"|widowed|retired|self-employed|unemployed|muslim|christian|jewish|hindu|buddhist|catholic"
     r"|lutheran|german|french|italian|spanish|dutch|polish|swedish|danish|norwegian|finnish|irish"
     r"|scottish|british|english|american|canadian|australian|indian|chinese|japanese|korean"
     r"|brazilian|mexican|turkish|greek|portuguese|austrian|swiss|belgian|ukrainian|russian"
-    r"|nigerian|kenyan|bilingual|trilingual|a morning person|a night owl|an introvert|in charge"
+    r"|nigerian|kenyan|welsh|icelandic|hungarian|czech|romanian|croatian|serbian|bulgarian|egyptian"
+    r"|moroccan|iranian|israeli|pakistani|filipino|vietnamese|thai|taiwanese|colombian|argentinian"
+    r"|chilean|peruvian|bilingual|trilingual|a morning person|a night owl|an introvert|in charge"
     r"|responsible for|from|based|born|originally from|fluent in|afraid of|scared of"
     r"|claustrophobic|nonbinary|non-binary|trans|gay|lesbian|bi|queer|adopted|severely"
     r"|highly allergic|deathly)\b"
@@ -98,19 +105,21 @@ _SELF = lazily(
     r"|writing (?:a|my) (?:\w+ ){0,3}(?:novel|book|thesis|dissertation|memoir)|researching"
     r"|breastfeeding|doing (?:a|my) (?:phd|master|bachelor|internship"
     r"|apprenticeship))\b(?! (?:this|that|it|how|to|a (?:ton|lot|bit|few)|so|more|new)\b)"
-    r"|(?:my name is|my name's|i go by|i was born|i was raised|i grew up|i was diagnosed"
-    r"|people call me|everyone calls me|friends call me) \w"
+    r"|(?:my name is|my name's|(?:my )?name's|i go by|i was (?:born|raised|adopted|brought up"
+    r"|home-?schooled|orphaned|widowed|diagnosed)|i grew up|people call me|everyone calls me|friends call me) \w"
 )
 _LIFE = lazily(
-    rf"i(?:'ve| have)? {_ADVERBS}(?:live|get paid|know \w+ (?:well|fluently)|work (?:as|at|for|in"
+    rf"i(?:'ve| have)? {_ADVERBS}(?:live|get paid|know (?:\w+ (?:well|fluently)|how to"
+    r" (?:swim|drive|cook|ride|ski|read music|type|sew|knit|dance|whistle|skate|sail))|work (?:as|at|for|in"
     rf"|with|from|night|part|full|on the|remote|three|four)"
     r"|study (?!this|that|it)|speak (?!of|for|about|to\b)|own (?:a|an|two|three|\d)|drive (?:a|an"
     r"|my|to)|play (?!with this|with it|around)|teach|coach|volunteer|commute|rent|smoke|vape"
     r"|meditate|practi[sc]e|train (?!an? |the |my model)|collect (?!the\b|all\b|data)|grow|sing"
     r"|paint|knit|crochet|brew|bake|cook (?:for|every|on)|swim|cycle|jog|climb|surf|ski|hike|camp"
     r"|fish|garden|hunt|run (?:a|an|my|every|three|\d\w*|marathons|on)|manage (?:a|the"
-    r"|\w+ people)|lead (?:a|an|the)|freelance|report to|eat|drink|take (?:my |\d|\w+ (?:mg|pills"
-    r"|medication|for my))|wear|suffer from|struggle with|identify as|(?:sleep|wake up"
+    r"|\w+ people)|lead (?:a|an|the)|freelance|report to|eat|drink|take (?:my |\d|\w+ (?:mg|for my)"
+    r"|(?:\w+ ){0,2}(?:pills?|thinners|medication|meds|tablets?|insulin|statins?|antidepressants"
+    r"|antihistamines|vitamins?|supplements?)\b)|drive|swim|dance|whistle|ride a bi\w+|wear|suffer from|struggle with|identify as|(?:sleep|wake up"
     r"|get up) (?:at|with|until|around|early|late|only|\d)|go to the gym|go to (?:church|bed"
     r"|school|uni\w*|college)|have a background in|attend|belong to|follow a|avoid|weigh"
     r"|translate for a living|write for a living|graduated|majored|earn|make \$?\d|served"
@@ -213,11 +222,31 @@ _OWNED = lazily(
     rf"{_NOT_NOW}(?!\w+(?:ed|ing)\b|to be|too\b|in the same|the (?:following|same)|like\b|still\b"
     rf"|now\b|about\b)[\w#$€£]"
 )
+# What never happened is a fact; what happened on a day is an event.
+_NEVER = lazily(
+    r"i(?:'ve| have)? never (?:been (?:to|in|on|married|abroad)|lived|owned|used|learn(?:ed|t)|smoked"
+    r"|drunk|eaten|driven|worked|studied|tried|played|watched|flown|finished|graduated|went) (?!this"
+    r"|that|it\b|so\b|such\b|any of|the\b)\w|i (?:didn't|did not|never) (?:go to (?:uni\w*|college"
+    r"|(?:high )?school)|finish (?:uni\w*|college|school|high school|my (?:degree|phd))|grow up"
+    r"|graduate|have (?:kids|children|siblings)|learn to (?:swim|drive|read|ride|cook))"
+)
+# "I usually read on my Kindle": who says how often tells of a habit.
+_HABIT = lazily(
+    r"i (?:usually|normally|mostly|typically|generally|rarely|tend to|always) (?!get\b|got\b|forget"
+    r"|see\b|seem|feel|think|thought|want|wonder|said|ask|told|mean|need|found|have to|had\b|end up"
+    r"|run into|like\b|love\b|prefer)[a-z]+ (?!this\b|that\b|it\b|them\b|the (?:same|following)|so\b)"
+    r"\w|i [a-z]+ (?:[\w'-]+ ){0,6}?(?:every|each) (?:single )?(?:day|morning|evening|night|week"
+    r"|weekend|month|year|summer|winter|spring|autumn|fall)\b"
+)
 _LIMITS = lazily(
     r"we (?:can't|cannot|can not|must not|mustn't|are not allowed to|aren't allowed to) (?:use"
     r"|deploy|store|touch) (?!this|that|it\b|the\b)\w|i only have (?:\w+ )?\d+ ?(?:gb|mb|tb|g"
     r"|hours|minutes)\b|i get (?:migraines?|headaches?|hives|heartburn|seasick|carsick|hay fever"
-    r"|panic attacks?) "
+    r"|panic attacks?)\b|i(?:'ve| have)? (?:had|have) (?:[\w-]+ ){0,4}?(?:replacements?|transplants?"
+    r"|surger(?:y|ies)|operations?|miscarriages?|strokes?|heart attacks?|c-sections?|bypass)\b"
+    r"|i broke my (?:wrist|arm|leg|ankle|back|neck|hip|nose|foot|hand|collarbone) "
+    r"|i(?:'ve| have)? been (?:sober|clean|vegan|vegetarian|married|single|divorced|retired|together"
+    r"|self-employed|widowed|smoke-free|in (?:therapy|recovery|remission)) "
 )
 # "Celiac. Need ideas ...": who is short of words leaves out who.
 _TERSE = lazily(
@@ -240,6 +269,8 @@ _WE_ARE = lazily(
     r"|two|three|four|five|one) \w"
 )
 _PATTERNS = (
+    _NEVER,
+    _HABIT,
     _TERSE,
     _LIMITS,
     _WE_ARE,

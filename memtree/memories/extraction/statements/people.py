@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 KIN = (
-    r"(?:(?:ex-?|step-?|half-?|grand|great-?|god|foster )?(?:wife|husband|partner|spouse"
+    r"(?:(?:ex[- ]?|step-?|half-?|grand|great-?|god|foster )?(?:wife|husband|partner|spouse"
     r"|fianc[eé]e?|girlfriend|boyfriend|gf|bf|sons?|daughters?|child|children|kids?|bab(?:y|ies)"
     r"|toddler|newborn|twins?|mother|mom|mum|father|dad|parents?|folks|brothers?|sisters?"
     r"|siblings?|grandma|grandpa|granny|uncles?|aunts?|aunties?|cousins?|nieces?|nephews?"
-    r"|teenagers?|youngest|oldest|eldest|(?:little|middle|older|younger) one)(?:-in-law)?|in-laws"
+    r"|teenagers?|youngest|oldest|eldest|(?:little|middle|older|younger) one)(?:[- ]in[- ]law)?|in-laws"
     r"|family)"
 )
 AROUND = (
@@ -59,5 +59,5 @@ HAS = (
     r"|air fryer|instant pot|bread machine|subscription|membership|visa|citizenship|passport"
     r"|licen[cs]e|pilot'?s licen[cs]e|job|business|company|startup|shop|bakery|restaurant|farm"
     r"|blog|podcast|newsletter|youtube channel|experience (?:in|with|as|of)|piano|guitar|violin"
-    r"|cello|ukulele|pacemaker|hearing aids?|tattoos?|glasses|mortgage|lease|black belt)"
+    r"|cello|ukulele|pacemaker|hearing aids?|tattoos?|(?:reading )?glasses|wheelchair|crutches|insulin|subtitles|cane|inhaler|mortgage|lease|black belt)"
 )

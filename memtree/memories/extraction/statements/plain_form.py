@@ -29,18 +29,17 @@ _WE = lazily(
     r"(?: (?:at|in|on) (?:work|home|(?:my|our) \w+))? (?=is\b|uses?\b|eats?\b|speaks?\b|drinks?\b))"
     r" ?(?P<be>'re\b|are\b|is\b)?(?P<have>'ve\b)?"
 )
-_BE = (("'re", "'m"), ("are", "am"), ("is", "am"))
 _MORE = r"(?:(?:really|actually|currently|still|also|personally|just|ever|even|at all) )*"
+_OWN = r"((?:my|our) (?:[\w'-]+ ){1,3}?)"
 _DENIED = (
-    (re.compile(rf"i (?:don't|dont|do not|can't|cannot|can not|no longer|never) {_MORE}(?=\w)"), "i "),
-    (re.compile(rf"(i(?:'m|m| am)) (?:{_MORE})(?:not|no longer|never) (?:really |actually )?"), r"\1 "),
-    (re.compile(r"i (?:haven't|have not|havent|have never|'ve never)(?= got\b)"), "i have"),
-    (re.compile(r"i(?:'ve| have)? never had (?=\w)|i have no "), "i have "),
-    (re.compile(r"i wasn't (?=\w)"), "i was "),
-    (re.compile(r"((?:my|our) (?:[\w'-]+ ){1,3}?)(?:doesn't|does not|doesnt) have\b"), r"\1has"),
-    (re.compile(r"((?:my|our) (?:[\w'-]+ ){1,3}?)(?:isn't|is not|isnt)\b"), r"\1is"),
-    (re.compile(r"((?:my|our) (?:[\w'-]+ ){1,3}?)(?:aren't|are not|arent)\b"), r"\1are"),
-)  # fmt: skip
+    (re.compile(r"i(?:'ve| have)? never had (?=\w)"), "i have "),
+    (re.compile(r"i(?: haven't| have not| havent)(?= got\b)"), "i have"),
+    (re.compile(rf"i (?:don't|dont|do not|can't|cannot|no longer|never) {_MORE}(?=\w)"), "i "),
+    (re.compile(rf"(i(?:'m|m| am)) {_MORE}(?:not|no longer|never) {_MORE}(?=\w)"), r"\1 "),
+    (re.compile(rf"{_OWN}(?:doesn't|does not|doesnt) have\b"), r"\1has"),
+    (re.compile(rf"{_OWN}(?:isn't|is not|isnt)\b"), r"\1is"),
+    (re.compile(rf"{_OWN}(?:aren't|are not|arent)\b"), r"\1are"),
+)
 
 
 def plain(lower: str) -> str:
@@ -54,8 +53,7 @@ def plain(lower: str) -> str:
         be = "am" if we["be"] else ""
         have = "have" if we["have"] else ""
         lower = " ".join(filter(None, ("i", be, have, lower[we.end() :].strip())))
-    for pattern, said in _DENIED:
-        match = pattern.match(lower)
-        if match:
-            return match.expand(said) + lower[match.end() :]
+    for pattern, affirmed in _DENIED:
+        if match := pattern.match(lower):
+            return match.expand(affirmed) + lower[match.end() :]
     return lower

@@ -22,7 +22,7 @@ _LIKES = re.compile(
     rf"|that)){_AT_HAND}\w"
     r"|(?:i'm|i am|im) (?:not |really |very |also |more of |such |huge |big |much of |an? )*"
     rf"(?:fan of|fond of|keen on|into|partial to|person who) (?!account){_AT_HAND}\w"
-    r"|(?:my|our) (?:[\w-]+ )?favou?rites? (?!part|thing|one\b|bit)(?:[\w' -]{2,40} )?(?:is|are"
+    r"|(?:my|our) (?:[\w-]+ )?(?:favou?rites?|go-to|usual) (?!part|thing|one\b|bit)(?:[\w' -]{2,40} )?(?:is|are"
     r"|was) (?!the (?:first|second|third|last|ending|one)|that|this)\w|i have a (?:soft spot"
     r"|weakness|preference) for "
     rf"|i find [\w ]{{2,40}} (?:boring|annoying|delicious|tasty|relaxing) "
