@@ -20,8 +20,10 @@ _LEAD = re.compile(
     r"|thanks|thank you|great|one more thing|side note|for the record|in case it matters"
     r"|if it helps|as i said|like i said|honestly|to be clear|update|first|second|because|since"
     r"|plus|additionally|note|p\.?s\.?|good|cool|perfect|right|sure|fine|hm+|ah|true|important"
-    r"|quick question|lol|haha|(?:it )?turns out(?: that)?|apparently|unfortunately|sadly|luckily|fun fact"
-    r"|my (?:doctor|gp|dentist|therapist|neurologist) (?:says|said|told me|thinks)(?: that)?(?= i\b))\b[\s,:;.!–—-]*+)++",
+    r"|quick question|lol|haha|(?:it )?turns out(?: that)?|apparently|unfortunately|sadly|luckily"
+    r"|fun fact"
+    r"|my (?:doctor|gp|dentist|therapist|neurologist) (?:says|said|told me"
+    r"|thinks)(?: that)?(?= i\b))\b[\s,:;.!–—-]*+)++",
     re.IGNORECASE,
 )
 # "..., so what can I cook?": the statement before the question or the request.

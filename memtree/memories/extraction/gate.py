@@ -21,7 +21,8 @@ _HYPOTHETICAL = lazily(
     r"^(?:if|imagine|suppose|supposing|assume|assuming|say i|let's (?:say|pretend|imagine"
     r"|suppose)|what if|pretend|in case|unless)\b|\b(?:hypothetically|theoretically"
     r"|for the sake of argument)\b|\bif (?:i (?:were|was|had)|that's|it's|that is|possible)\b"
-    r"|\bi (?:wish|guess|suppose|might|may|could|would have|should have)\b|^(?:maybe|perhaps)\b|\bas if\b|\bpretend(?:ing)?\b"
+    r"|\bi (?:wish|guess|suppose|might|may|could|would have|should have)\b|^(?:maybe|perhaps)\b"
+    r"|\bas if\b|\bpretend(?:ing)?\b"
 )
 _TRANSIENT = lazily(
     r"\b(?:right now|at the moment|for now|in a (?:minute|moment|second|sec|hurry|rush)"
@@ -35,16 +36,22 @@ _MOOD = lazily(
     r"|currently|now|always|getting|feeling) )*(?:worried|struggling|having (?:trouble"
     r"|a hard time|problems|issues|difficulty)|feeling|thinking (?:of|about)|wondering|trying"
     r"|curious|unsure|not sure|confused|anxious|nervous|excited|happy|sad|glad|sorry|tired|sick"
-    r"|ill|busy|stuck|hungry|thirsty|bored|cold|hot|late|early|back|here|home|lost|ready|done|off to"
-    r"|about to|on my way|in (?:a meeting|the car|traffic|bed)|running late|at the (?:airport|station"
-    r"|office|gym|doctor\S*|hospital|store|shop|moment)|getting|seeing|waiting|looking (?:forward|at|into))\b|^looking forward"
+    r"|ill|busy|stuck|hungry|thirsty|bored|cold|hot|late|early|back|here|home|lost|ready|done"
+    r"|off to"
+    r"|about to|on my way|in (?:a meeting|the car|traffic|bed)|running late|at the (?:airport"
+    r"|station"
+    r"|office|gym|doctor\S*|hospital|store|shop|moment)|getting|seeing|waiting|looking (?:forward"
+    r"|at|into))\b|^looking forward"
     r"|^my (?:\w+ )?(?:head|back|feet|stomach|throat|tooth|eyes) (?:is|are|hurts?|aches?|itch\w*)\b"
-    r"|^i (?:just )?(?:had|ate|finished|made|skipped) (?:my )?(?:lunch|dinner|breakfast|coffee|a coffee)"
-    r"|^i just (?:woke|got (?:back|home)|arrived|landed|came)|^my [\w ]{2,20} is at \d+ ?(?:%|percent)"
+    r"|^i (?:just )?(?:had|ate|finished|made|skipped) (?:my )?(?:lunch|dinner|breakfast|coffee"
+    r"|a coffee)"
+    r"|^i just (?:woke|got (?:back|home)|arrived|landed|came)|^my [\w ]{2,20} is at \d+ ?(?:%"
+    r"|percent)"
 )
 _JOINT = lazily(r",? (?:and|but|so) |, |; ")
 _TROUBLE = lazily(
-    r"\b(?:\w*errors?|\w*exceptions?|traceback|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?|broken|breaks"
+    r"\b(?:\w*errors?|\w*exceptions?|traceback|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?|broken"
+    r"|breaks"
     r"|(?:doesn't|does not|don't|isn't|not|won't|stopped) work\w*|bugs?|stuck|undefined|null|nan"
     r"|segfault\w*|warnings?|stack ?trace|issues?|won't (?:start|run|compile|build|load)"
     r"|(?:doesn't|won't) (?:compile|build|load|start|run)|returns?|timeouts?|times? out|hangs?"

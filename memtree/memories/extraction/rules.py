@@ -177,6 +177,8 @@ def _statement(text: str, start: int, lower: str, said: date | None) -> Candidat
     if not lower:
         return SkipReason.TRANSIENT
     category = _category(lower) or _category(without_intro(lower))
+    if not category and (category := other_languages.category_of(lower)):
+        return _candidate(text, start, end, category, said, english=False)
     if not category and mine:
         if introduced or is_event(text[start:end], said):
             category = "fact"
@@ -190,7 +192,7 @@ def _category(lower: str) -> str:
         return "preference"
     if _is_fact(lower) or preferences.is_decision(lower) or general.is_event(lower):
         return "fact"
-    return "general" if general.is_goal(lower) else other_languages.category_of(lower)
+    return "general" if general.is_goal(lower) else ""
 
 
 def _is_fact(lower: str) -> bool:
@@ -199,11 +201,18 @@ def _is_fact(lower: str) -> bool:
 
 
 def _candidate(
-    text: str, start: int, end: int, category: str, said: date | None = None
+    text: str,
+    start: int,
+    end: int,
+    category: str,
+    said: date | None = None,
+    *,
+    english: bool = True,
 ) -> Candidate:
     words = " ".join(text[start:end].split()).rstrip(" ,;:-–—")
-    words = (words[0].upper() + words[1:]).rstrip(".!")
-    told = told_of_user(words)
+    words = (words[0].upper() + words[1:]).rstrip(".!。！")
+    told = told_of_user(words) if english else None
     if told is None or len(told) > gate.LONGEST:
-        told = f"User said: {words}" if _FIRST_PERSON.search(words) else words
+        mine = not english or _FIRST_PERSON.search(words)
+        told = f"User said: {words}" if mine else words
     return Candidate(with_day(told, said), category, start, end)

@@ -147,7 +147,8 @@ _MOVED = lazily(
     re.IGNORECASE,
 )
 _PAST = lazily(
-    r"last|ago$|recent|récemment|lately|other|kürzlich|neulich|poco$|onlangs|yesterday|letzte|vorige|gestern|pasado$|ayer|hier$|ontem|ieri|gisteren",
+    r"last|ago$|recent|récemment|lately|other|kürzlich|neulich|poco$|onlangs|yesterday|letzte"
+    r"|vorige|gestern|pasado$|ayer|hier$|ontem|ieri|gisteren",
     re.IGNORECASE,
 )
 _RECKONED = lazily(r"\d\s?(?:mph|km/?h|kmh|m/s|knots)\b")  # trains in exercises

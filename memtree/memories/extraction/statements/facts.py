@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.memories.extraction.statements.people import AROUND, HAS, KIN, PET, TRAIT
+from memtree.memories.extraction.statements.people import AID, AROUND, HAS, KIN, PET, TRAIT
 from memtree.text.lazy_patterns import lazily
 
 _ADVERBS = (
@@ -35,7 +35,8 @@ _DOES = (
     r"|(?:can't|cannot|can not|doesn't|does not|don't|do not|never) (?:eat|drink|like|have|speak"
     r"|tolerate|own|drive|use)|always|used to|grew up|comes from|come from|uses|use|sleeps"
     r"|belongs|weighs|starts? (?:school|kindergarten|university|college|work|a new)|attends?"
-    r"|graduated|graduates|competes?|collects?)"
+    r"|graduated|graduates|(?:just |recently )?(?:adopted|bought|became|joined|quit|founded)"
+    r"|competes?|collects?)"
 )
 _PEOPLE = lazily(
     rf"my (?:{KIN}|best friend) and i (?:are|have|live|work|own|both|moved|love|like|hate|run"
@@ -55,10 +56,12 @@ _TRAITS = lazily(
     rf"|our) (?:(?:current|new|old|main|daily|work|personal|home) ){{0,2}}{TRAIT} "
     r"(?:has|runs|uses|lives|starts|ends|begins|closes|opens|sits|faces|sells|makes|does|costs"
     r"|expires|consists|weighs|supports|departs|leaves|lands|focuses) \w"
-    rf"|i(?:'ve got| have| have got| own| also have| also own| do have| (?:just |finally )?got"
-    rf"| need) (?:[\w.,'-]+"
-    rf" ){{0,6}}?{HAS}\b(?! (?:(?:problem|issue|question|interview)s?|object|model|table|class"
-    rf"|field|emoji|column|id|page|list|array|name|error|that|which|running)\b)"
+    rf"|i(?:'ve got| have| have got| own| also have| also own"
+    rf"| do have) (?:[\w.,'-]+ ){{0,6}}?{HAS}\b(?! (?:(?:problem|issue|question|interview)s?"
+    rf"|object|model|table|class"
+    r"|field|emoji|column|id|page|list|array|name|error|that|which|running)\b)"
+    rf"|i (?:just |finally )?got (?:[\w'-]+ ){{0,3}}?{HAS}\b"
+    rf"|i need (?:an? |my )?(?:\w+ )?{AID}\b"
 )
 _ROLE_NOT = (
     r"(?!(?:bit|little|lot|only one|human|person|fan|bug|problem|mistake|moron|idiot|mess|wreck"
@@ -75,7 +78,8 @@ _SELF = lazily(
     r"|freshman|sophomore|junior|senior|midwife|monk|priest|pastor|nun|dba|sre|pm|qa|admin"
     r"|sysadmin|dev|devops|gardener|twin|only child|morning person|night owl|introvert|extrovert"
     r"|dm|gm|german|french\w*|dane|swede|finn|pole|spaniard|turk|brit|scot|italian|american)\b"
-    rf"|{_I_AM} {_ADVERBS}(?:allergic|intolerant|vegan|vegetarian|pescatarian|gluten[- ]free"
+    rf"|{_I_AM} {_ADVERBS}(?:allergic to|(?:\w+[ -])?intolerant|vegan|vegetarian|pescatarian"
+    rf"|gluten[- ]free"
     rf"|celiac"
     r"|coeliac|lactose intolerant|diabetic|asthmatic|dyslexic|autistic|colou?r[- ]?blind|deaf|blind"
     r"|an(?:a?emic)|epileptic|bipolar|neurodivergent|immunocompromised|(?:near|far|short|long)-?"
@@ -106,20 +110,24 @@ _SELF = lazily(
     r"|breastfeeding|doing (?:a|my) (?:phd|master|bachelor|internship"
     r"|apprenticeship))\b(?! (?:this|that|it|how|to|a (?:ton|lot|bit|few)|so|more|new)\b)"
     r"|(?:my name is|my name's|(?:my )?name's|i go by|i was (?:born|raised|adopted|brought up"
-    r"|home-?schooled|orphaned|widowed|diagnosed)|i grew up|people call me|everyone calls me|friends call me) \w"
+    r"|home-?schooled|orphaned|widowed|diagnosed)|i grew up|people call me|everyone calls me"
+    r"|friends call me) \w"
 )
 _LIFE = lazily(
     rf"i(?:'ve| have)? {_ADVERBS}(?:live|get paid|know (?:\w+ (?:well|fluently)|how to"
-    r" (?:swim|drive|cook|ride|ski|read music|type|sew|knit|dance|whistle|skate|sail))|work (?:as|at|for|in"
+    r" (?:swim|drive|cook|ride|ski|read music|type|sew|knit|dance|whistle|skate|sail))|work (?:as"
+    r"|at|for|in"
     rf"|with|from|night|part|full|on the|remote|three|four)"
     r"|study (?!this|that|it)|speak (?!of|for|about|to\b)|own (?:a|an|two|three|\d)|drive (?:a|an"
     r"|my|to)|play (?!with this|with it|around)|teach|coach|volunteer|commute|rent|smoke|vape"
-    r"|meditate|practi[sc]e|train (?!an? |the |my model)|collect (?!the\b|all\b|data)|grow|sing"
+    r"|meditate|practi[sc]e|train (?!an? |the |my model)|collect (?!the\b|all\b|data)"
+    r"|grow (?!up\b)|sing"
     r"|paint|knit|crochet|brew|bake|cook (?:for|every|on)|swim|cycle|jog|climb|surf|ski|hike|camp"
     r"|fish|garden|hunt|run (?:a|an|my|every|three|\d\w*|marathons|on)|manage (?:a|the"
     r"|\w+ people)|lead (?:a|an|the)|freelance|report to|eat|drink|take (?:my |\d|\w+ (?:mg|for my)"
     r"|(?:\w+ ){0,2}(?:pills?|thinners|medication|meds|tablets?|insulin|statins?|antidepressants"
-    r"|antihistamines|vitamins?|supplements?)\b)|drive|swim|dance|whistle|ride a bi\w+|wear|suffer from|struggle with|identify as|(?:sleep|wake up"
+    r"|antihistamines|vitamins?|supplements?)\b)|drive|swim|dance|whistle|ride a bi\w+|wear"
+    r"|suffer from|struggle with|identify as|(?:sleep|wake up"
     r"|get up) (?:at|with|until|around|early|late|only|\d)|go to the gym|go to (?:church|bed"
     r"|school|uni\w*|college)|have a background in|attend|belong to|follow a|avoid|weigh"
     r"|translate for a living|write for a living|graduated|majored|earn|make \$?\d|served"
@@ -224,8 +232,10 @@ _OWNED = lazily(
 )
 # What never happened is a fact; what happened on a day is an event.
 _NEVER = lazily(
-    r"i(?:'ve| have)? never (?:been (?:to|in|on|married|abroad)|lived|owned|used|learn(?:ed|t)|smoked"
-    r"|drunk|eaten|driven|worked|studied|tried|played|watched|flown|finished|graduated|went) (?!this"
+    r"i(?:'ve| have)? never (?:been (?:to|in|on|married|abroad)|lived|owned|used|learn(?:ed|t)"
+    r"|smoked"
+    r"|drunk|eaten|driven|worked|studied|tried|played|watched|flown|finished|graduated"
+    r"|went) (?!this"
     r"|that|it\b|so\b|such\b|any of|the\b)\w|i (?:didn't|did not|never) (?:go to (?:uni\w*|college"
     r"|(?:high )?school)|finish (?:uni\w*|college|school|high school|my (?:degree|phd))|grow up"
     r"|graduate|have (?:kids|children|siblings)|learn to (?:swim|drive|read|ride|cook))"
@@ -234,7 +244,8 @@ _NEVER = lazily(
 _HABIT = lazily(
     r"i (?:usually|normally|mostly|typically|generally|rarely|tend to|always) (?!get\b|got\b|forget"
     r"|see\b|seem|feel|think|thought|want|wonder|said|ask|told|mean|need|found|have to|had\b|end up"
-    r"|run into|like\b|love\b|prefer)[a-z]+ (?!this\b|that\b|it\b|them\b|the (?:same|following)|so\b)"
+    r"|run into|like\b|love\b|prefer)[a-z]+ (?!this\b|that\b|it\b|them\b|the (?:same|following)"
+    r"|so\b)"
     r"\w|i [a-z]+ (?:[\w'-]+ ){0,6}?(?:every|each) (?:single )?(?:day|morning|evening|night|week"
     r"|weekend|month|year|summer|winter|spring|autumn|fall)\b"
 )
@@ -242,10 +253,12 @@ _LIMITS = lazily(
     r"we (?:can't|cannot|can not|must not|mustn't|are not allowed to|aren't allowed to) (?:use"
     r"|deploy|store|touch) (?!this|that|it\b|the\b)\w|i only have (?:\w+ )?\d+ ?(?:gb|mb|tb|g"
     r"|hours|minutes)\b|i get (?:migraines?|headaches?|hives|heartburn|seasick|carsick|hay fever"
-    r"|panic attacks?)\b|i(?:'ve| have)? (?:had|have) (?:[\w-]+ ){0,4}?(?:replacements?|transplants?"
+    r"|panic attacks?)\b|i(?:'ve| have)? (?:had|have) (?:[\w-]+ ){0,4}?(?:replacements?"
+    r"|transplants?"
     r"|surger(?:y|ies)|operations?|miscarriages?|strokes?|heart attacks?|c-sections?|bypass)\b"
     r"|i broke my (?:wrist|arm|leg|ankle|back|neck|hip|nose|foot|hand|collarbone) "
-    r"|i(?:'ve| have)? been (?:sober|clean|vegan|vegetarian|married|single|divorced|retired|together"
+    r"|i(?:'ve| have)? been (?:sober|clean|vegan|vegetarian|married|single|divorced|retired"
+    r"|together"
     r"|self-employed|widowed|smoke-free|in (?:therapy|recovery|remission)) "
 )
 # "Celiac. Need ideas ...": who is short of words leaves out who.

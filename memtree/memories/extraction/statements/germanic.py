@@ -25,7 +25,8 @@ GERMAN = {
         rf"|studiere|spreche|besitze|fahre"
         r" (?:ein|mit|seit|jeden)|spiele|trinke|esse|vertrage|nehme(?= (?:täglich|seit|\d|\w+ mg"
         r"|regelmäßig|\w*(?:verdünner|tabletten|medikamente?|insulin"
-        r"|pille|blocker|statine|kortison|cortison|antidepressiva)))|unterrichte|leite|wurde|rauche|benutze|nutze|verwende|koche|backe"
+        r"|pille|blocker|statine|kortison|cortison|antidepressiva)))|unterrichte|leite|wurde"
+        r"|rauche|benutze|nutze|verwende|koche|backe"
         r"|programmiere|entwickle|pendle"
         rf"|trainiere|sammle|züchte|leide|trage|wiege|verdiene) {_DE_NOT}\w|ich (?:habe|hab"
         rf"|hatte) (?:\w+ ){{0,4}}?(?:{_DE_KIN}|allergien?|\w*allergie|unverträglichkeit|diabetes"
@@ -42,8 +43,10 @@ GERMAN = {
         r"|handy|garten|wohnung|haus|blutgruppe"
         rf"|größe|gewicht|alter|zug|flug|termin|hochzeit|arbeitgeber|firma|team) (?:ist|sind"
         rf"|heißt|hat|beträgt|liegt|fährt|geht|läuft|besteht) {_DE_NOT}\w"
-        rf"|mein\w* (?:\w+ )?{_DE_KIN}(?: [\w-]+)? und ich (?:haben|sind|wohnen|leben|ziehen|lieben) \w"
-        r"|(?:bei )?mir wurden? \w|ich kann (?:[\w ]{1,30} )?(?:nicht|kein\w*) (?:\w+ )?(?:schwimmen"
+        rf"|mein\w* (?:\w+ )?{_DE_KIN}(?: [\w-]+)? und ich (?:haben|sind|wohnen|leben|ziehen"
+        rf"|lieben) \w"
+        r"|(?:bei )?mir wurden? \w|ich kann (?:[\w ]{1,30} )?(?:nicht"
+        r"|kein\w*) (?:\w+ )?(?:schwimmen"
         r"|fahren|kochen|singen|tanzen|lesen|sprechen|vertragen|essen|trinken|laufen)"
         r"|(?:bei uns (?:in der firma|im team) )?wir (?:benutzen|nutzen|verwenden"
         r"|arbeiten(?! (?:gerade|daran)\b)|wohnen|leben|haben (?:ein|eine|einen|zwei|drei|vier"
@@ -82,10 +85,13 @@ GERMAN = {
         r"|möchte) (?:ein\w*|hilfe|dass)\b)"
     ),
     "transient": (
-        r"(?:ich bin|wir sind) (?:(?:gerade|jetzt|so|sehr|total|echt|heute|noch|schon|etwas|ziemlich"
-        r"|wirklich|ein bisschen) )*(?:\w*müde|krank|hungrig|erschöpft|gestresst|genervt|traurig|froh"
+        r"(?:ich bin|wir sind) (?:(?:gerade|jetzt|so|sehr|total|echt|heute|noch|schon|etwas"
+        r"|ziemlich"
+        r"|wirklich|ein bisschen) )*(?:\w*müde|krank|hungrig|erschöpft|gestresst|genervt|traurig"
+        r"|froh"
         r"|glücklich|sauer|wütend|gespannt|bereit|fertig|verwirrt|überfordert|zurück|unterwegs|da"
-        r"|am (?:bahnhof|flughafen)|beim (?:arzt|essen)|im (?:büro|zug|auto|bett|bus|stau)|spät dran"
+        r"|am (?:bahnhof|flughafen)|beim (?:arzt|essen)|im (?:büro|zug|auto|bett|bus|stau)"
+        r"|spät dran"
         r"|auf dem weg|zu hause)\b|ich habe (?:(?:gerade|so|etwas|großen) )*(?:hunger|durst|kopf\w+"
         r"|keine (?:zeit|lust|ahnung))\b|mir (?:ist|geht)\b|ich (?:freue|fühle|friere|warte)\b"
     ),
@@ -110,7 +116,8 @@ _NL_KIN = (
 )
 _NL_NOT = (
     r"(?!(?:nu|even|vandaag|zo|net|moe|ziek|zeker|bezig|blij|klaar|hier|terug|dit|dat|deze|die"
-    r"|het|een beetje|op zoek|niet zeker|benieuwd|verdrietig|boos|in de war|nog|al(?! \w+ jaar)|aan het"
+    r"|het|een beetje|op zoek|niet zeker|benieuwd|verdrietig|boos|in de war|nog|al(?! \w+ jaar)"
+    r"|aan het"
     r"|een vraag|een probleem|een fout)\b)"
 )
 DUTCH = {
@@ -150,7 +157,8 @@ DUTCH = {
     "question": r"(?:hoe|waarom|wat|waar|wanneer|wie|welke?)\b",
     "hypothetical": r"(?:als ik|stel|misschien|ik zou(?! (?:\w+ ){0,3}liever))\b",
     "request": (
-        r"(?:(?:schrijf|geef|vertaal|verbeter|vertel|herinner|zoek|maak|noem|controleer|leg (?:me|uit)"
+        r"(?:(?:schrijf|geef|vertaal|verbeter|vertel|herinner|zoek|maak|noem|controleer|leg (?:me"
+        r"|uit)"
         r"|alsjeblieft|kun je|kunt u|wil je)\b|ik wil (?:een|dat)\b|ik heb .{1,20} nodig\b)"
     ),
     "transient": (
@@ -164,7 +172,8 @@ DUTCH = {
         r"|vindt)\b"
     ),
     "too_vague": (
-        r"ik heb (?:nog )?een (?:vraag|probleem)\b|.{0,60}\b(?:hierover|hiermee|daarmee|daarover)\W*$"
+        r"ik heb (?:nog )?een (?:vraag|probleem)\b|.{0,60}\b(?:hierover|hiermee|daarmee"
+        r"|daarover)\W*$"
     ),
     "code": (
         r"(?:mijn|de|het) (?:code|programma|script|tests?|functie|server) (?:werkt|doet|faalt|geeft"

@@ -24,6 +24,10 @@ WITH_MINE = lazily(
     r"|bought|adopted|is|was|had|always|usually)\b)[^\W\d_][\w'-]*))? (?=\w)",
     re.IGNORECASE,
 )
+_MINE_BOTH = lazily(
+    rf"{_RELATIVE}{_NAMED} and (?:my|our) (?:[\w'-]+ ){{0,2}}?(?:{KIN}|{AROUND})"
+    r"(?:,? (?!are\b|have\b|both\b|live\b)[^\W\d_][\w'-]*,?)? (?=are\b|have\b|both\b|live\b)"
+)
 _WE = lazily(
     r"(?:we|(?:at (?:work|home|our \w+),? )?(?:everyone|everybody|all of us|no ?one|nobody)"
     r"(?: (?:at|in|on) (?:work|home|(?:my|our) \w+))? (?=is\b|uses?\b|eats?\b|speaks?\b|drinks?\b))"
@@ -45,7 +49,7 @@ _DENIED = (
 def plain(lower: str) -> str:
     """Return the sentence, in lower case, as one about "i" that denies nothing. The rest of its
     words stay as they are."""
-    joint = WITH_MINE.match(lower)
+    joint = WITH_MINE.match(lower) or _MINE_BOTH.match(lower)
     if joint:
         lower = f"we {lower[joint.end() :]}"
     we = _WE.match(lower)

@@ -40,7 +40,8 @@ FRENCH = {
         r"|base de données|backend|frontend|projet|api|vol|train|boîte"
         rf"|rendez-vous) (?:est|sont|s'appelle|a|ont|tourne|utilise|part|se trouve"
         rf"|compte) {_FR_NOT}\w"
-        rf"|(?:mon|ma) (?:\w+ )?{_FR_KIN}(?: [\w-]+)? et moi (?:avons|venons|sommes|vivons|habitons) \w"
+        rf"|(?:mon|ma) (?:\w+ )?{_FR_KIN}(?: [\w-]+)? et moi (?:avons|venons|sommes|vivons"
+        rf"|habitons) \w"
         r"|on m'a (?:diagnostiqué|opéré) \w"
         r"|(?:nous|on) (?:utilise|utilisons|habite|habitons|travaille|travaillons|vend|vendons"
         r"|déploie|déployons"
@@ -63,23 +64,28 @@ FRENCH = {
     ),
     "question": r"(?:est-ce|pourquoi|comment|qu'est|quel\w*|où|combien)\b",
     "hypothetical": (
-        r"si (?:j'|je|on|nous)|(?:imagin\w+|suppos\w+ que|peut-être|je pourrais|j'aurais|j'aimerais)\b"
+        r"si (?:j'|je|on|nous)|(?:imagin\w+|suppos\w+ que|peut-être|je pourrais|j'aurais"
+        r"|j'aimerais)\b"
     ),
     "request": (
-        r"(?:(?:écris|donne|montre|explique|traduis|résume|corrige|raconte|recommande|rappelle|cherche"
+        r"(?:(?:écris|donne|montre|explique|traduis|résume|corrige|raconte|recommande|rappelle"
+        r"|cherche"
         r"|crée|génère|fais|dis)(?:-moi|-nous|-la)?\b|aide-moi|peux-tu|pouvez-vous|pourrais-tu"
         r"|s'il (?:te|vous)|j'ai besoin d|je (?:veux|voudrais) (?:une?|que|des)\b)"
     ),
     "transient": (
         r"(?:je suis|nous sommes|on est) (?:(?:très|trop|si|encore|super|vraiment|un peu) )*"
-        r"(?:crevée?|fatiguée?|épuisée?|naze|malade|perdue?|contente?|ravie?|triste|énervée?|stressée?"
+        r"(?:crevée?|fatiguée?|épuisée?|naze|malade|perdue?|contente?|ravie?|triste|énervée?"
+        r"|stressée?"
         r"|prête?|bloquée?|désolée?|de retour|à l'(?:aéroport|hôtel|hôpital)|à la (?:gare|maison)"
-        r"|au (?:bureau|travail|lit|restaurant)|dans le (?:train|bus|métro)|en (?:retard|route|réunion"
+        r"|au (?:bureau|travail|lit|restaurant)|dans le (?:train|bus|métro)|en (?:retard|route"
+        r"|réunion"
         r"|train))\b|j'ai (?:(?:très|trop|un peu) )?(?:faim|soif|froid|chaud|mal|sommeil)\b"
     ),
     "about_others": (
         r"(?:ils?|elles?) (?:est|a|ont|sont|habite|vit|travaille|aime|dit|veut|fait|va|ne|n'|s'|m')"
-        r"|(?:mon|ma) (?:chef|patronne?|collègue|voisine?|proprio\w*) (?:dit|a (?:dit|écrit)|veut|pense"
+        r"|(?:mon|ma) (?:chef|patronne?|collègue|voisine?|proprio\w*) (?:dit|a (?:dit|écrit)|veut"
+        r"|pense"
         r"|croit)\b"
     ),
     "too_vague": r"j'ai (?:encore )?(?:une question|un problème)\b|.{0,60}\blà-dessus\W*$",
@@ -110,8 +116,10 @@ SPANISH = {
         r"|como (?!puedo|se|hago|lo|un|una|si)|uso|utilizo|fumo|enseño|dirijo|alquilo|cocino"
         r"|corro|peso|gano|mido|tomo (?:\d|todos|cada|medic)|no (?:como|bebo|fumo|tolero|hablo"
         r"|conduzco|tengo (?:coche|carro|hij\w+))"
-        r"|padezco|sufro de|me (?:dedico a|levanto|acuesto|despierto)|no (?:sé|puedo) (?:nadar|conducir"
-        rf"|cocinar|comer|beber|bailar|leer))\b(?! (?:esto|eso|este código|el siguiente)\b)|(?:yo )?tengo (?:[\w'-]+ ){{0,4}}?(?:{_ES_KIN}|alergias?"
+        r"|padezco|sufro de|me (?:dedico a|levanto|acuesto|despierto)|no (?:sé|puedo) (?:nadar"
+        r"|conducir"
+        rf"|cocinar|comer|beber|bailar|leer))\b(?! (?:esto|eso|este código|el siguiente)\b)"
+        rf"|(?:yo )?tengo (?:[\w'-]+ ){{0,4}}?(?:{_ES_KIN}|alergias?"
         rf"|diabetes|asma|migrañas?|tdah|casa|piso|jardín|coche"
         r"|carro|moto|bici|bicicleta|licenciatura|máster|empresa|tienda|años de experiencia"
         r"|intolerancia)\b|soy alérgic[oa] \w|me (?:mudé|gradué|casé|jubilé|divorcié"
@@ -193,7 +201,8 @@ PORTUGUESE = {
         r"estou) (?:casad|divorciad|aposentad|grávid|solteir|reformad)\w+|(?:eu )?(?:moro|vivo"
         r"|trabalho(?! nisso|nisto)|estudo|falo|nasci|cresci|jogo|toco|dirijo|conduzo|bebo|uso"
         r"|utilizo|fumo|ensino|alugo|cozinho|corro|peso|ganho|tomo (?:\d|todo|remédio)"
-        r"|não (?:como|bebo|fumo|tolero|falo|dirijo|uso|tenho (?:carro|filhos)|sei nadar))\b(?! (?:isso"
+        r"|não (?:como|bebo|fumo|tolero|falo|dirijo|uso|tenho (?:carro|filhos)"
+        r"|sei nadar))\b(?! (?:isso"
         r"|isto|esse código|o seguinte)\b)"
         rf"|(?:eu )?tenho (?:[\w'-]+ ){{0,4}}?(?:{_PT_KIN}|alergias?|diabetes|asma|enxaquecas?"
         rf"|tdah|casa|apartamento|jardim"
@@ -236,12 +245,14 @@ PORTUGUESE = {
     "hypothetical": r"(?:se eu|imagin[ea]|suponha|talvez|quem sabe|tomara|eu poderia)\b",
     "request": (
         r"(?:(?:escrev[ae]|mostr[ae]|explique|tradu(?:z|za)|resuma|corrij[ae]|ajud[ae]|faça"
-        r"|recomende)(?:-me)?|me (?:dê|dá|diga|ajud[ae]|mostr[ae]|expli(?:ca|que)|cont[ae]|escrev[ae]"
+        r"|recomende)(?:-me)?|me (?:dê|dá|diga|ajud[ae]|mostr[ae]|expli(?:ca|que)|cont[ae]"
+        r"|escrev[ae]"
         r"|lembr[ae])|por favor|você pode)\b|(?:preciso (?:de )?|quero )(?:uma?|ajuda|que)\b"
     ),
     "transient": (
         r"(?:eu )?(?:estou|tô|tou) (?!casad|divorciad|aposentad|grávid|solteir|reformad|aprendendo"
-        r"|treinando|economizando|planejando|escrevendo|procurando|a aprender|de (?:férias|licença))\w"
+        r"|treinando|economizando|planejando|escrevendo|procurando|a aprender|de (?:férias"
+        r"|licença))\w"
     ),
     "about_others": (
         r"(?:eles?|elas?) \w|(?:o |a )?(?:meu|minha) (?:chefe|colega|vizinh[oa]) (?:disse|escreveu"
@@ -308,21 +319,28 @@ ITALIAN = {
     ),
     "question": r"(?:perché|come (?:si|posso|faccio)|dove|quanto|qual)\b",
     "hypothetical": (
-        r"(?:se (?:io|\w+ss[ie])|immagina\w*|suppon\w+|forse|magari|potrei|vorrei (?:essere|avere))\b"
+        r"(?:se (?:io|\w+ss[ie])|immagina\w*|suppon\w+|forse|magari|potrei|vorrei (?:essere"
+        r"|avere))\b"
     ),
     "request": (
-        r"(?:(?:scrivi|mostra|spiega|traduci|riassumi|correggi|aiuta|racconta|consiglia)(?:mi|lo|la)?"
-        r"|dammi|dimmi|fammi|ricordami|puoi|potresti|per favore)\b|ho bisogno di|vorrei (?:una?|che)\b"
+        r"(?:(?:scrivi|mostra|spiega|traduci|riassumi|correggi|aiuta|racconta|consiglia)(?:mi|lo"
+        r"|la)?"
+        r"|dammi|dimmi|fammi|ricordami|puoi|potresti|per favore)\b|ho bisogno di|vorrei (?:una?"
+        r"|che)\b"
     ),
     "transient": (
-        r"sono (?:(?:molto|così|troppo|davvero|già|un po') )*(?:stanc[oa]|malat[oa]|pront[oa]|triste"
-        r"|felice|content[oa]|pers[oa]|stressat[oa]|bloccat[oa]|affamat[oa]|in (?:ritardo|ufficio|treno"
+        r"sono (?:(?:molto|così|troppo|davvero|già|un po') )*(?:stanc[oa]|malat[oa]|pront[oa]"
+        r"|triste"
+        r"|felice|content[oa]|pers[oa]|stressat[oa]|bloccat[oa]|affamat[oa]|in (?:ritardo|ufficio"
+        r"|treno"
         r"|macchina|riunione)|all'(?:aeroporto|ospedale)|al (?:lavoro|bar)|a (?:casa|letto)"
-        r"|alla stazione)\b|ho (?:(?:molta|tanta) )?(?:fame|sete|sonno|freddo|caldo|fretta|mal di)\b"
+        r"|alla stazione)\b|ho (?:(?:molta|tanta) )?(?:fame|sete|sonno|freddo|caldo|fretta"
+        r"|mal di)\b"
         r"|sto (?!imparando|risparmiando|preparando|scrivendo|cercando)\w"
     ),
     "about_others": (
-        r"(?:lui|lei|loro) \w|(?:il |la )?mi[oa] (?:capo|collega|vicin[oa]) (?:dice|ha (?:detto|scritto)"
+        r"(?:lui|lei|loro) \w|(?:il |la )?mi[oa] (?:capo|collega|vicin[oa]) (?:dice|ha (?:detto"
+        r"|scritto)"
         r"|vuole|pensa)\b"
     ),
     "too_vague": (r"ho (?:una domanda|un dubbio|un problema)\b|(?:abita|lavora|vive|si chiama) \w"),
