@@ -8,6 +8,7 @@ from memtree.memories.extraction import fiction
 from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.extraction.statements import other_languages
 from memtree.text.lazy_patterns import lazily
+from memtree.text.requests import asks
 
 LONGEST = 300  # characters of a sentence: as much as is shown of a memory
 SHORTEST = 3  # words
@@ -95,7 +96,9 @@ _REQUEST = lazily(
 )
 _OTHERS = lazily(
     r"^(?:my|our|the|a|some) (?:[\w-]+ ){1,3}(?:said|says|told|asked|asks|thinks|wants|keeps"
-    r"|claims|believes|suggested|mentioned|complained|insists)\b|^(?:he|she|they|people|everyone"
+    r"|claims|believes|wrote|writes|emailed|texted|messaged|reminded|warned|suggested|mentioned"
+    r"|complained|insists|wrote|writes|emailed|texted|messaged|reminded|warned)\b|^(?:he|she|they"
+    r"|people|everyone"
     r"|somebody|someone) \w+"
 )
 _SYSTEM = lazily(
@@ -194,11 +197,18 @@ def passing(lower: str) -> SkipReason | None:
     return None if lasting(lower) else SkipReason.TRANSIENT
 
 
+def is_own(lower: str) -> bool:
+    """Return False if a sentence in lower case asks for something or is about somebody else."""
+    return not (_REQUEST.match(lower) or _OTHERS.match(lower))
+
+
 def other_reason(lower: str) -> SkipReason:
-    """What a sentence is that no rule takes for a memory."""
+    """Return what a sentence is that no rule takes for a memory."""
     if _REQUEST.match(lower):
         return SkipReason.REQUEST
     if _OTHERS.match(lower):
         return SkipReason.OTHERS
-    short = len(_WORD.findall(lower)) < SHORTEST
-    return SkipReason.VAGUE if short else SkipReason.NOT_ABOUT_USER
+    if len(_WORD.findall(lower)) < SHORTEST:
+        return SkipReason.VAGUE
+    beginning = " ".join(lower.split(maxsplit=2)[:2])
+    return SkipReason.REQUEST if asks(beginning) else SkipReason.NOT_ABOUT_USER

@@ -57,6 +57,8 @@ _ASKS = {"order", "task", "duty", "forbid", "wish", "fixed", "nearly", "polite"}
 _TELLS = re.compile(
     r"^(?:(?:write|draft|compose) (?:me )?(?:a|an|the)|this|that|it|these|those|which|as you)\b"
 )
+# A request about code is a request first, and so is what others say of something.
+_LESS = {SkipReason.CODE, SkipReason.VAGUE}
 _WHOLE = {SkipReason.HYPOTHETICAL, SkipReason.LONG, SkipReason.FICTION}
 
 
@@ -166,10 +168,9 @@ def _statement(text: str, start: int, lower: str, said: date | None) -> Candidat
     start, lower = start + kept, lower[kept:]
     end = start + len(lower)
     introduced = bool(_INTRODUCTION.match(text[start:end]))
-    other = gate.other_reason(lower)
+    mine = introduced or gate.is_own(lower)
     if reason := gate.refused(lower):
-        return other if (reason, other) == (SkipReason.CODE, SkipReason.REQUEST) else reason
-    mine = other is SkipReason.NOT_ABOUT_USER or introduced
+        return reason if mine or reason not in _LESS else gate.other_reason(lower)
     if mine and not facts.is_practice(lower) and is_schedule(text[start:end], said):
         return _candidate(text, start, end, "schedule", said)
     lower = gate.lasting(lower)
@@ -184,7 +185,7 @@ def _statement(text: str, start: int, lower: str, said: date | None) -> Candidat
             category = "fact"
         elif remembered:
             category = "general"
-    return _candidate(text, start, end, category, said) if category else other
+    return _candidate(text, start, end, category, said) if category else gate.other_reason(lower)
 
 
 def _category(lower: str) -> str:

@@ -39,6 +39,7 @@ _DOES = (
     r"|competes?|collects?)"
 )
 _PEOPLE = lazily(
+    rf"{_KIN_OR_PET}{_NAME} (?:is|are|'s) getting (?:married|divorced|engaged)\b|"
     rf"my (?:{KIN}|best friend) and i (?:are|have|live|work|own|both|moved|love|like|hate|run"
     rf"|share|got)\b|{_KIN_OR_PET}{_NAME}(?: \([\w' ,-]{{1,30}}\))? (?:(?:is|are|was"
     rf"|'s) {_NOT_NOW}\w|{_ADVERBS}{_DOES} )|(?:my|our) (?:[\w'-]+ ){{0,2}}?{AROUND}{_NAME}"
@@ -117,7 +118,7 @@ _LIFE = lazily(
     rf"i(?:'ve| have)? {_ADVERBS}(?:live|get paid|know (?:\w+ (?:well|fluently)|how to"
     r" (?:swim|drive|cook|ride|ski|read music|type|sew|knit|dance|whistle|skate|sail))|work (?:as"
     r"|at|for|in"
-    rf"|with|from|night|part|full|on the|remote|three|four)"
+    rf"|with|from|nights?|evenings|weekends|shifts|part|full|on the|remote|three|four)"
     r"|study (?!this|that|it)|speak (?!of|for|about|to\b)|own (?:a|an|two|three|\d)|drive (?:a|an"
     r"|my|to)|play (?!with this|with it|around)|teach|coach|volunteer|commute|rent|smoke|vape"
     r"|meditate|practi[sc]e|train (?!an? |the |my model)|collect (?!the\b|all\b|data)"
@@ -131,19 +132,19 @@ _LIFE = lazily(
     r"|get up) (?:at|with|until|around|early|late|only|\d)|go to the gym|go to (?:church|bed"
     r"|school|uni\w*|college)|have a background in|attend|belong to|follow a|avoid|weigh"
     r"|translate for a living|write for a living|graduated|majored|earn|make \$?\d|served"
-    r"|moved (?:(?:to|from|back to) (?!the\b|this|that|step|line|next|a\b)\w|to the (?:city"
+    r"|moved (?:(?:to|from|back to) (?!the\b|this|that|step|line|next|a\b)\w+|to the (?:city"
     r"|countryside|coast|uk|us|usa|netherlands|states|suburbs|mountains)|here|in with|back home)"
     r"|quit (?:smoking|drinking|sugar|coffee|alcohol|my|social media|facebook|instagram|twitter"
     r"|working|university|school|college)|retired|emigrated|immigrated|relocated|got (?:married"
     r"|divorced|engaged|promoted|laid off|fired|hired|accepted|into|a (?:new )?(?:job|dog|puppy"
     r"|cat|kitten|car|promotion|raise))|bought (?:a|an|my|our) |adopted|started (?:a new job"
     r"|working (?:at|for|as)|as an?|my own|learning (?!about|this|how|the)|my (?:\w+ )?(?:job"
-    r"|company|business))|founded|co-?founded|joined (?!the\b|two|these|both|them|with)\w"
+    r"|company|business))|founded|co-?founded|joined (?!the\b|two|these|both|them|with)\w+"
     r"|joined the (?:army|navy|gym|team|choir|club|board|company|band|union)|used to (?:live|work"
     r"|play|teach|own|run|study|smoke|drink|compete|be an?)|lost my (?:job|wife|husband|mother"
     r"|mum|mom|father|dad|brother|sister|son|daughter|dog|cat|partner|home|house|hearing|sight"
     r"|leg|arm|baby|licen[cs]e|grandm\w+|grandf\w+)|gave birth|switched (?:to|from) (?!the\b|this"
-    r"|that|var\b|let\b)\w|stopped (?:smoking|drinking|eating|working|taking|playing|going to)"
+    r"|that|var\b|let\b)\w+|stopped (?:smoking|drinking|eating|working|taking|playing|going to)"
     r"|(?:can't|cannot|can not) (?:eat|drink|tolerate|drive|swim|digest|have (?:gluten|dairy"
     r"|sugar|nuts|caffeine|alcohol|\w+ (?:because|due to)))|signed up|enrolled|inherited"
     r"|sold my)\b(?! (?:this|that|it|these|those|them|there|here|and|but|on it|the (?:following"
@@ -163,7 +164,7 @@ _TOOLS = lazily(
     r"|python|java|rails|django|react|vue|angular|php|laravel|postgres\w*|mysql|version|plan"
     r"|a \w+ plan|the \w+ plan|keto|paleo|insulin|antidepressants|the pill|medication"
     r"|a (?:\w+ )?(?:diet|budget|visa)|parental leave|maternity leave|paternity leave"
-    r"|sabbatical)\b)"
+    r"|sabbatical|social media|facebook|instagram|twitter|tiktok|linkedin|\d+ ?(?:mg|mcg|units))\b)"
 )
 _WE = lazily(
     rf"(?:at work,? |at our (?:company|office),? |in our (?:team|company|project),? )?(?:we"
@@ -230,8 +231,19 @@ _OWNED = lazily(
     rf"{_NOT_NOW}(?!\w+(?:ed|ing)\b|to be|too\b|in the same|the (?:following|same)|like\b|still\b"
     rf"|now\b|about\b)[\w#$€£]"
 )
+_NOTHING = (
+    r"(?:clue|idea|time|problem|question|issue|choice|chance|preference|access|strong|specific"
+    r"|particular|plan|answer|way|reason|much|many|enough|anything|anyone|to|the|this|that|it|such"
+    r"|more"
+    r"|any|words|energy|file|copy|error|test|code)s?"
+)
 # What never happened is a fact; what happened on a day is an event.
 _NEVER = lazily(
+    rf"i (?:(?:don't|dont|do not) (?:have|own)|haven't got|(?:have|'ve got) no) (?:an? |any )?"
+    rf"(?!{_NOTHING}\b)(?!.*\b(?:tho|though|yet|on me|with me|handy|at hand|left|here)\W*$)"
+    rf"[\w' -]{{2,40}}[.!]?$|(?:the|my|our) (?:kids|children|boys|girls|twins) (?:are"
+    rf"|live"
+    r"|stay|go|come) (?:with|at|to|in|on|every) \w|"
     r"i(?:'ve| have)? never (?:been (?:to|in|on|married|abroad)|lived|owned|used|learn(?:ed|t)"
     r"|smoked"
     r"|drunk|eaten|driven|worked|studied|tried|played|watched|flown|finished|graduated"

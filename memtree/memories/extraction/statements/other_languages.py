@@ -46,7 +46,7 @@ _LEAD = lazily(
 _PASSING = lazily(
     r"\b(?:branche?|rama|ramo|tak|code|código|codice|bugs?|fehler|erreur|error|erro|errore|fout"
     r"|problem\w*|problème|probleem|down|kaputt|defekt|lent[ao]?|langsam|rot|grün|en panne|caído"
-    r"|giù|gerade|grad|jetzt|drüber|dein\w*|ton|tes|votre|tu|tus|tuo|tua|seu|sua|jouw|así|assim"
+    r"|giù|jetzt|drüber|dein\w*|ton|tes|votre|tu|tus|tuo|tua|seu|sua|jouw|así|assim"
     r"|così|hambre|fome|fame|faim|esto|eso|isso|isto|nisso|questo|quello|dit|dat|wie (?:das|man)"
     r"|lol|haha|keine (?:zeit|lust|ahnung)|hätte|würde|geparkt|gedanken)\b"
 )

@@ -33,6 +33,7 @@ _WE = lazily(
     r"(?: (?:at|in|on) (?:work|home|(?:my|our) \w+))? (?=is\b|uses?\b|eats?\b|speaks?\b|drinks?\b))"
     r" ?(?P<be>'re\b|are\b|is\b)?(?P<have>'ve\b)?"
 )
+_SINGULAR = re.compile(r"^(use|eat|speak|drink)s\b")  # "nobody eats pork"
 _MORE = r"(?:(?:really|actually|currently|still|also|personally|just|ever|even|at all) )*"
 _OWN = r"((?:my|our) (?:[\w'-]+ ){1,3}?)"
 _DENIED = (
@@ -56,7 +57,8 @@ def plain(lower: str) -> str:
     if we:
         be = "am" if we["be"] else ""
         have = "have" if we["have"] else ""
-        lower = " ".join(filter(None, ("i", be, have, lower[we.end() :].strip())))
+        rest = _SINGULAR.sub(r"\1", lower[we.end() :].strip())
+        lower = " ".join(filter(None, ("i", be, have, rest)))
     for pattern, affirmed in _DENIED:
         if match := pattern.match(lower):
             return match.expand(affirmed) + lower[match.end() :]
