@@ -11,7 +11,7 @@ _ADVERBS = (
     r"|do not|no longer|already|exclusively|officially|strictly|recently|just) ){0,3}"
 )
 _I_AM = r"(?:i am|i'm|im|i've been|i have been)"
-_NAME = r"(?:,? (?:[\w'-]+)(?: and [\w'-]+)?,?)?"
+_NAME = r"(?:,? (?:(?:mrs?|ms|dr)\.? )?(?:[\w'-]+)(?: and [\w'-]+)?,?)?"
 _OWN = rf"(?:my|our) (?:[\w'-]+ ){{0,2}}?(?:{KIN}|{AROUND}|{PET})(?:'s)?"
 _KIN_OR_PET = rf"(?:my|our) (?:[\w'-]+ ){{0,2}}?(?:{KIN}|{PET})(?:'s)?"
 _NOT_NOW = (
@@ -43,7 +43,7 @@ _PEOPLE = lazily(
     rf"my (?:{KIN}|best friend) and i (?:are|have|live|work|own|both|moved|love|like|hate|run"
     rf"|share|got)\b|{_KIN_OR_PET}{_NAME}(?: \([\w' ,-]{{1,30}}\))? (?:(?:is|are|was"
     rf"|'s) {_NOT_NOW}\w|{_ADVERBS}{_DOES} )|(?:my|our) (?:[\w'-]+ ){{0,2}}?{AROUND}{_NAME}"
-    rf" (?:(?:is|are|was|'s) {_NOT_NOW}\w|{_ADVERBS}(?:likes?|loves?|hates?|prefers?|speaks?"
+    rf" (?:(?:is|are|was|'s) {_NOT_NOW}\w|{_ADVERBS}(?:lives?|likes?|loves?|hates?|prefers?|speaks?"
     rf"|is called|are called|retired) )|{_OWN}'s (?:name|birthday|anniversary|wedding|job"
     rf"|school) (?:is|are|was) \w|(?:i|we)(?:'ve got| have| have got|'ve| also have| own) (?:(?:a"
     rf"|an|one|two|three|four|five|six|\d+|no|some|many) )?(?:[\w'-]+ ){{0,3}}?(?:{KIN}"
@@ -95,7 +95,8 @@ _SELF = lazily(
     r"|nigerian|kenyan|welsh|icelandic|hungarian|czech|romanian|croatian|serbian|bulgarian|egyptian"
     r"|moroccan|iranian|israeli|pakistani|filipino|vietnamese|thai|taiwanese|colombian|argentinian"
     r"|chilean|peruvian|bilingual|trilingual|a morning person|a night owl|an introvert|in charge"
-    r"|responsible for|from|based|born|originally from|fluent in|afraid of|scared of"
+    r"|responsible for|from|based|born|originally from|fluent in|afraid of|scared of|terrified of"
+    r"|petrified of"
     r"|claustrophobic|nonbinary|non-binary|trans|gay|lesbian|bi|queer|adopted|severely"
     r"|highly allergic|deathly)\b"
     rf"|{_I_AM} (?:(?:about|almost|nearly|over) )?\d{{1,2}}(?: years? old| yrs? old|yo\b"
@@ -119,7 +120,8 @@ _LIFE = lazily(
     r" (?:swim|drive|cook|ride|ski|read music|type|sew|knit|dance|whistle|skate|sail))|work (?:as"
     r"|at|for|in"
     rf"|with|from|nights?|evenings|weekends|shifts|part|full|on the|remote|three|four)"
-    r"|study (?!this|that|it)|speak (?!of|for|about|to\b)|own (?:a|an|two|three|\d)|drive (?:a|an"
+    r"|study (?!this|that|it)|speak (?!of|for|about|to (?!my\b|our\b))|own (?:a|an|two|three|\d)"
+    r"|drive (?:a|an"
     r"|my|to)|play (?!with this|with it|around)|teach|coach|volunteer|commute|rent|smoke|vape"
     r"|meditate|practi[sc]e|train (?!an? |the |my model)|collect (?!the\b|all\b|data)"
     r"|grow (?!up\b)|sing"
@@ -252,6 +254,18 @@ _NEVER = lazily(
     r"|(?:high )?school)|finish (?:uni\w*|college|school|high school|my (?:degree|phd))|grow up"
     r"|graduate|have (?:kids|children|siblings)|learn to (?:swim|drive|read|ride|cook))"
 )
+# "I don't celebrate Christmas": a habit that is denied.
+_ABSTAINS = lazily(
+    r"i (?:(?:really|actually|usually) )?(?:don't|dont|do not|never) (?:really |usually |normally "
+    r"|ever )?"
+    r"(?!get|know|understand|see|think|want|need|mean|care|remember|believe|feel|have|had|mind"
+    r"|recall|agree"
+    r"|follow|trust|expect|recommend|say|said|ask|find|like|love|wish|hope|seem|notice|consider"
+    r"|intend)[a-z]{3,}"
+    r" (?!this|that|it\b|them|these|those|the\b|you|to\b|how|why|what|if\b|any ?more|much|enough"
+    r"|a lot|here)"
+    r"[\w' -]{2,40}[.!]?$"
+)
 # "I usually read on my Kindle": who says how often tells of a habit.
 _HABIT = lazily(
     r"i (?:usually|normally|mostly|typically|generally|rarely|tend to|always) (?!get\b|got\b|forget"
@@ -295,6 +309,7 @@ _WE_ARE = lazily(
 )
 _PATTERNS = (
     _NEVER,
+    _ABSTAINS,
     _HABIT,
     _TERSE,
     _LIMITS,

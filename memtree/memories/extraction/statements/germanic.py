@@ -29,7 +29,8 @@ GERMAN = {
         r"|rauche|benutze|nutze|verwende|koche|backe"
         r"|programmiere|entwickle|pendle"
         rf"|trainiere|sammle|züchte|leide|trage|wiege|verdiene) {_DE_NOT}\w|ich (?:habe|hab"
-        rf"|hatte) (?:\w+ ){{0,4}}?(?:{_DE_KIN}|allergien?|\w*allergie|unverträglichkeit|diabetes"
+        rf"|hatte) (?:\w+ ){{0,4}}?(?:{_DE_KIN}|allergien?|\w*(?:allergie|angst|phobie|syndrom)"
+        rf"|unverträglichkeit|diabetes"
         r"|asthma|migräne|adhs|zöliakie|rheuma|bluthochdruck|ein haus|garten|wohnung|auto|fahrrad"
         r"|balkon|abitur|bachelor|master|ausbildung|firma|betrieb|laden|hof|jahre\w* erfahrung"
         r"|geburtstag|\d+ jahre)\b"
@@ -63,7 +64,8 @@ GERMAN = {
         r"|studiert|geheiratet|gekündigt|gegründet|promoviert)"
     ),
     "preference": (
-        r"(?:ich|wir) (?:mag|mögen|liebe|hasse|bevorzuge|bevorzugen) (?!das$|das,|es\b|dies|dein"
+        r"(?:ich|wir) (?:mag|mögen|stehe auf|liebe|hasse|bevorzuge|bevorzugen) (?!das$|das,|es\b"
+        r"|dies|dein"
         r"|ihre antwort|die (?:idee|zweite|erste))\w|ich \w+ (?:[\w-]+ ){0,4}?(?:lieber"
         r"|am liebsten|(?:sehr |nicht )?gern\w*)\b|mein\w* lieblings\w+ (?:ist|sind|heißt) \w"
         r"|am liebsten \w+ ich"

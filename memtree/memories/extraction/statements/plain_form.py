@@ -33,6 +33,7 @@ _WE = lazily(
     r"(?: (?:at|in|on) (?:work|home|(?:my|our) \w+))? (?=is\b|uses?\b|eats?\b|speaks?\b|drinks?\b))"
     r" ?(?P<be>'re\b|are\b|is\b)?(?P<have>'ve\b)?"
 )
+_SHARE = re.compile(r"^(?:neither|none|both|one|two|some|all) of (?=(?:my|our)\b)")
 _SINGULAR = re.compile(r"^(use|eat|speak|drink)s\b")  # "nobody eats pork"
 _MORE = r"(?:(?:really|actually|currently|still|also|personally|just|ever|even|at all) )*"
 _OWN = r"((?:my|our) (?:[\w'-]+ ){1,3}?)"
@@ -50,6 +51,7 @@ _DENIED = (
 def plain(lower: str) -> str:
     """Return the sentence, in lower case, as one about "i" that denies nothing. The rest of its
     words stay as they are."""
+    lower = _SHARE.sub("", lower, count=1)
     joint = WITH_MINE.match(lower) or _MINE_BOTH.match(lower)
     if joint:
         lower = f"we {lower[joint.end() :]}"

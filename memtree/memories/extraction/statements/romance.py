@@ -165,7 +165,8 @@ SPANISH = {
         r"|puede que|podría)\b"
     ),
     "request": (
-        r"(?:(?:escr[ií]be|expl[ií]ca|mu[eé]stra|trad[uú]ce|resúme|corr[ií]ge|ay[uú]da|cu[eé]nta"
+        r"(?:(?:escr[ií]be|expl[ií]ca|mu[eé]stra|trad[uú]ce|resúme|resum[ea](?= (?:est[ea]|el"
+        r"|la)\b)|corr[ií]ge|ay[uú]da|cu[eé]nta"
         r"|recomi[eé]nda|recu[eé]rda|busca|crea|haz)(?:me|nos|lo|la)*|dime|dame|por favor|puedes"
         r"|podrías|me puedes)\b(?!\s?,? que\b)|(?:necesito|quiero) (?:un|una|ayuda|que)\b"
     ),
