@@ -29,9 +29,9 @@ _LEAD = re.compile(
 # "..., so what can I cook?": the statement before the question or the request.
 _TAIL = re.compile(
     r"(?:,| -| –| —|;|\.\.\.) *(?:(?:so|and|but|also|then),? )?(?:(?:please|pls|plz|kindly|(?:can"
-    r"|could|would|will|should|do|does|did|is|are|was|am)(?= (?:that|it|there|they|this|these"
-    r"|those|i"
-    r"|we|you|u|he|she|any|some\w*)\b|[^?]*\?)|can't wait|what|what's|how|how's|where|when|why|any"
+    r"|could|would|will|should|do|does|did|is|are|was|am)(?=\W*$| (?:that|it|there|they|this"
+    r"|these|those|i|we|you|u|he|she|any|some\w*)\b|[^?]*\?)|can't wait|what|what's|how|how's"
+    r"|where|when|why|any"
     r"|give|help|tell|show|make|write|suggest|recommend|keep|use|avoid|add|don't|do not|explain"
     r"|skip|remember|find|create|draft|check|let's|let me know)\b|which (?!is|are|was|were|has"
     r"|have|we|i|means)|who (?:can|should|do|would))| (?:so|and|but),? (?:(?:please|pls|plz)\b"

@@ -248,7 +248,7 @@ _NEVER = lazily(
     r"|stay|go|come) (?:with|at|to|in|on|every) \w|"
     r"i(?:'ve| have)? never (?:been (?:to|in|on|married|abroad)|lived|owned|used|learn(?:ed|t)"
     r"|smoked"
-    r"|drunk|eaten|driven|worked|studied|tried|played|watched|flown|finished|graduated"
+    r"|drunk|eaten|driven|worked|studied|played|watched|flown|finished|graduated"
     r"|went) (?!this"
     r"|that|it\b|so\b|such\b|any of|the\b)\w|i (?:didn't|did not|never) (?:go to (?:uni\w*|college"
     r"|(?:high )?school)|finish (?:uni\w*|college|school|high school|my (?:degree|phd))|grow up"
