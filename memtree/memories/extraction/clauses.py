@@ -30,7 +30,7 @@ _LEAD = re.compile(
 _TAIL = re.compile(
     r"(?:,| -| –| —|;|\.\.\.) *(?:(?:so|and|but|also|then),? )?(?:(?:please|pls|plz|kindly|(?:can"
     r"|could|would|will|should|do|does|did|is|are|was|am)(?=\W*$| (?:that|it|there|they|this"
-    r"|these|those|i|we|you|u|he|she|any|some\w*)\b|[^?]*\?)|can't wait|what|what's|how|how's"
+    r"|these|those|i|we|you|u|he|she|any|some\w*)\b|[^?]{0,120}\?)|can't wait|what|what's|how|how's"
     r"|where|when|why|any"
     r"|give|help|tell|show|make|write|suggest|recommend|keep|use|avoid|add|don't|do not|explain"
     r"|skip|remember|find|create|draft|check|let's|let me know)\b|which (?!is|are|was|were|has"
@@ -116,7 +116,8 @@ def later(lower: str) -> Iterator[int]:
     for clause in islice(_CLAUSE.finditer(lower), _CLAUSES):
         if _SPOKEN_FOR.search(lower, 0, clause.end()):
             return
-        yield clause.end()
+        if not _REFERS_BACK.search(lower, clause.end()):
+            yield clause.end()
 
 
 def spliced(lower: str) -> list[tuple[int, int]]:

@@ -189,11 +189,11 @@ def passing(lower: str) -> SkipReason | None:
     >>> str(passing("rename the variable and run the tests")), passing("i teach maths in leeds")
     ('request', None)
     """
+    if _REQUEST.match(lower):
+        return SkipReason.REQUEST
     reason = refused(lower)
     if reason in _PASSING:
         return reason
-    if _REQUEST.match(lower):
-        return SkipReason.REQUEST
     return None if lasting(lower) else SkipReason.TRANSIENT
 
 

@@ -1,4 +1,4 @@
-"""The user's own sentences of a message, and those of them that cannot be read, with the reason.
+r"""The user's own sentences of a message, and those of them that cannot be read, with the reason.
 
 >>> own_sentences("I live in Graz.\n> I live in Rome.\nMy PIN is 1234.").readable
 [Span(start=0, end=15)]
@@ -41,7 +41,9 @@ def own_sentences(text: str, *, in_play: bool = False) -> OwnSentences:
     if whole:
         return OwnSentences([], [Skip(0, len(text), whole)])
     found = list(islice(_sentences(text, spans), MOST + 1))
-    made_up = fiction.framed([(at, lowered(text[start:end])) for at, (start, end) in found])
+    made_up = fiction.framed(
+        [(at, lowered(text[start : min(end, start + gate.LONGEST)])) for at, (start, end) in found]
+    )
     hidden = iter(secrets.find(text))
     secret = next(hidden, None)
     readable: list[Span] = []
