@@ -16,8 +16,8 @@ SUBJECTS = {
         lambda text: fiction.framed([(0, line) for line in text.split("\n")]), hostile.as_it_is
     ),
     "what is fictional": Subject(fiction.is_fictional, hostile.as_it_is),
-    "what is refused": Subject(lambda text: gate.refused(text), hostile.as_it_is),
-    "another reason": Subject(lambda text: gate.other_reason(text), hostile.as_it_is),
+    "what is refused": Subject(gate.refused, hostile.as_it_is),
+    "another reason": Subject(gate.other_reason, hostile.as_it_is),
     "parts of a sentence": Subject(
         lambda text: (list(clauses.heads(text)), clauses.spliced(text)), hostile.as_it_is
     ),
@@ -25,7 +25,7 @@ SUBJECTS = {
     "statements in other languages": Subject(other_languages.category_of, hostile.as_it_is),
     "the plain form": Subject(plain_form.plain, hostile.as_it_is),
     "told of the user": Subject(third_person.told_of_user, hostile.as_it_is),
-    "a line of signs": Subject(lambda text: lines.kind(text), hostile.as_it_is),
+    "a line of signs": Subject(lines.kind, hostile.as_it_is),
 }
 UNITS = (
     "my wife ", "my a a ", "both my ", "and i ", "i don't really ", "my character ", "in my ",

@@ -130,10 +130,14 @@ _ELSEWHERE = lazily(
 def is_role_play(text: str, role: str = "user") -> bool:
     """Return True if a message (of the user, the assistant or the system) sets up or goes on with a
     play in which the user speaks for somebody else, from then on."""
-    head = text[:BEGINNING]
     if role == "assistant":  # who explains a thing may speak of characters
-        return _STAGE.match(head) is not None
-    return persona_card.is_card(text) or bool(_STAGE.match(head) or _PLAY.search(head))
+        return _STAGE.match(text[:BEGINNING]) is not None
+    return persona_card.is_card(text) or sets_up_play(text[:BEGINNING])
+
+
+def sets_up_play(head: str) -> bool:
+    """Like `is_role_play`, for the beginning of a user's message that is no persona card."""
+    return bool(_STAGE.match(head) or _PLAY.search(head))
 
 
 def is_made_up(head: str) -> bool:

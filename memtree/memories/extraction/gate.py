@@ -141,7 +141,9 @@ def message_reason(text: str, own: str = "") -> SkipReason | None:
     """Why nothing of a message is the user's own word about themselves; None where it may be.
     `own`: where the user's own words begin, behind what clients put in front of them."""
     head = text[: fiction.BEGINNING]
-    if fiction.is_made_up(head) or fiction.is_role_play(text):
+    # A persona card has no own words, and to look for one takes a tenth of the time.
+    play = fiction.sets_up_play(head) if own else fiction.is_role_play(text)
+    if play or fiction.is_made_up(head):
         return SkipReason.FICTION
     if _SYSTEM.match((own or head)[: fiction.BEGINNING].lower()):
         return SkipReason.SYSTEM_TEXT

@@ -102,4 +102,4 @@ TRIGGERS = frozenset(ALL_MONTHS) | frozenset(
     ferragosto kerst kerstmis pasen nieuw
     """.split()
 )
-UNSPACED_TRIGGERS = ("每周", "每星期", "每个星期", "毎週")
+UNSPACED_TRIGGERS = "每周|每星期|每个星期|毎週"
