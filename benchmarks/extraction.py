@@ -17,7 +17,7 @@ from typing import NamedTuple
 from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.memories.extraction.candidates import Candidate
-from memtree.memories.extraction.gate import is_role_play
+from memtree.memories.extraction.fiction import is_role_play
 from memtree.memories.extraction.rules import extract
 
 CASES = Path(__file__).with_name("cases")
@@ -49,6 +49,7 @@ class Said:
     role: str  # U, A or T
     lines: list[str]
     labels: list[Label] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)  # any of them is right where nothing is kept
 
     @property
     def text(self) -> str:
@@ -92,6 +93,8 @@ def conversations(name: str) -> list[LabelledConversation]:
             category, _, words = rest.partition(": ")
             label = Label(category, tuple(words.lower().split()))
             made[-1].messages[-1].labels.append(label)
+        elif mark == "-":
+            made[-1].messages[-1].reasons.extend(rest.split("/"))
         elif line and not line.startswith("#"):
             raise ValueError(f"{name}: {line}")
     return made

@@ -29,7 +29,7 @@ from memtree.memories.agents.structured_extraction import rules as structured_ru
 from memtree.memories.agents.structured_extraction.rules import Finding
 from memtree.memories.agents.structured_extraction.schema_fields import kind_fields
 from memtree.memories.extraction.candidates import Candidate
-from memtree.memories.extraction.gate import is_role_play
+from memtree.memories.extraction.fiction import is_role_play
 from memtree.memories.extraction.rules import extract
 
 SAID = date(2026, 3, 2)

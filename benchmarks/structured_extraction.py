@@ -20,7 +20,7 @@ from benchmarks.subject import Bench
 from memtree.memories.agents.structured_extraction.merging import gathered, lacking
 from memtree.memories.agents.structured_extraction.rules import Finding, read
 from memtree.memories.agents.structured_extraction.schema_fields import kind_fields
-from memtree.memories.extraction.gate import is_role_play
+from memtree.memories.extraction.fiction import is_role_play
 from memtree.memories.schemas.memory_schema import MemorySchema
 
 CASES = Path(__file__).with_name("cases")

@@ -20,7 +20,7 @@ from benchmarks.structured_extraction import (
 from memtree.memories.agents.structured_extraction.merging import gathered, lacking
 from memtree.memories.agents.structured_extraction.schema_fields import kind_fields
 from memtree.memories.extracting import UserMessage
-from memtree.memories.extraction.gate import is_role_play
+from memtree.memories.extraction.fiction import is_role_play
 from memtree.memories.scope import Scope
 from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.stores import RamStore

@@ -25,7 +25,7 @@ from memtree.conversation.message import (
 )
 from memtree.errors import BadRequest
 from memtree.memories.extracting import NOWHERE, MessagePlace, UserMessage
-from memtree.memories.extraction import gate
+from memtree.memories.extraction import fiction
 from memtree_indexer.extracting.read_messages import KnownMessage, MessageKeys, ReadMessages
 
 SLICE_MESSAGES, SLICE_BYTES = 64, 128 * 1024  # of one turn in a thread
@@ -118,7 +118,7 @@ class PostedMessages:
             text = _own_view(message, self._volatile)
         except (BadRequest, RecursionError):
             return _Row(index, key, None)
-        known = KnownMessage(True, gate.is_role_play(text))
+        known = KnownMessage(True, fiction.is_role_play(text))
         return _Row(index, key, known, UserMessage(digest, text))
 
     def _read(self) -> History:
@@ -178,7 +178,7 @@ def _plays(message: Message) -> bool:
     if message.role in RESULT_ROLES:
         return False
     role = "system" if message.role in SYSTEM_ROLES else message.role
-    return gate.is_role_play(message.words, role)
+    return fiction.is_role_play(message.words, role)
 
 
 def _own_view(message: Message, volatile: Volatile) -> str:

@@ -20,13 +20,18 @@ _LEAD = re.compile(
     r"|thanks|thank you|great|one more thing|side note|for the record|in case it matters"
     r"|if it helps|as i said|like i said|honestly|to be clear|update|first|second|because|since"
     r"|plus|additionally|note|p\.?s\.?|good|cool|perfect|right|sure|fine|hm+|ah|true|important"
-    r"|quick question|lol|haha)\b[\s,:;.!–—-]*+)++",
+    r"|quick question|lol|haha|(?:it )?turns out(?: that)?|apparently|unfortunately|sadly|luckily"
+    r"|fun fact"
+    r"|my (?:doctor|gp|dentist|therapist|neurologist) (?:says|said|told me"
+    r"|thinks)(?: that)?(?= i\b))\b[\s,:;.!–—-]*+)++",
     re.IGNORECASE,
 )
 # "..., so what can I cook?": the statement before the question or the request.
 _TAIL = re.compile(
-    r"(?:,| -| –| —|;|\.\.\.) *(?:(?:so|and|but|also|then),? )?(?:(?:please|pls|plz|kindly|can"
-    r"|could|would|will|should|do|does|did|is|are|was|am|what|what's|how|how's|where|when|why|any"
+    r"(?:,| -| –| —|;|\.\.\.) *(?:(?:so|and|but|also|then),? )?(?:(?:please|pls|plz|kindly|(?:can"
+    r"|could|would|will|should|do|does|did|is|are|was|am)(?=\W*$| (?:that|it|there|they|this"
+    r"|these|those|i|we|you|u|he|she|any|some\w*)\b|[^?]{0,120}\?)|can't wait|what|what's|how|how's"
+    r"|where|when|why|any"
     r"|give|help|tell|show|make|write|suggest|recommend|keep|use|avoid|add|don't|do not|explain"
     r"|skip|remember|find|create|draft|check|let's|let me know)\b|which (?!is|are|was|were|has"
     r"|have|we|i|means)|who (?:can|should|do|would))| (?:so|and|but),? (?:(?:please|pls|plz)\b"
@@ -52,18 +57,11 @@ _INTRO = re.compile(
     r"|normally|usually|most days|privately|professionally) (?:[\w'/-]+ ){0,7}?(?:[\w'/-]+,"
     r" )?(?=(?:i|we|i'm|my|our)\b)"
 )
-# "After a long discussion we agreed to ..."
-_INTRO = re.compile(
-    r"(?:after|in|at|on|for|during|every|as|with|here|these days|this year|last (?:year|month)"
-    r"|normally|usually|most days|privately|professionally) (?:[\w'/-]+ ){0,7}?(?:[\w'/-]+,"
-    r" )?(?=(?:i|we|i'm|my|our)\b)"
-)
 # Where a statement of the user may begin within a sentence.
 _CLAUSE = re.compile(
     r"(?:[,;:]| -| –| —|\b(?:because|since|cause|cuz|as|and|but)) +(?=(?:i|i'm|im|i've|we|we're"
     r"|my|our)\b)"
 )
-# and so each clause
 # People who type in small letters: "... in flutter, my first app. what now"
 _SMALL_STOP = re.compile(
     r"(?<=[^\W_][^\W_])(?<!\betc)(?<!\bvs)(?<!\bca)(?<!\bapprox)[.!?]+\s+(?=[a-zà-ÿ])"
@@ -78,6 +76,9 @@ _SPLICE = re.compile(
     r"|mon|ma|soy|tengo|vivo|mi|sono|ho|abito|eu|sou|tenho|moro|ik|mijn|we)\b)| and (?=(?:my|our"
     r"|we|i|i'm|i've)\b)"
 )
+
+# "... and we spend every summer there": only what stands before says where.
+_REFERS_BACK = re.compile(r"\b(?:there|them|it|him|her|too|then|both)\W*$")
 
 
 def without_lead(text: str, start: int, end: int) -> int:
@@ -115,7 +116,8 @@ def later(lower: str) -> Iterator[int]:
     for clause in islice(_CLAUSE.finditer(lower), _CLAUSES):
         if _SPOKEN_FOR.search(lower, 0, clause.end()):
             return
-        yield clause.end()
+        if not _REFERS_BACK.search(lower, clause.end()):
+            yield clause.end()
 
 
 def spliced(lower: str) -> list[tuple[int, int]]:
@@ -123,7 +125,10 @@ def spliced(lower: str) -> list[tuple[int, int]]:
     joints = [match.span() for match in _SPLICE.finditer(lower)]
     starts = [0, *(end for _, end in joints)]
     ends = [*(start for start, _ in joints), len(lower)]
-    return list(zip(starts, ends, strict=True))
+    parts = list(zip(starts, ends, strict=True))
+    if any(_REFERS_BACK.search(lower, start, end) for start, end in parts):
+        return [(0, len(lower))]
+    return parts
 
 
 def without_intro(lower: str) -> str:

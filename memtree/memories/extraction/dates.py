@@ -18,19 +18,20 @@ from datetime import date
 
 from memtree.memories.extraction.calendar.mentions import DateKind, DateMention
 from memtree.memories.extraction.calendar.rules import RULES
-from memtree.memories.extraction.calendar.words import TRIGGERS
+from memtree.memories.extraction.calendar.words import TRIGGERS, UNSPACED_TRIGGERS
 
 __all__ = ["DateKind", "DateMention", "dates"]
 
 READ = 20_000  # characters of a text that are searched
 _WORD = re.compile(r"[^\W\d_]+")
+_DIGIT = re.compile(rf"\d|{UNSPACED_TRIGGERS}")
 
 
 def dates(text: str, said: date | None = None) -> list[DateMention]:
     """All mentions, left to right; none overlaps another. `said`: the day the text was said."""
     text = text[:READ]
     tokens = _WORD.findall(text.lower())
-    if TRIGGERS.isdisjoint(tokens) and not any(map(str.isdecimal, text)):
+    if TRIGGERS.isdisjoint(tokens) and not _DIGIT.search(text):
         return []
     found: list[DateMention] = []
     for rule in RULES:

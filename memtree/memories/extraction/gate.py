@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from memtree.memories.extraction import fiction
 from memtree.memories.extraction.candidates import SkipReason
-from memtree.text import persona_card
+from memtree.memories.extraction.statements import other_languages
 from memtree.text.lazy_patterns import lazily
+from memtree.text.requests import asks
 
 LONGEST = 300  # characters of a sentence: as much as is shown of a memory
 SHORTEST = 3  # words
@@ -14,18 +16,14 @@ SHORTEST = 3  # words
 _QUESTION = lazily(
     r"[?？؟]\W*$|^(?:what|why|how|who|whom|whose|which|where|when (?:is|are|do|does|did|will|can"
     r"|should)|is|are|am i|was|were|do|does|did|can|could|would|will|should|shall|may i"
-    r"|have (?:you|i|we)|has|any (?:idea|ideas|tips|advice|suggestions?|thoughts))\b|^(?:was|wie"
-    r"|warum|wer|wo|wann|welche\w*|kannst|könntest|est-ce|pourquoi|comment|qu'est|quel\w*|qué"
-    r"|cómo|cuál|cuándo|dónde|perché|come (?:si|posso|faccio)|o que|como (?:posso|faço)|hoe"
-    r"|waarom|wat)\b"
+    r"|have (?:you|i|we)|has|any (?:idea|ideas|tips|advice|suggestions?|thoughts))\b"
 )
 _HYPOTHETICAL = lazily(
     r"^(?:if|imagine|suppose|supposing|assume|assuming|say i|let's (?:say|pretend|imagine"
-    r"|suppose)|what if|pretend|in case|unless|wenn ich|falls|angenommen|stell dir|si (?:yo|j'"
-    r"|je)|imagina|supón|se (?:io|eu)|stel)\b|\b(?:hypothetically|theoretically"
+    r"|suppose)|what if|pretend|in case|unless)\b|\b(?:hypothetically|theoretically"
     r"|for the sake of argument)\b|\bif (?:i (?:were|was|had)|that's|it's|that is|possible)\b"
-    r"|\bi (?:wish|guess|suppose|might|may|could|would have|should have)\b|^(?:maybe|perhaps"
-    r"|vielleicht|peut-être|quizás|forse|talvez|misschien)\b|\bas if\b|\bpretend(?:ing)?\b"
+    r"|\bi (?:wish|guess|suppose|might|may|could|would have|should have)\b|^(?:maybe|perhaps)\b"
+    r"|\bas if\b|\bpretend(?:ing)?\b"
 )
 _TRANSIENT = lazily(
     r"\b(?:right now|at the moment|for now|in a (?:minute|moment|second|sec|hurry|rush)"
@@ -39,11 +37,22 @@ _MOOD = lazily(
     r"|currently|now|always|getting|feeling) )*(?:worried|struggling|having (?:trouble"
     r"|a hard time|problems|issues|difficulty)|feeling|thinking (?:of|about)|wondering|trying"
     r"|curious|unsure|not sure|confused|anxious|nervous|excited|happy|sad|glad|sorry|tired|sick"
-    r"|ill|busy|stuck|getting|seeing|waiting|looking (?:forward|at|into))\b|^looking forward"
+    r"|ill|busy|stuck|hungry|thirsty|bored|cold|hot|late|early|back|here|home|lost|ready|done"
+    r"|off to"
+    r"|about to|on my way|in (?:a meeting|the car|traffic|bed)|running late|at the (?:airport"
+    r"|station"
+    r"|office|gym|doctor\S*|hospital|store|shop|moment)|getting|seeing|waiting|looking (?:forward"
+    r"|at|into))\b|^looking forward"
+    r"|^my (?:\w+ )?(?:head|back|feet|stomach|throat|tooth|eyes) (?:is|are|hurts?|aches?|itch\w*)\b"
+    r"|^i (?:just )?(?:had|ate|finished|made|skipped) (?:my )?(?:lunch|dinner|breakfast|coffee"
+    r"|a coffee)"
+    r"|^i just (?:woke|got (?:back|home)|arrived|landed|came)|^my [\w ]{2,20} is at \d+ ?(?:%"
+    r"|percent)"
 )
 _JOINT = lazily(r",? (?:and|but|so) |, |; ")
 _TROUBLE = lazily(
-    r"\b(?:errors?|exceptions?|traceback|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?|broken|breaks"
+    r"\b(?:\w*errors?|\w*exceptions?|traceback|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?|broken"
+    r"|breaks"
     r"|(?:doesn't|does not|don't|isn't|not|won't|stopped) work\w*|bugs?|stuck|undefined|null|nan"
     r"|segfault\w*|warnings?|stack ?trace|issues?|won't (?:start|run|compile|build|load)"
     r"|(?:doesn't|won't) (?:compile|build|load|start|run)|returns?|timeouts?|times? out|hangs?"
@@ -55,10 +64,6 @@ _CODE = lazily(
     r"|div|tuple|dataframe|column|enum|struct|import|const|async|await|useeffect|usestate|stdout"
     r"|stderr)\b"
 )
-_SHORT = lazily(
-    r"(?:(?:i'm )?(?:celiac|coeliac|vegan|vegetarian|diabetic|lactose intolerant|\d\d)"
-    r"|i smoke)\W*$"
-)
 _VAGUE = lazily(
     r"^(?:the (?:one|ones|other|others|rest|same)|it|this|that|these|those|they|he|she|there|here"
     r"|them|one|es|das|dies|c'est|ça|eso|esto|isso|isto|questo|quello|dat|dit|het)\b"
@@ -66,7 +71,7 @@ _VAGUE = lazily(
 # "I moved there": where it stands early, nothing before it says what is meant.
 _DANGLING = lazily(
     r"(?:[^\s,.;]+ ){1,4}(?:this|it|them|him|there|these|those|that (?:off|on|out|up|down|away"
-    r"|last|yesterday))(?![\w'-]| (?:is|are|'s)\b)"
+    r"|last|yesterday))(?![\w'-]| (?:is|are|'s|days)\b)"
 )
 _VAGUELY = lazily(
     r"\b(?:about|on|with|of|for|to|from|in|at|handle|by|write|use) (?:this|that)\b(?! (?:year"
@@ -77,11 +82,13 @@ _VAGUELY = lazily(
     r"|chapter|problem|step|example|command|line)\b|^(?:[^\s,.;]+ ){1,6}(?:with|to|for|from|of"
     r"|about|by) (?:them|him|it)\b"
 )
+# A character of a script without spaces counts as a word.
+_WORD = lazily(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]+|\d+|[\u3040-\u30ff\u3400-\u9fff]")
 _TO_SOMEBODY = lazily(r"\b(?:you|your|yours|you're|u|ur)\b")
 _REQUEST = lazily(
     r"^(?:please|pls|plz|kindly|can you|could you|let's|lets|let us|help|i (?:need|want"
     r"|would like|'d like) (?:you|help|to|a|an|the|some)|i'd (?:like|love) (?:you|to|a|an|the"
-    r"|some)|bitte|kannst|s'il|por favor)\b|^(?:add|fix|write|create|make|change|update|remove"
+    r"|some))\b|^(?:add|fix|write|create|make|change|update|remove"
     r"|delete|show|give|tell|explain|generate|run|check|find|list|summari[sz]e|translate|rewrite"
     r"|implement|refactor|rename|move|use|try|look|read|open|build|test|debug|review|continue|go"
     r"|do|describe|compare|convert|suggest|recommend|draft|plan|design|set|install|search|send"
@@ -89,7 +96,9 @@ _REQUEST = lazily(
 )
 _OTHERS = lazily(
     r"^(?:my|our|the|a|some) (?:[\w-]+ ){1,3}(?:said|says|told|asked|asks|thinks|wants|keeps"
-    r"|claims|believes|suggested|mentioned|complained|insists)\b|^(?:he|she|they|people|everyone"
+    r"|claims|believes|wrote|writes|emailed|texted|messaged|reminded|warned|suggested|mentioned"
+    r"|complained|insists|wrote|writes|emailed|texted|messaged|reminded|warned)\b|^(?:he|she|they"
+    r"|people|everyone"
     r"|somebody|someone) \w+"
 )
 _SYSTEM = lazily(
@@ -100,43 +109,6 @@ _SYSTEM = lazily(
     r"|our) (?:session|conversation|chat|thread|above)|(?:generate|write|create"
     r"|suggest) a (?:\w+ )?title\b|respond only|output only|\[system)",
 )
-_STAGE = lazily(r"\A\s{0,9}\*(?:i |he |she |they )?[a-z]+(?:s|ing)?\b[^*\n]{0,300}\*(?=\s|$)")
-_PLAY = lazily(
-    r"\b(?:role-?play\w*|rp\b|stay in character|i play (?:as|a character)\b|i play \w+, (?:a|an"
-    r"|the) |take the (?:side|role|part|perspective) of|devil's advocate|simulate (?:a|an)"
-    r"|you(?:'re| are) the (?:hiring manager|interviewer|customer|client|patient|judge|king"
-    r"|queen)|let's practi[sc]e|you(?:'re| are) my (?:\w+ )?(?:tutor|teacher|boss|patient"
-    r"|customer)|dungeon master|game master|text adventure|rollenspiel|jeu de rôle|juego de rol"
-    r"|gioco di ruolo|from now on,? you(?:'re| are| will be) (?!to\b|going|allowed|not\b|only\b"
-    r"|free\b)|let's (?:play (?:a|the) (?:game|scene|role)|write a (?:\w+ )?(?:story"
-    r"|novel) together)|(?:your|my) character(?:'s name)? (?:is|are|will be|lives)"
-    r"|pretend (?:you(?:'re| are)|to be|that (?:you|i|we)|i(?:'m| am))|(?:act as|be|play) (?:an?"
-    r"|the|my) (?:\w+ ){0,2}(?:interviewer|customer|girlfriend|boyfriend|narrator|therapist|boss)"
-    r"|d(?:&|n)d (?:one-?shot|game|campaign|session)|(?:you are|you're|du bist|tu es|eres|sei"
-    r"|je bent) (?:\w+ ){1,6}(?:and|und|et|y|e|en) (?:i'm|i am|ich bin|je suis|soy|sono|sou"
-    r"|ik ben)\b)",
-    re.IGNORECASE,
-)
-_STORY = lazily(
-    r"\b(?:once upon a time|es war einmal|il était une fois|érase una vez|c'era una volta"
-    r"|(?:write|continue|tell) (?:me )?(?:a|an|the|my|our) (?:[\w-]+ ){0,4}(?:story|scene"
-    r"|dialogue|screenplay|novel|chapter|monologue|fanfic\w*|tale)|mastay in character"
-    r"|protagonist|schreib\w* (?:mir )?(?:eine|die) (?:[\w-]+ ){0,3}geschichte|(?:écris"
-    r"|raconte)[\w-]* une histoire|(?:escribe|cuenta)\w* (?:una|un) (?:historia|cuento))\b",
-    re.IGNORECASE,
-)
-_GAME = lazily(
-    r"\b(?:stardew|minecraft|skyrim|the sims|zelda|elden ring|baldur's gate|pok[eé]mon|fortnite"
-    r"|animal crossing|roblox|terraria|factorio|warcraft|witcher|rimworld|dwarf fortress"
-    r"|crusader kings|playthrough|in-game|save file|respawn|quest)\b"
-)
-# Whose apples are counted is nobody.
-_EXERCISE = lazily(
-    r"\bhow many (?:\w+ )?(?:do|does|did|are|is|will) |\bwhen (?:do|will) they\b|\blet [a-z] be\b"
-    r"|\bsolve\b|\bword problem\b",
-    re.IGNORECASE,
-)
-_NUMBER = lazily(r"\d+")
 _HANDS_OVER = lazily(
     r"(?:(?:please|pls|can you|could you|help me|now|ok|hi|hey),? ){0,3}(?:rewrite|rephrase"
     r"|reword|paraphrase|edit|polish|shorten|translate|proof-?read|summari[sz]e|correct|critique"
@@ -151,16 +123,6 @@ _PRIVATE = lazily(
 _PASSING = frozenset(
     {SkipReason.HYPOTHETICAL, SkipReason.FICTION, SkipReason.TRANSIENT, SkipReason.CODE}
 )
-_BEGINNING = 2_000  # characters that tell what kind of message it is
-
-
-def is_role_play(text: str, role: str = "user") -> bool:
-    """Whether a message (of the user, the assistant or the system) sets up or goes on with a play
-    in which the user speaks for somebody else, from then on."""
-    head = text[:_BEGINNING]
-    if role == "assistant":  # who explains a thing may speak of characters
-        return _STAGE.match(head) is not None
-    return persona_card.is_card(text) or bool(_STAGE.match(head) or _PLAY.search(head))
 
 
 def handed_over(own: str, spans: int) -> int:
@@ -178,12 +140,12 @@ def is_private(sentence: str) -> bool:
 def message_reason(text: str, own: str = "") -> SkipReason | None:
     """Why nothing of a message is the user's own word about themselves; None where it may be.
     `own`: where the user's own words begin, behind what clients put in front of them."""
-    head = text[:_BEGINNING]
-    if _EXERCISE.search(head) and len(_NUMBER.findall(head)) > 1:
+    head = text[: fiction.BEGINNING]
+    # A persona card has no own words, and to look for one takes a tenth of the time.
+    play = fiction.sets_up_play(head) if own else fiction.is_role_play(text)
+    if play or fiction.is_made_up(head):
         return SkipReason.FICTION
-    if is_role_play(text) or _STORY.search(head):
-        return SkipReason.FICTION
-    if _SYSTEM.match((own or head)[:_BEGINNING].lower()):
+    if _SYSTEM.match((own or head)[: fiction.BEGINNING].lower()):
         return SkipReason.SYSTEM_TEXT
     return None
 
@@ -196,9 +158,9 @@ def refused(lower: str) -> SkipReason | None:
         return SkipReason.QUESTION
     if _HYPOTHETICAL.search(lower):
         return SkipReason.HYPOTHETICAL
-    if _GAME.search(lower) and "i play" not in lower:
+    if fiction.is_fictional(lower):
         return SkipReason.FICTION
-    if _VAGUE.match(lower) or (lower.count(" ") + 1 < SHORTEST and not _SHORT.match(lower)):
+    if _VAGUE.match(lower):
         return SkipReason.VAGUE
     if _MOOD.search(lower):
         return SkipReason.TRANSIENT
@@ -206,7 +168,7 @@ def refused(lower: str) -> SkipReason | None:
         return SkipReason.VAGUE
     if _TROUBLE.search(lower) or _CODE.search(lower):
         return SkipReason.CODE
-    return None
+    return other_languages.refused(lower)
 
 
 def lasting(lower: str) -> str:
@@ -229,18 +191,26 @@ def passing(lower: str) -> SkipReason | None:
     >>> str(passing("rename the variable and run the tests")), passing("i teach maths in leeds")
     ('request', None)
     """
+    if _REQUEST.match(lower):
+        return SkipReason.REQUEST
     reason = refused(lower)
     if reason in _PASSING:
         return reason
-    if _REQUEST.match(lower):
-        return SkipReason.REQUEST
     return None if lasting(lower) else SkipReason.TRANSIENT
 
 
+def is_own(lower: str) -> bool:
+    """Return False if a sentence in lower case asks for something or is about somebody else."""
+    return not (_REQUEST.match(lower) or _OTHERS.match(lower))
+
+
 def other_reason(lower: str) -> SkipReason:
-    """What a sentence is that no rule takes for a memory."""
+    """Return what a sentence is that no rule takes for a memory."""
     if _REQUEST.match(lower):
         return SkipReason.REQUEST
     if _OTHERS.match(lower):
         return SkipReason.OTHERS
-    return SkipReason.NOT_ABOUT_USER
+    if len(_WORD.findall(lower)) < SHORTEST:
+        return SkipReason.VAGUE
+    beginning = " ".join(lower.split(maxsplit=2)[:2])
+    return SkipReason.REQUEST if asks(beginning) else SkipReason.NOT_ABOUT_USER

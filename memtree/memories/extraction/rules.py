@@ -12,33 +12,29 @@ the sentence, told of the user where that can be done word by word (`third_perso
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
-from itertools import islice
 
 from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import Candidate, Extraction, Skip, SkipReason
 from memtree.memories.extraction.clauses import (
     heads,
     later,
-    pieces,
     spliced,
     without_intro,
     without_lead,
 )
+from memtree.memories.extraction.own_sentences import lowered, own_sentences
 from memtree.memories.extraction.schedule import is_schedule, with_day
-from memtree.memories.extraction.sentences import begins_torn, is_torn, sentences
 from memtree.memories.extraction.statements import facts, general, other_languages, preferences
 from memtree.memories.extraction.statements.events import is_event
+from memtree.memories.extraction.statements.plain_form import plain
 from memtree.memories.extraction.third_person import told_of_user
 from memtree.memories.rules.canonical import canonical
-from memtree.text import rule_phrases, rule_topics, secrets
-from memtree.text.pasted.own_words import own_words
-from memtree.text.spans import Span
+from memtree.text import rule_phrases, rule_topics
 from memtree.text.standing_rules import standing_rules
 
 MOST = 8
-SENTENCES = 400  # of a message that are read
 SKIPS = 100  # that are told of one message
 
 _INTRODUCTION = re.compile(
@@ -61,6 +57,8 @@ _ASKS = {"order", "task", "duty", "forbid", "wish", "fixed", "nearly", "polite"}
 _TELLS = re.compile(
     r"^(?:(?:write|draft|compose) (?:me )?(?:a|an|the)|this|that|it|these|those|which|as you)\b"
 )
+# A request about code is a request first, and so is what others say of something.
+_LESS = {SkipReason.CODE, SkipReason.VAGUE}
 _WHOLE = {SkipReason.HYPOTHETICAL, SkipReason.LONG, SkipReason.FICTION}
 
 
@@ -68,39 +66,25 @@ def extract(
     text: str, said: date | None = None, *, most: int = MOST, fiction: bool = False
 ) -> Extraction:
     """What of a message is worth remembering, and what was left out. `said`: the day it was said.
-    `fiction`: an earlier message, of whomever, was a role-play (`gate.is_role_play`)."""
-    spans = own_words(text)
-    if not spans:
-        return Extraction()
-    own = text[spans[0].start : spans[0].end]
-    spans = spans[: gate.handed_over(own, len(spans))]
-    whole = SkipReason.FICTION if fiction else gate.message_reason(text, own)
-    if whole:
-        return Extraction((), (Skip(0, len(text), whole),))
-    rules = standing_rules(text)
-    hidden = secrets.find(text)
+    `fiction`: an earlier message, of whomever, was a role-play (`fiction.is_role_play`)."""
+    own = own_sentences(text, in_play=fiction)
+    rules = standing_rules(text) if own.readable else ()
     collected = _Collected(most)
     known: dict[str, SkipReason] = {}  # a sentence that stands there again is not read again
-    for sentence in _sentences(text, spans):
-        start, end = sentence
+    for start, end in own.readable:
         if reason := known.get(text[start:end]):
             collected.skip(start, end, reason)
             continue
-        secret = any(one.start < end and start < one.end for one in hidden)
-        if secret or gate.is_private(text[start:end]):
-            collected.skip(start, end, SkipReason.SECRET)
-        elif is_torn(text, sentence) or begins_torn(text, start):
-            collected.skip(start, end, SkipReason.QUOTED)
+        rule = any(low < end and start < high for low, high in rules)
+        found = _read(text, start, end, said, rule)
+        known[text[start:end]] = SkipReason.DUPLICATE
+        if isinstance(found, SkipReason):
+            known[text[start:end]] = found
+            collected.skip(start, end, found)
         else:
-            rule = any(low < end and start < high for low, high in rules)
-            found = _read(text, start, end, said, rule)
-            known[text[start:end]] = SkipReason.DUPLICATE
-            if isinstance(found, SkipReason):
-                known[text[start:end]] = found
-                collected.skip(start, end, found)
-            else:
-                collected.add(found)
-    return Extraction(tuple(collected.candidates), tuple(collected.skipped))
+            collected.add(found)
+    skipped = sorted((*own.skipped, *collected.skipped), key=lambda skip: skip.start)
+    return Extraction(tuple(collected.candidates), tuple(skipped[:SKIPS]))
 
 
 class _Collected:
@@ -124,18 +108,7 @@ class _Collected:
                 self.candidates.append(candidate)
 
     def skip(self, start: int, end: int, reason: SkipReason) -> None:
-        if len(self.skipped) < SKIPS:
-            self.skipped.append(Skip(start, end, reason))
-
-
-def _sentences(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    found = (
-        piece
-        for span in spans
-        for sentence in sentences(text, span)
-        for piece in pieces(text, sentence)
-    )
-    return islice(found, SENTENCES)
+        self.skipped.append(Skip(start, end, reason))
 
 
 def _read(
@@ -145,7 +118,7 @@ def _read(
     if end - start > 2 * gate.LONGEST:
         return SkipReason.LONG
     start = without_lead(text, start, end)
-    whole = _lowered(text[start:end])
+    whole = lowered(text[start:end])
     found: Candidate | SkipReason = _standing(text, start, whole) if rule else SkipReason.QUESTION
     if isinstance(found, Candidate):
         return [found]
@@ -195,11 +168,9 @@ def _statement(text: str, start: int, lower: str, said: date | None) -> Candidat
     start, lower = start + kept, lower[kept:]
     end = start + len(lower)
     introduced = bool(_INTRODUCTION.match(text[start:end]))
-    reason = gate.refused(lower)
-    if reason and not (introduced and lower.count(" ") + 1 < gate.SHORTEST):
-        return reason
-    other = gate.other_reason(lower)
-    mine = other is SkipReason.NOT_ABOUT_USER
+    mine = introduced or gate.is_own(lower)
+    if reason := gate.refused(lower):
+        return reason if mine or reason not in _LESS else gate.other_reason(lower)
     if mine and not facts.is_practice(lower) and is_schedule(text[start:end], said):
         return _candidate(text, start, end, "schedule", said)
     lower = gate.lasting(lower)
@@ -207,36 +178,42 @@ def _statement(text: str, start: int, lower: str, said: date | None) -> Candidat
     if not lower:
         return SkipReason.TRANSIENT
     category = _category(lower) or _category(without_intro(lower))
+    if not category and (category := other_languages.category_of(lower)):
+        return _candidate(text, start, end, category, said, english=False)
     if not category and mine:
         if introduced or is_event(text[start:end], said):
             category = "fact"
         elif remembered:
             category = "general"
-    return _candidate(text, start, end, category, said) if category else other
+    return _candidate(text, start, end, category, said) if category else gate.other_reason(lower)
 
 
 def _category(lower: str) -> str:
     if preferences.is_preference(lower):
         return "preference"
-    if facts.is_fact(lower) or preferences.is_decision(lower) or general.is_event(lower):
+    if _is_fact(lower) or preferences.is_decision(lower) or general.is_event(lower):
         return "fact"
-    return "general" if general.is_goal(lower) else other_languages.category_of(lower)
+    return "general" if general.is_goal(lower) else ""
+
+
+def _is_fact(lower: str) -> bool:
+    other = plain(lower)
+    return facts.is_fact(lower) or (other != lower and facts.is_fact(other))
 
 
 def _candidate(
-    text: str, start: int, end: int, category: str, said: date | None = None
+    text: str,
+    start: int,
+    end: int,
+    category: str,
+    said: date | None = None,
+    *,
+    english: bool = True,
 ) -> Candidate:
     words = " ".join(text[start:end].split()).rstrip(" ,;:-–—")
-    words = (words[0].upper() + words[1:]).rstrip(".!")
-    told = told_of_user(words)
+    words = (words[0].upper() + words[1:]).rstrip(".!。！")
+    told = told_of_user(words) if english else None
     if told is None or len(told) > gate.LONGEST:
-        told = f"User said: {words}" if _FIRST_PERSON.search(words) else words
+        mine = not english or _FIRST_PERSON.search(words)
+        told = f"User said: {words}" if mine else words
     return Candidate(with_day(told, said), category, start, end)
-
-
-def _lowered(text: str) -> str:
-    """In lower case, as long as before."""
-    lower = text.lower()
-    if len(lower) != len(text):
-        lower = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    return lower.replace("’", "'").replace("\n", " ").replace("\t", " ")

@@ -47,7 +47,7 @@ _EVENT = (
     r"|rendez-vous|réunions?|vol|voyage|mariage|anniversaire|entretien|date limite|échéance"
     r"|déménagement|opération|cours|fête|contrat|congés?"
     r"|consultas?|reunião|provas?|exame|voo|viagem|casamento|aniversário|prazo|mudança|cirurgia"
-    r"|festa|aulas?"
+    r"|festa|aulas?|ensa[yi]os?|\w*probe|répétition|repetitie|entrenamientos?"
     r"|appuntament[oi]|riunion[ei]|esam[ei]|volo|viaggio|matrimonio|compleanno|colloquio|scadenza"
     r"|trasloco|intervento|lezion[ei]"
     r"|afspra(?:ak|ken)|vergadering|tentamen|vlucht|reis|bruiloft|verjaardag|verhuizing|operatie"
@@ -97,7 +97,7 @@ _PLAN = lazily(
     rf"| probably| finally)? {_GO}\b"
     rf"|\b(?:i|we)(?:['’]ll| will| plan to| hope to| intend to|['’](?:m|re) (?:going|planning|due"
     rf"|supposed|scheduled) to| (?:am|are) (?:going|planning|due|supposed|scheduled) to) "
-    rf"(?:be )?(?:{_GO}|{_DO})\b"
+    rf"(?:be )?(?:{_GO}|{_DO}|in|at|with)\b"
     rf"|\b(?:i|we) (?:need|have|must|['’]ve got|have got)(?: to)? {_DO}\b"
     rf"|\b(?:i|we)(?:['’]ve| have)? (?:booked|scheduled|reserved|signed up|registered|enrolled"
     rf"|planned|arranged)\b"
@@ -107,6 +107,9 @@ _PLAN = lazily(
     rf"|daughter|friends?|boss|in-laws) (?:is|are|will|arrives?|comes?|visits?|starts?|leaves?"
     rf"|flies"
     rf"|fly|lands?|moves?)\b"
+    r"|\b(?:flieg|reis|zieh|fahr|heirat|beginn|besuch)\w* (?:ich|wir)\b|我.{0,20}[飞去回搬到考]"
+    r"|我.{0,20}(?:出发|结婚|开会)"
+    r"|[にへ].{0,20}(?:行き|飛び|出発し|引っ越し|帰り)ます"
     r"|\b(?:ich|wir) (?:flieg|reis|zieh|fahr|heirat|beginn|fang|besuch|treff|bin|sind|mach)\w* "
     r"|\b(?:viajo|vuelo|me mudo|nos mudamos|me caso|nos casamos|voy a|salgo|empiezo|me voy"
     r"|vamos a)\b"
@@ -125,7 +128,9 @@ _HABIT = lazily(
     r"|never )?(?:off|free"
     r"|busy|away|out|on call|in the office|at the office|at home|home|available|unavailable"
     r"|remote)\b"
-    r"|\b(?:ich|wir) (?:hab\w*|geh\w*|arbeit\w*|spiel\w*|mach\w*|bin|sind|treff\w*|fahr\w*)\b"
+    r"|\b(?:hab|geh|arbeit|spiel|mach|treff|fahr)\w* (?:ich|wir)\b|我.{0,12}[有去上练]"
+    r"|(?:があり|に行き|をし|に通ってい|を習ってい)ます|\b(?:ich|wir) (?:hab\w*|geh\w*|arbeit\w*"
+    r"|spiel\w*|mach\w*|bin|sind|treff\w*|fahr\w*)\b"
     r"|\b(?:tengo|trabajo|voy|juego|tenemos|j['’]ai|je travaille|je vais|je joue|je suis|tenho"
     r"|trabalho|ho|lavoro|gioco|ik heb|ik werk|ik ga|ik speel)\b",
     re.IGNORECASE,
@@ -147,7 +152,8 @@ _MOVED = lazily(
     re.IGNORECASE,
 )
 _PAST = lazily(
-    r"last|ago$|recent|récemment|lately|other|kürzlich|neulich|poco$|onlangs|yesterday|letzte|vorige|gestern|pasado$|ayer|hier$|ontem|ieri|gisteren",
+    r"last|ago$|recent|récemment|lately|other|kürzlich|neulich|poco$|onlangs|yesterday|letzte"
+    r"|vorige|gestern|pasado$|ayer|hier$|ontem|ieri|gisteren",
     re.IGNORECASE,
 )
 _RECKONED = lazily(r"\d\s?(?:mph|km/?h|kmh|m/s|knots)\b")  # trains in exercises

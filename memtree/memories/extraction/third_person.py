@@ -3,6 +3,8 @@ nuts". Only where each "I" is followed by a verb that is known; else the words s
 
     >>> told_of_user("I don't eat meat because my wife is vegan")
     "User doesn't eat meat because the user's wife is vegan"
+    >>> told_of_user("My wife Ingrid and I adopted our greyhound Pickle")
+    "User's wife is Ingrid; they adopted their greyhound Pickle"
     >>> told_of_user("I blorped and I zorb") is None
     True
 """
@@ -10,6 +12,8 @@ nuts". Only where each "I" is followed by a verb that is known; else the words s
 from __future__ import annotations
 
 import re
+
+from memtree.memories.extraction.statements.plain_form import WITH_MINE
 
 _BASES = frozenset(
     """
@@ -26,7 +30,8 @@ _BASES = frozenset(
     aspire dream tend find keep know think mean come call pay sell buy read watch listen walk stay
     travel
     start stop finish visit see feel help look try spend save learn believe leave meet say tell ask
-    bring
+    bring draw dance sew ride fly listen tend lift skate sail row box juggle type stream blog vote
+    wish owe share support miss mind trust respect fear lack carry spell pronounce
     """.split()
 )
 _SAME = frozenset(
@@ -70,21 +75,37 @@ _ONLY_VERBS = frozenset(
 )
 _SUBJECTS = re.compile(r"\b(?:he|she|they|it|we|who|that|which|because|when|while|if|my|our)\b")
 _FOREIGN = re.compile(
-    r"\b(?:ich|und|der|das|ist|nicht|mit|je|j'\w+|le|les|une?|est|pas|el|los|una|con|por|que|gustan?|encantan?|eu|não|um|uma|il|gli|miei|mie|mio|mia|che|di|ho|sono|ik|het|een|niet|mijn|soy|tengo)\b"
+    r"\b(?:ich|und|der|das|ist|nicht|mit|je|j'\w+|le|les|une?|est|pas|el|los|una|con|por|que"
+    r"|gustan?|encantan?|eu|não|um|uma|il|gli|miei|mie|mio|mia|che|di|ho|sono|ik|het|een|niet|mijn"
+    r"|soy|tengo)\b"
 )
 _OTHERS = re.compile(r"\b(?:we|us|our|ours|you|your|i'd|let's|lets)\b")
+
+_MINE = re.compile(r"\b(?:i|i'm|i've|i'll|my)\b")
+_ME = re.compile(r"\b(?:me|im|mine)\b")
+_ENGLISH = re.compile(
+    r"\b(?:the|to|of|and|with|call|tell|give|send|show|answer|write|always|never|when|don't)\b"
+)
+_NOT_BOTH = re.compile(r"\b(?:i|i'm|i've|i'd|you|your|let's)\b", re.IGNORECASE)
+_THEIRS = {
+    "we": "they", "we're": "they're", "we've": "they've", "our": "their", "ours": "theirs",
+    "us": "them", "ourselves": "themselves", "my": "the user's", "me": "the user",
+}  # fmt: skip
+_BOTHS = re.compile(rf"\b(?:{'|'.join(sorted(_THEIRS, reverse=True))})\b", re.IGNORECASE)
 
 
 def told_of_user(sentence: str) -> str | None:
     """None where it is not in the first person singular, or cannot be told safely."""
     plain = sentence.replace("’", "'")
     lower = plain.lower()
-    if len(lower) != len(plain) or _OTHERS.search(lower):
+    if len(lower) != len(plain) or not _is_english(lower):
+        return None
+    if both := WITH_MINE.match(plain):
+        return _told_of_both(both, plain[both.end() :])
+    if _OTHERS.search(lower):
         return None
     joined = {match.start(1): _is_verb(lower, match) for match in _LOOSE.finditer(lower)}
     if any(verb is None for verb in joined.values()):
-        return None
-    if _FOREIGN.search(lower):  # "im", "me" and "i" are words of other languages, too
         return None
     made: list[str] = []
     at, waits, changed = 0, False, False
@@ -112,6 +133,25 @@ def told_of_user(sentence: str) -> str | None:
         return None
     told = "".join(made) + plain[at:]
     return told.replace("the user", "User", 1) if told.startswith("the user") else told
+
+
+def _is_english(lower: str) -> bool:
+    """Return False where "im", "me" or "i" may be a word of another language."""
+    if lower.startswith("me ") and not lower.startswith("me and "):
+        return False
+    surely = _MINE.search(lower) or not _ME.search(lower) or _ENGLISH.search(lower)
+    return bool(surely) and not _FOREIGN.search(lower)
+
+
+def _told_of_both(both: re.Match[str], rest: str) -> str | None:
+    """Tell a sentence of the user and of somebody close to them: "they" needs no other verb."""
+    if _NOT_BOTH.search(rest):
+        return None
+    rest = _BOTHS.sub(lambda word: _THEIRS[word[0].lower()], rest)
+    kin, name = both["kin"] or both["kin2"], both["name"] or both["name2"]
+    if name and name[0].isupper() and not kin.endswith("s"):
+        return f"User's {kin} is {name}; they {rest}"
+    return f"User and the user's {kin} {name + ' ' if name else ''}{rest}"
 
 
 def _is_verb(lower: str, match: re.Match[str]) -> bool | None:

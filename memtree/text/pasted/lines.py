@@ -54,6 +54,7 @@ _FILE_NAME = re.compile(
     r"|ya?ml|eml|py|js|ts)$",
     re.IGNORECASE,
 )
+_REFERENCE = re.compile(r"(?=\D*\d)[\w#.:/-]{8,}+[),;]?")
 _DIFF = re.compile(r"\s{0,4}(?:@@ |diff --git )")  # all that follows in the paragraph is of it
 _QUOTED = re.compile(r"[>＞]|&gt;")
 BULLET = re.compile(r"[ \t]{0,12}(?:(?:[-*•+–]|\(?\d{1,3}[.)]|[a-z]\))[ \t]+(?:\[[ xX]?\][ \t]+)?)")
@@ -107,6 +108,10 @@ def _is_dense(read: str) -> bool:
 
 
 def _is_signs(read: str) -> bool:
+    """Return True if a line is mostly signs. The long numbers and names of things that a sentence
+    of the user may hold, such as that of an order, do not count."""
+    if read[-1] in ".!?" or _SPEECH.match(read):
+        read = " ".join(word for word in read.split() if not _REFERENCE.fullmatch(word))
     letters = sum(map(str.isalpha, read)) + read.count(" ")
     return len(read) > 20 and 10 * letters < 6 * len(read)
 

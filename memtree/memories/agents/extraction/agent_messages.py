@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from memtree.memories.extracting import UserMessage
-from memtree.memories.extraction.gate import is_role_play
+from memtree.memories.extraction.fiction import is_role_play
 
 _ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant"}
 

@@ -84,7 +84,7 @@ def read(
 ) -> MessageFindings:
     """What a message says that fits the kinds. `said`: the day it was said. `fiction`: a role-play
     began before it. Linear."""
-    found, skips = statements(text, fiction=fiction)
+    found, skips = statements(text, in_play=fiction)
     findings: list[Finding] = []
     used: set[tuple[int, int]] = set()
     for one in found:

@@ -12,15 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from memtree.memories.extraction import gate
+from memtree.memories.extraction import fiction, gate
 from memtree.memories.extraction.candidates import Skip, SkipReason
-from memtree.memories.extraction.clauses import LEAST, heads, pieces, without_lead
-from memtree.memories.extraction.sentences import begins_torn, is_torn, sentences
-from memtree.text import secrets
-from memtree.text.pasted.own_words import own_words
+from memtree.memories.extraction.clauses import LEAST, heads, without_lead
+from memtree.memories.extraction.own_sentences import lowered, own_sentences
 from memtree.text.spans import Span
 
-SENTENCES = 400  # of a message that are read
 CLAUSES = 12  # of a sentence that are read
 LONGEST = 600  # characters of a sentence
 
@@ -88,7 +85,6 @@ _ASKED = re.compile(
     r",? ?(?:right|correct|yes|no|ok|okay|isn't it|am i not|aren't i|don't i|huh|eh|true|oder|no"
     r"|verdad|n'est-ce pas|vero|né|toch)\W*$"
 )
-_JOKE = re.compile(r"\b(?:lol|haha\w*|jk|just kidding|kidding|rofl|lmao)\b")
 _RESTART = re.compile(
     r"(?:no[,.]? )?(?:wait|scratch that|i mean|rather)[,:]? (?=\S)", re.IGNORECASE
 )
@@ -96,15 +92,7 @@ _ASIDE = re.compile(
     r",? (?:in case|so that|so you know|just so|for when|when|as) (?:you|u)\b|,? if (?:you"
     r"|that|it)\b"
 )
-# "In the test my name is Foo."
-_ELSEWHERE = re.compile(
-    r"(?:in|for|within|on) (?:the|this|that|a|an|my|our) (?:\w+ )?(?:tests?|examples?|forms?"
-    r"|story"
-    r"|games?|books?|films?|movie|code|script|demo|dream|scene|fixture|sample|config|template"
-    r"|exercise|role|screenshot|video|song)\b"
-)
 GRADE = 2  # characters before a minus that is said: "O-", "AB-", "B2-"
-_SHORT = "  .. .."  # makes a sentence as long as one that may be judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,47 +113,18 @@ class Statement:
         return Span(max(self.offset + start, self.sentence.start), self.offset + end)
 
 
-def statements(text: str, *, fiction: bool = False) -> tuple[list[Statement], list[Skip]]:
+def statements(text: str, *, in_play: bool = False) -> tuple[list[Statement], list[Skip]]:
     """The statements of a message, in order, and the sentences that are none. Linear."""
-    spans = own_words(text)
-    if not spans:
-        return [], []
-    own = text[spans[0].start : spans[0].end]
-    spans = spans[: gate.handed_over(own, len(spans))]
-    whole = SkipReason.FICTION if fiction else gate.message_reason(text, own)
-    if whole:
-        return [], [Skip(0, len(text), whole)]
-    hidden = secrets.find(text)
+    own = own_sentences(text, in_play=in_play)
     found: list[Statement] = []
-    skipped: list[Skip] = []
-    for sentence in islice(_sentences(text, spans), SENTENCES):
-        start, end = sentence
-        secret = any(one.start < end and start < one.end for one in hidden)
-        if secret or gate.is_private(text[start:end]):
-            skipped.append(Skip(start, end, SkipReason.SECRET))
-        elif is_torn(text, sentence) or begins_torn(text, start):
-            skipped.append(Skip(start, end, SkipReason.QUOTED))
+    skipped = own.skipped
+    for sentence in own.readable:
+        read = _of_sentence(text, sentence)
+        if isinstance(read, SkipReason):
+            skipped.append(Skip(sentence.start, sentence.end, read))
         else:
-            read = _of_sentence(text, sentence)
-            if isinstance(read, SkipReason):
-                skipped.append(Skip(start, end, read))
-            else:
-                found += read
+            found += read
     return found, skipped
-
-
-def lowered(text: str) -> str:
-    """In lower case with plain apostrophes, as long as before."""
-    lower = text.lower()
-    if len(lower) != len(text):
-        lower = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    return lower.replace("’", "'").replace("\n", " ").replace("\t", " ")
-
-
-def _sentences(text: str, spans: list[Span]) -> Iterator[Span]:
-    for span in spans:
-        for sentence in sentences(text, span):
-            yield from pieces(text, sentence)
 
 
 def _of_sentence(text: str, sentence: Span) -> list[Statement] | SkipReason:
@@ -175,7 +134,7 @@ def _of_sentence(text: str, sentence: Span) -> list[Statement] | SkipReason:
     restart = _RESTART.match(text, start, sentence.end)
     start = restart.end() if restart else start
     whole = lowered(text[start : sentence.end])
-    if _JOKE.search(whole) or _ELSEWHERE.match(whole):
+    if fiction.is_fictional(whole):
         return SkipReason.FICTION
     reason: SkipReason = SkipReason.QUESTION
     for head in heads(whole):
@@ -184,7 +143,7 @@ def _of_sentence(text: str, sentence: Span) -> list[Statement] | SkipReason:
         aside = _ASIDE.search(head)
         if aside and head.count(" ", 0, aside.start()) >= LEAST:
             head = head[: aside.start()]
-        refused = _refused(head)
+        refused = gate.refused(_YOURS.sub("the ", head))
         if refused in (None, SkipReason.CODE):
             end = start + _closed(head)
             return list(_clauses(text[start:end], start, sentence, refused is not None))
@@ -198,14 +157,6 @@ def _closed(head: str) -> int:
     last = head[:end].rpartition(" ")[2]
     signed = head[end : end + 1] == "-" and len(last) <= GRADE and last.isalnum()
     return end + signed
-
-
-def _refused(head: str) -> SkipReason | None:
-    """As `gate.refused`, but for what is short: what is read of it has a form of its own."""
-    read = _YOURS.sub("the ", head)
-    if read.count(" ") + 1 < gate.SHORTEST:
-        read += _SHORT
-    return gate.refused(read)
 
 
 def _clauses(text: str, offset: int, sentence: Span, code: bool) -> Iterator[Statement]:

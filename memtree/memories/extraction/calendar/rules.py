@@ -141,6 +141,10 @@ def _weekday(match: re.Match[str], said: date | None) -> DateMention | None:
 _PLURAL = lazily(r"(?:\w+days|\w+tags|mittwochs|\w+dis|domingos|sábados)", re.IGNORECASE)
 
 
+def _recurring(match: re.Match[str], said: date | None) -> DateMention | None:
+    return _mention(match, DateKind.RECURRING)
+
+
 def _short_weekday(match: re.Match[str], said: date | None) -> DateMention | None:
     name = match["weekday"] or match["alone"]
     return _mention(match, DateKind.WEEKDAY) if name[0].isupper() else None
@@ -256,6 +260,7 @@ RULES = (
         r"(?:morning|evening|afternoon)))",
         _from_today,
     ),
+    _rule(r"每(?:个?星期|周)[一二三四五六日天]|毎週[月火水木金土日]曜?日?", _recurring),
     _rule(r"(?:(?:19|20|21)\d\d年)?\d\d?月\d\d?日", _day_of_month),
     _rule(r"\b(?:in|by|until|for|of|this|next|since)\sQ[1-4](?:\s20\d\d)?\b", _quarter),
     _rule(

@@ -19,8 +19,8 @@ ANY_MONTH = rf"(?:{_one_of(MONTHS | AMBIGUOUS_MONTHS)})"
 SHORT_WEEKDAYS = r"mon|tues?|wed|thurs?|thu|fri|sat|segunda|terça|quarta|quinta|sexta"
 
 EACH = (
-    r"every|each|jeden|immer|cada|todos los|todas las|chaque|tous les|toda|todas as|ogni|tutti i"
-    r"|elke|iedere"
+    r"every|each|jeden|immer|cada|todos los|todas las|los|chaque|tous les|toda|todas as|ogni"
+    r"|tutti i|elke|iedere"
 )
 # Before a day.
 AT_DAY = (
@@ -102,3 +102,4 @@ TRIGGERS = frozenset(ALL_MONTHS) | frozenset(
     ferragosto kerst kerstmis pasen nieuw
     """.split()
 )
+UNSPACED_TRIGGERS = "每周|每星期|每个星期|毎週"

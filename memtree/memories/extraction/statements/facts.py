@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.memories.extraction.statements.people import AROUND, HAS, KIN, PET, TRAIT
+from memtree.memories.extraction.statements.people import AID, AROUND, HAS, KIN, PET, TRAIT
 from memtree.text.lazy_patterns import lazily
 
 _ADVERBS = (
@@ -11,7 +11,7 @@ _ADVERBS = (
     r"|do not|no longer|already|exclusively|officially|strictly|recently|just) ){0,3}"
 )
 _I_AM = r"(?:i am|i'm|im|i've been|i have been)"
-_NAME = r"(?:,? (?:[\w'-]+)(?: and [\w'-]+)?,?)?"
+_NAME = r"(?:,? (?:(?:mrs?|ms|dr)\.? )?(?:[\w'-]+)(?: and [\w'-]+)?,?)?"
 _OWN = rf"(?:my|our) (?:[\w'-]+ ){{0,2}}?(?:{KIN}|{AROUND}|{PET})(?:'s)?"
 _KIN_OR_PET = rf"(?:my|our) (?:[\w'-]+ ){{0,2}}?(?:{KIN}|{PET})(?:'s)?"
 _NOT_NOW = (
@@ -35,13 +35,15 @@ _DOES = (
     r"|(?:can't|cannot|can not|doesn't|does not|don't|do not|never) (?:eat|drink|like|have|speak"
     r"|tolerate|own|drive|use)|always|used to|grew up|comes from|come from|uses|use|sleeps"
     r"|belongs|weighs|starts? (?:school|kindergarten|university|college|work|a new)|attends?"
-    r"|graduated|graduates|competes?|collects?)"
+    r"|graduated|graduates|(?:just |recently )?(?:adopted|bought|became|joined|quit|founded)"
+    r"|competes?|collects?)"
 )
 _PEOPLE = lazily(
+    rf"{_KIN_OR_PET}{_NAME} (?:is|are|'s) getting (?:married|divorced|engaged)\b|"
     rf"my (?:{KIN}|best friend) and i (?:are|have|live|work|own|both|moved|love|like|hate|run"
     rf"|share|got)\b|{_KIN_OR_PET}{_NAME}(?: \([\w' ,-]{{1,30}}\))? (?:(?:is|are|was"
     rf"|'s) {_NOT_NOW}\w|{_ADVERBS}{_DOES} )|(?:my|our) (?:[\w'-]+ ){{0,2}}?{AROUND}{_NAME}"
-    rf" (?:(?:is|are|was|'s) {_NOT_NOW}\w|{_ADVERBS}(?:likes?|loves?|hates?|prefers?|speaks?"
+    rf" (?:(?:is|are|was|'s) {_NOT_NOW}\w|{_ADVERBS}(?:lives?|likes?|loves?|hates?|prefers?|speaks?"
     rf"|is called|are called|retired) )|{_OWN}'s (?:name|birthday|anniversary|wedding|job"
     rf"|school) (?:is|are|was) \w|(?:i|we)(?:'ve got| have| have got|'ve| also have| own) (?:(?:a"
     rf"|an|one|two|three|four|five|six|\d+|no|some|many) )?(?:[\w'-]+ ){{0,3}}?(?:{KIN}"
@@ -55,9 +57,12 @@ _TRAITS = lazily(
     rf"|our) (?:(?:current|new|old|main|daily|work|personal|home) ){{0,2}}{TRAIT} "
     r"(?:has|runs|uses|lives|starts|ends|begins|closes|opens|sits|faces|sells|makes|does|costs"
     r"|expires|consists|weighs|supports|departs|leaves|lands|focuses) \w"
-    rf"|i(?:'ve got| have| have got| own| also have| also own| do have) (?:[\w.,'-]+"
-    rf" ){{0,6}}?{HAS}\b(?! (?:(?:problem|issue|question|interview)s?|object|model|table|class"
-    rf"|field|emoji|column|id|page|list|array|name|error|that|which|running)\b)"
+    rf"|i(?:'ve got| have| have got| own| also have| also own"
+    rf"| do have) (?:[\w.,'-]+ ){{0,6}}?{HAS}\b(?! (?:(?:problem|issue|question|interview)s?"
+    rf"|object|model|table|class"
+    r"|field|emoji|column|id|page|list|array|name|error|that|which|running)\b)"
+    rf"|i (?:just |finally )?got (?:[\w'-]+ ){{0,3}}?{HAS}\b"
+    rf"|i need (?:an? |my )?(?:\w+ )?{AID}\b"
 )
 _ROLE_NOT = (
     r"(?!(?:bit|little|lot|only one|human|person|fan|bug|problem|mistake|moron|idiot|mess|wreck"
@@ -74,16 +79,24 @@ _SELF = lazily(
     r"|freshman|sophomore|junior|senior|midwife|monk|priest|pastor|nun|dba|sre|pm|qa|admin"
     r"|sysadmin|dev|devops|gardener|twin|only child|morning person|night owl|introvert|extrovert"
     r"|dm|gm|german|french\w*|dane|swede|finn|pole|spaniard|turk|brit|scot|italian|american)\b"
-    rf"|{_I_AM} {_ADVERBS}(?:allergic|intolerant|vegan|vegetarian|pescatarian|gluten[- ]free"
+    rf"|{_I_AM} {_ADVERBS}(?:allergic to|(?:\w+[ -])?intolerant|vegan|vegetarian|pescatarian"
+    rf"|gluten[- ]free"
     rf"|celiac"
-    r"|coeliac|lactose intolerant|diabetic|asthmatic|dyslexic|autistic|colou?r-?blind|deaf|blind"
+    r"|coeliac|lactose intolerant|diabetic|asthmatic|dyslexic|autistic|colou?r[- ]?blind|deaf|blind"
+    r"|an(?:a?emic)|epileptic|bipolar|neurodivergent|immunocompromised|(?:near|far|short|long)-?"
+    r"sighted|ambidextrous|self-taught|sober|teetotal|childless|child-?free|infertile|arthritic"
+    r"|hypermobile|menopausal|introverted|extroverted|religious|spiritual|agnostic|sikh|mormon|bald"
+    r"|widowed|orphaned|good with|bad with|the (?:youngest|oldest|eldest|middle|only|sole)"
     r"|hard of hearing|left-?handed|right-?handed|pregnant|married|divorced|single(?!-)|engaged"
     r"|widowed|retired|self-employed|unemployed|muslim|christian|jewish|hindu|buddhist|catholic"
     r"|lutheran|german|french|italian|spanish|dutch|polish|swedish|danish|norwegian|finnish|irish"
     r"|scottish|british|english|american|canadian|australian|indian|chinese|japanese|korean"
     r"|brazilian|mexican|turkish|greek|portuguese|austrian|swiss|belgian|ukrainian|russian"
-    r"|nigerian|kenyan|bilingual|trilingual|a morning person|a night owl|an introvert|in charge"
-    r"|responsible for|from|based|born|originally from|fluent in|afraid of|scared of"
+    r"|nigerian|kenyan|welsh|icelandic|hungarian|czech|romanian|croatian|serbian|bulgarian|egyptian"
+    r"|moroccan|iranian|israeli|pakistani|filipino|vietnamese|thai|taiwanese|colombian|argentinian"
+    r"|chilean|peruvian|bilingual|trilingual|a morning person|a night owl|an introvert|in charge"
+    r"|responsible for|from|based|born|originally from|fluent in|afraid of|scared of|terrified of"
+    r"|petrified of"
     r"|claustrophobic|nonbinary|non-binary|trans|gay|lesbian|bi|queer|adopted|severely"
     r"|highly allergic|deathly)\b"
     rf"|{_I_AM} (?:(?:about|almost|nearly|over) )?\d{{1,2}}(?: years? old| yrs? old|yo\b"
@@ -98,35 +111,42 @@ _SELF = lazily(
     r"|writing (?:a|my) (?:\w+ ){0,3}(?:novel|book|thesis|dissertation|memoir)|researching"
     r"|breastfeeding|doing (?:a|my) (?:phd|master|bachelor|internship"
     r"|apprenticeship))\b(?! (?:this|that|it|how|to|a (?:ton|lot|bit|few)|so|more|new)\b)"
-    r"|(?:my name is|my name's|i go by|i was born|i was raised|i grew up|i was diagnosed"
-    r"|people call me|everyone calls me|friends call me) \w"
+    r"|(?:my name is|my name's|(?:my )?name's|i go by|i was (?:born|raised|adopted|brought up"
+    r"|home-?schooled|orphaned|widowed|diagnosed)|i grew up|people call me|everyone calls me"
+    r"|friends call me) \w"
 )
 _LIFE = lazily(
-    rf"i(?:'ve| have)? {_ADVERBS}(?:live|get paid|know \w+ (?:well|fluently)|work (?:as|at|for|in"
-    rf"|with|from|night|part|full|on the|remote|three|four)"
-    r"|study (?!this|that|it)|speak (?!of|for|about|to\b)|own (?:a|an|two|three|\d)|drive (?:a|an"
+    rf"i(?:'ve| have)? {_ADVERBS}(?:live|get paid|know (?:\w+ (?:well|fluently)|how to"
+    r" (?:swim|drive|cook|ride|ski|read music|type|sew|knit|dance|whistle|skate|sail))|work (?:as"
+    r"|at|for|in"
+    rf"|with|from|nights?|evenings|weekends|shifts|part|full|on the|remote|three|four)"
+    r"|study (?!this|that|it)|speak (?!of|for|about|to (?!my\b|our\b))|own (?:a|an|two|three|\d)"
+    r"|drive (?:a|an"
     r"|my|to)|play (?!with this|with it|around)|teach|coach|volunteer|commute|rent|smoke|vape"
-    r"|meditate|practi[sc]e|train (?!an? |the |my model)|collect (?!the\b|all\b|data)|grow|sing"
+    r"|meditate|practi[sc]e|train (?!an? |the |my model)|collect (?!the\b|all\b|data)"
+    r"|grow (?!up\b)|sing"
     r"|paint|knit|crochet|brew|bake|cook (?:for|every|on)|swim|cycle|jog|climb|surf|ski|hike|camp"
     r"|fish|garden|hunt|run (?:a|an|my|every|three|\d\w*|marathons|on)|manage (?:a|the"
-    r"|\w+ people)|lead (?:a|an|the)|freelance|report to|eat|drink|take (?:my |\d|\w+ (?:mg|pills"
-    r"|medication|for my))|wear|suffer from|struggle with|identify as|(?:sleep|wake up"
+    r"|\w+ people)|lead (?:a|an|the)|freelance|report to|eat|drink|take (?:my |\d|\w+ (?:mg|for my)"
+    r"|(?:\w+ ){0,2}(?:pills?|thinners|medication|meds|tablets?|insulin|statins?|antidepressants"
+    r"|antihistamines|vitamins?|supplements?)\b)|drive|swim|dance|whistle|ride a bi\w+|wear"
+    r"|suffer from|struggle with|identify as|(?:sleep|wake up"
     r"|get up) (?:at|with|until|around|early|late|only|\d)|go to the gym|go to (?:church|bed"
     r"|school|uni\w*|college)|have a background in|attend|belong to|follow a|avoid|weigh"
     r"|translate for a living|write for a living|graduated|majored|earn|make \$?\d|served"
-    r"|moved (?:(?:to|from|back to) (?!the\b|this|that|step|line|next|a\b)\w|to the (?:city"
+    r"|moved (?:(?:to|from|back to) (?!the\b|this|that|step|line|next|a\b)\w+|to the (?:city"
     r"|countryside|coast|uk|us|usa|netherlands|states|suburbs|mountains)|here|in with|back home)"
     r"|quit (?:smoking|drinking|sugar|coffee|alcohol|my|social media|facebook|instagram|twitter"
     r"|working|university|school|college)|retired|emigrated|immigrated|relocated|got (?:married"
     r"|divorced|engaged|promoted|laid off|fired|hired|accepted|into|a (?:new )?(?:job|dog|puppy"
     r"|cat|kitten|car|promotion|raise))|bought (?:a|an|my|our) |adopted|started (?:a new job"
     r"|working (?:at|for|as)|as an?|my own|learning (?!about|this|how|the)|my (?:\w+ )?(?:job"
-    r"|company|business))|founded|co-?founded|joined (?!the\b|two|these|both|them|with)\w"
+    r"|company|business))|founded|co-?founded|joined (?!the\b|two|these|both|them|with)\w+"
     r"|joined the (?:army|navy|gym|team|choir|club|board|company|band|union)|used to (?:live|work"
     r"|play|teach|own|run|study|smoke|drink|compete|be an?)|lost my (?:job|wife|husband|mother"
     r"|mum|mom|father|dad|brother|sister|son|daughter|dog|cat|partner|home|house|hearing|sight"
     r"|leg|arm|baby|licen[cs]e|grandm\w+|grandf\w+)|gave birth|switched (?:to|from) (?!the\b|this"
-    r"|that|var\b|let\b)\w|stopped (?:smoking|drinking|eating|working|taking|playing|going to)"
+    r"|that|var\b|let\b)\w+|stopped (?:smoking|drinking|eating|working|taking|playing|going to)"
     r"|(?:can't|cannot|can not) (?:eat|drink|tolerate|drive|swim|digest|have (?:gluten|dairy"
     r"|sugar|nuts|caffeine|alcohol|\w+ (?:because|due to)))|signed up|enrolled|inherited"
     r"|sold my)\b(?! (?:this|that|it|these|those|them|there|here|and|but|on it|the (?:following"
@@ -146,7 +166,7 @@ _TOOLS = lazily(
     r"|python|java|rails|django|react|vue|angular|php|laravel|postgres\w*|mysql|version|plan"
     r"|a \w+ plan|the \w+ plan|keto|paleo|insulin|antidepressants|the pill|medication"
     r"|a (?:\w+ )?(?:diet|budget|visa)|parental leave|maternity leave|paternity leave"
-    r"|sabbatical)\b)"
+    r"|sabbatical|social media|facebook|instagram|twitter|tiktok|linkedin|\d+ ?(?:mg|mcg|units))\b)"
 )
 _WE = lazily(
     rf"(?:at work,? |at our (?:company|office),? |in our (?:team|company|project),? )?(?:we"
@@ -213,11 +233,59 @@ _OWNED = lazily(
     rf"{_NOT_NOW}(?!\w+(?:ed|ing)\b|to be|too\b|in the same|the (?:following|same)|like\b|still\b"
     rf"|now\b|about\b)[\w#$€£]"
 )
+_NOTHING = (
+    r"(?:clue|idea|time|problem|question|issue|choice|chance|preference|access|strong|specific"
+    r"|particular|plan|answer|way|reason|much|many|enough|anything|anyone|to|the|this|that|it|such"
+    r"|more"
+    r"|any|words|energy|file|copy|error|test|code)s?"
+)
+# What never happened is a fact; what happened on a day is an event.
+_NEVER = lazily(
+    rf"i (?:(?:don't|dont|do not) (?:have|own)|haven't got|(?:have|'ve got) no) (?:an? |any )?"
+    rf"(?!{_NOTHING}\b)(?!.*\b(?:tho|though|yet|on me|with me|handy|at hand|left|here)\W*$)"
+    rf"[\w' -]{{2,40}}[.!]?$|(?:the|my|our) (?:kids|children|boys|girls|twins) (?:are"
+    rf"|live"
+    r"|stay|go|come) (?:with|at|to|in|on|every) \w|"
+    r"i(?:'ve| have)? never (?:been (?:to|in|on|married|abroad)|lived|owned|used|learn(?:ed|t)"
+    r"|smoked"
+    r"|drunk|eaten|driven|worked|studied|played|watched|flown|finished|graduated"
+    r"|went) (?!this"
+    r"|that|it\b|so\b|such\b|any of|the\b)\w|i (?:didn't|did not|never) (?:go to (?:uni\w*|college"
+    r"|(?:high )?school)|finish (?:uni\w*|college|school|high school|my (?:degree|phd))|grow up"
+    r"|graduate|have (?:kids|children|siblings)|learn to (?:swim|drive|read|ride|cook))"
+)
+# "I don't celebrate Christmas": a habit that is denied.
+_ABSTAINS = lazily(
+    r"i (?:(?:really|actually|usually) )?(?:don't|dont|do not|never) (?:really |usually |normally "
+    r"|ever )?"
+    r"(?!get|know|understand|see|think|want|need|mean|care|remember|believe|feel|have|had|mind"
+    r"|recall|agree"
+    r"|follow|trust|expect|recommend|say|said|ask|find|like|love|wish|hope|seem|notice|consider"
+    r"|intend)[a-z]{3,}"
+    r" (?!this|that|it\b|them|these|those|the\b|you|to\b|how|why|what|if\b|any ?more|much|enough"
+    r"|a lot|here)"
+    r"[\w' -]{2,40}[.!]?$"
+)
+# "I usually read on my Kindle": who says how often tells of a habit.
+_HABIT = lazily(
+    r"i (?:usually|normally|mostly|typically|generally|rarely|tend to|always) (?!get\b|got\b|forget"
+    r"|see\b|seem|feel|think|thought|want|wonder|said|ask|told|mean|need|found|have to|had\b|end up"
+    r"|run into|like\b|love\b|prefer)[a-z]+ (?!this\b|that\b|it\b|them\b|the (?:same|following)"
+    r"|so\b)"
+    r"\w|i [a-z]+ (?:[\w'-]+ ){0,6}?(?:every|each) (?:single )?(?:day|morning|evening|night|week"
+    r"|weekend|month|year|summer|winter|spring|autumn|fall)\b"
+)
 _LIMITS = lazily(
     r"we (?:can't|cannot|can not|must not|mustn't|are not allowed to|aren't allowed to) (?:use"
     r"|deploy|store|touch) (?!this|that|it\b|the\b)\w|i only have (?:\w+ )?\d+ ?(?:gb|mb|tb|g"
     r"|hours|minutes)\b|i get (?:migraines?|headaches?|hives|heartburn|seasick|carsick|hay fever"
-    r"|panic attacks?) "
+    r"|panic attacks?)\b|i(?:'ve| have)? (?:had|have) (?:[\w-]+ ){0,4}?(?:replacements?"
+    r"|transplants?"
+    r"|surger(?:y|ies)|operations?|miscarriages?|strokes?|heart attacks?|c-sections?|bypass)\b"
+    r"|i broke my (?:wrist|arm|leg|ankle|back|neck|hip|nose|foot|hand|collarbone) "
+    r"|i(?:'ve| have)? been (?:sober|clean|vegan|vegetarian|married|single|divorced|retired"
+    r"|together"
+    r"|self-employed|widowed|smoke-free|in (?:therapy|recovery|remission)) "
 )
 # "Celiac. Need ideas ...": who is short of words leaves out who.
 _TERSE = lazily(
@@ -240,6 +308,9 @@ _WE_ARE = lazily(
     r"|two|three|four|five|one) \w"
 )
 _PATTERNS = (
+    _NEVER,
+    _ABSTAINS,
+    _HABIT,
     _TERSE,
     _LIMITS,
     _WE_ARE,

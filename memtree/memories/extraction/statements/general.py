@@ -6,7 +6,8 @@ from __future__ import annotations
 from memtree.text.lazy_patterns import lazily
 
 _GOALS = lazily(
-    r"(?:i'm|i am|im|we're|we are|i|we) (?:(?:also|really|currently|now|still"
+    r"(?:i'd|i would|we'd) (?:like|love) to (?:become|learn|move|lose|retire|quit|study"
+    r"|get fit) \w|(?:i'm|i am|im|we're|we are|i|we) (?:(?:also|really|currently|now|still"
     r"|actively) ){0,2}(?:planning (?:to|a|our|my|on)|hoping to|saving (?:up )?(?:for|to)"
     r"|training for|preparing for|looking for (?:a |an )?(?:new |better |part-time "
     r"|full-time )?(?:job|flat|apartment|house|place|role|position)|learning|going to be (?:a|an)"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 KIN = (
-    r"(?:(?:ex-?|step-?|half-?|grand|great-?|god|foster )?(?:wife|husband|partner|spouse"
+    r"(?:(?:ex[- ]?|step-?|half-?|grand|great-?|god|foster )?(?:wife|husband|partner|spouse"
     r"|fianc[eé]e?|girlfriend|boyfriend|gf|bf|sons?|daughters?|child|children|kids?|bab(?:y|ies)"
     r"|toddler|newborn|twins?|mother|mom|mum|father|dad|parents?|folks|brothers?|sisters?"
     r"|siblings?|grandma|grandpa|granny|uncles?|aunts?|aunties?|cousins?|nieces?|nephews?"
-    r"|teenagers?|youngest|oldest|eldest|(?:little|middle|older|younger) one)(?:-in-law)?|in-laws"
+    r"|teenagers?|youngest|oldest|eldest|(?:little|middle|older|younger) one)(?:[- ]in[- ]law)?"
+    r"|in-laws"
     r"|family)"
 )
 AROUND = (
@@ -47,6 +48,7 @@ TRAIT = (
     r"|appointment|surgery|visa|passport|lease|contract|insurance|insurer|bank|landline"
     r"|internet provider|isp|provider)"
 )
+AID = r"(?:glasses|hearing aids?|wheelchair|crutches|insulin|subtitles|captions|cane|inhaler)"
 HAS = (
     r"(?:allerg(?:y|ies)|diabetes|asthma|adhd|add|autism|dyslexia|celiac(?: disease)?"
     r"|coeliac(?: disease)?|crohn'?s|ibs|migraines?|arthritis|epilepsy|anxiety|depression"

@@ -18,30 +18,12 @@ def test_messages_that_are_not_the_users_own_word(text, reason):
     assert gate.message_reason(text) is reason
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["*nods slowly* My king.", "Let's role-play.", "Pretend to be a ghost.", "I play as Kessa"],
-)
-def test_a_play_goes_on(text):
-    assert gate.is_role_play(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["I play the cello", "Use *only* tabs", "Write a story about rain"]
-)
-def test_what_is_no_play(text):
-    assert not gate.is_role_play(text)
-
-
 def test_what_no_rule_takes_has_a_reason_too():
     assert gate.other_reason("fix the build") is SkipReason.REQUEST
     assert gate.other_reason("she said so") is SkipReason.OTHERS
     assert gate.other_reason("gold is heavy") is SkipReason.NOT_ABOUT_USER
-
-
-def test_the_assistant_may_speak_of_plays():
-    assert gate.is_role_play("*bows* Welcome, stranger.", "assistant")
-    assert not gate.is_role_play("In a role-play, your character is Ann.", "assistant")
+    assert gate.other_reason("remind me at noon") is SkipReason.REQUEST
+    assert gate.other_reason("i see") is SkipReason.VAGUE
 
 
 @pytest.mark.parametrize(
@@ -51,6 +33,9 @@ def test_the_assistant_may_speak_of_plays():
         ("i chose to write about this", SkipReason.VAGUE),
         ("i love your turtles", SkipReason.VAGUE),
         ("i live in ghent", None),
+        ("i'm based in nairobi these days", None),
+        ("i'm hungry", SkipReason.TRANSIENT),
+        ("ich bin total müde", SkipReason.TRANSIENT),
     ],
 )
 def test_what_nobody_understands_later_is_left_out(lower, reason):

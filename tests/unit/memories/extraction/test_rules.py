@@ -24,6 +24,24 @@ def found(text):
         ("the team uses pnpm, not npm", ("The team uses pnpm, not npm", "fact")),
         ("we decided to go with Stripe", ("User said: We decided to go with Stripe", "fact")),
         ("I prefer tabs", ("User prefers tabs", "preference")),
+        (
+            "My wife Ingrid and I just adopted a greyhound called Pickle.",
+            ("User's wife is Ingrid; they just adopted a greyhound called Pickle", "fact"),
+        ),
+        ("I don't have a car.", ("User doesn't have a car", "fact")),
+        ("I'm left-handed.", ("User is left-handed", "fact")),
+        ("Turns out I'm anaemic.", ("User is anaemic", "fact")),
+        ("Me llamo Lucía.", ("User said: Me llamo Lucía", "fact")),
+        ("我叫李明。", ("User said: 我叫李明", "fact")),
+        ("大阪に住んでいます。", ("User said: 大阪に住んでいます", "fact")),
+        (
+            "My son Tim and my daughter Ann are vegan",
+            ("User's son Tim and the user's daughter Ann are vegan", "fact"),
+        ),
+        (
+            "My grandma was from Trieste and we still spend every summer there.",
+            ("User said: My grandma was from Trieste and we still spend every summer there", "fact"),
+        ),
         ("Always use British spelling.", ("Always use British spelling", "preference")),
     ],
 )

@@ -23,7 +23,6 @@ from memtree.memories.agents.structured_extraction.schema_fields import (
     SchemaField,
     switched,
 )
-from memtree.memories.agents.structured_extraction.statements import lowered
 from memtree.memories.agents.structured_extraction.text_kinds import text_kind
 from memtree.memories.agents.structured_extraction.values import (
     fitted,
@@ -35,6 +34,7 @@ from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.extraction.dates import dates
 from memtree.memories.extraction.model.grounding import denies, grounds
 from memtree.memories.extraction.model.prompt import ShownMessage
+from memtree.memories.extraction.own_sentences import lowered
 from memtree.memories.extraction.statements.people import AROUND, KIN, PET
 from memtree.summaries.checks import injection
 from memtree.text.spans import Span

@@ -1,6 +1,15 @@
 import pytest
 
-from memtree.memories.extraction.statements.other_languages import category_of, lead
+from memtree.memories.extraction.statements.other_languages import (
+    CATEGORIES,
+    REASONS,
+    SPACED,
+    UNSPACED,
+    category_of,
+    grammar,
+    lead,
+    refused,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +30,13 @@ from memtree.memories.extraction.statements.other_languages import category_of, 
         ("lavoro in banca", "fact"),
         ("ik ben leraar", "fact"),
         ("onze backend draait op laravel", "fact"),
+        ("ich habe keinen fernseher", "fact"),
+        ("no tengo coche", "fact"),
+        ("我对花生过敏。", "fact"),
+        ("我讨厌香菜。", "preference"),
+        ("車は持っていません。", "fact"),
+        ("パクチーが嫌いです。", "preference"),
+        ("猫は犬よりいいです。", ""),
     ],
 )
 def test_statements_in_other_languages(text, category):
@@ -43,3 +59,29 @@ def test_a_greeting_is_no_statement():
     text = "hallo, ich wohne in graz"
     assert text[lead(text) :] == "ich wohne in graz"
     assert lead("ich wohne in graz") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("ich bin gerade am bahnhof", "transient"),
+        ("estoy cansado", "transient"),
+        ("si fuera rico tendría un barco", "hypothetical"),
+        ("mijn code werkt niet", "code"),
+        ("lui abita a roma", "about_others"),
+        ("帮我写一封信。", "request"),
+        ("私はどこに住んでいますか。", "question"),
+        ("これはだめです。", "too_vague"),
+        ("ich wohne in graz", None),
+        ("i live in graz", None),
+    ],
+)
+def test_sentences_that_are_no_statements(text, reason):
+    assert refused(text) == reason
+
+
+@pytest.mark.parametrize("language", [*SPACED, *UNSPACED])
+def test_a_grammar_has_all_patterns_and_fills_its_parts(language):
+    patterns = grammar(language)
+    assert patterns.keys() == {*CATEGORIES, *REASONS}
+    assert not any("{kin}" in pattern or "{not}" in pattern for pattern in patterns.values())

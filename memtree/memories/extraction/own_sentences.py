@@ -1,0 +1,81 @@
+r"""The user's own sentences of a message, and those of them that cannot be read, with the reason.
+
+>>> own_sentences("I live in Graz.\n> I live in Rome.\nMy PIN is 1234.").readable
+[Span(start=0, end=15)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from memtree.memories.extraction import fiction, gate
+from memtree.memories.extraction.candidates import Skip, SkipReason
+from memtree.memories.extraction.clauses import pieces
+from memtree.memories.extraction.sentences import begins_torn, is_torn, sentences
+from memtree.text import secrets
+from memtree.text.pasted.own_words import own_words
+from memtree.text.spans import Span
+
+MOST = 400  # sentences of a message that are read
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSentences:
+    """Both in the order of the message."""
+
+    readable: list[Span]
+    skipped: list[Skip]
+
+
+def own_sentences(text: str, *, in_play: bool = False) -> OwnSentences:
+    """Part a message into sentences. `in_play`: an earlier message, of whomever, was a role-play
+    (`fiction.is_role_play`). Linear."""
+    spans = own_words(text)
+    if not spans:
+        return OwnSentences([], [])
+    own = text[spans[0].start : spans[0].end]
+    spans = spans[: gate.handed_over(own, len(spans))]
+    whole = SkipReason.FICTION if in_play else gate.message_reason(text, own)
+    if whole:
+        return OwnSentences([], [Skip(0, len(text), whole)])
+    found = list(islice(_sentences(text, spans), MOST + 1))
+    made_up = fiction.framed(
+        [(at, lowered(text[start : min(end, start + gate.LONGEST)])) for at, (start, end) in found]
+    )
+    hidden = iter(secrets.find(text))
+    secret = next(hidden, None)
+    readable: list[Span] = []
+    skipped: list[Skip] = []
+    for number, (_, sentence) in enumerate(found[:MOST]):
+        start, end = sentence
+        while secret and secret.end <= start:
+            secret = next(hidden, None)
+        if (secret and secret.start < end) or gate.is_private(text[start:end]):
+            skipped.append(Skip(start, end, SkipReason.SECRET))
+        elif is_torn(text, sentence) or begins_torn(text, start):
+            skipped.append(Skip(start, end, SkipReason.QUOTED))
+        elif number in made_up:
+            skipped.append(Skip(start, end, SkipReason.FICTION))
+        else:
+            readable.append(sentence)
+    if len(found) > MOST:
+        skipped.append(Skip(found[MOST][1].start, spans[-1].end, SkipReason.CAP))
+    return OwnSentences(readable, skipped)
+
+
+def lowered(text: str) -> str:
+    """The text in lower case with plain apostrophes, as long as before."""
+    lower = text.lower()
+    if len(lower) != len(text):
+        lower = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    return lower.replace("’", "'").replace("\n", " ").replace("\t", " ")
+
+
+def _sentences(text: str, spans: list[Span]) -> Iterator[tuple[int, Span]]:
+    """Sentences with the number of their paragraph."""
+    for paragraph, span in enumerate(spans):
+        for sentence in sentences(text, span):
+            for piece in pieces(text, sentence):
+                yield paragraph, piece

@@ -1,0 +1,41 @@
+"""Reading what users say of themselves takes time linear in what they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtree.memories.extraction import clauses, fiction, gate, own_sentences, third_person
+from memtree.memories.extraction.statements import other_languages, plain_form
+from memtree.text.pasted import lines
+from tests import hostile
+from tests.linear_time import Subject, slow
+
+SUBJECTS = {
+    "own sentences": Subject(own_sentences.own_sentences, hostile.as_it_is),
+    "frames of fiction": Subject(
+        lambda text: fiction.framed([(0, line) for line in text.split("\n")]), hostile.as_it_is
+    ),
+    "what is fictional": Subject(fiction.is_fictional, hostile.as_it_is),
+    "what is refused": Subject(gate.refused, hostile.as_it_is),
+    "another reason": Subject(gate.other_reason, hostile.as_it_is),
+    "parts of a sentence": Subject(
+        lambda text: (list(clauses.heads(text)), clauses.spliced(text)), hostile.as_it_is
+    ),
+    "reasons in other languages": Subject(other_languages.refused, hostile.as_it_is),
+    "statements in other languages": Subject(other_languages.category_of, hostile.as_it_is),
+    "the plain form": Subject(plain_form.plain, hostile.as_it_is),
+    "told of the user": Subject(third_person.told_of_user, hostile.as_it_is),
+    "a line of signs": Subject(lines.kind, hostile.as_it_is),
+}
+UNITS = (
+    "my wife ", "my a a ", "both my ", "and i ", "i don't really ", "my character ", "in my ",
+    "from the a a novel ", ", is ", ", can ", "and we ", "me and my ", "1a-", "A1b2c3d4 ", "我",
+    "私の", "haha ", "that was a line of ", "nobody in my ", "my son tim and my ", ", it? ",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_no_shape_of_a_text_takes_more_than_its_share_of_time(name):
+    assert list(slow(SUBJECTS[name], hostile.shapes(*UNITS), 1 << 15)) == []
