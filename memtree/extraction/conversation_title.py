@@ -57,6 +57,7 @@ _MARKUP = re.compile(r"^[\s>#*_`~=|•-]+|[*`]{1,3}(?=[\w\"'])|(?<=[\w.!?\"'])[*
 _PREFIX = re.compile(r"^(?:#### ?|> ?)")
 _COMMAND = re.compile(r"^/[a-z][\w-]*(?:\s+|$)")
 _MARKS = " \t,;:.-–—*|>#。；：、，？！\"“”«»`'"
+_CODE = re.compile(r"[{}();=<>\\[\]|]")
 _QUESTION = re.compile(
     r"(?:who|what|which|where|when|why|how|is|are|can|does|do|will|would|should|wer|was|wie|warum"
     r"|wann|wo|qui|que|quel\w*|comment|pourquoi|cómo|qué|как|что|почему)\b",
@@ -237,7 +238,7 @@ def _phrase(piece: str) -> str:
             continue
         if phrase[-1] == "?" and not _QUESTION.match(phrase):
             phrase = phrase[:-1].rstrip()
-        return phrase if readable(phrase) and _enough(phrase) else ""
+        return phrase if _is_prose(phrase) and _enough(phrase) else ""
     return ""
 
 
@@ -248,6 +249,14 @@ def _bare(piece: str) -> str:
             break
         piece = piece[match.end() :].lstrip()
     return piece
+
+
+def _is_prose(phrase: str) -> bool:
+    """Return True for words rather than code; a request may name more than it says."""
+    if readable(phrase):
+        return True
+    plain = sum(map(str.isalpha, phrase.split()))
+    return phrase[0].isalpha() and plain > 1 and not _CODE.search(phrase)
 
 
 def _enough(phrase: str) -> bool:

@@ -34,21 +34,32 @@ _SHARE = 0.6  # of the first lines that have the form of a log
 @dataclass(frozen=True, slots=True)
 class DocumentName:
     """`title`: at most `LONGEST` characters. `certain`: the shape shows that it is a document; a
-    name made of the first words alone is not."""
+    name made of the first words alone is not. `lined`: a dump or code, whose places are lines.
+    `loose`: prose below a short first line, which may be anybody's own."""
 
     title: str
     certain: bool = True
+    lined: bool = False
+    loose: bool = False
 
 
 def document_name(text: str) -> DocumentName | None:
     """The name of a text; None where it has no word. Reads its beginning, and counts its lines."""
-    text = text.strip("\n\ufeff")
+    text = _without_notice(text.strip("\n\ufeff"))
     head = text[:HEAD]
     for recognise in _RECOGNISERS:
         if name := recognise(text, head):
-            return DocumentName(shortened(name))
+            lined = recognise in _LINED
+            return DocumentName(shortened(name), lined=lined, loose=recognise is _article)
     first = _first_words(head)
     return DocumentName(shortened(first), certain=False) if first else None
+
+
+def _without_notice(text: str) -> str:
+    """The text without the comment that says whose a file is and under which licence."""
+    notice = _NOTICE.match(text[:HEAD])
+    told = notice is not None and _RIGHTS.search(notice.group()) is not None
+    return text[notice.end() :].lstrip("\n") if notice and told else text
 
 
 def shortened(name: str) -> str:
@@ -61,6 +72,12 @@ def shortened(name: str) -> str:
     cut = line[:LONGEST].rpartition(" ")[0] or line[: LONGEST - 1]
     return cut.rstrip(" ,;:.-–—(") + "…"
 
+
+_NOTICE = re.compile(
+    r"\s{0,9}(?:/\*(?:[^*]|\*(?!/))*+\*/|<!--(?:[^-]|-(?!->))*+-->"
+    r"|(?:[ \t]*(?://|#(?!#)|--(?!-)|;|%)[^\n]*\n){2,})"
+)
+_RIGHTS = re.compile(r"copyright|licen[sc]e|spdx", re.IGNORECASE)
 
 # -- files with a path -------------------------------------------------------------------------
 
@@ -230,7 +247,9 @@ def _table(text: str, head: str) -> str:
     for mark, kind in ((",", "CSV"), ("\t", "TSV"), (";", "CSV"), ("|", "table")):
         columns = lines[0].count(mark)
         first = lines[0].strip("| ").split(mark)
-        if columns < 1 or (mark == "," and columns < 2) or any(len(name) > 40 for name in first):
+        if columns < 1 or any(len(name) > 40 for name in first):
+            continue
+        if columns < 2 and (mark != "," or len(lines) < 5 or max(map(len, lines)) > 60):
             continue
         same = sum(line.count(mark) == columns for line in lines[1:-1])
         if same < 0.85 * len(lines[1:-1]) or re.search(r"[.!?;{}()]\s*$", lines[0]):
@@ -249,6 +268,10 @@ def _rows(text: str) -> int:
 # -- titles ------------------------------------------------------------------------------------
 
 _HTML = re.compile(r"\s{0,20}(?:<!doctype html|<html|<head|<body|<title)", re.IGNORECASE)
+_XML = re.compile(
+    r"\s{0,9}(?:<\?xml[^>]{0,200}\?>\s{0,20}(?:<![^>]{0,400}>\s{0,20}){0,3}<(?P<root>[\w:.-]{1,40})"
+    r"|<(?P<bare>svg|rss|feed)\s)"
+)
 _HTML_TITLE = re.compile(
     r"<title[^<>]{0,200}>\s{0,50}([^<]{1,200}?)\s{0,50}</|<h1[^<>]{0,200}>([^<]{1,200})</", re.I
 )
@@ -261,10 +284,13 @@ _UNDERLINED = re.compile(
 _LINK = re.compile(r"!?\[([^\]\n]{0,80})\]\([^)\n]{0,300}\)|[*_`]{1,3}")
 
 
-def _page(_: str, head: str) -> str:
+def _page(text: str, head: str) -> str:
     if _HTML.match(head):
-        title = _HTML_TITLE.search(head)
+        title = _HTML_TITLE.search(text[: 10 * HEAD])
         return f"web page: {(title[1] or title[2]).strip()}" if title else "web page"
+    if root := _XML.match(head):
+        kind = root["root"] or root["bare"]
+        return "SVG image" if kind == "svg" else f"XML: {kind}"
     top = head.lstrip()
     front = _FRONT.search(top[:800])
     if front and (front.start() == 0 or top.startswith(("---", "+++"))):
@@ -278,7 +304,8 @@ def _titled(_: str, head: str) -> str:
     for pattern in (_HEADING, _UNDERLINED):
         for heading in islice(pattern.finditer(head[:1_500]), 3):
             title = _LINK.sub(lambda match: match[1] or "", heading[1]).strip(" :#")
-            if any(map(str.isalpha, title)) and len(title.split()) < 16:
+            told = any(map(str.isalpha, title)) and not _RIGHTS.match(title)
+            if told and len(title.split()) < 16:
                 return title
     return ""
 
@@ -324,3 +351,4 @@ _RECOGNISERS: tuple[Callable[[str, str], str], ...] = (
     _titled,
     _article,
 )
+_LINED = (_path, _json, _log, _traceback, _table, source_name)

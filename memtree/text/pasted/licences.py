@@ -20,7 +20,10 @@ _TITLES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("OFL-1.1", r"sil open font license"),
         ("CC0-1.0", r"cc0 1\.0 universal"),
         ("CC-BY-{}", r"creative commons attribution (\d\.\d)"),
-        ("PSF-2.0", r"python software foundation license(?: version 2)?"),
+        (
+            "PSF-2.0",
+            r"python software foundation license(?: version 2)?|a\. history of the software",
+        ),
         ("Unlicense", r"this is free and unencumbered software"),
         ("ISC", r"\bisc license|permission to use, copy, modify, and(?:/or)? distribute this"),
         ("MIT", r"\bmit license|permission is hereby granted, free of charge, to any person"),
