@@ -19,7 +19,7 @@ from memtree.text import secrets
 
 LONGEST = 60  # characters of a name
 READ = 200_000  # characters of a text that are read
-_PLACES = 40  # words in a text that may stand before a path
+_PLACES = 400  # words in a text that may stand before a path
 # One of these stands shortly before the path.
 _WORD = re.compile(r"director(?:y|io)|<cwd>|\bcwd\b|workspace|uploaded_files|project[ _]root", re.I)
 _BEFORE, _BEHIND = 40, 400  # characters around such a word

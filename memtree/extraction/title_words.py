@@ -15,18 +15,20 @@ LEAD = re.compile(
     r"|(?:ok(?:ay)?|so|now|well|and|but|also|then|please|kindly|like|um|uh|basically|actually"
     r"|you know|first(?: of all)?|sure|great|yes|no|hmm)\b,? "
     r"|i(?:'m|’m| am) (?:(?-i:[A-Z])\w+|an? [\w -]{2,40}|\d+(?: years old)?),(?: and)? "
-    rf"|(?:(?:i(?:'m|’m| am)|we(?:'re|’re| are)) )?(?:currently |just |still |really |kinda |kind of "
-    rf"|sort of |a (?:bit|little) |pretty |so |very |quite )*{_MOOD}(?:,| (?:about|in|on|for|to|with|if"
-    r"|whether|how|out|at|of|up)){0,3} "
+    r"|(?:(?:i(?:'m|’m| am)|we(?:'re|’re| are)) )?(?:currently |just |still |really |kinda "
+    r"|kind of |sort of |a (?:bit|little) |pretty |so |very |quite )*"
+    rf"{_MOOD}(?:,| (?:about|in|on|for|to|with|if|whether|how|out|at|of|up)){{0,3}} "
     r"|(?:can|could|would|will|do) you (?:please |kindly )?(?:help (?:me|us) (?:to |with |out )?)?"
     r"|(?:help|assist) (?:me|us) (?:to |with |in )?"
-    r"|(?:i|we)(?:'d| would)? (?:really )?(?:want|need|like|wish|have)(?: (?:you|some|help|advice))*"
-    r" (?:to|with|on) |i (?:have|'ve got|got) (?:a|an|some) |let(?:'s|’s| us) "
+    r"|(?:i|we)(?:'d| would)? (?:really )?(?:want|need|like|wish|have)"
+    r"(?: (?:you|some|help|advice))* (?:to|with|on) |i (?:have|'ve got|got) (?:a|an|some) "
+    r"|let(?:'s|’s| us) "
     r"|is there (?:a|any) (?:\w+ )?way to |(?:what|how) (?:do|can|would|should) (?:i|we) "
     r"|how to |kannst du (?:mir )?(?:bitte )?(?:dabei )?(?:helfen,? )?"
     r"|könntest du (?:mir )?(?:bitte )?|ich (?:möchte|will|brauche) "
     r"|(?:peux|pourrais)-tu (?:m'aider à )?|je (?:veux|voudrais) |puedes (?:ayudarme a )?|quiero "
-    r"|necesito |можешь (?:мне )?(?:помочь )?(?:мне )?|помоги (?:мне )?|你?能(?:不能)?帮我|请(?:帮我)?)",
+    r"|necesito |можешь (?:мне )?(?:помочь )?(?:мне )?|помоги (?:мне )?"
+    r"|你?能(?:不能)?帮我|请(?:帮我)?)",
     re.IGNORECASE,
 )
 # What may not stand at the end.
@@ -51,8 +53,8 @@ FRAGMENT = re.compile(
 )
 # A request that only hands a text over.
 HANDS = re.compile(
-    r"\b(?:following|below|attached|this (?:issue|text|e?mail|article|letter|log|file|document|error"
-    r"|code|page|paper|draft|essay|story|report|challenge|task|problem)"
+    r"\b(?:following|below|attached|this (?:issue|text|e?mail|article|letter|log|file|document"
+    r"|error|code|page|paper|draft|essay|story|report|challenge|task|problem)"
     r"|these (?:files|lines|notes|logs|messages)|here(?:'s| is| are)|folgend\w*|suivant\w*"
     r"|siguiente\w*|seguente)\b|[:：]\W*$",
     re.IGNORECASE,
@@ -63,8 +65,8 @@ DEMONSTRATION = re.compile(
     re.IGNORECASE,
 )
 _ASKED = (
-    r"issue(?: description)?|task|title|subject|problem(?: statement)?|question|request|goal|objective"
-    r"|user request|query|bug|feature(?: request)?"
+    r"issue(?: description)?|task|title|subject|problem(?: statement)?|question|request|goal"
+    r"|objective|user request|query|bug|feature(?: request)?"
 )
 LABEL = re.compile(rf"^(?:#{{1,6}} *)?\**(?:{_ASKED})\**\s?:\**[ \t]*(?=\S|\n)", re.I | re.M)
 TAGGED = re.compile(

@@ -219,7 +219,9 @@ def test_a_short_conversation_is_not_folded(open_page: Callable[..., Page]):
     page.get_by_text("This link names no conversation").wait_for()
 
 
-def test_a_known_conversation_is_renamed_by_keyboard(open_page: Callable[..., Page], served: Served):
+def test_a_known_conversation_is_renamed_by_keyboard(
+    open_page: Callable[..., Page], served: Served
+):
     body = {"messages": wide_history(), "index_only": True}
     told = served.call("POST", "/v1/context_memory", body, user_agent="aider/0.86").json()
     page = open_page(f"/ui/tree#conversation={told['memory']['address']}")

@@ -89,10 +89,11 @@ _PUT_ADDRESSES = """
             max(ordinal) AS ordinal, max(own_title) AS own_title FROM gone_on
     ), ended AS (
         INSERT INTO conversations (
-            tenant, address, used, messages, tokens, first, whole, title, client, project, own_title,
-            ordinal)
+            tenant, address, used, messages, tokens, first, whole, title, client, project,
+            own_title, ordinal)
         SELECT %(number)s, put.address, %(used)s, %(messages)s, %(tokens)s, %(first)s, %(whole)s,
-            coalesce(nullif(%(title)s, ''), title, ''), coalesce(nullif(%(client)s, ''), client, ''),
+            coalesce(nullif(%(title)s, ''), title, ''),
+            coalesce(nullif(%(client)s, ''), client, ''),
             coalesce(nullif(%(project)s, ''), project, ''), coalesce(own_title, ''),
             CASE WHEN %(title)s IN ('', title) THEN coalesce(before.ordinal, 0) ELSE (
                 SELECT coalesce(max(same.ordinal), 0) + 1 FROM conversations AS same

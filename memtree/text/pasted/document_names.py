@@ -6,7 +6,7 @@ by shape: licences by their clauses, mails by their headers, files by the path b
 its columns. What this file does not do: find where a pasted text begins in a message
 (`pasted_documents.py`).
 
-    >>> document_name("Subject: Rent\\nFrom: Max Berger <max@example.org>\\n\\nThe rent goes up.").title
+    >>> document_name("Subject: Rent\\nFrom: Max Berger <max@example.org>\\n\\nThe rent").title
     'mail from Max Berger: Rent'
     >>> document_name("id,name,city\\n1,Ann,Graz\\n2,Bo,Wien\\n3,Cy,Linz").title
     'CSV, 3 rows: id, name, city'
@@ -167,8 +167,9 @@ def _diff(text: str, head: str) -> str:
 
 
 _STAMPED = re.compile(
-    r"\s{0,4}(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d\b|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d"
-    r"|\d{1,3}(?:\.\d{1,3}){3} \S+ \S+ \[|\[?\d\d[/-](?:\d\d|[A-Z][a-z]{2})[/-]\d{2,4}[ :T]\d\d:\d\d"
+    r"\s{0,4}(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d\b"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d{1,3}(?:\.\d{1,3}){3} \S+ \S+ \["
+    r"|\[?\d\d[/-](?:\d\d|[A-Z][a-z]{2})[/-]\d{2,4}[ :T]\d\d:\d\d"
     r"|\[\s{0,6}\d{1,9}\.\d{3,9}\]|\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE|CRITICAL)\b"
     r"|\S{1,40} (?:\| )?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b)"
 )

@@ -31,8 +31,10 @@ _TITLES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("Zlib", r"this software is provided ['\"]as-is['\"], without any express"),
     )
 )
-_GENERAL = re.compile(r"^[ \t]*(\S[^\n]{2,70}\blicen[cs]e(?: agreement)?(?:,? v[\w. ]{1,14})?)[ \t]*$",
-                      re.IGNORECASE | re.MULTILINE)  # fmt: skip
+_GENERAL = re.compile(
+    r"^[ \t]*(\S[^\n]{2,70}\blicen[cs]e(?: agreement)?(?:,? v[\w. ]{1,14})?)[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _FOURTH = "endorse or promote products"
 
 

@@ -1,7 +1,7 @@
 """Where texts of others stand in a message, and what a place in one is called.
 
     >>> text = "What does it say of patents?\\n\\n" + "Apache License Version 2.0\\n" * 9 + (
-    ...     "Permission to distribute, without warranties.\\n\\n3. Grant of Patent License. Each ...")
+    ...     "Permission to distribute, without warranties.\\n\\n3. Grant of Patent License. Each")
     >>> [document] = documents(text)
     >>> document.title, document.place(text, len(text) - 1)
     ('Apache-2.0 licence', 'Apache-2.0 licence, section 3')
@@ -35,11 +35,13 @@ _OPENED = re.compile(
 _PARAGRAPH = re.compile(r"(?:\A|\n[ \t]*\n)(?=[^\n]*\S)")
 _SECTION = re.compile(
     r"^[ \t]{0,8}(?:#{1,6}[ \t]+(?P<title>[^\n]{1,120}?)[ \t#]*"
-    r"|(?:section|article|chapter|part|§|artikel|kapitel)[ \t]{1,3}(?P<named>[\dIVXLC]{1,6}(?:\.\d{1,3}){0,3})\b[^\n]{0,100}"
+    r"|(?:section|article|chapter|part|§|artikel|kapitel)[ \t]{1,3}"
+    r"(?P<named>[\dIVXLC]{1,6}(?:\.\d{1,3}){0,3})\b[^\n]{0,100}"
     r"|(?P<number>\d{1,3}(?:\.\d{1,3}){0,3})[.)]?[ \t]{1,4}[A-ZÄÖÜ][^\n]{2,400}"
     r"|(?P<under>[^\s=~-][^\n]{1,100})\n[=~-]{3,}[ \t]*)$",
     re.MULTILINE | re.IGNORECASE,
 )
+_DIGITS = re.compile(r"\d+")
 _FILE_OF_DIFF = re.compile(
     r"^(?:\+\+\+ (?:b/)?|\*\*\* (?:Update|Add) File: )(\S{1,200})", re.MULTILINE
 )
@@ -70,11 +72,10 @@ class PastedDocument:
         if self.title.startswith("diff"):
             files = _FILE_OF_DIFF.findall(window)
             return "" if not files or files[-1] in self.title else files[-1]
-        last = None
-        for last in _SECTION.finditer(window):
-            pass
-        if last is None:
+        headings = list(_SECTION.finditer(window))
+        if not headings:
             return ""
+        last = headings[-1]
         if number := last["named"] or last["number"]:
             return f"section {number}"
         heading = (last["title"] or last["under"] or "").strip(" *_`:")
@@ -106,7 +107,8 @@ def _fenced(text: str) -> Iterator[PastedDocument]:
         if opening is None:
             opening = match
         elif match["mark"].startswith(opening["mark"]) and not match["info"].strip():
-            above = text[: opening.start()].rstrip()[-300:].rpartition("\n")[2].strip()
+            above = text[max(0, opening.start() - 300) : opening.start()].rstrip()
+            above = above.rpartition("\n")[2].strip()
             info = opening["info"].strip()
             path = next((m["path"] for line in (above, info) if (m := PATH_LINE.match(line))), "")
             if made := _made(text, opening.end() + 1, match.start(), path):
@@ -125,14 +127,21 @@ def _headed(text: str) -> Iterator[PastedDocument]:
 
 def _whole(text: str) -> Iterator[PastedDocument]:
     """A text that reaches from the beginning of a paragraph to the end of the message."""
-    for number, match in enumerate(islice(_PARAGRAPH.finditer(text, 0, _FRONT), _BEGINNINGS)):
-        start = match.end()
-        above = text[:start].rstrip()
+    starts = [match.end() for match in islice(_PARAGRAPH.finditer(text, 0, _FRONT), _BEGINNINGS)]
+    for number, start in enumerate(starts):
         name = document_name(text[start:])
         if name is None or not name.certain or len(text) - start < LEAST:
             continue
+        above = text[:start].rstrip()
         if name.loose and (
             len(text) - start < LONG or (number and not above.endswith((":", "：")))
         ):
             continue
+        if not number and len(starts) > 1 and _is_same(name, document_name(text[starts[1] :])):
+            continue  # what stands first is said of it
         yield PastedDocument(start, len(text), name.title, name.lined)
+
+
+def _is_same(name: DocumentName, other: DocumentName | None) -> bool:
+    """Return True if two names differ in a number at most."""
+    return other is not None and _DIGITS.sub("", name.title) == _DIGITS.sub("", other.title)

@@ -146,5 +146,5 @@ export async function forget({ history, address }) {
 /** Give a known conversation a title of its own. */
 export async function rename(address, title) {
   const path = `/context_memory/conversations/${address}`;
-  await call("PATCH", path, { body: JSON.stringify({ title }), headers: JSON_BODY });
+  await call("PATCH", path, { body: { title } });
 }
