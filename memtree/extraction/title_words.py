@@ -65,7 +65,7 @@ DEMONSTRATION = re.compile(
     re.IGNORECASE,
 )
 _ASKED = (
-    r"issue(?: description)?|task|title|subject|problem(?: statement)?|question|request|goal"
+    r"issue(?: description)?|task|title|problem(?: statement)?|question|request|goal"
     r"|objective|user request|query|bug|feature(?: request)?"
 )
 LABEL = re.compile(rf"^(?:#{{1,6}} *)?\**(?:{_ASKED})\**\s?:\**[ \t]*(?=\S|\n)", re.I | re.M)

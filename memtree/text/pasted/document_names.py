@@ -102,7 +102,8 @@ def _path(text: str, head: str) -> str:
     """The path that stands on the first line, or in the tag around the text."""
     first = head.lstrip().partition("\n")[0][:300].strip()
     if match := PATH_LINE.match(first):
-        return "" if "://" in first else match["path"].replace("\\", "/")
+        section = first[0] == "[" and not first.lower().startswith("[file")
+        return "" if section or "://" in first else match["path"].replace("\\", "/")
     tagged = _TAGGED.match(head.lstrip()) or (
         _TAGGED.search(head[:400]) if head.lstrip()[:1] == "<" else None
     )

@@ -94,7 +94,7 @@ def documents(text: str) -> tuple[PastedDocument, ...]:
 
 
 def _made(text: str, start: int, end: int, path: str = "") -> PastedDocument | None:
-    name = DocumentName(path) if path else document_name(text[start:end])
+    name = DocumentName(path, lined=True) if path else document_name(text[start:end])
     if end - start < LEAST or name is None or not name.certain:
         return None
     return PastedDocument(start, end, name.title, name.lined)
