@@ -35,7 +35,8 @@ _SHARE = 0.6  # of the first lines that have the form of a log
 class DocumentName:
     """`title`: at most `LONGEST` characters. `certain`: the shape shows that it is a document; a
     name made of the first words alone is not. `lined`: a dump or code, whose places are lines.
-    `loose`: prose below a short first line, which may be anybody's own."""
+    `loose`: prose below a heading or a short first line, which may be
+    anybody's own."""
 
     title: str
     certain: bool = True
@@ -50,7 +51,7 @@ def document_name(text: str) -> DocumentName | None:
     for recognise in _RECOGNISERS:
         if name := recognise(text, head):
             lined = recognise in _LINED
-            return DocumentName(shortened(name), lined=lined, loose=recognise is _article)
+            return DocumentName(shortened(name), lined=lined, loose=recognise in _LOOSE)
     first = _first_words(head)
     return DocumentName(shortened(first), certain=False) if first else None
 
@@ -283,6 +284,10 @@ _HEADING = re.compile(r"^#{1,3}[ \t]+(\S[^\n]{0,150}?)[ \t#]*$", re.MULTILINE)
 _UNDERLINED = re.compile(
     r"^(?:[=#*~-]{3,}\n)?([^\s#=][^\n]{1,120})\n[=~*#-]{3,}[ \t]*$", re.MULTILINE
 )
+_HTML_HEADING = re.compile(r"<h1[^<>]{0,200}>(.{1,300}?)</h1>", re.IGNORECASE | re.DOTALL)
+_MARKDOWN = re.compile(r"\]\(https?:|^#{2,4} \S|^`{3}", re.MULTILINE)
+_REMARK = 80  # letters before the first heading, beside badges and links
+_TAG = re.compile(r"<[^<>]{0,400}>|\|[\w-]{1,40}\||https?://\S{1,300}")
 _LINK = re.compile(r"!?\[([^\]\n]{0,80})\]\([^)\n]{0,300}\)|[*_`]{1,3}")
 
 
@@ -301,11 +306,22 @@ def _page(text: str, head: str) -> str:
     return ""
 
 
+def _markdown(text: str, head: str) -> str:
+    """The heading that Markdown begins with; a comment in code has no links and headings below."""
+    begins = head.lstrip()
+    marked = _MARKDOWN.search(text[:HEAD]) is not None
+    return _titled(text, begins) if marked and begins[:1] in "#<![" else ""
+
+
 def _titled(_: str, head: str) -> str:
     """A heading near the beginning, with nothing but badges, links or a remark before it."""
-    for pattern in (_HEADING, _UNDERLINED):
+    for pattern in (_HEADING, _UNDERLINED, _HTML_HEADING):
         for heading in islice(pattern.finditer(head[:1_500]), 3):
-            title = _LINK.sub(lambda match: match[1] or "", heading[1]).strip(" :#")
+            bare = _LINK.sub(lambda match: match[1] or "", heading[1])
+            title = _TAG.sub("", bare).strip(" :#\n")
+            before = _LINK.sub("", _TAG.sub("", head[: heading.start()]))
+            if sum(map(str.isalpha, before)) > _REMARK:
+                break
             told = any(map(str.isalpha, title)) and not _RIGHTS.match(title)
             if told and len(title.split()) < 16:
                 return title
@@ -349,8 +365,10 @@ _RECOGNISERS: tuple[Callable[[str, str], str], ...] = (
     _traceback,
     _page,
     _table,
+    _markdown,
     source_name,
     _titled,
     _article,
 )
+_LOOSE = (_markdown, _titled, _article)
 _LINED = (_path, _json, _log, _traceback, _table, source_name)

@@ -41,6 +41,7 @@ _SECTION = re.compile(
     r"|(?P<under>[^\s=~-][^\n]{1,100})\n[=~-]{3,}[ \t]*)$",
     re.MULTILINE | re.IGNORECASE,
 )
+_HANDS_OVER = ":：?？"  # what a remark ends with before a text of others
 _DIGITS = re.compile(r"\d+")
 _FILE_OF_DIFF = re.compile(
     r"^(?:\+\+\+ (?:b/)?|\*\*\* (?:Update|Add) File: )(\S{1,200})", re.MULTILINE
@@ -89,8 +90,11 @@ def documents(text: str) -> tuple[PastedDocument, ...]:
     """The texts of others in a message, in order; none overlaps another."""
     if len(text) < LEAST:
         return ()
-    found = list(islice(_fenced(text), MOST)) or list(islice(_headed(text), MOST))
-    return tuple(found) or tuple(islice(_whole(text), 1))
+    whole = next(_whole(text), None)
+    parts = list(islice(_fenced(text), MOST)) or list(islice(_headed(text), MOST))
+    if whole and (not parts or (not whole.lined and whole.start < parts[0].start)):
+        return (whole,)  # what it holds, such as code, is a part of it
+    return tuple(parts)
 
 
 def _made(text: str, start: int, end: int, path: str = "") -> PastedDocument | None:
@@ -133,15 +137,20 @@ def _whole(text: str) -> Iterator[PastedDocument]:
         if name is None or not name.certain or len(text) - start < LEAST:
             continue
         above = text[:start].rstrip()
-        if name.loose and (
-            len(text) - start < LONG or (number and not above.endswith((":", "：")))
-        ):
+        # Anybody's own text may begin so: it has to be long, or handed over.
+        handed = number and above[-1:] in _HANDS_OVER
+        if name.loose and not handed and (number or len(text) - start < LONG):
             continue
-        if not number and len(starts) > 1 and _is_same(name, document_name(text[starts[1] :])):
+        rest = starts[1] if not number and len(starts) > 1 else 0
+        if rest and _is_remark(text[:rest].rstrip(), name, text[rest:]):
             continue  # what stands first is said of it
         yield PastedDocument(start, len(text), name.title, name.lined)
 
 
-def _is_same(name: DocumentName, other: DocumentName | None) -> bool:
-    """Return True if two names differ in a number at most."""
-    return other is not None and _DIGITS.sub("", name.title) == _DIGITS.sub("", other.title)
+def _is_remark(first: str, name: DocumentName, rest: str) -> bool:
+    """Return True if a first paragraph hands the rest over, or adds nothing to its name."""
+    other = document_name(rest)
+    if other is None or not other.certain:
+        return False
+    handed = len(first) < LEAST and first[-1:] in _HANDS_OVER
+    return handed or _DIGITS.sub("", name.title) == _DIGITS.sub("", other.title)
