@@ -32,7 +32,8 @@ LICENCE = f"""                  Apache License
     [
         (LICENCE, "Apache-2.0 licence"),
         (
-            "MIT License\n\nCopyright (c) 2026 Ann\n\nPermission is hereby granted, free of charge, to "
+            "MIT License\n\nCopyright (c) 2026 Ann\n\nPermission is hereby granted, free of charge, "
+            "to "
             "any person obtaining a copy",
             "MIT licence",
         ),
@@ -66,7 +67,8 @@ LICENCE = f"""                  Apache License
             "CSV, 3 rows: id, city, inhabitants",
         ),
         (
-            "diff --git a/src/pier.py b/src/pier.py\n--- a/src/pier.py\n+++ b/src/pier.py\n@@ -1 +1 @@\n-a\n+b\n"
+            "diff --git a/src/pier.py b/src/pier.py\n--- a/src/pier.py\n+++ b/src/pier.py\n"
+            "@@ -1 +1 @@\n-a\n+b\n"
             "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n",
             "diff of src/pier.py and 1 more",
         ),
@@ -79,7 +81,8 @@ LICENCE = f"""                  Apache License
             "Python code: Pier, build",
         ),
         (
-            "/* Copyright 2026 Ann. SPDX-License-Identifier: MIT */\n#include <tide.h>\n#define HIGH 3\n"
+            "/* Copyright 2026 Ann. SPDX-License-Identifier: MIT */\n#include <tide.h>\n"
+            "#define HIGH 3\n"
             "int main(void) {\n",
             "C code: HIGH, main",
         ),
