@@ -145,7 +145,7 @@ def _request(text: str) -> str:
     in words that tell something."""
     others = others_words(text)
     own = list(islice(_clauses_of(text, outside([Span(0, len(text))], others)), _CLAUSES))
-    if own and DEMONSTRATION.match(own[0]):
+    if DEMONSTRATION.match(text.lstrip()[:200]):
         return ""
     handing = next((clause for clause in own if HANDS.search(clause)), "")
     if handing and (named := next(filter(None, map(NAMED.search, own)), None)):
@@ -210,7 +210,7 @@ def _best(clauses: Iterable[str]) -> tuple[str, float]:
             if not phrase:
                 continue
             worth = min(len(set(telling_words(phrase))), 3) - 0.3 * number - 0.2 * place
-            worth += 1.0 * asks(piece) - 1.5 * (is_hollow(phrase) or leans(phrase))
+            worth += 1.5 * asks(piece) - 1.5 * is_hollow(phrase) - 2.5 * leans(phrase)
             worth -= 1.5 * bool(AGE.search(piece)) + 1.0 * bool(SELF.match(piece))
             worth -= 1.5 * bool(place and FRAGMENT.match(piece))
             if worth > most:

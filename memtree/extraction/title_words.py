@@ -74,7 +74,7 @@ TAGGED = re.compile(
 )
 # 'a cryptography problem named "Eps"'
 NAMED = re.compile(
-    r"((?:[\w-]{2,30} ){0,2})(?:named|called|titled) [\"“'`]([^\"”'`\n]{2,50})[\"”'`]"
+    r"((?:(?!an? |the )[\w-]{2,30} ){0,3})(?:named|called|titled) [\"“'`]([^\"”'`\n]{2,50})[\"”'`]"
 )
 VERB = re.compile(
     r"(?:please |now |can you |could you )*(translate|summari[sz]e|review|proofread|explain|rewrite"

@@ -32,8 +32,8 @@ LICENCE = f"""                  Apache License
     [
         (LICENCE, "Apache-2.0 licence"),
         (
-            "MIT License\n\nCopyright (c) 2026 Ann\n\nPermission is hereby granted, free of charge, "
-            "to "
+            "MIT License\n\nCopyright (c) 2026 Ann\n\nPermission is hereby granted, "
+            "free of charge, to "
             "any person obtaining a copy",
             "MIT licence",
         ),
