@@ -141,9 +141,10 @@ def of_packages() -> Iterator[Document]:
     """Yield what the packages of this environment bring along."""
     seen: dict[str, int] = {}
     for distribution in metadata.distributions():
-        told = distribution.metadata.get("License-Expression") or ""
-        readme = distribution.metadata.get_payload()
-        if isinstance(readme, str) and re.search(r"^#{1,2} \S|^\S.*\n[=-]{4,}$", readme, re.M):
+        head, _, readme = (distribution.read_text("METADATA") or "").partition("\n\n")
+        expression = re.search(r"^License-Expression: (\S+)$", head, re.MULTILINE)
+        told = expression[1] if expression else ""
+        if re.search(r"^#{1,2} \S|^\S.*\n[=-]{4,}$", readme, re.M):
             yield Document("readme", readme[:MOST_CHARS])
         for file in distribution.files or ():
             licence = re.match(r"(?:LICEN[CS]E|COPYING)", file.name) is not None

@@ -112,9 +112,10 @@ def _with_turns(
 
 def _unpacked(address: bytes, packed: bytes) -> tuple[ConversationRow, bytes]:
     used, *parts, data = packed.split(b" ", 10)
-    *numbers, ordinal = map(int, parts[:5])
-    *texts, own_title = (bytes.fromhex(text.decode()).decode() for text in parts[5:])
-    return ConversationRow(address, float(used), *numbers, *texts, ordinal, own_title), data
+    messages, tokens, first, whole, ordinal = map(int, parts[:5])
+    title, client, project, own = (bytes.fromhex(text.decode()).decode() for text in parts[5:])
+    numbers = (float(used), messages, tokens, first, whole)
+    return ConversationRow(address, *numbers, title, client, project, ordinal, own), data
 
 
 def rename(db: sqlite3.Connection, tenant: str, address: bytes, title: str, now: float) -> int:

@@ -48,6 +48,7 @@ _TITLE: Json = {
     "minLength": 1,
     "maxLength": LONGEST,
 }
+_RENAMING = {"rename": {"summary": "A title of its own", "value": {"title": "The tea bar"}}}
 SCHEMAS: dict[str, Json] = {
     "Conversation": object_of(
         {
@@ -181,7 +182,7 @@ def paths(settings: Settings) -> dict[str, Json]:
                     **failures.of(settings, 400, 404, 413, 415, *KNOWN),
                 },
                 parameters=[_NAMED],
-                requestBody={"required": True, "content": content(schema("ConversationTitle"))},
+                requestBody={"required": True, "content": content(schema("ConversationTitle"), examples=_RENAMING)},
             )
         },
         f"{_ROOT}/{{{ADDRESS}}}/tree": {
