@@ -182,7 +182,10 @@ def paths(settings: Settings) -> dict[str, Json]:
                     **failures.of(settings, 400, 404, 413, 415, *KNOWN),
                 },
                 parameters=[_NAMED],
-                requestBody={"required": True, "content": content(schema("ConversationTitle"), examples=_RENAMING)},
+                requestBody={
+                    "required": True,
+                    "content": content(schema("ConversationTitle"), examples=_RENAMING),
+                },
             )
         },
         f"{_ROOT}/{{{ADDRESS}}}/tree": {
