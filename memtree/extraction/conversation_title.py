@@ -47,6 +47,7 @@ from memtree.text.spans import Span, outside
 
 LONGEST = 60  # characters of a title
 MESSAGES, READ = 40, 6_000  # messages and characters of each that are read
+IN_ALL = 60_000  # characters that are read
 _TALK, _TURNS = 0.6, 12  # share of the first messages that begin with a name: people talk
 _THEMES = 4  # words that come back in a talk
 _CLAUSES, _PIECES = 12, 8  # clauses of a message, and pieces of a clause, that are compared
@@ -57,6 +58,7 @@ _MARKUP = re.compile(r"^[\s>#*_`~=|•-]+|[*`]{1,3}(?=[\w\"'])|(?<=[\w.!?\"'])[*
 _PREFIX = re.compile(r"^(?:#### ?|> ?)")
 _COMMAND = re.compile(r"^/[a-z][\w-]*(?:\s+|$)")
 _MARKS = " \t,;:.-–—*|>#。；：、，？！\"“”«»`'"
+_ENDLESS = re.compile(r"[^\s，。；：！？、]{120,}")
 _CODE = re.compile(r"[{}();=<>\\[\]|]")
 _QUESTION = re.compile(
     r"(?:who|what|which|where|when|why|how|is|are|can|does|do|will|would|should|wer|was|wie|warum"
@@ -69,7 +71,7 @@ def title(turns: Iterable[tuple[str, str]]) -> str:
     """The title, of at most `LONGEST` characters, without secrets; empty where the beginning has
     no words that tell something. `turns`: (role, text) of the messages in order, without what
     clients put in."""
-    beginning = [(role, _unprefixed(text[:READ])) for role, text in islice(turns, MESSAGES)]
+    beginning = list(_beginning(turns))
     if speakers := _speakers(beginning):
         return _finished(_talk(speakers, beginning))
     asked = [text for role, text in beginning if role == "user"]
@@ -81,6 +83,15 @@ def title(turns: Iterable[tuple[str, str]]) -> str:
     told = next((line for line, worth in answers if worth >= _GOOD), "")
     short = (" ".join(text.split()) for text in asked)
     return _finished(told or next((line for line in short if 0 < len(line) <= LONGEST), ""))
+
+
+def _beginning(turns: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The first messages, without endless words, which take long to look at and say nothing."""
+    room = IN_ALL
+    for role, text in islice(turns, MESSAGES):
+        read = _ENDLESS.sub(" ", _unprefixed(text[: min(READ, room)]))
+        room -= len(read)
+        yield role, read
 
 
 def _finished(line: str) -> str:
