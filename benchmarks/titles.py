@@ -1,7 +1,7 @@
 """The titles of a hundred conversations, printed for a reader, and what can be judged by rule.
 
-A title is the line of the tree's root, as the list of conversations has it. All conversations are
-of one tenant, in which titles have to be distinct. Only stage 1 runs.
+Titles are those of the list of conversations, all of one tenant, in which they have to be distinct.
+Only stage 1 runs. The names of pasted documents (`documents.py`) are judged beside them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from benchmarks import multilingual, stories
+from benchmarks import documents, multilingual, stories
 from benchmarks.data import BEAM_SIZES, Conversation, Data
 from benchmarks.report import Row
 from benchmarks.subject import Bench, Subject, open_subject
@@ -37,13 +37,13 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
             answer = await subject.runtime.memory.index(ask)
             names[answer.address] = talk.id
         titles = await _listed(subject)
-    for address, name in names.items():
-        print(f"{name[-40:]:<40} {titles.get(address) or '(none)'}")
-    return rows([titles.get(address, "") for address in names]), []
+    for address, title in titles.items():
+        print(f"{names.get(address, '')[-40:]:<40} {title or '(none)'}")
+    return [*rows(list(titles.values())), *documents.rows()], []
 
 
 async def _listed(subject: Subject) -> dict[bytes, str]:
-    """Return the title of each conversation that has one, by address."""
+    """Return the titles of all conversations, by address; what is too short for a tree is none."""
     page = await subject.runtime.memory.conversations.page(TENANT, COUNT)
     return {talk.address: talk.title for talk in page.conversations}
 

@@ -15,10 +15,9 @@ _THOUSANDTHS = {
     "read_histories": 40,
     "known_bodies": 30,
     "nodes": 290,
-    "corpora": 325,
+    "corpora": 330,
     "texts": 15,
     "passed": 10,
-    "titles": 5,
     "message_translations": 80,
     "response_translations": 80,
     "vectors": 30,
@@ -36,7 +35,7 @@ class CacheLimits:
     `message_infos`: what is known of posted messages. `read_histories`: addresses, rounds and
     totals of posted histories. `known_bodies`: digests of posted bodies. `nodes`: of trees.
     `corpora`: their passages with vectors, ready to rank. `texts`: rendered memory messages.
-    `passed`: which histories went whole. `titles`: of conversations.
+    `passed`: which histories went whole.
     `message_translations`, `response_translations`: posted items of the two APIs as chat messages.
     `vectors`: of passages that were embedded lately. `queries`: vectors of questions.
     `read_messages`, `read_infos`: which messages were read for memories, and what is
@@ -50,7 +49,6 @@ class CacheLimits:
     corpora: int
     texts: int
     passed: int
-    titles: int
     message_translations: int
     response_translations: int
     vectors: int

@@ -1,5 +1,5 @@
 """What a process keeps between requests, so that each costs only what is new in it: nodes,
-corpora, titles, and which histories went whole.
+corpora, and which histories went whole.
 
 Nothing here is needed for an answer: all of it is read or built again from the store.
 """
@@ -11,7 +11,6 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from sys import getsizeof
 from weakref import WeakKeyDictionary
 
 from memtree.bounded import SizedRows
@@ -236,45 +235,6 @@ async def _extend(corpus: Corpus, tree: KnownTree) -> None:
         corpus.extend(nodes, places)
 
 
-Tops = tuple[bytes, ...]  # the nodes of a frontier
-Versions = tuple[int, ...]  # of the summaries of top nodes, in their order
-
-
-class TitleCache:
-    """Titles of trees, by their top nodes and the versions of these summaries; the least recently
-    used go first. One takes a millisecond to make."""
-
-    def __init__(self, most: int = CacheLimits.of().titles) -> None:
-        """`most`: bytes."""
-        self._titles: SizedRows[tuple[str, Tops], tuple[Versions, str]] = SizedRows(
-            most, _title_bytes
-        )
-
-    @property
-    def nbytes(self) -> int:
-        return self._titles.nbytes
-
-    def get(self, tenant: str, tops: Tops, versions: Versions) -> str | None:
-        kept, title = self._titles.get((tenant, tops)) or ((), None)
-        return title if kept == versions else None
-
-    def add(self, tenant: str, tops: Tops, versions: Versions, title: str) -> None:
-        self._titles.put((tenant, tops), (versions, title))
-
-    @property
-    def tenants(self) -> set[str]:
-        """Tenants of whom a title is cached."""
-        return {tenant for tenant, _ in self._titles}
-
-    def forget(self, tenant: str | None) -> None:
-        """None: all of them."""
-        self._titles.drop_where(lambda key, _: tenant in (None, key[0]))
-
-
-def _title_bytes(key: tuple[str, Tops], value: tuple[Versions, str]) -> int:
-    return ROW_BYTES + (ADDRESS_BYTES + 8) * len(key[1]) + getsizeof(value[1])
-
-
 class PassedHistories:
     """Addresses of histories that went whole, by their tenant; the oldest go first."""
 
@@ -306,7 +266,6 @@ class TreeCaches:
     nodes: NodeCache = field(default_factory=NodeCache)
     corpora: CorpusCache = field(default_factory=CorpusCache)
     passed: PassedHistories = field(default_factory=PassedHistories)
-    titles: TitleCache = field(default_factory=TitleCache)
     texts: RenderedTexts = field(default_factory=RenderedTexts)
 
     @classmethod
@@ -315,6 +274,5 @@ class TreeCaches:
             NodeCache(limits.nodes),
             CorpusCache(limits.corpora),
             PassedHistories(limits.passed),
-            TitleCache(limits.titles),
             RenderedTexts(limits.texts),
         )

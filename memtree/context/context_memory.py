@@ -100,9 +100,7 @@ class ContextMemory:
         self._retriever = Retriever(self._indexing, embedder)
         self._fresh = FreshAnswers(self._indexing, self._retriever)
         self._epochs = EpochAnswers(store, clock, self._indexing, self._retriever)
-        self.conversations = KnownConversations(
-            store, clock, self._indexing.generation, caches.titles
-        )
+        self.conversations = KnownConversations(store, clock)
 
     async def compress(self, ask: CompressRequest) -> Answer:
         """What is sent instead of the posted messages. Raises `BadRequest` (unreadable history)
@@ -126,7 +124,7 @@ class ContextMemory:
         ask = ask.priced(posted)
         limits = ask.limits
         fixed = fixed_tokens(posted, ask)
-        indexed = IndexRequest(posted, ask.expiration_days, generation)
+        indexed = IndexRequest(posted, ask.expiration_days, generation, client=ask.client)
         admitted = packing.admit(posted, limits, fixed)
         if isinstance(admitted, packing.Refuse):
             raise ContextOverflow(ask.window, admitted.tokens + ask.reserve, ask.reserve)
@@ -205,7 +203,7 @@ class ContextMemory:
             return None
         ask = ask.priced(posted)
         generation = self._indexing.generation(ask.tenant)
-        indexed = IndexRequest(posted, ask.expiration_days, generation)
+        indexed = IndexRequest(posted, ask.expiration_days, generation, client=ask.client)
         try:
             result = await self._epochs.standing(indexed, ask, ask.limits)
         except Unavailable as error:
@@ -220,7 +218,7 @@ class ContextMemory:
         generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
         index = await self._indexing.prepare(
-            IndexRequest(posted, ask.expiration_days, generation, ask.patience, backfill=True)
+            IndexRequest(posted, ask.expiration_days, generation, ask.patience, True, ask.client)
         )
         answer = replace(passed(posted, ask, index.state()), items=(), sent_tokens=0)
         return with_index(answer, index)
@@ -297,7 +295,6 @@ class ContextMemory:
     def forgotten(self, tenant: str | None) -> None:
         """Another process deleted something of this tenant (None: of some, it is not known whom):
         nothing of it is at hand any more, and requests under way keep nothing."""
-        self.conversations.forget(tenant)
         if tenant is None:
             self._indexing.forget_all()
         else:
@@ -312,8 +309,7 @@ class ContextMemory:
     @property
     def cached_tenants(self) -> set[str]:
         """Tenants of whose trees something is cached in this process: of a deleted one, nothing."""
-        cached = self._indexing.cached_tenants | self.conversations.cached_tenants
-        return cached | self._read.tenants
+        return self._indexing.cached_tenants | self._read.tenants
 
     async def sweep(self) -> Receipt:
         """Forget what has expired. Raises store errors."""
@@ -339,7 +335,6 @@ class ContextMemory:
             jobs += await self._summaries.forget(tenant, gone)
         receipt = await self._store.forget(tenant, addresses)
         self._indexing.drop(tenant)  # what a request read in between
-        self.conversations.forget(tenant)
         await self._peers.forgotten(tenant)
         self._forget_texts(tenant)
         return receipt._replace(jobs=jobs)
@@ -356,5 +351,7 @@ class ContextMemory:
     async def _newest(self, ask: CompressRequest) -> tuple[History, IndexState]:
         generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
-        index = await self._indexing.prepare(IndexRequest(posted, ask.expiration_days, generation))
+        index = await self._indexing.prepare(
+            IndexRequest(posted, ask.expiration_days, generation, client=ask.client)
+        )
         return posted, await self._indexing.newest(posted, index)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from weakref import WeakValueDictionary
 
 from memtree import tracing
@@ -20,7 +21,7 @@ from memtree.conversation.history import History
 from memtree.days import DAY
 from memtree.errors import NodesGone, Unavailable
 from memtree.ports.clock import Clock
-from memtree.ports.conversations import end_of
+from memtree.ports.conversations import HistoryEnd
 from memtree.ports.store import IndexBatch, TreeStore
 from memtree.tree.growth import GrownTree
 from memtree.tree.node import Node
@@ -38,16 +39,16 @@ class GrowthCommits:
         expires: float,
         stored: int,
         *,
-        used: float,
+        end: Callable[[int], HistoryEnd],
         wanted: Callable[[], bool],
         made: Callable[[Sequence[Node]], None],
     ) -> None:
-        """`expires`, `used`: unix seconds, the latter of the request; `stored`: messages of the
-        prefix that is stored already;
+        """`expires`: unix seconds; `stored`: messages of the prefix that is stored already; `end`:
+        what is told of the first so many messages;
         `wanted`: False once something of the tenant was deleted, and then nothing is stored;
         `made`: told of the nodes of a part before its end."""
         self._store, self._posted, self._expires = store, posted, expires
-        self._used, self._wanted, self._made = used, wanted, made
+        self._end, self._wanted, self._made = end, wanted, made
         self._lock = asyncio.Lock()
         self.stored = stored
 
@@ -76,7 +77,7 @@ class GrowthCommits:
                 thinned(frontiers, last),
                 self._expires,
                 addresses[self.stored] if self.stored else b"",
-                end_of(self._posted, last, self._used),
+                await asyncio.to_thread(self._end, last),
             )
             try:
                 with tracing.step("write"):
@@ -117,7 +118,7 @@ class SharedCommits:
                 request.posted,
                 self._clock.now() + request.days * DAY,
                 stored,
-                used=self._clock.now(),
+                end=partial(request.end, used=self._clock.now()),
                 wanted=lambda: request.generation == self._generations.of(tenant),
                 made=lambda nodes: self._made(tenant, nodes),
             )

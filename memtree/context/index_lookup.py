@@ -14,7 +14,6 @@ from memtree.context.prefix_lookup import CoveredPrefix, covering, former_coveri
 from memtree.days import DAY
 from memtree.errors import NodesGone, Unavailable
 from memtree.ports.clock import Clock
-from memtree.ports.conversations import end_of
 from memtree.ports.store import IndexBatch, TreeStore
 from memtree.tree.node import Node
 
@@ -67,7 +66,7 @@ class IndexLookup:
         covered, previous = former
         expires = self._clock.now() + request.days * DAY
         frontiers = {request.posted.addresses[covered.length]: covered.frontier}
-        end = end_of(request.posted, covered.length, self._clock.now())
+        end = request.end(covered.length, self._clock.now())
         try:
             await self._store.commit(
                 request.tenant, IndexBatch((), frontiers, expires, previous, end)

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from memtree.conversation.history import History
+from memtree.conversation.project import project_of
+from memtree.extraction.conversation_title import MESSAGES, READ, title
+from memtree.ports.conversations import HistoryEnd
 
 # Seconds for stage 1 where the history fits the model without a tree, so that nobody must wait
 BUILD_PATIENCE = 20.0
 LONG_PATIENCE = 600.0  # where nobody waits for it
+SURROUNDINGS = 4  # system messages, and first messages, in which a client may name the directory
 
 
 @dataclass(frozen=True, slots=True)
 class IndexRequest:
     """`days`: how long the index is to be kept from now on. `generation`: of the tenant's deletions
     when the request began. `patience`: seconds for stage 1. `backfill`: nobody talks in this
-    history now, so stages 2 and 3 do others first."""
+    history now, so stages 2 and 3 do others first. `client`: the program that posted it."""
 
     posted: History
     days: int
     generation: int
     patience: float = BUILD_PATIENCE
     backfill: bool = False
+    client: str = ""
 
     @property
     def tenant(self) -> str:
@@ -31,3 +38,33 @@ class IndexRequest:
     def conversation(self) -> tuple[str, bytes]:
         """What its requests have in common: the tenant and the address of the first message."""
         return self.posted.tenant, self.posted.addresses[1]
+
+    def end(self, length: int, used: float) -> HistoryEnd:
+        """What is told of the first `length` messages; `used`: unix seconds of their last request.
+        Reads the beginning of the conversation, which takes milliseconds."""
+        posted = self.posted
+        return HistoryEnd(
+            used,
+            length,
+            posted.size(0, length),
+            posted.posted[0],
+            length == len(posted),
+            title(self._turns()),
+            self.client,
+            project_of(self._surroundings()),
+        )
+
+    def _turns(self) -> Iterator[tuple[str, str]]:
+        """Roles and texts of the first messages; what a client says for the user is none of his."""
+        posted = self.posted
+        for index in range(min(len(posted), MESSAGES)):
+            role = posted.facts[index].role
+            said = role != "user" or posted.asks(index)
+            yield role if said else "client", posted.view(index).text[:READ]
+
+    def _surroundings(self) -> Iterator[str]:
+        """Texts in which a client names the directory."""
+        yield from (message.words for _, message in islice(self.posted.system, SURROUNDINGS))
+        for index, info in enumerate(self.posted.facts[:SURROUNDINGS]):
+            if info.role == "user":
+                yield self.posted.messages[index].words

@@ -25,6 +25,7 @@ class CompressRequest:
     `patience`: seconds that may be spent on a tree without which the history does not fit.
     `whole`: a side request, sent as it is where it fits. `alternate`: no user message right behind
     the memory message. `keep_first`: the first message goes whole and first where it is short.
+    `client`: the program that asks, in short, "" where that is not known.
     `markers`: cache markers in what is sent beside the messages (tools). `memories`: shown beside
     what is folded; where nothing is, they are the caller's to place. `dialect`: the wire dialect
     that answers are sent in, "" for chats; an epoch never goes on in another one.
@@ -48,6 +49,7 @@ class CompressRequest:
     markers: int = 0
     memories: InjectedMemories | None = None
     dialect: str = ""
+    client: str = ""
 
     def priced(self, posted: History) -> CompressRequest:
         """The same with the prices that its own cache markers ask for; those of chats are sent to

@@ -30,6 +30,7 @@ from memtree.conversation.media.parts import REASONING_PARTS
 from memtree.conversation.validation import RESULT_ROLES, ROLES, SYSTEM_ROLES, TEXT_PARTS, check
 from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile
 from memtree.errors import BadRequest
+from memtree.text.pasted.pasted_documents import PastedDocument, documents
 
 __all__ = [
     "MESSAGE_OVERHEAD",
@@ -96,6 +97,7 @@ class Message:
 
     __slots__ = (
         "_calls",
+        "_documents",
         "_fields",
         "_segments",
         "_text",
@@ -122,6 +124,7 @@ class Message:
         self._text: str | None = None
         self._segments: tuple[Segment, ...] = ()
         self._calls: tuple[ToolCall, ...] | None = None
+        self._documents: tuple[PastedDocument, ...] | None = None
         self._viewed: tuple[Volatile, tuple[_Piece, ...], str] | None = None
 
     @classmethod
@@ -213,6 +216,16 @@ class Message:
                 cuts = ()
             self._viewed = volatile, *_pieces(self, cuts)
         return View(self, *self._viewed[1:])  # not kept: the two would hold each other
+
+    def document_at(self, start: int, end: int, volatile: Volatile) -> PastedDocument | None:
+        """The first text of others that a stretch of a user's message touches; None where it is
+        the user's own. `start`, `end`: in the text of the view."""
+        if self.role != "user":
+            return None
+        if self._documents is None:
+            self._documents = documents(self.view(volatile).text)
+        touched = (each for each in self._documents if each.start < end and start < each.end)
+        return next(touched, None)
 
 
 @dataclass(frozen=True, slots=True)

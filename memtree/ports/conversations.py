@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from memtree.budget.epoch import EpochTurn
-from memtree.conversation.history import History
 from memtree.tree.node import Frontier
 
 
@@ -21,7 +20,9 @@ class HistoryEnd:
 
     `used`: unix seconds of the last request for it. `messages`, `tokens`: of all of it, 0 where
     that is not known. `first`: how many messages were posted before its first one; they are system
-    messages. `whole`: False where more was posted behind it, which is not indexed yet.
+    messages. `whole`: False where more was posted behind it, which is not indexed yet. `title`,
+    `client`, `project`: of at most 60 characters, empty where that is not known; an empty one
+    leaves what is stored of the conversation as it is.
     """
 
     used: float = 0.0
@@ -29,14 +30,12 @@ class HistoryEnd:
     tokens: int = 0
     first: int = 0
     whole: bool = True
+    title: str = ""
+    client: str = ""
+    project: str = ""
 
 
 NOT_TOLD = HistoryEnd()
-
-
-def end_of(posted: History, length: int, used: float) -> HistoryEnd:
-    """Of the first `length` messages of a posted history; `used`: unix seconds."""
-    return HistoryEnd(used, length, posted.size(0, length), posted.posted[0], length == len(posted))
 
 
 class ConversationPlace(NamedTuple):
@@ -47,12 +46,16 @@ class ConversationPlace(NamedTuple):
 
 
 class StoredConversation(NamedTuple):
-    """`turn`: the newest one at the address, None where there is none."""
+    """`turn`: the newest one at the address, None where there is none. `own_title`: the one that
+    somebody typed, else empty. `ordinal`: of the conversation among those of its tenant with the
+    same `end.title`, from 1; 0 where it has none."""
 
     address: bytes
     end: HistoryEnd
     frontier: Frontier
     turn: EpochTurn | None
+    own_title: str = ""
+    ordinal: int = 0
 
     @property
     def place(self) -> ConversationPlace:
@@ -74,6 +77,11 @@ class ConversationStore(Protocol):
     ) -> StoredConversation | None:
         """The same of one known address, which others may go on from: of such a one no more is
         known than its frontier and its turn."""
+        ...
+
+    async def rename(self, tenant: str, address: bytes, title: str, now: float) -> int:
+        """Give the conversations that end at an address or go on from it a title of their own, and
+        return how many there are. It stays while a conversation grows, and goes with it."""
         ...
 
 

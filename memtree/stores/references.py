@@ -62,9 +62,11 @@ def superseded(stored: Iterable[Version], kept: set[Version]) -> set[Version]:
     return every - kept - set(newest.items())
 
 
-def gone_on_from(rows: Sequence[AddressRow], known: Collection[bytes]) -> set[bytes]:
-    """Known addresses that new ones among these rows go on from: they end no conversation."""
-    return {row.previous for row in rows if row.address not in known and row.previous in known}
+def gone_on_from(rows: Sequence[AddressRow], known: Collection[bytes]) -> list[bytes]:
+    """Known addresses that new ones among these rows go on from, in the order of the chain: they
+    end no conversation."""
+    new = (row.previous for row in rows if row.address not in known and row.previous in known)
+    return list(dict.fromkeys(new))
 
 
 def left_at_ends(
@@ -80,12 +82,28 @@ def left_at_ends(
     for row in sorted(ended, key=lambda row: (row.used, row.address)):
         address = _nearest(row.address, previous, gone, found)
         if address:
-            rows[address] = ConversationRow(address, row.used, first=row.first)
+            rows[address] = row._replace(address=address, messages=0, tokens=0, whole=1)
     if rows:
         links = {**previous, **relinked(previous, gone)}
         for address in previous.keys() - gone:
             rows.pop(links[address], None)
     return list(rows.values())
+
+
+def ends_behind(
+    address: bytes, previous: Mapping[bytes, bytes], ends: Iterable[bytes]
+) -> list[bytes]:
+    """Those of the `ends` of conversations that are the address or go on from it. `previous`: of
+    all addresses."""
+    behind = {address: True}  # an address -> whether it goes on from the one that is looked for
+    for end in ends:
+        passed, at = [], end
+        while at and at not in behind:
+            behind[at] = False  # a chain that meets itself ends
+            passed.append(at)
+            at = previous.get(at, b"")
+        behind.update(dict.fromkeys(passed, bool(at) and behind[at]))
+    return [end for end in ends if behind[end]]
 
 
 def relinked(previous: Mapping[bytes, bytes], gone: set[bytes]) -> dict[bytes, bytes]:

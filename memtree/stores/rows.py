@@ -100,7 +100,8 @@ class RecipeRow(NamedTuple):
 
 
 class ConversationRow(NamedTuple):
-    """An address that no other goes on from, and its `HistoryEnd`; `whole`: 1 or 0."""
+    """An address that no other goes on from, and its `HistoryEnd`; `whole`: 1 or 0. `ordinal` and
+    `own_title`: as `StoredConversation` has them."""
 
     address: bytes
     used: float
@@ -108,10 +109,25 @@ class ConversationRow(NamedTuple):
     tokens: int = 0
     first: int = 0
     whole: int = 1
+    title: str = ""
+    client: str = ""
+    project: str = ""
+    ordinal: int = 0
+    own_title: str = ""
 
     @property
     def end(self) -> HistoryEnd:
-        return HistoryEnd(self.used, self.messages, self.tokens, self.first, bool(self.whole))
+        return HistoryEnd(*self[1:5], bool(self.whole), self.title, self.client, self.project)
+
+    def grown_from(self, before: ConversationRow) -> ConversationRow:
+        """The row with what it does not say itself, as the row that it replaces has it."""
+        return self._replace(
+            title=self.title or before.title,
+            client=self.client or before.client,
+            project=self.project or before.project,
+            ordinal=before.ordinal if self.title in ("", before.title) else 0,
+            own_title=before.own_title,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +185,10 @@ def address_rows(
 
 
 def conversation_row(address: bytes, end: HistoryEnd) -> ConversationRow:
-    return ConversationRow(address, end.used, end.messages, end.tokens, end.first, int(end.whole))
+    told = (end.title, end.client, end.project)
+    return ConversationRow(
+        address, end.used, end.messages, end.tokens, end.first, int(end.whole), *told
+    )
 
 
 def summary_rows(summaries: Mapping[bytes, Summary]) -> list[SummaryRow]:

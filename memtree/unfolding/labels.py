@@ -2,7 +2,8 @@
 
     ¶3669 user
     ¶3670 tool, read_file src/app.py, 2026-03-01; newest version up to 3702; same text: 12, 45 ...
-    ¶3671-3674 Vanessa:
+    ¶3671 user, Apache-2.0 licence, section 3
+    ¶3672-3674 Vanessa:
 
 The last form stands on the line of the text that it names: messages that begin with their speaker's
 name need nothing but their number.
@@ -18,11 +19,13 @@ import msgspec
 from memtree.conversation.history import History
 from memtree.conversation.media.placeholders import placeholders
 from memtree.conversation.message import RESULT_ROLES, Message, ToolCall
+from memtree.tree.node import NodePlace
 from memtree.unfolding.own_lines import MARK, without_tags
 from memtree.unfolding.plan import ExcerptNote, TextSpan
 
 MOST_NUMBERS = 8  # of messages that say the same; more are counted
 ARGUMENT = 60  # characters of a call's main argument
+DOCUMENT = 100  # characters of what a pasted text is called, and the place in it
 _READ = 4_000  # characters of a call's arguments that are looked at
 _CALLS = 3  # calls of one message that a label names
 _SWITCH = 8  # characters of a text among a call's arguments that says no more than yes or no
@@ -50,11 +53,38 @@ def label(
     where the beginning of the message is left out (`cut`)."""
     message = spans[0].message
     said = [f"{numbered(message, last, history)} {_who(message, spans, history)}"]
+    span = spans[0].start, spans[0].end
+    if message == last and (place := document_place(message, span, history, whole=False)):
+        said.append(place)
     if media := placeholders(history.messages[message]):
         said.append("with " + " ".join(media))
     if day:
         said.append(day)
     return f"{', '.join(said)}{_noted(note, history)}{' ...' * cut}"
+
+
+def document_place(message: int, span: tuple[int, int], history: History, *, whole: bool) -> str:
+    """What the text of others is called that a span touches, with its section or line where the
+    span begins in it; empty for the user's own words. `whole`: its title alone."""
+    posted = history.messages[message]
+    document = posted.document_at(*span, history.volatile)
+    if document is None:
+        return ""
+    inside = not whole and span[0] > document.start
+    place = document.place(history.view(message).text, span[0]) if inside else document.title
+    return shown_line(place, DOCUMENT)
+
+
+def with_document(text: str, place: NodePlace, history: History, *, whole: bool) -> str:
+    """A summary's line behind the name of the text of others that it is about; unchanged where its
+    node holds anything else."""
+    if not text or place.first != place.last:
+        return text
+    span = place.start, place.tail or len(history.view(place.first).text)
+    title = document_place(place.first, span, history, whole=True)
+    if not title or title.partition(" ")[0].rstrip(",:").lower() in text.lower():
+        return text
+    return f"{document_place(place.first, span, history, whole=whole)}: {text}"
 
 
 def named_label(first: int, last: int, history: History, day: str) -> str:

@@ -30,7 +30,7 @@ from memtree.extraction.topics import root_summary, topic
 from memtree.ranking.speakers import speaker
 from memtree.text import tokens
 from memtree.tree.node import Node, NodePlace, Summary
-from memtree.unfolding.labels import NO_NOTE, label, named_label, numbered
+from memtree.unfolding.labels import NO_NOTE, label, named_label, numbered, with_document
 from memtree.unfolding.own_lines import MARK, RULES, without_tags
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan, merge
 from memtree.unfolding.quotes import is_left_out, quoted
@@ -318,6 +318,7 @@ def outline_line(shown: OutlineNode, node: Node, history: History, days: str = "
     else:
         text = summary.headline
     text = " ".join(text.split())  # a model's summary may have several lines
+    text = with_document(text, shown.place, history, whole=bool(node.level or shown.brief))
     last = max(shown.place.first, min(shown.place.last, len(history) - 1))
     where = numbered(shown.place.first, last, history)
     said = f"{days}: {text}" if days and text else days or text

@@ -217,3 +217,38 @@ def test_a_short_conversation_is_not_folded(open_page: Callable[..., Page]):
     pages.at_each_size(page)
     page.evaluate("location.hash = '#conversation=abc'")
     page.get_by_text("This link names no conversation").wait_for()
+
+
+def test_a_known_conversation_is_renamed_by_keyboard(
+    open_page: Callable[..., Page], served: Served
+):
+    body = {"messages": wide_history(), "index_only": True}
+    told = served.call("POST", "/v1/context_memory", body, user_agent="aider/0.86").json()
+    page = open_page(f"/ui/tree#conversation={told['memory']['address']}")
+    page.get_by_text("by aider").wait_for()
+    rename = page.get_by_role("button", name="Rename")
+    rename.focus()
+    page.keyboard.press("Enter")
+    field = page.get_by_label("Title of the conversation")
+    assert field.evaluate("(field) => field === document.activeElement")
+    pages.check_accessible(page)
+    page.keyboard.type("Nothing of it")
+    page.keyboard.press("Escape")
+    assert page.get_by_role("heading", name="Nothing of it").count() == 0
+    assert rename.evaluate("(button) => button === document.activeElement")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Port <b>& pier")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Port <b>& pier").wait_for()
+    known = page.get_by_role("list", name="Known conversations")
+    known.get_by_text("Port <b>& pier").wait_for()
+    assert rename.evaluate("(button) => button === document.activeElement")
+    rows = served.call("GET", "/v1/context_memory/conversations").json()["conversations"]
+    assert [row["title"] for row in rows] == ["Port <b>& pier"]
+    pages.at_each_size(page)
+    served.call("POST", "/v1/context_memory/delete", {"all": True})
+    rename.click()
+    page.keyboard.type("Too late")
+    page.keyboard.press("Enter")
+    page.get_by_text("nothing is known of this address").wait_for()
+    page.get_by_role("heading", name="Port <b>& pier").wait_for()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtree_proxy.cli.main import main
-from tests.sessions import coding
+from tests.sessions import chat, coding
 from tests.wire import messages_changes, responses_changes
 from tests.wire.conversations import as_messages, as_responses, conversation
 
@@ -104,3 +104,14 @@ def test_the_body_of_a_request_is_compressed_in_its_own_dialect(
     assert len(sent) < len(body[field])
     assert changed(body, body | {field: sent}) == []
     assert main(["tree", str(tmp_path / "body.json"), *options[:4]]) == 0
+
+
+def test_a_tree_has_the_title_and_the_project_above_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = {"role": "system", "content": "<env>\nWorking directory: /home/ann/tea-shop\n</env>"}
+    asked = {"role": "user", "content": "Please rename the tea counter to tea bar."}
+    (tmp_path / "s.json").write_text(json.dumps([place, asked, *chat(60, words=120)[1:]]))
+    options = ["--store", "memory:", "--embedder", "none"]
+    assert main(["tree", str(tmp_path / "s.json"), *options]) == 0
+    assert capsys.readouterr().out.startswith("Rename the tea counter to tea bar (tea-shop)\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -49,6 +50,14 @@ async def grow(store, *at: int, used: float, after: int | None = None, expires=1
     await store.commit(tenant, batch)
 
 
+async def titled(store, *at: int, after: int | None = None, tenant=A, **told: str):
+    """One request, of which a title, a client or a project is told."""
+    previous = b"" if after is None else address(after)
+    covered = dict.fromkeys(map(address, at), COVERED)
+    ended = replace(end(float(at[-1]), at[-1]), **told)
+    await store.commit(tenant, IndexBatch(tuple(LEAVES), covered, 1000.0, previous, ended))
+
+
 async def listed(store, tenant=A, now=0.0, limit=100, before=None) -> list[tuple[bytes, float]]:
     found = await store.conversations(tenant, now, limit, before)
     return [(one.address, one.end.used) for one in found]
@@ -62,10 +71,10 @@ class ConversationContract(Backend):
     async def test_what_is_told_of_one(self, store):
         await grow(store, 1, 2, used=5.25)
         (one,) = await store.conversations(A, 0.0, 10)
-        assert one == (address(2), end(5.25, 2), COVERED, None)
+        assert one == (address(2), end(5.25, 2), COVERED, None, "", 0)
         assert await store.conversation(A, address(2), 0.0) == one
         inner = await store.conversation(A, address(1), 0.0)
-        assert inner == (address(1), HistoryEnd(), COVERED, None)
+        assert inner == (address(1), HistoryEnd(), COVERED, None, "", 0)
         assert await store.check() == []
 
     async def test_one_that_grew_is_listed_once(self, store):
@@ -203,7 +212,7 @@ class ConversationContract(Backend):
         await grow(store, 5, after=3, used=8.0, expires=50.0)
         await store.sweep(55.0)
         (one,) = await store.conversations(A, 0.0, 10)
-        assert one == (address(2), HistoryEnd(8.0, first=1), COVERED, None)
+        assert one == (address(2), HistoryEnd(8.0, first=1), COVERED, None, "", 0)
         await grow(store, 6, after=2, used=9.0)
         assert await listed(store) == [(address(6), 9.0)]
 
@@ -237,6 +246,79 @@ class ConversationContract(Backend):
         (line,) = await store.check()
         assert f"conversation {address(7).hex()}: there is no such address" in line
 
+    # -- titles -------------------------------------------------------------------------------
+
+    async def test_a_title_stays_while_a_conversation_grows(self, store):
+        await titled(store, 1, title="Rename the café's port", client="cline", project="tea-shop")
+        await titled(store, 2, after=1)
+        (one,) = await store.conversations(A, 0.0, 10)
+        assert (one.address, one.ordinal, one.own_title) == (address(2), 1, "")
+        told = (one.end.title, one.end.client, one.end.project)
+        assert told == ("Rename the café's port", "cline", "tea-shop")
+        await titled(store, 3, after=2, client="codex")
+        (one,) = await store.conversations(A, 0.0, 10)
+        assert (one.end.client, one.end.project) == ("codex", "tea-shop")
+        assert await store.conversation(A, address(3), 0.0) == one
+
+    async def test_equal_titles_of_one_tenant_are_numbered(self, store):
+        for number in (1, 2, 3):
+            await titled(store, number, title="Fix the tests")
+        await titled(store, 4, title="Fix the tests", tenant=B)
+        await titled(store, 5, after=2, title="Fix the tests")
+        await titled(store, 6)
+        found = {one.address: one.ordinal for one in await store.conversations(A, 0.0, 10)}
+        assert found == {address(1): 1, address(5): 2, address(3): 3, address(6): 0}
+        assert [one.ordinal for one in await store.conversations(B, 0.0, 10)] == [1]
+        await titled(store, 7, after=6, title="Fix the tests")
+        assert (await store.conversation(A, address(7), 0.0)).ordinal == 4
+
+    async def test_a_typed_title_stays_with_the_newer_address(self, store):
+        await titled(store, 1, title="Fix the tests")
+        assert await store.rename(A, address(1), "Été d'or 'x'", 0.0) == 1
+        await titled(store, 2, 3, after=1, title="Fix the tests")
+        (one,) = await store.conversations(A, 0.0, 10)
+        assert (one.address, one.own_title, one.end.title) == (
+            address(3), "Été d'or 'x'", "Fix the tests",
+        )  # fmt: skip
+
+    async def test_a_branch_has_a_title_of_its_own(self, store):
+        await titled(store, 1, 2, title="Fix the tests")
+        await store.rename(A, address(2), "Mine", 0.0)
+        await titled(store, 3, after=1, title="Fix the tests")
+        found = {one.address: one.own_title for one in await store.conversations(A, 0.0, 10)}
+        assert found == {address(2): "Mine", address(3): ""}
+        # What both branches go on from names both.
+        assert await store.rename(A, address(1), "Both", 0.0) == 2
+        found = {one.address: one.own_title for one in await store.conversations(A, 0.0, 10)}
+        assert found == {address(2): "Both", address(3): "Both"}
+
+    async def test_nothing_unknown_foreign_or_expired_is_renamed(self, store):
+        await titled(store, 1, title="Fix the tests")
+        assert await store.rename(A, address(9), "Mine", 0.0) == 0
+        assert await store.rename(B, address(1), "Mine", 0.0) == 0
+        assert await store.rename(A, address(1), "Mine", 1_000_000.0) == 0
+        (one,) = await store.conversations(A, 0.0, 10)
+        assert one.own_title == ""
+
+    async def test_titles_are_gone_with_the_conversation(self, store):
+        await titled(store, 1, title="Fix the tests", project="tea-shop")
+        await store.rename(A, address(1), "Mine", 0.0)
+        await store.forget(A, [address(1)])
+        await titled(store, 1, title="")
+        (one,) = await store.conversations(A, 0.0, 10)
+        assert (one.end.title, one.end.project, one.own_title, one.ordinal) == ("", "", "", 0)
+
+    async def test_the_rest_of_a_conversation_keeps_its_title(self, store):
+        await titled(store, 1, 2, title="Fix the tests", project="tea-shop")
+        await store.rename(A, address(2), "Mine", 0.0)
+        await store.forget(A, [address(2)])
+        (one,) = await store.conversations(A, 0.0, 10)
+        assert (one.end.title, one.end.project, one.own_title) == (
+            "Fix the tests",
+            "tea-shop",
+            "Mine",
+        )
+
 
 class TestMemoryStore(OnMemory, ConversationContract):
     pass
@@ -258,7 +340,7 @@ def run(db: sqlite3.Connection, statement: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-async def test_an_older_store_gets_its_conversations(tmp_path: Path, monkeypatch, kind: str):
+async def test_an_older_store_gets_its_conversations(tmp_path: Path, kind: str):
     """What was stored before there were any: the ends of its chains, used as its expiry tells."""
     url = f"sqlite:///{tmp_path}/store.db" if kind == "sqlite" else store_url(tmp_path)
     store = open_store(url)
@@ -271,7 +353,6 @@ async def test_an_older_store_gets_its_conversations(tmp_path: Path, monkeypatch
     module = sqlite_migrations if kind == "sqlite" else postgres_migrations
     names = [getattr(each, "__name__", None) or each[0] for each in module.TREE_STEPS]
     step = next(at for at, name in enumerate(names) if "conversations" in name)
-    monkeypatch.setitem(module.PARTS, "tree", module.TREE_STEPS[: step + 1])
     back = f"UPDATE schema_version SET version = {step} WHERE part = 'tree'"
     if isinstance(store, SqliteStore):
         for statement in (drop, "DROP INDEX turns_at_addresses", back):
@@ -295,7 +376,8 @@ async def test_an_older_store_gets_its_conversations(tmp_path: Path, monkeypatch
 
 async def test_copies_know_them(tmp_path: Path):
     source, target = open_store("memory:"), open_store(f"sqlite:///{tmp_path}/store.db")
-    await grow(source, 1, 2, used=1.5)
+    await titled(source, 1, 2, title="Fix the tests", client="cline", project="tea-shop")
+    await source.rename(A, address(2), "Mine", 0.0)
     await grow(source, 3, after=1, used=2.0)
     rows = await copy(source, target, lambda _: None)
     assert rows["conversations"] == 2

@@ -55,6 +55,74 @@ async def test_a_conversation_that_grew_is_listed_once_and_branches_each():
     assert begun - timedelta(seconds=2) < used <= datetime.now(UTC)
 
 
+CODING = {
+    "role": "system",
+    "content": "You are an agent.\n<env>\n  Working directory: /home/ann/tea-shop\n</env>",
+}
+
+
+async def test_a_row_tells_title_client_and_project():
+    asked = {"role": "user", "content": "Please rename the tea counter to tea bar. " + "Now. " * 9}
+    messages = [CODING, asked, *chat(100, words=120)[1:]]
+    async with edge(None, real_memory()) as client:
+        headers = {"user-agent": "opencode/1.18.33 ai-sdk/provider-utils/4.0.23"}
+        body = {"messages": messages, "index_only": True}
+        await client.post("/v1/context_memory", json=body, headers=headers)
+        (row,) = await listed(client)
+        assert row["title"] == "Rename the tea counter to tea bar"
+        assert (row["client"], row["project"]) == ("opencode", "tea-shop")
+        # A program of no name goes on with it, from another folder.
+        more = [*messages, *chat(40, seed=5, words=120)]
+        await fold(client, more, index_only=True)
+        (row,) = await listed(client)
+        assert (row["client"], row["project"]) == ("opencode", "tea-shop")
+        await fold(client, OTHER, index_only=True)
+        other, _ = await listed(client)
+        assert (other["client"], other["project"]) == ("other", "")
+
+
+async def test_a_conversation_is_renamed_and_keeps_its_title_while_it_grows():
+    async with edge(None, real_memory()) as client:
+        told = await fold(client, LONG[:101], index_only=True)
+        at = f"{ROOT}/{told['memory']['address']}"
+        for path in (at, at.removeprefix("/v1"), at.replace("/v1", "/api/v1")):
+            answer = await client.patch(path, json={"title": "  Port & pier  "})
+            assert answer.status_code == 200
+        assert answer.json() == {"address": told["memory"]["address"], "title": "Port & pier"}
+        await fold(client, LONG, index_only=True)
+        (row,) = await listed(client)
+        assert row["title"] == "Port & pier"
+        assert row["address"] != told["memory"]["address"]
+        foreign = await client.patch(at, json={"title": "x"}, headers={"x-api-key": "another"})
+        unknown = await client.patch(f"{ROOT}/{'0' * 64}", json={"title": "x"})
+        assert (foreign.status_code, unknown.status_code) == (404, 404)
+        # The address that it had before stands for it as well.
+        assert (await client.patch(at, json={"title": "Pier"})).status_code == 200
+        assert [row["title"] for row in await listed(client)] == ["Pier"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "title"),
+        ({"title": ""}, "title"),
+        ({"title": " \n "}, "title"),
+        ({"title": "x" * 61}, "title"),
+        ({"title": "two\nlines"}, "title"),
+        ({"title": "turned \u202e round"}, "title"),
+        ({"title": 7}, "title"),
+        ({"title": None}, "title"),
+        ({"title": "x", "name": "y"}, "name"),
+    ],
+)
+async def test_what_is_no_title(body: dict[str, Any], field: str):
+    async with edge(None, real_memory()) as client:
+        answer = await client.patch(f"{ROOT}/{'0' * 64}", json=body)
+        bad = await client.patch(f"{ROOT}/none", json={"title": "x"})
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, field)
+    assert (bad.status_code, bad.json()["error"]["param"]) == (400, "address")
+
+
 async def test_pages():
     async with edge(None, real_memory()) as client:
         for seed in range(5):

@@ -338,7 +338,11 @@ async def test_every_example_works(path: str, method: str, name: str, value: Any
 
 
 async def real(client: httpx.AsyncClient, path: str) -> str:
-    """The path with ids in it: of a chat, and of a memory that is there."""
+    """The path with ids in it: of a chat, and of a memory or a conversation that is there."""
+    if "{address}" in path:
+        posted = {"messages": chat(200), "index_only": True}
+        indexed = await client.post("/context_memory", json=posted)
+        path = path.replace("{address}", indexed.json()["memory"]["address"])
     if "{memoryId}" in path:
         posted = {"messageId": "m", "content": "The head office is in Graz."}
         made = await client.post("/chat/api/c/memory", json=posted)

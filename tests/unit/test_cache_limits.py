@@ -12,7 +12,7 @@ import pytest
 
 from memtree.cache_limits import MEGABYTES, CacheLimits
 from memtree.config import Settings
-from memtree.context.caches import NodeCache, PassedHistories, TitleCache
+from memtree.context.caches import NodeCache, PassedHistories
 from memtree.context.known_tree import EMPTY_TREE
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
@@ -95,12 +95,8 @@ def test_nodes_and_the_corpus_over_them() -> None:
 
 
 @pytest.mark.slow
-def test_titles_and_histories_that_went_whole() -> None:
-    titles, passed = TitleCache(), PassedHistories()
-    for number in range(ROWS):
-        tops = tuple(secrets.token_bytes(32) for _ in range(number % 12))
-        titles.add("t", tops, (1,) * len(tops), f"What was said about {number}" * 3)
-    assert 0.5 < titles.nbytes / real_size(titles) < 2
+def test_histories_that_went_whole() -> None:
+    passed = PassedHistories()
     for number in range(ROWS):
         posted = [Message(b'{"role": "user", "content": "%d"}' % number)]
         passed.add(history.read("t", posted, Volatile()))

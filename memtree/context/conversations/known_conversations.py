@@ -10,20 +10,20 @@ import asyncio
 import binascii
 import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isnan
 
-from memtree.context.caches import TitleCache
 from memtree.context.conversations.stored_plan import PassageSizes, StoredPlan, stored_plan
 from memtree.context.index_state import with_summary
 from memtree.conversation.addresses import DIGEST_BYTES
 from memtree.errors import BadRequest, NotFound
+from memtree.extraction.conversation_title import LONGEST, within
 from memtree.ports.clock import Clock
 from memtree.ports.conversations import ConversationPlace, StoredConversation
 from memtree.ports.store import ContextStore, ContinuedTurn
-from memtree.tree.node import Node, Summary
+from memtree.tree.node import Node
 from memtree.unfolding.plan import OutlineNode
 from memtree.unfolding.recall_block import Versions
 from memtree.unfolding.stored_tree import StoredTree, stored_tree, title
@@ -44,7 +44,7 @@ class ConversationState(StrEnum):
 @dataclass(frozen=True, slots=True)
 class KnownConversation:
     """`messages`, `tokens`: of its history, at least. `last_used`: unix seconds. `saved_tokens`: as
-    `Answer.saved_tokens`."""
+    `Answer.saved_tokens`. `title`, `client`, `project`: empty where that is not known."""
 
     address: bytes
     title: str
@@ -53,6 +53,8 @@ class KnownConversation:
     last_used: float
     state: ConversationState
     saved_tokens: int
+    client: str = ""
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,63 +68,36 @@ class ConversationPage:
 class KnownConversations:
     """Each method raises store errors."""
 
-    def __init__(
-        self,
-        store: ContextStore,
-        clock: Clock,
-        generation: Callable[[str], int],
-        titles: TitleCache | None = None,
-    ) -> None:
-        """`generation`: of a tenant's deletions; what was read before one is not kept."""
-        self._store, self._clock, self._generation = store, clock, generation
-        self._titles = titles or TitleCache()
+    def __init__(self, store: ContextStore, clock: Clock) -> None:
+        self._store, self._clock = store, clock
 
     async def page(self, tenant: str, limit: int, cursor: str | None = None) -> ConversationPage:
         """Raises `BadRequest` for a cursor that is none of ours."""
         before = read_cursor(cursor)
         found = await self._store.conversations(tenant, self._clock.now(), limit + 1, before)
         listed = found[:limit]
-        titles = await self._titled(tenant, [one.frontier.nodes for one in listed])
+        lines = await self._root_lines(
+            tenant, [one.frontier.nodes for one in listed if not stored_title(one)]
+        )
         more = len(found) > limit
         return ConversationPage(
-            tuple(shown(one, titles[one.frontier.nodes]) for one in listed),
+            tuple(shown(one, lines.get(one.frontier.nodes, "")) for one in listed),
             made_cursor(listed[-1].place) if more else None,
         )
 
-    async def _titled(self, tenant: str, trees: Sequence[Tops]) -> dict[Tops, str]:
-        """The titles of trees with these top nodes."""
-        generation = self._generation(tenant)
-        ids = dict.fromkeys(id_ for tops in trees for id_ in tops)
-        later = await self._store.newest_summaries(tenant, list(ids))
-        versions = {
-            tops: tuple(later[id_].version if id_ in later else 0 for id_ in tops) for tops in trees
-        }
-        titles = {tops: self._titles.get(tenant, tops, versions[tops]) for tops in trees}
-        wanted = [tops for tops, known in titles.items() if known is None]
-        if wanted:
-            new = await self._made(tenant, wanted, later)
-            titles |= new
-            if generation == self._generation(tenant):
-                for tops, made in new.items():
-                    self._titles.add(tenant, tops, versions[tops], made)
-        return {tops: known or "" for tops, known in titles.items()}
+    async def _root_lines(self, tenant: str, trees: Sequence[Tops]) -> dict[Tops, str]:
+        """What trees with these top nodes say of themselves, for conversations without a title:
+        those that were stored before there were any, and those that begin with no request."""
+        if not trees:
+            return {}
+        ids = list(dict.fromkeys(id_ for tops in trees for id_ in tops))
+        nodes = await self._newest(tenant, await self._store.nodes(tenant, ids))
+        return await asyncio.to_thread(lambda: {tops: within(title(tops, nodes)) for tops in trees})
 
-    async def _made(
-        self, tenant: str, trees: Sequence[Tops], later: Mapping[bytes, Summary]
-    ) -> dict[Tops, str]:
-        ids = dict.fromkeys(id_ for tops in trees for id_ in tops)
-        stored = await self._store.nodes(tenant, list(ids))
-        nodes = {id_: with_summary(node, later.get(id_)) for id_, node in stored.items()}
-        return await asyncio.to_thread(lambda: {tops: title(tops, nodes) for tops in trees})
-
-    @property
-    def cached_tenants(self) -> set[str]:
-        """Tenants of whom a title is cached in this process."""
-        return self._titles.tenants
-
-    def forget(self, tenant: str | None) -> None:
-        """Let go of what is kept in memory; None: of all tenants."""
-        self._titles.forget(tenant)
+    async def rename(self, tenant: str, address: bytes, title: str) -> None:
+        """Give a conversation a title of its own. Raises `NotFound`."""
+        if not await self._store.rename(tenant, address, title, self._clock.now()):
+            raise _unknown()
 
     async def tree(self, tenant: str, address: bytes) -> StoredTree:
         """Raises `NotFound`."""
@@ -190,17 +165,27 @@ class KnownConversations:
         return {id_: with_summary(node, later.get(id_)) for id_, node in nodes.items()}
 
 
-def shown(stored: StoredConversation, titled: str) -> KnownConversation:
+def stored_title(stored: StoredConversation) -> str:
+    """The title that somebody typed, or the one of the first request, with a number where others
+    have the same; empty where there is none."""
+    number = f" ({stored.ordinal})" if stored.ordinal > 1 else ""
+    return stored.own_title or stored.end.title[: LONGEST - len(number)] + number
+
+
+def shown(stored: StoredConversation, root_line: str) -> KnownConversation:
+    """`root_line`: its title where it has no other."""
     end, frontier, turn = stored.end, stored.frontier, stored.turn
     state = ConversationState.PACKED if turn else ConversationState.INDEXED
     return KnownConversation(
         address=stored.address,
-        title=titled,
+        title=stored_title(stored) or root_line,
         messages=end.messages or frontier.messages,
         tokens=end.tokens or frontier.tokens,
         last_used=end.used,
         state=state if end.whole else ConversationState.INDEXING,
         saved_tokens=round(turn.direct - turn.paid) if turn else 0,
+        client=end.client,
+        project=end.project,
     )
 
 

@@ -61,6 +61,15 @@ _PUT = f"""
     INSERT INTO conversations (tenant, {COLUMNS}) VALUES (%(number)s, {
     ", ".join(f"%({name})s" for name in ConversationRow._fields)
 }) ON CONFLICT DO NOTHING"""
+_RENAME = f"""
+    WITH RECURSIVE behind AS (
+        SELECT tenant, address FROM addresses
+        WHERE {TENANT} AND address = %(address)s AND expires >= %(now)s
+        UNION
+        SELECT later.tenant, later.address FROM behind
+        JOIN addresses AS later ON later.tenant = behind.tenant AND later.previous = behind.address
+    ) UPDATE conversations SET own_title = %(title)s FROM behind
+    WHERE conversations.tenant = behind.tenant AND conversations.address = behind.address"""
 
 
 async def conversations(
@@ -94,7 +103,14 @@ def _made(address: bytes, row: tuple[Any, ...]) -> StoredConversation:
     *columns, frontier, stored = row
     ended = ConversationRow(*columns) if columns[0] else ConversationRow(address, 0.0)
     turns: list[EpochTurn] = [read_turn(data) for data in stored or ()]
-    return StoredConversation(address, ended.end, read_frontier(frontier), newest_turn(turns))
+    newest = newest_turn(turns)
+    covered = read_frontier(frontier)
+    return StoredConversation(address, ended.end, covered, newest, ended.own_title, ended.ordinal)
+
+
+async def rename(db: Connection, tenant: str, address: bytes, title: str, now: float) -> int:
+    values = {"tenant": tenant, "address": address, "title": title, "now": now}
+    return (await db.execute(_RENAME, values)).rowcount
 
 
 # -- what other ports change -------------------------------------------------------------------
@@ -119,3 +135,6 @@ class PostgresConversations(PostgresPart):
 
     conversations = reading(conversations)
     conversation = reading(conversation)
+
+    async def rename(self, tenant: str, address: bytes, title: str, now: float) -> int:
+        return await self.database.transact(lambda db: rename(db, tenant, address, title, now))

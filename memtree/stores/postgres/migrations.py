@@ -87,10 +87,19 @@ _CONVERSATIONS: Step = (
     # Without the address, which would tempt the planner to look it up here.
     "CREATE INDEX newest_conversations ON conversations (tenant, used)",
 )
+_TITLES: Step = (
+    # `ordinal`: among those with the same title; `own_title`: the one that somebody typed.
+    "ALTER TABLE conversations ADD COLUMN title text NOT NULL DEFAULT '',"
+    " ADD COLUMN client text NOT NULL DEFAULT '', ADD COLUMN project text NOT NULL DEFAULT '',"
+    " ADD COLUMN ordinal integer NOT NULL DEFAULT 0,"
+    " ADD COLUMN own_title text NOT NULL DEFAULT ''",
+    "CREATE INDEX titled_conversations ON conversations (tenant, title, ordinal)",
+)
 TREE_STEPS: tuple[Step, ...] = (
     (*_TREE, *_PLANS, *_CLAIMS, *_RECIPES, *_KEYS),
     _ALIASES,
     _CONVERSATIONS,
+    _TITLES,
 )
 MEMORY_STEPS: tuple[Step, ...] = tuple(
     (*step, "ALTER TABLE memory_vectors ALTER COLUMN data SET STORAGE EXTERNAL")

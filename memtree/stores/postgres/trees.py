@@ -83,10 +83,22 @@ _PUT_ADDRESSES = """
     ), gone_on AS (
         DELETE FROM conversations WHERE tenant = %(number)s AND address = ANY(%(previous)s)
             AND EXISTS (SELECT 1 FROM put WHERE fresh AND put.previous = conversations.address)
+        RETURNING title, client, project, ordinal, own_title
+    ), before AS (
+        SELECT max(title) AS title, max(client) AS client, max(project) AS project,
+            max(ordinal) AS ordinal, max(own_title) AS own_title FROM gone_on
     ), ended AS (
-        INSERT INTO conversations (tenant, address, used, messages, tokens, first, whole)
-        SELECT %(number)s, address, %(used)s, %(messages)s, %(tokens)s, %(first)s, %(whole)s
-        FROM put WHERE fresh AND address = %(last)s ON CONFLICT DO NOTHING
+        INSERT INTO conversations (
+            tenant, address, used, messages, tokens, first, whole, title, client, project,
+            own_title, ordinal)
+        SELECT %(number)s, put.address, %(used)s, %(messages)s, %(tokens)s, %(first)s, %(whole)s,
+            coalesce(nullif(%(title)s, ''), title, ''),
+            coalesce(nullif(%(client)s, ''), client, ''),
+            coalesce(nullif(%(project)s, ''), project, ''), coalesce(own_title, ''),
+            CASE WHEN %(title)s IN ('', title) THEN coalesce(before.ordinal, 0) ELSE (
+                SELECT coalesce(max(same.ordinal), 0) + 1 FROM conversations AS same
+                WHERE same.tenant = %(number)s AND same.title = %(title)s) END
+        FROM put CROSS JOIN before WHERE fresh AND put.address = %(last)s ON CONFLICT DO NOTHING
     ) INSERT INTO frontiers (tenant, key, data)
     SELECT %(number)s, key, data FROM unnest(%(keys)s, %(data)s) AS new(key, data)
     WHERE key IN (SELECT frontier FROM put WHERE fresh)

@@ -17,13 +17,13 @@ from memtree.stores.rows import (
     read_turn,
 )
 from memtree.stores.sqlite.bulk import change, insert, joined, joined_rows
-from memtree.stores.sqlite.database import TENANT, SqlitePart, reading
+from memtree.stores.sqlite.database import TENANT, SqlitePart, reading, writing
 
 _COLUMNS = ", ".join(ConversationRow._fields)
 # 17 digits name a float exactly; the `!` lets SQLite give more than 15.
-_PACKED = """CAST(
-    printf('%!.17g %d %d %d %d ', used, messages, tokens, first, whole) || CAST(data AS TEXT)
-    AS BLOB) AS data"""
+_COUNTS = "printf('%!.17g %d %d %d %d %d ', used, messages, tokens, first, whole, ordinal)"
+_TEXTS = "hex(title) || ' ' || hex(client) || ' ' || hex(project) || ' ' || hex(own_title) || ' '"
+_PACKED = f"CAST({_COUNTS} || {_TEXTS} || CAST(data AS TEXT) AS BLOB) AS data"
 _PAGE = f"""
     SELECT address AS id, {_PACKED} FROM (
         SELECT ended.*, data FROM conversations AS ended
@@ -34,8 +34,7 @@ _PAGE = f"""
         ORDER BY used DESC, ended.address DESC LIMIT ?)"""
 _ONE = f"""
     SELECT addresses.address AS id, CAST(
-        printf('%!.17g %d %d %d %d ', coalesce(used, 0), coalesce(ended.messages, 0),
-            coalesce(ended.tokens, 0), coalesce(first, 0), coalesce(whole, 1))
+        CASE WHEN ended.address IS NULL THEN '0 0 0 0 1 0     ' ELSE {_COUNTS} || {_TEXTS} END
         || CAST(data AS TEXT) AS BLOB) AS data
     FROM addresses
     CROSS JOIN frontiers ON frontiers.tenant = addresses.tenant AND key = frontier
@@ -49,10 +48,30 @@ _ENDED = f"""
 _LAST = (float("inf"), b"")
 
 
-_NEW = ", ".join(f"{name} = ?" for name in ConversationRow._fields)
+_NEXT = """(SELECT coalesce(max(same.ordinal), 0) + 1 FROM conversations AS same
+    WHERE same.tenant = :tenant AND same.title = :title)"""
+_TOLD = ", ".join(
+    f"{name} = CASE WHEN :{name} = '' THEN {name} ELSE :{name} END"
+    for name in ("title", "client", "project")
+)
 _GROW = f"""
-    UPDATE OR REPLACE conversations SET {_NEW}
-    WHERE tenant = ? AND address = ?"""
+    UPDATE OR REPLACE conversations SET address = :address, used = :used, messages = :messages,
+        tokens = :tokens, first = :first, whole = :whole, {_TOLD},
+        ordinal = CASE WHEN :title IN ('', title) THEN ordinal ELSE {_NEXT} END
+    WHERE tenant = :tenant AND address = :before"""
+_BEGIN = f"""
+    INSERT OR REPLACE INTO conversations (tenant, {_COLUMNS})
+    SELECT :tenant, :address, :used, :messages, :tokens, :first, :whole, :title, :client, :project,
+        CASE WHEN :title = '' THEN 0 ELSE {_NEXT} END, :own_title"""
+_RENAME = f"""
+    UPDATE conversations SET own_title = ? WHERE (tenant, address) IN (
+        WITH RECURSIVE behind AS (
+            SELECT tenant, address FROM addresses WHERE {TENANT} AND address = ? AND expires >= ?
+            UNION
+            SELECT later.tenant, later.address FROM behind
+            CROSS JOIN addresses AS later ON later.tenant = behind.tenant
+                AND later.previous = behind.address
+        ) SELECT tenant, address FROM behind)"""
 
 
 def conversations(
@@ -84,13 +103,23 @@ def _with_turns(
     for address, packed in found.items():
         row, data = _unpacked(address, packed)
         newest = newest_turn(turns.get(address, ()))
-        listed.append(StoredConversation(address, row.end, read_frontier(data), newest))
+        frontier = read_frontier(data)
+        listed.append(
+            StoredConversation(address, row.end, frontier, newest, row.own_title, row.ordinal)
+        )
     return listed
 
 
 def _unpacked(address: bytes, packed: bytes) -> tuple[ConversationRow, bytes]:
-    used, *counts, data = packed.split(b" ", 5)
-    return ConversationRow(address, float(used), *map(int, counts)), data
+    used, *parts, data = packed.split(b" ", 10)
+    messages, tokens, first, whole, ordinal = map(int, parts[:5])
+    title, client, project, own = (bytes.fromhex(text.decode()).decode() for text in parts[5:])
+    numbers = (float(used), messages, tokens, first, whole)
+    return ConversationRow(address, *numbers, title, client, project, ordinal, own), data
+
+
+def rename(db: sqlite3.Connection, tenant: str, address: bytes, title: str, now: float) -> int:
+    return db.execute(_RENAME, (title, tenant, address, now)).rowcount
 
 
 # -- what other ports change -------------------------------------------------------------------
@@ -108,13 +137,12 @@ def note_ends(
     if not rows or rows[-1].address in known:
         _drop(db, number, before)
         return
+    _drop(db, number, before[:-1])
     ended = conversation_row(rows[-1].address, batch.end)
-    if len(before) == 1:  # as a rule: one statement for a conversation that grew
-        if db.execute(_GROW, (*ended, number, *before)).rowcount:
-            return
-    else:
-        _drop(db, number, before)
-    _put(db, number, [ended])
+    values = {"tenant": number, **ended._asdict()}
+    # As a rule one statement for a conversation that grew.
+    if not before or not db.execute(_GROW, {**values, "before": before[-1]}).rowcount:
+        db.execute(_BEGIN, values)
 
 
 def note_use(db: sqlite3.Connection, tenant: str, addresses: Iterable[bytes], used: float) -> None:
@@ -148,3 +176,4 @@ class SqliteConversations(SqlitePart):
 
     conversations = reading(conversations)
     conversation = reading(conversation)
+    rename = writing(rename)

@@ -120,6 +120,15 @@ def _conversations(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX turns_at_addresses ON turns (tenant, address)")
 
 
+def _titles(db: sqlite3.Connection) -> None:
+    """What is told of a conversation in lists. `ordinal`: among those with the same title;
+    `own_title`: the one that somebody typed."""
+    for name in ("title", "client", "project", "own_title"):
+        db.execute(f"ALTER TABLE conversations ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")
+    db.execute("ALTER TABLE conversations ADD COLUMN ordinal INTEGER NOT NULL DEFAULT 0")
+    db.execute("CREATE INDEX titled_conversations ON conversations (tenant, title, ordinal)")
+
+
 def _statements(statements: Sequence[str]) -> Step:
     def step(db: sqlite3.Connection) -> None:
         for statement in statements:
@@ -131,7 +140,10 @@ def _statements(statements: Sequence[str]) -> Step:
     return step
 
 
-TREE_STEPS: tuple[Step, ...] = (_tree, _keys, _plans, _claims, _recipes, _aliases, _conversations)
+TREE_STEPS: tuple[Step, ...] = (
+    *(_tree, _keys, _plans, _claims, _recipes, _aliases),
+    *(_conversations, _titles),
+)
 MEMORY_STEPS = tuple(_statements(step) for step in schema.steps(schema.SQLITE))
 
 

@@ -25,7 +25,7 @@ from memtree.stores import open_store
 from memtree_indexer.runtime import Runtime, open_runtime
 from memtree_proxy.access.tenant_names import LOCAL
 from memtree_proxy.cli import estimate
-from memtree_proxy.cli.drawing.console import open_console
+from memtree_proxy.cli.drawing.console import open_console, styled
 from memtree_proxy.cli.drawing.foreign_text import plain, plain_json
 from memtree_proxy.cli.drawing.progress import bar
 from memtree_proxy.cli.drawing.trees import draw_all, draw_unfolded, summary_line
@@ -87,7 +87,8 @@ async def tree(options: argparse.Namespace, settings: Settings) -> int:
     # Drawing waits for no model, so none is asked: what it has begun would be paid and lost.
     own = settings if unfolds else replace(settings, summary_model=None)
     async with open_runtime(own, drain=0) as runtime:
-        await runtime.memory.index(CompressRequest(LOCAL, ask.messages, patience=UNHURRIED))
+        known = CompressRequest(LOCAL, ask.messages, patience=UNHURRIED)
+        await _print_title(runtime, (await runtime.memory.index(known)).address, console)
         if unfolds:
             await progress(runtime, open_console(stderr=True))
             answer, details = await runtime.memory.compress_with_details(ask)
@@ -96,6 +97,14 @@ async def tree(options: argparse.Namespace, settings: Settings) -> int:
         else:
             draw_all(console, await runtime.memory.tree(CompressRequest(LOCAL, ask.messages)))
     return 0
+
+
+async def _print_title(runtime: Runtime, address: bytes, console: Console) -> None:
+    """Print what the list of conversations tells of the one that was indexed last."""
+    page = await runtime.memory.conversations.page(LOCAL, 1)
+    for one in page.conversations:
+        if one.address == address and one.title:
+            console.print(styled(f"{one.title}{f' ({one.project})' * bool(one.project)}", "bold"))
 
 
 async def delete(options: argparse.Namespace, settings: Settings) -> int:

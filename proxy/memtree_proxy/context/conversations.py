@@ -1,4 +1,5 @@
-"""`/context_memory/conversations`: what is known of a tenant's conversations, and no text."""
+"""`/context_memory/conversations`: what is known of a tenant's conversations, and no text; a title
+of their own."""
 
 from __future__ import annotations
 
@@ -11,14 +12,20 @@ from starlette.responses import Response
 from memtree.context.context_memory import ContextMemory
 from memtree.context.conversations.known_conversations import KnownConversation
 from memtree.context.conversations.stored_plan import StoredExcerpt, StoredPlan
+from memtree.errors import BadRequest
+from memtree.extraction.conversation_title import LONGEST
 from memtree.memories.rules.expiry import shown
 from memtree.unfolding.stored_tree import StoredTree
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.context.explanation import node_json, tree_node_json
+from memtree_proxy.http import json_body, request_body
+from memtree_proxy.http.json_body import Body
 from memtree_proxy.request import fields
+from memtree_proxy.request.clients import OTHER
 
 MAX_ROWS, ROWS = 100, 50  # of one page, and by default
-ADDRESS = "address"
+MAX_BYTES = 16_384  # of a body that renames
+ADDRESS, TITLE = "address", "title"
 
 Json = dict[str, Any]
 
@@ -34,6 +41,14 @@ class ConversationRoutes:
         page = await self._memory.conversations.page(tenant.id, limit, query.get("cursor"))
         rows = [conversation_json(one) for one in page.conversations]
         return _json({"conversations": rows, "next_cursor": page.next_cursor})
+
+    async def rename(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request)
+        address = _named(request)
+        body = json_body.split(await request_body.content(request, MAX_BYTES))
+        title = read_title(body)
+        await self._memory.conversations.rename(tenant.id, address, title)
+        return _json({ADDRESS: address.hex(), TITLE: title})
 
     async def tree(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
@@ -56,10 +71,24 @@ def _named(request: Request) -> bytes:
     return fields.address(request.path_params[ADDRESS], ADDRESS)
 
 
+def read_title(body: Body) -> str:
+    """The title that a conversation is given, white space around it taken off. Raises `BadRequest`
+    naming the field."""
+    for name in body.spans:
+        if name != TITLE:
+            raise BadRequest(f"{name[:80]} is no field here; known is {TITLE}", param=name[:80])
+    title = (fields.text(body.value(TITLE), TITLE) or "").strip()
+    if not 0 < len(title) <= LONGEST or not title.isprintable():
+        raise BadRequest(f"{TITLE} must be 1 to {LONGEST} characters of one line", param=TITLE)
+    return title
+
+
 def conversation_json(one: KnownConversation) -> Json:
     return {
         "address": one.address.hex(),
         "title": one.title,
+        "client": one.client or OTHER,
+        "project": one.project,
         "messages": one.messages,
         "tokens": one.tokens,
         "last_used": shown(one.last_used),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memtree.config import Settings
 from memtree.context.conversations.known_conversations import ConversationState
+from memtree.extraction.conversation_title import LONGEST
 from memtree_proxy.context.conversations import ADDRESS, MAX_ROWS, ROWS
 from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.answers import ADDRESS_SHAPE, OUTLINE_NODE, RANK
@@ -14,11 +15,13 @@ from memtree_proxy.openapi.shapes import (
     STRING,
     Json,
     array,
+    content,
     described,
     either,
     object_of,
     schema,
 )
+from memtree_proxy.request.clients import CLIENTS, OTHER
 
 _TAG = "Context memory"
 _ROOT = "/context_memory/conversations"
@@ -40,11 +43,27 @@ _EXCERPT = object_of(
         "rank": RANK,
     }
 )
+_TITLE: Json = {
+    **described(STRING, "Of one line; white space around it is taken off."),
+    "minLength": 1,
+    "maxLength": LONGEST,
+}
+_RENAMING = {"rename": {"summary": "A title of its own", "value": {"title": "The tea bar"}}}
 SCHEMAS: dict[str, Json] = {
     "Conversation": object_of(
         {
             "address": ADDRESS_SHAPE,
-            "title": described(STRING, "The headline of its tree; may be empty."),
+            "title": described(
+                {**STRING, "maxLength": LONGEST},
+                "Its own, or made of its first request; may be empty.",
+            ),
+            "client": described(
+                {**STRING, "enum": [*CLIENTS, OTHER]}, "The program that posted it, by its headers."
+            ),
+            "project": described(
+                {**STRING, "maxLength": LONGEST},
+                "The last part of the working directory that the client names; may be empty.",
+            ),
             "messages": described(COUNT, "Of its history, without system messages."),
             "tokens": described(COUNT, "Of its history, without system messages."),
             "last_used": _TIME,
@@ -58,6 +77,8 @@ SCHEMAS: dict[str, Json] = {
             ),
         }
     ),
+    "ConversationTitle": object_of({"title": _TITLE}, ("title",), additionalProperties=False),
+    "RenamedConversation": object_of({"address": ADDRESS_SHAPE, "title": _TITLE}),
     "ConversationPage": object_of(
         {
             "conversations": array(schema("Conversation"), description="The last used first."),
@@ -147,6 +168,24 @@ def paths(settings: Settings) -> dict[str, Json]:
                         {"type": "string", "pattern": "^[A-Za-z0-9_-]{53}[AQgw]$"},
                     ),
                 ],
+            )
+        },
+        f"{_ROOT}/{{{ADDRESS}}}": {
+            "patch": operation(
+                "renameConversation",
+                _TAG,
+                "Rename a conversation",
+                "Gives it a title of its own, which it keeps while it grows. Renamed at an address "
+                "that others go on from, all of these are.",
+                {
+                    "200": ok("The title.", schema("RenamedConversation")),
+                    **failures.of(settings, 400, 404, 413, 415, *KNOWN),
+                },
+                parameters=[_NAMED],
+                requestBody={
+                    "required": True,
+                    "content": content(schema("ConversationTitle"), examples=_RENAMING),
+                },
             )
         },
         f"{_ROOT}/{{{ADDRESS}}}/tree": {

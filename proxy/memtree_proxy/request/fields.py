@@ -22,6 +22,7 @@ from memtree.errors import BadRequest
 from memtree_proxy.http.json_body import Body
 from memtree_proxy.http.own_headers import EXPIRATION_HEADERS, MODE_HEADER
 from memtree_proxy.request import context_windows, price_table
+from memtree_proxy.request.clients import client_of
 from memtree_proxy.request.fragment_counts import COUNTS
 from memtree_proxy.request.local_upstream import is_local
 from memtree_proxy.request.patience import patience
@@ -241,6 +242,7 @@ def context_ask(
         alternate=settings.alternate,
         keep_first=settings.keep_first_message,
         markers=markers(body),
+        client=client_of(headers),
     )
 
 
@@ -273,6 +275,7 @@ def chat_ask(
         ),
         alternate=settings.alternate,
         keep_first=settings.keep_first_message,
+        client=client_of(headers),
     )
 
 

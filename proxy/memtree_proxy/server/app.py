@@ -238,6 +238,7 @@ def _conversations(routes: ConversationRoutes) -> list[Route]:
     root = "/context_memory/conversations"
     return [
         *own(root, routes.page, "GET"),
+        *own(f"{root}/{{address}}", routes.rename, "PATCH"),
         *own(f"{root}/{{address}}/tree", routes.tree, "GET"),
         *own(f"{root}/{{address}}/plan", routes.plan, "GET"),
     ]

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from memtree.tree.node import NodePlace
 from memtree.unfolding.labels import (
     NO_NOTE,
     answered_call,
@@ -14,6 +15,7 @@ from memtree.unfolding.labels import (
     named_label,
     numbers,
     tells_all,
+    with_document,
 )
 from memtree.unfolding.plan import ExcerptNote, TextSpan
 from tests.unit.unfolding.histories import answering, call, calling, history
@@ -41,6 +43,21 @@ def test_a_result_names_the_call_it_answers():
     )
     assert said(2, found) == "¶2 tool, read_file src/app.py"
     assert said(3, found) == "¶3 tool, run"
+
+
+def test_a_pasted_text_is_named_with_the_place_in_it():
+    log = "\n".join(f"2026-11-26 10:00:{at:02} INFO served {at}" for at in range(40))
+    found = history(f"Why is it slow?\n\n{log}", {"role": "assistant", "content": log})
+    at = found.messages[0].text.index("served 30")
+    assert said(0, found, start=at) == "¶0 user, log, 40 lines, line 31"
+    assert said(0, found) == "¶0 user, log, 40 lines"  # the question stands before it
+    assert said(0, found, end=10) == "¶0 user"
+    assert said(1, found) == "¶1 assistant"
+    inside = NodePlace(0, 100, 0, 400)
+    line = with_document("INFO served", inside, found, whole=False)
+    assert line == "log, 40 lines, line 3: INFO served"
+    assert with_document("a log of what", inside, found, whole=False) == "a log of what"
+    assert with_document("INFO served", NodePlace(0, 100, 1, 9), found, whole=True) == "INFO served"
 
 
 def test_results_without_an_id_answer_in_order():

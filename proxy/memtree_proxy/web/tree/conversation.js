@@ -142,3 +142,9 @@ export async function forget({ history, address }) {
   const { json } = await call("POST", "/context_memory/delete", { body, headers: JSON_BODY });
   return json;
 }
+
+/** Give a known conversation a title of its own. */
+export async function rename(address, title) {
+  const path = `/context_memory/conversations/${address}`;
+  await call("PATCH", path, { body: { title } });
+}

@@ -13,6 +13,7 @@ import { History } from "./model/history.js";
 import { ofAnswer, ofPlan } from "./model/picture.js";
 import { AnswerLine, DEFAULT_TARGET, DEMO_TARGET, EpochLine, QuestionBar } from "./question_bar.js";
 import { chooseConversation, Sources, useFileDrop, useKnown } from "./sources.js";
+import { Title } from "./title.js";
 
 function Page() {
   const [{ source, message }, setPlace] = useState(() => fromHash(location.hash));
@@ -41,6 +42,7 @@ function Page() {
     open({ kind: "none" });
     setVersion((number) => number + 1);
   };
+  const renamed = () => setVersion((number) => number + 1);
   return html`<div class=${`tree-page${loaded.status === "empty" ? " nothing" : ""}`}>
     <aside class="tree-sources" aria-label="Conversations">
       <${Folded} closed=${loaded.status !== "empty"}
@@ -75,7 +77,7 @@ function Page() {
       loaded.status === "ready" &&
       html`<${Conversation}
         key=${identity(source)}
-        ...${{ loaded, message, known, onForgotten: forgotten }}
+        ...${{ loaded, message, known, onForgotten: forgotten, onRenamed: renamed }}
       />`
     }
     ${
@@ -148,7 +150,7 @@ function firstQuestion(history) {
 }
 
 /** One conversation: the bar on top, and the tree below it. */
-function Conversation({ loaded, message, known, onForgotten }) {
+function Conversation({ loaded, message, known, onForgotten, onRenamed }) {
   const { model, history, plan, address, partial } = loaded;
   const [question, setQuestion] = useState(() => firstQuestion(history));
   const asked = useAnswer(history, question);
@@ -169,9 +171,7 @@ function Conversation({ loaded, message, known, onForgotten }) {
   };
   return html` <section class="tree-top" aria-label="What is shown">
       <div class="tree-title-row">
-        <h2 class="tree-title">
-          <bdi>${name}</bdi>
-        </h2>
+        <${Title} ...${{ name, address, onRenamed }} />
         ${
           history &&
           html`<span class="soft small-text tree-indexed"
@@ -218,13 +218,19 @@ function Answered({ asked, picture, history, plan }) {
     ${plan && html`<${EpochLine} plan=${plan} />`}`;
 }
 
+/** Which program posted it, and what project it is about. */
+function placeOf({ client, project }) {
+  const by = client && client !== "other" ? `, by ${client}` : "";
+  return `${by}${project ? `, in ${project}` : ""}`;
+}
+
 function KnownBar({ row, plan, picture }) {
   const shown = `${count(plan.nodes.length)} summaries and ${count(picture.excerpts.length)} excerpts`;
   return html`<p class="tree-status">
       ${
         row &&
         html`<strong class="tree-numbers-big">${count(row.tokens)} tokens</strong>
-          <span class="soft">${` in ${count(row.messages)} messages. `}</span>`
+          <span class="soft">${` in ${count(row.messages)} messages${placeOf(row)}. `}</span>`
       }
       ${plan.epoch && `The model sees ${shown} of it.`}
     </p>

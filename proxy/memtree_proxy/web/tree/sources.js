@@ -177,7 +177,9 @@ function KnownRow({ row, chosen, onOpen }) {
       >${`${count(row.messages)} messages · ${tokens(row.tokens)} · `}<${Time} at=${row.last_used}
     /></span>
     <span class="tree-entry-chips"
-      >${row.state && html`<span class="chip">${STATES[row.state] ?? row.state}</span>`}
+      >${row.project && html`<span class="chip"><bdi>${row.project}</bdi></span>`}
+      ${row.client && row.client !== "other" && html`<span class="chip">${row.client}</span>`}
+      ${row.state && html`<span class="chip">${STATES[row.state] ?? row.state}</span>`}
       ${saved !== 0 && html`<span class=${`chip ${saved > 0 ? "good" : "warning"}`}>${saved > 0 ? `saved ${tokens(saved)}` : `cost ${tokens(-saved)} more`}</span>`}</span
     >
   </button>`;

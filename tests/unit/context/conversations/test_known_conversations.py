@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import struct
 from base64 import urlsafe_b64encode
@@ -96,6 +95,7 @@ async def test_the_days_of_its_expiry_are_no_use(world: World) -> None:
 
 async def test_what_is_deleted_while_it_is_read_has_no_title(world: World) -> None:
     await world.ask(story())
+    await untitled(world)
     world.store.lost.add("nodes")
     (one,) = (await world.used.conversations.page("t", 9)).conversations
     assert one.title == ""
@@ -108,18 +108,39 @@ async def test_what_is_deleted_while_it_is_read_has_no_title(world: World) -> No
 @pytest.mark.parametrize("call", ["conversations", "nodes"])
 async def test_a_store_that_fails_is_an_error(world: World, call: str) -> None:
     await world.ask(story())
+    await untitled(world)
     world.store.broken[call] = StoreUnavailable("gone")
     with pytest.raises(StoreUnavailable):
         await world.used.conversations.page("t", 9)
 
 
-async def test_a_title_is_made_once_and_anew_for_newer_summaries(world: World) -> None:
+async def untitled(world: World) -> None:
+    """Make the rows those of a store that knew no titles."""
+    rows = store(world).database.tenants["t"].conversations
+    rows |= {at: row._replace(title="", ordinal=0) for at, row in rows.items()}
+
+
+async def test_a_title_is_the_first_request_and_needs_no_tree(world: World) -> None:
+    await world.ask([user("Please rename the harbour gate to sea gate."), *story()])
+    read = world.store.calls.count("nodes")
+    (one,) = (await world.used.conversations.page("t", 9)).conversations
+    assert one.title == "Rename the harbour gate to sea gate"
+    assert world.store.calls.count("nodes") == read
+
+
+async def test_the_same_request_twice_is_told_apart(world: World) -> None:
+    begin = [user("Please rename the harbour gate to sea gate.")]
+    for seed in range(3):
+        await world.ask([*begin, *story(seed=seed)])
+    titles = {one.title for one in (await world.used.conversations.page("t", 9)).conversations}
+    assert titles == {f"Rename the harbour gate to sea gate{end}" for end in ("", " (2)", " (3)")}
+
+
+async def test_a_conversation_of_an_older_store_has_the_line_of_its_tree(world: World) -> None:
     await world.ask(story())
     known = world.used.conversations
+    await untitled(world)
     (one,) = (await known.page("t", 9)).conversations
-    read = world.store.calls.count("nodes")
-    assert (await known.page("t", 9)).conversations == (one,)
-    assert world.store.calls.count("nodes") == read
     tree = await known.tree("t", one.address)
     (top,) = [node for node in tree.nodes if node.id == tree.roots[0]]
     tops = top.children if top.id not in {row.id for row in world.rows["nodes"]} else (top.id,)
@@ -127,27 +148,20 @@ async def test_a_title_is_made_once_and_anew_for_newer_summaries(world: World) -
     await world.store.put_summaries("t", newer)
     (one,) = (await known.page("t", 9)).conversations
     assert "Zanzibar" in one.title
+    assert len(one.title) <= 60
 
 
-async def test_titles_go_with_their_tenant(world: World) -> None:
-    await world.ask(story())
+async def test_a_typed_title_is_shown_as_it_was_typed(world: World) -> None:
+    answer = await world.ask(story())
     known = world.used.conversations
-    await known.page("t", 9)
-    assert known.cached_tenants == {"t"}
-    await world.used.forget_tenant("t")
-    assert known.cached_tenants == world.used.cached_tenants == set()
-    await world.ask(story())
-    began, go = world.store.hold("nodes")
-    asked = asyncio.ensure_future(known.page("t", 9))
-    await began.wait()
-    await world.used.forget_tenant("t")
-    go.set()
-    await asked
-    assert known.cached_tenants == set()
-    await world.ask(story())
-    await known.page("t", 9)
-    world.used.forgotten(None)
-    assert known.cached_tenants == set()
+    (one,) = (await known.page("t", 9)).conversations
+    await known.rename("t", one.address, "The sea gate (2)")
+    (one,) = (await known.page("t", 9)).conversations
+    assert one.title == "The sea gate (2)"
+    assert answer.address == one.address
+    for tenant, address in (("u", one.address), ("t", bytes(32))):
+        with pytest.raises(NotFound):
+            await known.rename(tenant, address, "Another")
 
 
 def test_cursors() -> None:

@@ -1,0 +1,43 @@
+"""What names conversations and documents takes time in proportion to the text's length: the rest
+of the table in `test_linear_time.py`."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtree.conversation import project
+from memtree.extraction import conversation_title
+from memtree.text.pasted import document_names, pasted_documents
+from tests import hostile
+from tests.linear_time import Subject, slow
+
+
+def places(text: str) -> list[str]:
+    """What the beginning, the middle and the end of a message are called."""
+    found = pasted_documents.documents(text)
+    return [document.place(text, at) for document in found[:9] for at in (0, len(text) // 2)]
+
+
+TEXTS = {
+    "the title of a conversation": Subject(
+        lambda text: conversation_title.title([("user", text), ("assistant", text)] * 9),
+        hostile.as_it_is,
+    ),
+    "the project of a conversation": Subject(
+        lambda text: project.project_of([text, text]), hostile.as_it_is
+    ),
+    "the name of a document": Subject(document_names.document_name, hostile.as_it_is),
+    "documents in a message": Subject(places, hostile.as_it_is),
+    "documents behind fences": Subject(places, lambda text: f"```\n{text}\n```\n" * 3),
+    "a document behind a licence's name": Subject(
+        places, lambda text: f"Apache License Version 2.0\n{text}\nwarranties permission {text}"
+    ),
+    "a log": Subject(places, lambda text: f"2026-11-26 10:00:00 ERROR {text}\n" * 9),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_shape_of_a_text_takes_more_than_its_share_of_time(name):
+    assert list(slow(TEXTS[name], hostile.shapes(), 1 << 15)) == []

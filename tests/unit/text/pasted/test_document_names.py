@@ -1,0 +1,159 @@
+"""Names of texts that were pasted, by their shape, and of the places in them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from memtree.text.pasted.document_names import LONGEST, document_name
+from memtree.text.pasted.pasted_documents import documents
+from tests import hostile
+
+PROSE = "The pier was rebuilt in three summers, and each of them brought a storm of its own. " * 4
+LOG = "\n".join(
+    f"2026-11-26 10:00:{at % 60:02} {'ERROR disk is full' if at in (7, 30) else 'INFO served'} {at}"
+    for at in range(80)
+)
+LICENCE = f"""                  Apache License
+            Version 2.0, January 2004
+
+   1. Definitions.
+
+   "Licensor" shall mean the copyright owner. {PROSE}
+
+   3. Grant of Patent License. Subject to the terms each Contributor grants you a licence,
+   without warranties. {PROSE}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        (LICENCE, "Apache-2.0 licence"),
+        (
+            "MIT License\n\nCopyright (c) 2026 Ann\n\nPermission is hereby granted, "
+            "free of charge, to "
+            "any person obtaining a copy",
+            "MIT licence",
+        ),
+        (
+            "Copyright (c) 2026, Ann\n\nRedistribution and use in source and binary forms, with or "
+            "without modification. Neither the name may endorse or promote products. NO WARRANTIES",
+            "BSD-3-Clause licence",
+        ),
+        (
+            "From: Max Berger <max@example.org>\nTo: Ann\nSubject: Re: Rent\n\nHello,",
+            "mail from Max Berger: Rent",
+        ),
+        (
+            "Von: Max Berger\nBetreff: AW: Miete für Mai\n\nGuten Tag,",
+            "mail from Max Berger: Miete für Mai",
+        ),
+        ("Dear Mrs Novak,\n\nthe lift is out of order.", "letter to Mrs Novak"),
+        (LOG, "log, 80 lines, 2 errors: disk is full 7"),
+        (
+            "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\nKeyError: 'port'",
+            "traceback: KeyError: 'port'",
+        ),
+        (
+            '{"name": "tea-shop", "version": "1.2", "scripts": {}}',
+            "JSON of tea-shop: name, version, scripts",
+        ),
+        ('[{"id": 1, "city": "Graz"}, {"id": 2, "city": "Wien"}]', "JSON, 2 records: id, city"),
+        ('{"id": 1, "a": 2}\n{"id": 2, "a": 3}\n{"id": 3, "a": 4}', "JSON lines, 3 records: id, a"),
+        (
+            "id,city,inhabitants\n1,Graz,300000\n2,Wien,2000000\n3,Linz,200000",
+            "CSV, 3 rows: id, city, inhabitants",
+        ),
+        (
+            "diff --git a/src/pier.py b/src/pier.py\n--- a/src/pier.py\n+++ b/src/pier.py\n"
+            "@@ -1 +1 @@\n-a\n+b\n"
+            "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n",
+            "diff of src/pier.py and 1 more",
+        ),
+        ("# src/pier.py\n\nHIGH = 3", "src/pier.py"),
+        ("// lib/tide.ts\nexport const high = 3;", "lib/tide.ts"),
+        ("[File: /repo/src/pier.py (12 lines total)]\n1:HIGH = 3", "/repo/src/pier.py"),
+        ('<document index="1" path="notes/tides.md">\nHigh water at six.', "notes/tides.md"),
+        (
+            "class Pier:\n    pass\n\n\ndef build(length):\n    return Pier()\n",
+            "Python code: Pier, build",
+        ),
+        (
+            "/* Copyright 2026 Ann. SPDX-License-Identifier: MIT */\n#include <tide.h>\n"
+            "#define HIGH 3\n"
+            "int main(void) {\n",
+            "C code: HIGH, main",
+        ),
+        (
+            "<!doctype html>\n<html><head><title>Tides of Graz</title></head>",
+            "web page: Tides of Graz",
+        ),
+        (
+            "title: How piers are built\nurl: https://www.example.org/piers\n\nText",
+            "How piers are built (example.org)",
+        ),
+        ("![badge](x.svg)\n\n# Pier kit\n\nBuild piers.", "Pier kit"),
+        ("Pier kit\n========\n\nBuild piers.", "Pier kit"),
+        (f"How the pier was rebuilt\n\n{PROSE}\n\n{PROSE}", "How the pier was rebuilt"),
+        (
+            "services:\n  web:\n    image: tea\n  db:\n    image: pg\nvolumes:\n  data:\n",
+            "YAML: services, volumes",
+        ),
+        (
+            "[tool.ruff]\nline-length = 100\n[tool.mypy]\nstrict = true\n",
+            "settings: tool.ruff, tool.mypy",
+        ),
+    ],
+)
+def test_names(text: str, title: str) -> None:
+    name = document_name(text)
+    assert name is not None
+    assert name.certain
+    assert name.title == title
+
+
+def test_what_somebody_says_is_no_document() -> None:
+    for said in (PROSE, f"I live in Graz.\n\n{PROSE}", "Why is it slow?\n\nIt was fast.\n" * 9,
+                 "See https://example.org/a.html, please: " + PROSE):  # fmt: skip
+        assert documents(said) == ()
+    name = document_name(PROSE)
+    assert name is not None
+    assert not name.certain
+
+
+def place(text: str, words: str) -> str:
+    at = text.index(words)
+    found = [each for each in documents(text) if each.start <= at < each.end]
+    return found[0].place(text, at) if found else ""
+
+
+def test_places_in_documents() -> None:
+    asked = f"What does it say of patents?\n\n{LICENCE}"
+    assert place(asked, "Subject to the terms") == "Apache-2.0 licence, section 3"
+    assert place(asked, "What does") == ""
+    dump = f"Why does it fail?\n\n{LOG}"
+    assert place(dump, "disk is full 30") == "log, 80 lines, 2 errors: disk is full 7, line 31"
+    guide = f"Read this:\n\n# Pier kit\n\n{PROSE}\n\n## Before the storm\n\nNail it down. {PROSE}"
+    assert place(guide, "Nail it down") == "Pier kit, “Before the storm”"
+
+
+def test_files_between_fences_and_behind_their_paths() -> None:
+    body = "high = 3\n" * 60
+    fenced = (
+        f"Compare them.\n\nsrc/a.py\n```python\n{body}```\nand\n```src/b.py\n{body}low = 1\n```\n"
+    )
+    assert [each.title for each in documents(fenced)] == ["src/a.py", "src/b.py"]
+    assert place(fenced, "low = 1") == "src/b.py, line 61"
+    listed = f"File: src/a.py\n{body}\nFile: src/b.py\n{body}"
+    assert [each.title for each in documents(listed)] == ["src/a.py", "src/b.py"]
+
+
+def test_no_document_overlaps_another_whatever_is_posted() -> None:
+    for unit in hostile.shapes().values():
+        text = (unit * 3_000)[:3_000]
+        found = documents(text)
+        assert all(a.end <= b.start for a, b in pairwise(found)), unit
+        assert all(0 <= each.start < each.end <= len(text) for each in found), unit
+        assert all(0 < len(each.title) <= LONGEST for each in found), unit
