@@ -20,6 +20,7 @@ _BYTES = 4.1  # UTF-8 bytes a token of o200k, about
 _POLITE = re.compile(
     r"(?:/\w+ (?=\w+ \w+ \w)|step \d+[:.]? |\d+(?:\.\d+)+ |\d+[.)] )?"
     r"(?:(?:ok(?:ay)?|so|now|well|and|but|also|please|hi|hey|thanks|great|hmm|first|next|then|finally"
+    r"|on the other hand|in that case|in this case|as a first step|as a result|for now|in addition"
     r"|additionally|however|therefore|actually|basically|certainly|sure|yes|no|wow|oh)\b[,!.]? )*"
     r"(?:(?:can|could|would|will) you (?:please |help me (?:to )?)?"
     r"|i(?:'d| would) like (?:you )?to |i want (?:you )?to |i need (?:you )?to "
@@ -51,7 +52,7 @@ _OPEN = re.compile(
 _OPEN_REACH = 10  # characters: the longest of these words, what stands before it, a line break
 _CONDITION = re.compile(
     r"(?:if|when|whenever|since|because|although|though|while|as|after|before|once|for example"
-    r"|by \w+ing"
+    r"|by \w+ing|given|considering"
     r"|wenn|weil|obwohl|nachdem|quand|comme|cuando|если|когда)\b",
     re.IGNORECASE,
 )
