@@ -54,6 +54,10 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     asks = [clause for clause in best if clause.speaker == "user" and _worth(clause) > 2.0]
     for ask in asks[:2]:
         if line := _asked(ask, told):
+            if END not in line:
+                own = [clause for clause in best if clause.speaker != "user"]
+                short, lost = _said(ask, _THING)
+                line = _joined(short if short and lost < 1.0 else line, _candidates(own, 8)) or line
             return _with_names(line, names)
     found = [*_works(told), *_candidates([clause for clause in best if not clause.work], HEADLINE)]
     found.sort(key=lambda pair: -pair[0])

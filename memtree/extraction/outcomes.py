@@ -45,14 +45,14 @@ def outcome(line: str, speaker: str) -> Clause | None:
         return Clause(
             speaker,
             f"{made} (committed as {commit[:7]})",
-            5.4,
+            3.4,
             True,
             brief=f"committed as {commit[:7]}",
         )
     if undone := match["undone"]:
         taken = _KIND.sub("", match["taken"], count=1)
         brief = f"commit {undone[:7]} undone"
-        return Clause(speaker, f"{brief}: {taken}" if taken else brief, 5.5, True, brief=brief)
+        return Clause(speaker, f"{brief}: {taken}" if taken else brief, 3.6, True, brief=brief)
     if tests := match["tests"]:
         return Clause(speaker, tests.strip(" ="), 3.2, True)
     if finding := match["finding"]:

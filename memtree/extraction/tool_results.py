@@ -75,6 +75,8 @@ def results(text: str, label: str = RESULT, head: str = "") -> Iterator[Clause]:
 def _results(text: str, head: str) -> Iterator[Clause]:
     if shown := numbered(text, head):
         names = ", ".join(list(dict.fromkeys(_DEFINED.findall(text)))[:4])
+        if not names and shown.startswith("lines "):  # of what, only their words tell
+            names = " ".join(words for line in _first_line(text) for words in line.text.split()[:9])
         yield Clause("tool", f"{shown}: {names}" if names else shown, 0.9, brief=shown)
         return
     troubles = _lines_of(_TROUBLE, text)

@@ -54,7 +54,10 @@ _WORKED = re.compile(
     r"(?:read|ran|created|edited|deleted|restored|tried to edit|lines) "
     r"|[\w./ -]{1,60}: (?:ok|failed|passed)"
 )
-_BREAKS = re.compile(r"[;.!?…:](?=\s)|[。！？`“”]")
+_BREAKS = re.compile(r"[;.!?…:](?=\s)|[。！？]")
+
+
+_MARKS = str.maketrans("`“”", "'''")
 
 
 @dataclass(slots=True)
@@ -75,7 +78,8 @@ class Work:
 def shown(text: str, most: int, quoted: Callable[[str], bool] = asks) -> str:
     """A text as a name or detail shows it: one line that a body does not split. What is `quoted`
     from somebody else, a request where nothing else is said, is not shown."""
-    plain = " ".join(_BREAKS.sub(",", text[: 4 * most]).split()).strip(" ,")
+    plain = _BREAKS.sub(",", text[: 4 * most].translate(_MARKS))
+    plain = " ".join(plain.split()).strip(" ,")
     if len(plain) > most:
         plain = plain[:most].rpartition(" ")[0] or plain[:most]
     return "" if " " in plain and quoted(plain) else secrets.mask(plain)
@@ -138,16 +142,17 @@ def _together(first: Work, second: Work) -> Work:
 def work_clauses(works: Sequence[Work], speaker: str = "tool") -> list[Clause]:
     """Clauses of merged works: what was read, together, the most telling of the others apart."""
     reads = [work for work in works if work.kind == READ]
-    reads = reads or [work for work in works if work.kind == SHOWN]
+    views = [work for work in works if work.kind == SHOWN]
     others = [work for work in works if work.kind not in (READ, SHOWN)]
     best = {id(work) for work in sorted(others, key=lambda work: -_score(work))[:MOST]}
     made = [_clause(work, speaker) for work in others if id(work) in best]
-    return [*([_reads(reads, speaker)] if reads else []), *made]
+    return [*(_reads(group, speaker) for group in (reads, views) if group), *made]
 
 
 def _score(work: Work) -> float:
     kind = USED if work.kind == RAN and not work.end else work.kind
-    return _SCORES[kind] + 0.05 * min(work.times, 8) + (0.3 if work.bad else 0.0)
+    bare = 2.4 * (kind == EDITED and not work.detail)  # a commit tells more of it
+    return _SCORES[kind] - bare + 0.05 * min(work.times, 8) + (0.3 if work.bad else 0.0)
 
 
 def _clause(work: Work, speaker: str) -> Clause:
@@ -185,13 +190,17 @@ def _reads(reads: Sequence[Work], speaker: str) -> Clause:
     folders += [f"{folder}/" for work in single if (folder := work.name.rpartition("/")[0])]
     where = ", ".join(dict.fromkeys(part for each in folders for part in each.split(", ")))
     where = f" in {where}" if where and len(where) <= NAME else ""
+    if last.rpartition("/")[0] and where:
+        last = last.rpartition("/")[2]
     sure = not groups or len(reads) == 1
     if kind == SHOWN:
         many = f"lines of {count} files" if sure and count else "lines of files"
     else:
         many = f"read {count} files" if sure else f"read files {count} times"
     text = f"{many}{where}, last `{last}`"
-    return Clause(speaker, text, 3.2, True, brief=text.replace("`", ""), work=True)
+    score = _SCORES[kind] + 0.6
+    brief = f"{many}{where}" if kind == READ else f"lines to {last}"
+    return Clause(speaker, text, score, True, brief=brief, work=True)
 
 
 def is_work(phrase: str) -> bool:

@@ -115,9 +115,7 @@ def test_parents_count_the_work_of_their_children_together():
     )  # fmt: skip
     node = node_summary([first, second], 1)
     assert "`make`: failed 1 of 2 times, last ok" in node.body
-    assert node.headline == (
-        "Fix the rounding of prices in the shop importer; edited src/a.py: yy = round(x)"
-    )
+    assert node.headline == ("Fix the rounding of prices in the shop importer; edited src/a.py")
 
 
 def test_reading_many_files_is_one_line_at_each_level():
@@ -127,8 +125,8 @@ def test_reading_many_files_is_one_line_at_each_level():
     ]
     parents = [node_summary(leaves[at : at + 5], 1) for at in (0, 5)]
     top = node_summary(parents, 2)
-    assert leaves[0].headline == "read 5 files in src/, last src/m4.py"
-    assert top.headline == "read files 50 times in src/, last src/m49.py"
+    assert leaves[0].headline == "read 5 files in src/, last m4.py"
+    assert top.headline == "read files 50 times in src/, last m49.py"
 
 
 def test_a_quoted_order_in_a_command_is_not_told():
