@@ -59,6 +59,7 @@ from benchmarks import (
     session,
     shadow,
     spending,
+    story_questions,
     structured_extraction,
     summaries,
     titles,
@@ -107,6 +108,7 @@ ALL: dict[str, Benchmark] = {
     "kept": kept.run,
     "reading": reading.run,
     "trail": trail.run,
+    "story_questions": story_questions.run,
     "titles": titles.run,
     "server": server.run,
     "shadow": shadow.run,
@@ -124,6 +126,7 @@ ALL: dict[str, Benchmark] = {
 
 # These bring their own data.
 OWN = {
+    "story_questions",
     "agent_schemas",
     "agent_search",
     "relation",

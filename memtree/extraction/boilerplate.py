@@ -83,7 +83,7 @@ _FIRST = frozenset(
 
 def is_boilerplate(line: str) -> bool:
     """Whether a tidied line has one of the forms."""
-    if len(line) < 24 and line.lower().rstrip(" .!?。！") in _ALONE:
+    if len(line) < 24 and line.lower().strip(' .!?。！“”"') in _ALONE:
         return True
     return _may_be(line) and bool(_FORMS.match(line))
 

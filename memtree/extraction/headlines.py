@@ -24,6 +24,7 @@ from memtree.text.common_words import is_common
 
 HEADLINE = 18  # tokens, DESIGN section 6
 _THING = 11  # of them, where an outcome follows
+_BESIDE = 8  # of a phrase beside what was asked
 _LOOKED_AT = 8  # clauses, the best ones
 # Of a parent's line: how many parts, and tokens of each.
 _SHAPES = ((2, 10), (2, 8), (3, 6), (2, 6), (1, 14), (1, 8))
@@ -55,9 +56,10 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     for ask in asks[:2]:
         if line := _asked(ask, told):
             if END not in line:
-                own = [clause for clause in best if clause.speaker != "user"]
                 short, lost = _said(ask, _THING)
-                line = _joined(short if short and lost < 1.0 else line, _candidates(own, 8)) or line
+                others = [(_worth(c), *_said(c, _BESIDE)) for c in best if c.speaker != "user"]
+                uncut = [(worth, said) for worth, said, gone in others if said and gone < 1.0]
+                line = _joined(short if short and lost < 1.0 else line, uncut) or line
             return _with_names(line, names)
     found = [*_works(told), *_candidates([clause for clause in best if not clause.work], HEADLINE)]
     found.sort(key=lambda pair: -pair[0])

@@ -150,7 +150,7 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
     """The clauses of consecutive passages, in order; none repeats another."""
     clauses: list[Clause] = []
     work = LeafWork()
-    asked = False
+    asked = played = False
     # People who talk: short turns of text alone. Both say things about themselves.
     chat = len(sources) > 2 and all(
         source.kind == "text" and len(source.text) < 500 for source in sources
@@ -179,7 +179,8 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
                 clauses += found
         else:
             name = names.get(number, "")
-            fiction = source.role == "user" and is_fiction(source.text)
+            played = played or (source.role == "user" and is_fiction(source.text))
+            fiction = played and source.role in ("user", "assistant")
             said_clauses = spoken(source, chat, name, fiction, lines)
             mine = [clause for clause in said_clauses if not clause.quoted]
             if source.role == "user" and mine and not asked and not chat and not fiction:
