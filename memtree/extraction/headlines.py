@@ -57,7 +57,7 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
         if line := _asked(ask, told):
             if END not in line:
                 short, lost = _said(ask, _THING)
-                others = [(_worth(c), *_said(c, _BESIDE)) for c in best if c.speaker != "user"]
+                others = [(_worth(c), *_said(c, _BESIDE)) for c in best[:5] if c.speaker != "user"]
                 uncut = [(worth, said) for worth, said, gone in others if said and gone < 1.0]
                 line = _joined(short if short and lost < 1.0 else line, uncut) or line
             return _with_names(line, names)

@@ -56,7 +56,7 @@ _COMMAND = re.compile(
     r'(?:\[\s{0,9}(?:"(?:/bin/)?(?:ba|z)?sh"\s{0,9},\s{0,9}"-l?c"\s{0,9},\s{0,9})?)?'
     r'"((?:[^"\\]|\\.){1,400})',
 )
-_CALLS_IN_PROSE = ("<path>", "<command>", "<parameter", '{"')
+_CALLS_IN_PROSE = ("<path>", "<command>", "<parameter", '\n{"', '>{"')
 _OBJECT = re.compile(r"\{(?<![^\n>].)\s{0,8}\"")
 _THOUGHTS = frozenset("thought thoughts reasoning reason explanation analysis".split())
 _SHOWS = frozenset("cat head tail nl less more bat sed type".split())
@@ -186,7 +186,8 @@ class LeafWork:
         self._call_at, self._thought, self._prose, self._fence = -1, "", None, ""
         if "```" in message[-24:]:
             self._fence = message
-        if not any(mark in message for mark in _CALLS_IN_PROSE) or prose.is_block(message):
+        marked = message.startswith('{"') or any(mark in message for mark in _CALLS_IN_PROSE)
+        if not marked or prose.is_block(message):
             return
         actions = [act for act in prose.written(message, 0, fences=False) if not act.confirmed]
         held, at = _object(message)
@@ -303,6 +304,8 @@ def printed(text: str) -> bool:
     """Return True for a text that a program printed, by its form: as clients mark results, up to a
     prompt, a listing, numbered lines, or errors without a word of a person before or behind."""
     begins = text[:2_000]
+    if "\n" not in text and begins[:1].isalpha() and text[-1:] not in "$#>% \n":
+        return bool(_RESULT.match(begins))
     lines = text.strip().split("\n", 1)[0], text[-400:].strip().rpartition("\n")[2]
     plain = any(_WORDS.match(line[:400]) for line in lines)
     return bool(
@@ -310,7 +313,7 @@ def printed(text: str) -> bool:
         or (_PROMPT.search(text[-120:]) and not _SPEECH.match(begins))
         or len(_LISTED.findall(begins)) > 2
         or numbered(text)
-        or (not plain and results.ended(text, tests=False).error)
+        or (not plain and results.error(text))
     )
 
 
