@@ -76,7 +76,7 @@ _FIRST = frozenset(
     traceback during the caused stack stacktrace note requirement collecting using downloading
     copyright licensed import from step sure certainly of absolutely great okay ok here here's let
     i'll ill i to again error signs reading editing writing
-    searchreplacenoexactmatch:
+    searchreplacenoexactmatch
     """.split()
 )
 

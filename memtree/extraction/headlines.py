@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from memtree.extraction import borders
-from memtree.extraction.boilerplate import is_boilerplate
+from memtree.extraction.boilerplate import is_boilerplate, speaker_of
 from memtree.extraction.clause import Clause
 from memtree.extraction.clauses import BOILERPLATE, RULE, merit
 from memtree.extraction.particular import ERRORS, particular, telling_words
@@ -202,7 +202,7 @@ def _said(clause: Clause, cap: int) -> tuple[str, float]:
         return "", 0.0
     if not (readable(phrase) or clause.brief or (clause.outcome and _FAILED.search(phrase))):
         return "", 0.0
-    if is_hollow(phrase):
+    if is_hollow(phrase) or leans(phrase):
         lost += 2.0
     who = f"{clause.speaker}: " if clause.speaker not in _ROLES else ""
     if who and not fits(who + phrase, cap):
@@ -323,6 +323,8 @@ def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, st
     best, weight = "", -9.0
     for number, clause in enumerate(_clauses(ASIDE.sub("", child.headline))):
         phrase, lost = whole(clause, cap)
+        if not phrase and (name := speaker_of(clause)):
+            phrase, lost = whole(clause[len(name) + 2 :], cap)
         if not phrase or is_boilerplate(phrase) or not readable(phrase) or is_work(phrase):
             continue
         own = sum(0.4 for word in child.anchors if shared[word] == 1 and word in phrase)
@@ -332,7 +334,8 @@ def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, st
             score -= 2.0
         elif said != phrase:
             score -= 0.5  # a point of a list
-        score += 0.25 * min(len(borders.units(phrase)), 5)
+        size = len(borders.units(phrase))
+        score += 0.25 * min(size, 5) - (size < 3)
         if is_hollow(phrase) or not particular(phrase, child.anchors):
             score -= 2.0
         elif _asked_there(phrase, child.body):

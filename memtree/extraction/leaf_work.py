@@ -169,7 +169,9 @@ class LeafWork:
         known = next((w for w in self._works if w.kind == SHOWN and w.name == name), None)
         if known is None:
             self._works.append(Work(SHOWN, name, detail=f"lines {lines}"))
-        elif known.detail:
+        elif known.detail and int(lines.partition("-")[0]) > int(
+            known.detail[6:].partition("-")[0]
+        ):
             known.detail = f"{known.detail.partition('-')[0]}-{lines.partition('-')[2]}"
 
     def done(self) -> list[Work]:

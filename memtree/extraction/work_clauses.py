@@ -92,6 +92,8 @@ def short_path(path: str) -> str:
     'src/app.py'
     """
     parts = [part for part in path.replace("\\", "/").split("/") if part]
+    if path.startswith("/") and len(parts) == 2:
+        parts = parts[1:]  # below the folder of a sandbox
     kept = "/".join(parts[-2:])
     return shown(kept if len(kept) <= NAME else parts[-1][-NAME:], NAME) if parts else ""
 
@@ -124,6 +126,8 @@ def _together(first: Work, second: Work) -> Work:
         first = replace(first, times=0)
     if kind in (READ, SHOWN):
         low, high = first.detail.partition("-")[0], second.detail.partition("-")[2]
+        if not (low[6:].isdigit() and high.isdigit() and int(low[6:]) < int(high)):
+            low = ""
         times = 1 if first.exact and second.exact else first.times + second.times
         exact = first.exact and second.exact
         where = f"{low}-{high}" if low and high else "" if exact else second.detail or first.detail
