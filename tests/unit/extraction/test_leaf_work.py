@@ -139,3 +139,15 @@ def test_a_quoted_order_in_a_command_is_not_told():
 def test_a_command_is_named_by_program_and_arguments():
     assert command_name("FOO=1 sudo /usr/bin/make -j4 build") == "make build"
     assert command_name("cd ..") == ""
+
+
+def test_what_changes_for_good_makes_the_line_of_a_story():
+    turns = [
+        ("user", "*I follow the captain slowly, one hand on the candle.* “Go on.”"),
+        ("assistant", "The lantern sways by the well. Captain Brandt swears to pay forty horses."),
+        ("user", "*I nod to the scribe.* Describe what I see in the yard."),
+        ("assistant", "Smoke hangs in the yard; somewhere a dog barks and falls silent."),
+    ]
+    found = leaf(*(SourcePassage(role, text, "text") for role, text in turns))
+    assert found.headline.startswith("Captain Brandt swears to pay forty horses")
+    assert "I follow" not in found.headline
