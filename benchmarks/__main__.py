@@ -60,6 +60,7 @@ from benchmarks import (
     session,
     shadow,
     spending,
+    story_questions,
     structured_extraction,
     summaries,
     titles,
@@ -108,6 +109,7 @@ ALL: dict[str, Benchmark] = {
     "kept": kept.run,
     "reading": reading.run,
     "trail": trail.run,
+    "story_questions": story_questions.run,
     "titles": titles.run,
     "server": server.run,
     "shadow": shadow.run,
@@ -126,6 +128,7 @@ ALL: dict[str, Benchmark] = {
 
 # These bring their own data.
 OWN = {
+    "story_questions",
     "agent_schemas",
     "agent_search",
     "relation",

@@ -53,6 +53,7 @@ _COUNTS = re.compile(r"\b(\d+) (failed|passed|errors?|failures?)\b")
 _EXIT = re.compile(r"\b(?:exit(?:ed)?(?: with)?(?: code| status)|rc=)\s*[:=]?\s*(-?\d+)\b", re.I)
 _TRAILER = re.compile(r"^(?:\(Open file: |\(Current directory: |bash-\$|Warning: )", re.MULTILINE)
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_JOINT = re.compile(r"&&|;")
 _ERROR = re.compile(
     r"^.*(?:\b[A-Z]\w*(?:Error|Exception)\b|\berror:|\bERROR\b|\bError (?:\d|at\b)"
     r"|\berrors occurred|\bfatal:|\bFAILED\b|TIMED OUT|timed out|command not found|No such file"
@@ -182,13 +183,18 @@ def _text(arguments: dict[str, Any]) -> str:
 
 
 def _written_by(step: Step, command: str) -> Iterator[Change]:
-    """Files that a shell writes by redirection or `sed -i`."""
-    if _failed(step.result) and ("sed" not in command or "sed:" in step.result):
-        return
+    """Files that a shell writes by redirection or `sed -i`. Where a command fails, what `echo` and
+    `printf` wrote before it is written all the same."""
+    failed = _failed(step.result) and ("sed" not in command or "sed:" in step.result)
     head, _, body = command.partition("\n")
+    head = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), head)
     for match in (*_REDIRECT.finditer(head), *_SED.finditer(command)):
+        before = _JOINT.split(head[: match.start()])[-1].split()
+        later = _JOINT.search(head, match.end()) and base(match[1]) not in step.result
+        if failed and not (later and before[:1] in (["echo"], ["printf"])):
+            continue
         if not match[1].startswith(("/dev/", "&")):
-            yield Change(step.message, base(match[1]), body or head)
+            yield Change(step.message, base(match[1]), body or command)
 
 
 def _run_by(step: Step, command: str) -> Iterator[Outcome]:

@@ -38,7 +38,8 @@ _ALONE = frozenset(
 _FORMS = re.compile(
     r"/[a-z][\w-]*(?: \S+){0,3}$"  # /undo, /add path
     r"|(?:fix any errors|you can use /|use /?help|run .{1,40} --help|attempt to .{1,60}\?"
-    r"|running: |tokens: [\d,.]+|cost: |models?: \S+|git repo: |repo-map: "
+    r"|running: |(?:running command|(?:read|edit|writ)ing file)s?: "
+    r"|tokens: [\d,.]+|cost: |models?: \S+|git repo: |repo-map: "
     r"|added .{1,200} to the chat"
     r"|.{1,60} chat started at |(?:\^c|bash-\S*\$|\$|>|>>>|#)$|hook id: |exit code: 0"
     r"|.{1,60}\? [yn]$"
@@ -53,6 +54,9 @@ _FORMS = re.compile(
     r"|the above exception|caused by:|stack ?trace|note:? (?:about|that|however)"
     r"|[\w ./-]{1,30} v\d+\.\d[\w.-]*$|requirement already|collecting \S+$|using cached"
     r"|downloading "
+    r"|(?:# )?\d+ search/replace blocks? |error: cannot install "
+    r"|searchreplacenoexactmatch|signs alone: "
+    r"|your thought has been"
     r"|copyright|licensed under|#!/|---+|===+|<<<<|>>>>|⋮|\.{3}|import \S+$|from \S+ import"
     r"|step \d+[:.]?$|\[(?:photo|image|video|gif|audio|sticker|file)\b"
     r"|(?:sure|certainly|of course|absolutely|great|okay|ok)\b[,!.]? "
@@ -71,14 +75,15 @@ _FIRST = frozenset(
     current end your this do platform edit retrying read just please see short captured collected at
     traceback during the caused stack stacktrace note requirement collecting using downloading
     copyright licensed import from step sure certainly of absolutely great okay ok here here's let
-    i'll ill i to again
+    i'll ill i to again error signs reading editing writing
+    searchreplacenoexactmatch
     """.split()
 )
 
 
 def is_boilerplate(line: str) -> bool:
     """Whether a tidied line has one of the forms."""
-    if len(line) < 24 and line.lower().rstrip(" .!?。！") in _ALONE:
+    if len(line) < 24 and line.lower().strip(' .!?。！“”"') in _ALONE:
         return True
     return _may_be(line) and bool(_FORMS.match(line))
 

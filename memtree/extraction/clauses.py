@@ -70,6 +70,17 @@ _WEIGHTS = {
     for word in words
 }
 _SIGNALS = frozenset(_WEIGHTS)
+# In a story: what changes for good, or is known from then on.
+_LASTS = 1.5
+_LASTING = frozenset(
+    """
+    give gives gave trade trades traded sell sells sold buy bought steal steals stole hide hides
+    hid bury buries buried burn burns burned burnt lose loses lost die dies died dead kill killed
+    drowned broke promise promises promised swear swears swore owe owes oath vow secret knows learn
+    learns learned learnt nobody password poisoned wounded marry married heir son daughter twin
+    carries keeps wears key map treaty ring camps meet
+    """.split()
+)
 _CJK_SIGNAL = re.compile(
     r"叫|住在|花了|搬到|负责|という|住んで|払い|担当|错误|失败|因为|决定|必须|不要|改为|修复|エラー|失敗|ため|ので|決め|決定|必ず|修正|오류|실패|때문|결정"
 )
@@ -195,10 +206,13 @@ def spoken(
     fiction: bool = False,
     lines: ReadLines | None = None,
 ) -> list[Clause]:
-    """`name`: of who speaks, where that stands before what is said."""
+    """`name`: of who speaks, where that stands before what is said; `fiction`: it plays a part or
+    tells a story."""
     lines = lines or read_lines()
     text, speaker = source.text, name or source.role
     base = 1.8 if chat else 2.4 if source.role == "user" else LEAST_BASE
+    if fiction:  # its moves and its mood pass, whoever tells them
+        base = LEAST_BASE
     rules: tuple[str, ...] = ()
     others = source.others
     if source.role == "user":
@@ -219,6 +233,8 @@ def spoken(
         rule = any(rule in sentence for rule in rules) if rules else False
         told, boilerplate, source_line, ends = lines.judgement(sentence)
         score = base + told
+        if fiction and not _LASTING.isdisjoint(_words(sentence)):
+            score += _LASTS
         if rule:
             score += RULE
         elif score > 0.0 and boilerplate:

@@ -12,16 +12,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from memtree.extraction import borders
-from memtree.extraction.boilerplate import is_boilerplate
+from memtree.extraction.boilerplate import is_boilerplate, speaker_of
 from memtree.extraction.clause import Clause
 from memtree.extraction.clauses import BOILERPLATE, RULE, merit
-from memtree.extraction.particular import particular, telling_words
+from memtree.extraction.particular import ERRORS, particular, telling_words
 from memtree.extraction.phrases import ASIDE, fits, is_hollow, leans, listed, readable, whole
 from memtree.extraction.topics import END, SummaryText
+from memtree.extraction.work_clauses import is_work
 from memtree.text import tokens
+from memtree.text.common_words import is_common
 
 HEADLINE = 18  # tokens, DESIGN section 6
 _THING = 11  # of them, where an outcome follows
+_BESIDE = 8  # of a phrase beside what was asked
 _LOOKED_AT = 8  # clauses, the best ones
 # Of a parent's line: how many parts, and tokens of each.
 _SHAPES = ((2, 10), (2, 8), (3, 6), (2, 6), (1, 14), (1, 8))
@@ -33,6 +36,8 @@ _HEARD = 12  # clauses of a talk, the best ones
 _DULL, _TELLING, _AGAIN = -2.5, 0.4, 0.4
 _WORD = re.compile(r"\w+")
 _TIME = re.compile(r"\b[0-9]{2}:[0-9]{2}:[0-9]{2}\b")
+_CHANGED = 3.0  # what work is worth that a line begins with, whatever else is there
+_NAMED = re.compile(r"`([^`]+)`")
 _ROLES = frozenset(("user", "assistant", "tool", "function", "system", "developer", ""))
 _FAILED = re.compile(r"^\w[\w.]*(?:Error|Exception)\b|\b(?:failed|passed|FAILED)\b")
 
@@ -50,12 +55,28 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     asks = [clause for clause in best if clause.speaker == "user" and _worth(clause) > 2.0]
     for ask in asks[:2]:
         if line := _asked(ask, told):
+            if END not in line:
+                short, lost = _said(ask, _THING)
+                others = [(_worth(c), *_said(c, _BESIDE)) for c in best[:5] if c.speaker != "user"]
+                uncut = [(worth, said) for worth, said, gone in others if said and gone < 1.0]
+                line = _joined(short if short and lost < 1.0 else line, uncut) or line
             return _with_names(line, names)
-    found = _candidates(best, HEADLINE)
+    found = [*_works(told), *_candidates([clause for clause in best if not clause.work], HEADLINE)]
+    found.sort(key=lambda pair: -pair[0])
     if not found or found[0][0] < -1.0:
         return _named(clauses, names) or (found[0][1] if found else "")
     first = found[0][1]
     return _joined(first, found[1:]) or _with_names(first, [*names, *_times(clauses)])
+
+
+def _works(clauses: Sequence[Clause]) -> Iterator[tuple[float, str]]:
+    """What was done, as phrases with what they are worth."""
+    for clause in clauses:
+        if clause.work:
+            plain = clause.text.replace("`", "")
+            phrase = plain if fits(plain, HEADLINE) else clause.brief
+            if fits(phrase, HEADLINE):
+                yield clause.score, phrase
 
 
 def _talk(clauses: Sequence[Clause], names: Sequence[str]) -> str:
@@ -100,8 +121,13 @@ def _apart(names: Sequence[str], words: Iterable[str]) -> list[str]:
     return kept
 
 
-def node_headline(children: Sequence[SummaryText], shared: Counter[str]) -> str:
-    """What the children share, what the most telling of them are about, and how the last ended."""
+def node_headline(
+    children: Sequence[SummaryText], shared: Counter[str], works: Sequence[Clause] = ()
+) -> str:
+    """What the children share, what the most telling of them are about, and how the last ended;
+    where they did work, what was wanted or found and what was done. `works`: of the children."""
+    if line := _done_there(children, shared, works):
+        return line
     theme = next(iter(_themes(children, shared)), "")
     parts: list[tuple[float, str]] = []
     for size, cap in _SHAPES:
@@ -116,6 +142,33 @@ def node_headline(children: Sequence[SummaryText], shared: Counter[str]) -> str:
                 return line
     names = [word for child in children for word in child.anchors[:2] if _is_name(word)]
     return listed([*(part for _, part in parts), *_themes(children, shared), *names], HEADLINE)
+
+
+def _done_there(
+    children: Sequence[SummaryText], shared: Counter[str], works: Sequence[Clause]
+) -> str:
+    """A line for children that did work; empty where other parts tell more."""
+    told = sorted(works, key=lambda work: -work.score)[:2]
+    if not told:
+        return ""
+    names = [word for work in told for word in _NAMED.findall(work.text)]
+    for cap in (10, 8, 6):
+        parts = [
+            (worth, part)
+            for worth, part in _parts(children, shared, cap)
+            if not any(name in part for name in names)
+        ]
+        worth, said = max(parts, default=(0.0, ""))
+        if told[0].score < _CHANGED and worth > _TELLS:
+            return ""
+        whole_line, brief = told[0].text.replace("`", ""), told[0].brief
+        lines = [f"{said}; {work}" for work in (whole_line, brief)] if worth > 0.5 else []
+        lines += [f"{work}; {told[-1].brief}" for work in (whole_line, brief) if len(told) > 1]
+        for line in lines:
+            if fits(line, HEADLINE):
+                return line
+    plain = told[0].text.replace("`", "")
+    return plain if fits(plain, HEADLINE) else told[0].brief
 
 
 def _worth(clause: Clause) -> float:
@@ -149,7 +202,7 @@ def _said(clause: Clause, cap: int) -> tuple[str, float]:
         return "", 0.0
     if not (readable(phrase) or clause.brief or (clause.outcome and _FAILED.search(phrase))):
         return "", 0.0
-    if is_hollow(phrase):
+    if is_hollow(phrase) or leans(phrase):
         lost += 2.0
     who = f"{clause.speaker}: " if clause.speaker not in _ROLES else ""
     if who and not fits(who + phrase, cap):
@@ -190,11 +243,15 @@ def _repeats(phrase: str, other: str) -> bool:
 
 def _with_names(line: str, names: Sequence[str]) -> str:
     """A short line tells more with the names that it lacks."""
-    if tokens.count(line) > _SHORT:
+    if tokens.count(line) > _SHORT or (is_work(line) and ", last " in line):
         return line
     lower = line.lower()
     lacking = [_short_path(name) for name in names if _is_name(name) or "/" in name or ":" in name]
-    lacking = [name for name in dict.fromkeys(lacking) if name and name.lower() not in lower]
+    lacking = [
+        name
+        for name in dict.fromkeys(lacking)
+        if sum(map(str.isalnum, name)) > 1 and name.lower() not in lower and not is_common(name)
+    ]
     for chosen in (lacking[:2] + lacking[-1:], lacking[:1] + lacking[-1:], lacking[-1:]):
         longer = f"{line} ({', '.join(dict.fromkeys(chosen))})"
         if chosen and tokens.count(longer) <= HEADLINE:
@@ -230,6 +287,8 @@ def _named(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     """What cannot be said in a sentence: the names in it, or its words as they are."""
     kinds = {clause.speaker for clause in clauses}
     telling = [name for name in names if _is_name(name) or "/" in name or "." in name]
+    if any("/" in name for name in telling):  # a list of files, in which no error is told
+        telling = [name for name in telling if not name.endswith(ERRORS)]
     telling = telling[:2] + telling[:1:-1]  # what is rarer in it tells it from its neighbours
     if line := listed([*telling, *_times(clauses)], HEADLINE - 2):
         return f"{'output' if kinds == {'tool'} else 'code'}: {line}"
@@ -253,8 +312,9 @@ def _parts(
     for at, (worth, part) in enumerate(found):
         alike = [len(words[at] & other) >= 0.6 * len(words[at]) for other in words]
         if part and not any(alike[:at]):
-            # What several children say tells them apart less.
-            parts.append((worth - 1.5 * (sum(alike) > 1), part))
+            # What several children say tells them apart less, unless the user asked for it.
+            again = sum(alike) > 1 and not _asked_there(part, children[at].body)
+            parts.append((worth - 1.5 * again, part))
     return parts
 
 
@@ -263,7 +323,9 @@ def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, st
     best, weight = "", -9.0
     for number, clause in enumerate(_clauses(ASIDE.sub("", child.headline))):
         phrase, lost = whole(clause, cap)
-        if not phrase or is_boilerplate(phrase) or not readable(phrase):
+        if not phrase and (name := speaker_of(clause)):
+            phrase, lost = whole(clause[len(name) + 2 :], cap)
+        if not phrase or is_boilerplate(phrase) or not readable(phrase) or is_work(phrase):
             continue
         own = sum(0.4 for word in child.anchors if shared[word] == 1 and word in phrase)
         score = min(own, 0.8) + merit(phrase) - lost - 0.2 * number
@@ -272,7 +334,8 @@ def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, st
             score -= 2.0
         elif said != phrase:
             score -= 0.5  # a point of a list
-        score += 0.25 * min(len(borders.units(phrase)), 5)
+        size = len(borders.units(phrase))
+        score += 0.25 * min(size, 5) - (size < 3)
         if is_hollow(phrase) or not particular(phrase, child.anchors):
             score -= 2.0
         elif _asked_there(phrase, child.body):

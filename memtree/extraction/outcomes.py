@@ -27,9 +27,10 @@ _KIND = re.compile(
     re.IGNORECASE,
 )
 _NUMBERS = re.compile(r"^[ \t>]*(\d{1,6})\b", re.MULTILINE)
-_HEAD_PATH = re.compile(r"(?<![\w/.])((?:[\w.@~+-]{0,80}/){1,20}[\w@+-][\w.@+-]{0,80}\.\w{1,6})\b")
-_NUMBERED = re.compile(r"[ \t]{0,20}\d{1,6}\S?")
-_RANGE = re.compile(r"(?:output )?lines (\d+)-(\d+)$")
+_HEAD_PATH = re.compile(
+    r"(?<![\w/.])((?:[\w.@~+-]{0,80}/){1,20}[\w@+-][\w.@+-]{0,80}\.[A-Za-z]\w{0,5})\b"
+)
+_RANGE = re.compile(r"lines (\d+)-(\d+)$")
 
 
 def outcome(line: str, speaker: str) -> Clause | None:
@@ -76,8 +77,9 @@ def may_end(line: str) -> bool:
     )
 
 
-def numbered(text: str) -> str:
-    """Which lines of which file a text shows, where it numbers them; else empty."""
+def numbered(text: str, head: str = "") -> str:
+    """Which lines of which file a text shows, where it numbers them; else empty. `head`: the
+    beginning of the message that holds it, which may name the file."""
     begins = text[:800].split("\n")[:8]  # a cheap look: most texts number nothing
     if sum(line.lstrip(" \t>")[:1].isdigit() for line in begins) < min(2, len(begins)):
         return ""
@@ -87,21 +89,8 @@ def numbered(text: str) -> str:
     steps = sum(after == before + 1 for before, after in pairwise(numbers))
     if 10 * steps < 6 * len(numbers) or len(numbers) < text.count("\n", 0, 20_000) // 3:
         return ""
-    match = _HEAD_PATH.search(text[:400])
-    return f"{match.group(1) if match else 'output'} lines {numbers[0]}-{numbers[-1]}"
-
-
-def constant(text: str) -> str:
-    """The words that lines of a text begin with alike, the number of the line aside."""
-    lines = text[:2_000].split("\n")[:-1]
-    if len(lines) < 3:
-        return ""
-    first, middle, last = (
-        _NUMBERED.sub("", line, count=1).split()[:6]
-        for line in (lines[1], lines[len(lines) // 2], lines[-1])
-    )
-    columns = zip(first, middle, last, strict=False)
-    return " ".join(word for word, *others in columns if others == [word, word])
+    match = _HEAD_PATH.search(head or text[:400])
+    return f"{match.group(1) + ' ' if match else ''}lines {numbers[0]}-{numbers[-1]}"
 
 
 def continues(before: Clause, clause: Clause) -> bool:

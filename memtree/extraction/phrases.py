@@ -20,6 +20,7 @@ _BYTES = 4.1  # UTF-8 bytes a token of o200k, about
 _POLITE = re.compile(
     r"(?:/\w+ (?=\w+ \w+ \w)|step \d+[:.]? |\d+(?:\.\d+)+ |\d+[.)] )?"
     r"(?:(?:ok(?:ay)?|so|now|well|and|but|also|please|hi|hey|thanks|great|hmm|first|next|then|finally"
+    r"|on the other hand|in that case|in this case|as a first step|as a result|for now|in addition"
     r"|additionally|however|therefore|actually|basically|certainly|sure|yes|no|wow|oh)\b[,!.]? )*"
     r"(?:(?:can|could|would|will) you (?:please |help me (?:to )?)?"
     r"|i(?:'d| would) like (?:you )?to |i want (?:you )?to |i need (?:you )?to "
@@ -51,9 +52,16 @@ _OPEN = re.compile(
 _OPEN_REACH = 10  # characters: the longest of these words, what stands before it, a line break
 _CONDITION = re.compile(
     r"(?:if|when|whenever|since|because|although|though|while|as|after|before|once|for example"
-    r"|by \w+ing"
+    r"|by \w+ing|given|considering"
     r"|wenn|weil|obwohl|nachdem|quand|comme|cuando|если|когда)\b",
     re.IGNORECASE,
+)
+# A place or time before the clause that tells something, and one that stands alone
+_OPENING = re.compile(
+    r"(?:in|at|on|for|from|during|without|unlike|most of|some of|instead of) [^,]{1,32}, ", re.I
+)
+_ADVERBIAL = re.compile(
+    r"(?:in|at|on|for|from|during|most of|some of|because of) [\w' -]{1,24}$", re.IGNORECASE
 )
 _LINKED = re.compile(r"(?:such as|which|that|who|whose|and|but|or|so|where|we'll|it's)\b", re.I)
 _CODE = re.compile(r"\w_\w|[=(){}<>\[\];\\]|\w[/.]\w")  # none of it matches white space
@@ -83,7 +91,9 @@ def whole(text: str, cap: int) -> tuple[str, float]:
     ends = borders.clause_ends(short[: 8 * cap])
     main, lost = short, 0.3
     comma = _COMMA.search(short)
-    if comma and _CONDITION.match(short):  # what follows from it says more
+    if comma and (
+        _CONDITION.match(short) or _OPENING.match(short)
+    ):  # what follows from it says more
         main, lost = _bare(short[comma.end() :]), 0.4
         if len(borders.units(main)) < _LEAST:
             main = short
@@ -138,8 +148,8 @@ def is_hollow(phrase: str) -> bool:
 
 
 def leans(phrase: str) -> bool:
-    """Whether it is a condition, or goes on with what another phrase began."""
-    return bool(_CONDITION.match(phrase) or _LINKED.match(phrase))
+    """Return True for a condition, a place or time alone, or what another phrase began."""
+    return bool(_CONDITION.match(phrase) or _LINKED.match(phrase) or _ADVERBIAL.match(phrase))
 
 
 def _enough(phrase: str) -> bool:

@@ -20,11 +20,13 @@ from memtree.extraction.borders import UNSPACED
 from memtree.extraction.clause import Clause, SourcePassage
 from memtree.extraction.clauses import clip, is_fiction, read_lines, spoken
 from memtree.extraction.headlines import HEADLINE, leaf_headline, node_headline
+from memtree.extraction.leaf_work import LeafWork, head, plain_output
 from memtree.extraction.outcomes import continues
 from memtree.extraction.quotations import LEAST as QUOTED
 from memtree.extraction.quotations import OTHERS, is_quotation, untorn
 from memtree.extraction.read_lines import ReadLines
-from memtree.extraction.tool_results import answer, call, code, results
+from memtree.extraction.tool_results import code, results
+from memtree.extraction.work_clauses import Work, merged, work_clauses, works_in
 from memtree.text import secrets, tokens
 from memtree.text.anchors import LEAF_ANCHORS, anchors, top, weigh
 from memtree.text.requests import asks
@@ -38,7 +40,7 @@ NODE_BODY = (120, 160, 200, 300)  # levels 1, 2, 3, and above
 NODE_ANCHORS = (16, 20, 24)
 # One more with each change of what this room makes: stored summaries of an older version are made
 # anew when their history is posted. 1 had no number in the store.
-VERSION = 4
+VERSION = 5
 NOTHING = "without text"  # ends the headline of what holds no word
 LEAST = -0.5  # of a clause that stands in a body beside others
 BYTES = 4.1  # UTF-8 bytes a token of o200k, a first guess that one count corrects
@@ -50,6 +52,7 @@ _PIECE = re.compile(
     r"|(?<=[.!?…]) (?=[^a-z\s])|(?<=[。！？])(?=.)"
 )
 _DANGLING = re.compile(r"(?:;|(?<=[.!?…])) (?:(?:user|assistant|tool)\b:? ?)?[^;.!?]{0,16}$")
+_KEY = re.compile(r"\"\w{1,40}\"\s{0,4}:")
 _WORD, _WORD_ASCII = re.compile(r"\w{3,}"), re.compile(r"[a-z0-9_]{3,}")
 
 
@@ -96,8 +99,8 @@ def node_summary(
     cap = NODE_BODY[min(max(level, 1), len(NODE_BODY)) - 1]
     limit = NODE_ANCHORS[min(max(level, 1), len(NODE_ANCHORS)) - 1]
     shared = _shared(known)
-    clauses = _children(known, shared, cap, lines or read_lines())
-    headline = node_headline(known, shared)
+    clauses, works = _children(known, shared, cap, lines or read_lines())
+    headline = node_headline(known, shared, works)
     return _extract(clauses, headline, cap, _merged(known, shared, limit), NODE)
 
 
@@ -110,8 +113,7 @@ def _masked(sources: Sequence[SourcePassage]) -> Sequence[SourcePassage]:
     if not secrets.find("\n".join(source.text for source in sources)):
         return sources  # nearly always: one look at the whole leaf
     return [
-        SourcePassage(source.role, secrets.mask(source.text), source.kind, _moved(source))
-        for source in sources
+        replace(source, text=secrets.mask(source.text), others=_moved(source)) for source in sources
     ]
 
 
@@ -147,8 +149,8 @@ def _nothing(sources: Sequence[SourcePassage]) -> str:
 def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]:
     """The clauses of consecutive passages, in order; none repeats another."""
     clauses: list[Clause] = []
-    calls: list[Clause] = []
-    asked = False
+    work = LeafWork()
+    asked = played = False
     # People who talk: short turns of text alone. Both say things about themselves.
     chat = len(sources) > 2 and all(
         source.kind == "text" and len(source.text) < 500 for source in sources
@@ -156,32 +158,37 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
     names = _speakers(sources) if chat else {}
     for number, source in enumerate(sources):
         if source.kind == "call":
-            calls.append(call(source))
-            clauses.append(calls[-1])
-        elif source.kind == "result" or source.role in ("tool", "function"):
-            ends = list(results(source.text))
-            if calls and ends:
-                asking = calls.pop(0)
-                if not (ends[0].quoted or asking.quoted):
-                    answer(asking, ends.pop(0))
-            elif ends and clauses and continues(clauses[-1], ends[0]):
+            work.call(source)
+        elif work.is_result(source):
+            if work.says_all:
+                continue
+            ends = list(results(plain_output(source), head=head(source)))
+            if ends and " lines " in ends[0].brief:
+                work.shows(ends[0].brief)
+                if ends[0].text == ends[0].brief:
+                    ends.pop(0)
+            if ends and clauses and continues(clauses[-1], ends[0]):
                 ends.pop(0)
-            clauses += ends
+            clauses += [clause for clause in ends if not work.tells(clause)]
+        elif source.role == "assistant" and work.is_call(source):
+            said = replace(source, text=work.thought(source), kind="text")
+            clauses += spoken(said, chat, "", False, lines)
         elif source.kind == "code":
             found = code(source.role, source.text, clauses)
             if not (found and clauses and continues(clauses[-1], found[0])):
                 clauses += found
         else:
             name = names.get(number, "")
-            fiction = source.role == "user" and is_fiction(source.text)
-            said = spoken(source, chat, name, fiction, lines)
-            mine = [clause for clause in said if not clause.quoted]
+            played = played or (source.role == "user" and is_fiction(source.text))
+            fiction = played and source.role in ("user", "assistant")
+            said_clauses = spoken(source, chat, name, fiction, lines)
+            mine = [clause for clause in said_clauses if not clause.quoted]
             if source.role == "user" and mine and not asked and not chat and not fiction:
                 asked = True
                 best = max(mine[:4], key=lambda clause: clause.score)
                 best.score += 1.5  # the ask that the rest answers
-            clauses += said
-    return _distinct(clauses)
+            clauses += said_clauses
+    return _distinct([*clauses, *work_clauses(merged(work.done()))])
 
 
 def _speakers(sources: Sequence[SourcePassage]) -> dict[int, str]:
@@ -229,7 +236,9 @@ def _extract(
             size = tokens.count(body)
     if size > cap:
         body = untorn(_cut(body, cap))
-    return Extract(headline or untorn(_cut(body, HEADLINE)) or OTHERS, body, kept)
+    headline = headline or untorn(_cut(_SPEAKER.sub("", body), HEADLINE))
+    headline = headline.replace("`", "")
+    return Extract(headline or OTHERS, body, kept)
 
 
 def _chosen(
@@ -246,7 +255,7 @@ def _chosen(
         if size > room and (clause.quoted or (kept and (clause.verbatim or room < 70))):
             continue  # a rule is whole or not there, and so is a quotation
         own = words[index]
-        if any(len(own & other) > 0.65 * len(own) for other in said):
+        if not clause.work and any(len(own & other) > 0.65 * len(own) for other in said):
             continue
         if size > room:
             clause = replace(clause, text=_shorter(clause.text, room))
@@ -298,21 +307,25 @@ def _joined(chosen: Sequence[Clause]) -> str:
 
 def _children(
     children: Sequence[Extract], shared: Counter[str], cap: int, lines: ReadLines
-) -> list[Clause]:
-    """Clauses of the children's bodies. Each child's best stands first, so none goes unheard."""
+) -> tuple[list[Clause], list[Clause]]:
+    """Clauses of the children's bodies, and those of their work among them. Each child's best
+    stands first, so none goes unheard."""
     clauses: list[Clause] = []
     longest = max(70, round(cap * BYTES * 2.5 / len(children)))
+    works: list[Work] = []
     for child in children:
-        own = list(_pieces(child, longest, lines))
+        own = list(_pieces(child, longest, lines, works))
         for clause in own:
             clause.score += min(_centrality(clause.text, shared), 0.4)
         if own:
             max(own, key=lambda clause: clause.score).score += 1.0
         clauses += own
-    return clauses
+    done = work_clauses(merged(works))
+    return [*clauses, *done], done
 
 
-def _pieces(child: Extract, longest: int, lines: ReadLines) -> Iterator[Clause]:
+def _pieces(child: Extract, longest: int, lines: ReadLines, works: list[Work]) -> Iterator[Clause]:
+    """The clauses of a child's body but those that tell work, which is added to `works`."""
     body = child.body or child.headline
     named = not _ROLE.search(body)
     speaker = ""
@@ -324,6 +337,9 @@ def _pieces(child: Extract, longest: int, lines: ReadLines) -> Iterator[Clause]:
             speaker = name
             piece = piece[len(name) + 2 :]
         if not piece:
+            continue
+        if told_work := list(works_in(piece)):
+            works += told_work
             continue
         if is_quotation(piece):
             yield Clause(speaker, piece, QUOTED, verbatim=True, quoted=True)
@@ -338,6 +354,9 @@ def _weights(sources: Sequence[SourcePassage]) -> dict[str, float]:
     """Anchors of a leaf: what the user wrote weighs most, what stands in code least."""
     parts: dict[float, list[str]] = {}
     for source in sources:
+        text = source.text
+        if source.role == "assistant" and '":' in text:
+            text = _KEY.sub(" ", text)  # names of arguments say nothing
         share = (
             0.65
             if source.kind == "code"
@@ -347,7 +366,7 @@ def _weights(sources: Sequence[SourcePassage]) -> dict[str, float]:
             if source.role == "user"
             else 1.0
         )
-        parts.setdefault(share, []).append(source.text)
+        parts.setdefault(share, []).append(text)
     total: dict[str, float] = {}
     for share, texts in sorted(parts.items(), reverse=True):
         for word, weight in weigh("\n".join(texts), prose=share > 0.9).items():

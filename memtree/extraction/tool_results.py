@@ -1,8 +1,8 @@
-"""Clauses of what is not speech: a tool call, its result, a block of code.
+"""Clauses of what is not speech: the result of a tool, a block of code.
 
-A call gives its name and main argument, a result its errors or how it ended, code the names it
-defines after the path before it. Repeated log lines count as one.
-What this file does not do: sentences (`clauses.py`).
+A result gives its errors or how it ended, code the names it defines after the path before it.
+Repeated log lines count as one.
+What this file does not do: sentences (`clauses.py`), what calls did (`work_clauses.py`).
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ import re
 from collections.abc import Iterable, Iterator
 
 from memtree.extraction.boilerplate import is_boilerplate
-from memtree.extraction.clause import Clause, SourcePassage
+from memtree.extraction.clause import Clause
 from memtree.extraction.clauses import (
     MAX_CLAUSE,
     NUMBER,
     SENTENCES,
     SOURCE_LINE,
-    SPACE,
     clip,
     merit,
     tidy,
 )
-from memtree.extraction.outcomes import constant, numbered, outcome
+from memtree.extraction.outcomes import numbered, outcome
 from memtree.extraction.quotations import OTHERS, RESULT, quotation
 from memtree.text.requests import asks, orders
 
@@ -61,56 +60,23 @@ _DEFINED = re.compile(
 )
 _COMMENT = re.compile(r"^[^\S\n]*+(?:#|//|--) ?([A-Za-z][^\n]{12,})", re.MULTILINE)
 _PATH_ALONE = re.compile(r"[/\w.@~+-]*\.\w{1,5}:?$|[\w.-]+(?:/[\w.-]+)+:?$|Makefile|Dockerfile")
-_MAIN = re.compile(
-    r"\"(?:command|cmd|file_?[pP]ath|path|file_?name|file|query|pattern|url|symbol|name|title"
-    r"|code|text|input|prompt|message)\"\s*:\s*\"((?:[^\"\\]|\\.){1,160})"
-)
-# Where a command runs, and what cuts its output, says nothing of what it does.
-_PLACE = re.compile(r"(?:cd [^&;|]{1,200}(?:&&|;) ?)+")
-_CUT = re.compile(r"(?: 2>&1)?(?: ?\| ?(?:head|tail)(?: -{0,2}[\w=]{1,12}){0,2})? ?$")
-_JSON = str.maketrans(dict.fromkeys('{}[]"', "") | {":": " ", ",": ", "})
-_VALUE = re.compile(r":\s*\"((?:[^\"\\]|\\.){1,120})")
-_CHANGES = re.compile(
-    r"edit|write|creat|patch|replac|insert|updat|delet|apply|rename|move|commit", re.IGNORECASE
-)
 
 
-def call(source: SourcePassage) -> Clause:
-    """The name of a call with its path or command; its arguments without their JSON where it has
-    neither."""
-    name, _, arguments = source.text.strip().partition(" ")
-    match = _MAIN.search(arguments) or _VALUE.search(arguments)
-    shown = match.group(1) if match else arguments[:160].translate(_JSON)
-    shown = SPACE.sub(" ", shown.replace("\\n", " ").replace('\\"', '"')).strip()
-    if (place := _PLACE.match(shown)) and place.end() < len(shown):
-        shown = shown[place.end() :]
-    if end := _CUT.search(shown, max(0, len(shown) - 60)):
-        shown = shown[: end.start()] or shown
-    score = 1.6 if _CHANGES.search(name) else 0.8
-    if orders(shown):
-        return quotation("tool", shown, score, tidy(name.strip("(){}:")) or "call")
-    return Clause("tool", tidy(f"{name.strip('(){}:')} {clip(shown, 90)}") or "call", score)
-
-
-def answer(asked: Clause, result: Clause) -> None:
-    """The call's clause gains its outcome."""
-    asked.text = clip(f"{clip(asked.text, 100)} -> {result.text}", MAX_CLAUSE)
-    asked.score = max(asked.score, result.score) + 0.3
-    asked.outcome = result.outcome
-
-
-def results(text: str, label: str = RESULT) -> Iterator[Clause]:
+def results(text: str, label: str = RESULT, head: str = "") -> Iterator[Clause]:
     """One to three clauses: the errors, how it ended, or the first line and how many there are.
-    What asks something is quoted behind `label`."""
-    for clause in _results(text):
-        said = clause.text.removeprefix(clause.brief)  # "output lines 1-9" is ours
+    What asks something is quoted behind `label`. `head`: the beginning of the message, where the
+    text does not begin it."""
+    for clause in _results(text, head):
+        said = clause.text.removeprefix(clause.brief)  # "lines 1-9" is ours
         asking = orders(said) if clause.outcome else asks(said)
         yield quotation("tool", clause.text, clause.score, label) if asking else clause
 
 
-def _results(text: str) -> Iterator[Clause]:
-    if shown := numbered(text):
-        names = ", ".join(list(dict.fromkeys(_DEFINED.findall(text)))[:4]) or constant(text)
+def _results(text: str, head: str) -> Iterator[Clause]:
+    if shown := numbered(text, head):
+        names = ", ".join(list(dict.fromkeys(_DEFINED.findall(text)))[:4])
+        if not names and shown.startswith("lines "):  # of what, only their words tell
+            names = " ".join(words for line in _first_line(text) for words in line.text.split()[:9])
         yield Clause("tool", f"{shown}: {names}" if names else shown, 0.9, brief=shown)
         return
     troubles = _lines_of(_TROUBLE, text)

@@ -6,14 +6,16 @@ What this file does not do: read the text below a summary.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from memtree.extraction import borders
 from memtree.extraction.boilerplate import speaker_of
 from memtree.extraction.particular import ERRORS
 from memtree.extraction.phrases import ASIDE, is_hollow, leans, listed, readable, whole
+from memtree.extraction.work_clauses import Work, is_work, merged, work_clauses, works_in
 from memtree.text import tokens
 from memtree.text.common_words import is_common
 
@@ -22,6 +24,7 @@ ROOT = 40  # tokens
 END = " -> "  # between a thing and its outcome
 _KINDS = ("code", "output")  # what stands before a list of names
 _THEMES, _TOPICS = 4, 6  # of the line for a whole conversation
+_SPEAKER = re.compile(r"(?:.* )?(?:user|assistant|tool): ")
 _MARKS = " ,;:.!?\"'()[]…，；：。！？、-–—"
 
 
@@ -91,27 +94,39 @@ def root_summary(children: Sequence[SummaryText]) -> str:
     one by one, and how the last of them ended. `children`: its top nodes in their order."""
     if not children:
         return ""
-    themes = _themes(children)
+    works = work_clauses(merged(w for child in children for w in _works(child.body)))
+    done = [work.brief for work in sorted(works, key=lambda work: -work.score)[:2]]
     parts: list[str] = []
     for child in _spread(children, _TOPICS):
         part = topic(child)
-        if part and part not in themes and not any(_same(part, other) for other in parts):
+        if part and not any(_same(part, other) for other in parts):
             parts.append(part)
+    said = [part for part in parts if not (_is_list(part) or (done and is_work(part)))]
     last = topic(children[-1])
+    if done and (is_work(last) or "]" in last):
+        last = ""
+    if not (done or len(said) > 1):
+        said, done = [", ".join(_themes(children)), *(said or parts)], []
+    said = [part for part in said if part and part != last]
     while True:
-        line = _line(themes, [part for part in parts if part != last], last)
-        if tokens.count(line) <= ROOT or not (parts or themes):
+        end = f"last {last}" if last and not _is_list(last) and (said or done) else ""
+        line = "; ".join(piece for piece in (*said, *done, end) if piece) or last
+        if tokens.count(line) <= ROOT or not (said or done):
             return line if tokens.count(line) <= ROOT else last
-        if parts:
-            parts.pop(len(parts) // 2)
+        if said:
+            said.pop(len(said) // 2)
         else:
-            themes.pop()
+            done.pop()
 
 
-def _line(themes: Sequence[str], parts: Sequence[str], last: str) -> str:
-    end = f"last {last}" if last and (themes or parts) else last
-    pieces = [", ".join(themes), "; ".join(parts), end]
-    return "; ".join(piece for piece in pieces if piece)
+def _works(body: str) -> Iterator[Work]:
+    for piece in body.split("; "):
+        yield from works_in(_SPEAKER.sub("", piece).rstrip(". "))
+
+
+def _is_list(part: str) -> bool:
+    """Return True for names or paths alone."""
+    return all(" " not in name for name in part.split(", "))
 
 
 def _themes(children: Sequence[SummaryText]) -> list[str]:

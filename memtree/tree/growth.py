@@ -202,7 +202,11 @@ def leaf_extract(passages: Sequence[Passage], first: int, texts: MessageTexts) -
         others = None
         if view.message.role == "user":
             others = clipped(texts.others(message), passage.start, passage.end)
-        sources.append(summarize.SourcePassage(view.message.role, text, kind, others))
+        ends = passage.end >= len(view.text)
+        role = view.message.role
+        sources.append(
+            summarize.SourcePassage(role, text, kind, others, view.text, passage.start, ends)
+        )
     summary = _summary(summarize.leaf_summary(sources, texts.lines))
     return LeafExtract(summary, tuple(_rules(passages, first, texts)))
 

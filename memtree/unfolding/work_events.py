@@ -14,21 +14,12 @@ from memtree.conversation.message import RESULT_ROLES
 from memtree.extraction.events import prose, results
 from memtree.extraction.events.calls import called
 from memtree.extraction.events.event import COMMITTED, EDITED, RAN, READ, TEST, UNDONE, Action
-from memtree.extraction.events.fields import Field, Group, Span, groups
-from memtree.extraction.events.results import FAILED, NO_OUTCOME, Outcome
+from memtree.extraction.events.fields import Span
+from memtree.extraction.events.outputs import output
+from memtree.extraction.events.results import NO_OUTCOME, Outcome
 
 APPLIED = b"Applied edit to "  # a client that says so of some edits says so of all
 FENCED = 0.6  # of the messages of an assistant that runs commands by fenced blocks
-_OUTPUTS = (
-    "output",
-    "stdout",
-    "aggregatedoutput",
-    "result",
-    "content",
-    "text",
-    "stderr",
-    "message",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +146,7 @@ def _event(history: History, message: int, action: Action, answer: int | None) -
     name = WorkText(message, action.name) if action.name else None
     if action.kind == READ or action.confirmed or answer is None:
         return WorkEvent(message, action, action.text, name)
-    field, code = _output(history.view(answer).text, action.text)
+    field, code = output(history.view(answer).text, action.text)
     if action.kind == RAN:
         outcome = results.ended(field.text, tests=action.command == TEST, piped=action.piped)
         if code is not None and not outcome.bad and not (action.piped and code == 0):
@@ -173,27 +164,3 @@ def _event(history: History, message: int, action: Action, answer: int | None) -
     return WorkEvent(
         message, action, text, name, NO_OUTCOME, refused is not None, why, results.made(field.text)
     )
-
-
-def _output(text: str, about: str) -> tuple[Field, int | None]:
-    """What a result says of a command or file, and the exit code where it is JSON with both."""
-    marked = any(f'{key}"' in text[:4_000] for key in ("output", "stdout", "result"))
-    if not (marked and text.startswith(("{", "[{"))):
-        return Field(text), None
-    found = groups(text)
-    own = [group for group in found if any(about in field.text for field in _names(group))]
-    code: int | None = None
-    said: list[Field] = []
-    for group in own or found:
-        value = group.get("exitcode") or group.get("returncode")
-        if value is not None and value.text.lstrip("-").isdigit():
-            code = int(value.text)
-        if (value := group.get("success")) is not None and value.text == "false":
-            code = code or FAILED
-        said += [group[key] for key in _OUTPUTS if key in group][:1]
-    return max(said, key=lambda field: len(field.raw), default=Field(text)), code
-
-
-def _names(group: Group) -> Iterator[Field]:
-    """What a part of a result says that it is the result of."""
-    return (group[key] for key in ("query", "command", "path", "file") if key in group)

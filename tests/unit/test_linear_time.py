@@ -130,10 +130,6 @@ TEXTS = {
         lambda text: clauses.spoken(SourcePassage("assistant", text, "text"), False),
         hostile.as_it_is,
     ),
-    "a call": Subject(
-        lambda text: tool_results.call(SourcePassage("assistant", f"run {text}", "call")),
-        hostile.as_it_is,
-    ),
     "a result": Subject(lambda text: list(tool_results.results(text)), hostile.as_it_is),
     "code": Subject(lambda text: tool_results.code("assistant", text, []), hostile.as_it_is),
     "borders of words": Subject(borders.units, hostile.as_it_is),
@@ -145,7 +141,8 @@ TEXTS = {
     "an outcome": Subject(lambda text: outcomes.outcome(f"1 {text}", "tool"), hostile.as_it_is),
     "an error": Subject(lambda text: outcomes.outcome(f"{text}Error", "a"), hostile.as_it_is),
     "numbered lines": Subject(
-        lambda text: (outcomes.numbered(text), outcomes.constant(text)), hostile.as_it_is
+        lambda text: (outcomes.numbered(text), outcomes.numbered("1\n2\n3\n4", text)),
+        hostile.as_it_is,
     ),
     "a phrase": Subject(lambda text: phrases.whole(text, 18), hostile.as_it_is),
     "a topic": Subject(

@@ -6,8 +6,12 @@ import json
 
 import pytest
 
+from memtree.extraction import leaf_work
+from memtree.extraction.clause import SourcePassage
 from memtree.extraction.events import calls, patches, prose, results, shell
 from memtree.extraction.events.fields import Field, groups
+from memtree.extraction.summarize import leaf_summary
+from memtree.extraction.work_clauses import shown, works_in
 from memtree.unfolding import duplicates, own_lines, quotes
 from memtree_proxy.dialects import openai_chat
 from tests import hostile
@@ -31,6 +35,17 @@ SUBJECTS = {
     ),
     "quotes": Subject(hostile.quoted, lambda text: hostile.posted(hostile.fields("user", text))),
     "arguments": Subject(lambda text: groups("{" + text), hostile.as_it_is),
+    "work in a body": Subject(lambda text: list(works_in(f"`{text}`: ok `")), hostile.as_it_is),
+    "a name of work": Subject(lambda text: shown(text, 60), hostile.as_it_is),
+    "a call of a leaf": Subject(
+        lambda text: leaf_summary([SourcePassage("assistant", f'run {{"command":"{text}', "call")]),
+        hostile.as_it_is,
+    ),
+    "a call in prose of a leaf": Subject(
+        lambda text: leaf_summary([SourcePassage("assistant", f'a\n{{"command":"{text}', "text")]),
+        hostile.as_it_is,
+    ),
+    "what a program printed": Subject(leaf_work.printed, hostile.as_it_is),
     "a command": Subject(lambda text: list(shell.commands(Field(text))), hostile.as_it_is),
     "a command in JSON": Subject(
         lambda text: calls.called("run", json.dumps({"command": text})), hostile.as_it_is

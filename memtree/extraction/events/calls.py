@@ -84,6 +84,7 @@ _READS = frozenset(
     read view open search grep find glob list get cat show fetch query lookup ls browse describe
     """.split()
 )
+_LISTS = frozenset({"list", "ls", "glob", "browse", "tree"})
 _UNDOES = frozenset(
     """
     undo revert rollback restore
@@ -170,7 +171,7 @@ def _on_path(verbs: frozenset[str], group: Group, path: Field | None) -> Iterato
         line, removes = changed(old, new)
         yield _about(EDITED if old.text or not verbs & _WRITES else WRITTEN, path, line, removes)
     elif verbs & _READS and not verbs & (_EDITS | _WRITES):
-        if path:
+        if path and not verbs & _LISTS:
             yield _about(READ, path)
     elif (new := _written(group)) is not None and new is not path:
         if verbs & {"view", "read"}:
@@ -181,7 +182,7 @@ def _on_path(verbs: frozenset[str], group: Group, path: Field | None) -> Iterato
         yield _about(EDITED if edits else WRITTEN, path, first_line(new))
     elif verbs & _WRITES and path and not verbs & _EDITS:
         yield _about(CREATED, path)
-    elif path:
+    elif path and not verbs & _LISTS:
         yield _about(READ, path)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from memtree.extraction.events.event import BUILD, CHANGE, INSTALL, RUN, TEST
 
-_READERS = frozenset(
+READERS = frozenset(
     """
     ls cat bat head tail less more grep egrep fgrep rg ag ack find fd wc echo printf pwd which
     whereis type file stat du df tree printenv history man info awk sort uniq cut tr jq yq xxd
@@ -105,7 +105,7 @@ def purpose(words: Sequence[str]) -> int:
     """
     name = program(words[0])
     rest = list(words[1:])
-    if not name or name in _READERS or (len(rest) == 1 and rest[0] in _QUERIES):
+    if not name or name in READERS or (len(rest) == 1 and rest[0] in _QUERIES):
         return 0
     if _PYTHON.match(name):
         return _python(rest)

@@ -97,7 +97,7 @@ def written(text: str, start: int, *, fences: bool = True) -> list[Action]:
     whole = Field(text, start)
     if is_patch(text):
         return [*patched(whole), *told]
-    return [*(_fenced(text, start) if fences else ()), *told]
+    return [*(fenced(text, start) if fences else ()), *told]
 
 
 def _lines_said(text: str) -> Iterator[re.Match[str]]:
@@ -173,7 +173,7 @@ def _asked(text: str, start: int) -> Iterator[Action]:
         yield from acted(str(name) if isinstance(name, str) else "", arguments)
 
 
-def _fenced(text: str, start: int) -> Iterator[Action]:
+def fenced(text: str, start: int) -> Iterator[Action]:
     """The one fenced block of a message, where it is a command that an agent runs."""
     marks = list(_FENCE.finditer(text))[:3]
     if len(marks) != 1:

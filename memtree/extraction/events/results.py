@@ -132,6 +132,11 @@ def ended(text: str, *, tests: bool = True, piped: bool = False) -> Outcome:
     return Outcome(code, failed, passed, error if code not in (OK, UNKNOWN) else None)
 
 
+def error(text: str) -> tuple[int, int] | None:
+    """Where the first error of a result stands."""
+    return _error(_looked_at(text))
+
+
 def with_code(text: str, code: int, outcome: Outcome) -> Outcome:
     """An outcome whose exit code stands beside its text."""
     if code == OK:

@@ -56,6 +56,16 @@ def test_an_edit_that_was_refused_is_none(result):
     assert trail(_called("editor", EDIT, result)).changes == ()
 
 
+def test_what_was_written_before_a_command_failed_is_a_change():
+    command = "echo HIGH > tide.py && moonc tide.py"
+    (change,) = trail(
+        _called("bash", {"command": command}, "bash: moonc: command not found")
+    ).changes
+    assert change.name == "tide.py"
+    denied = "bash: tide.py: Permission denied"
+    assert trail(_called("bash", {"command": command}, denied)).changes == ()
+
+
 @pytest.mark.parametrize(
     ("result", "failed"),
     [

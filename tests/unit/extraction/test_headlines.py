@@ -66,7 +66,7 @@ def test_a_leaf_of_code_alone_names_what_it_holds():
 def test_a_leaf_of_numbered_lines_names_file_and_lines():
     text = "<path>src/rates.py</path>\n" + "\n".join(f"{n}: x = {n * 7}" for n in range(40, 60))
     line = headline(SourcePassage("tool", text, "result"))
-    assert line.startswith("src/rates.py lines 40-59")
+    assert line.startswith("lines 40-59 of src/rates.py")
 
 
 CHILDREN = [

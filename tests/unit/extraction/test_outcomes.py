@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.extraction.clause import Clause
-from memtree.extraction.outcomes import constant, continues, numbered, outcome
+from memtree.extraction.outcomes import continues, numbered, outcome
 
 
 @pytest.mark.parametrize(
@@ -49,15 +49,15 @@ def lines(first, last, form="{}: part 004 line {}"):
 
 
 def test_numbered_lines_are_named_with_their_file():
-    assert numbered(lines(12, 17)) == "output lines 12-17"
+    assert numbered(lines(12, 17)) == "lines 12-17"
     assert numbered(f"<path>src/parts/a.txt</path>\n{lines(1, 9)}") == "src/parts/a.txt lines 1-9"
     assert numbered(lines(1, 3)) == ""
     assert numbered("\n".join(f"{n * 31} eggs" for n in range(9))) == ""
-    assert constant(lines(12, 17)) == "part 004 line"
+    assert numbered(lines(8, 12), "[File: src/parts/a.txt]") == "src/parts/a.txt lines 8-12"
 
 
 def test_following_lines_become_one_range():
     before = Clause("tool", "a.txt lines 1-9: part 004", 1.0, brief="a.txt lines 1-9")
-    assert continues(before, Clause("tool", "output lines 10-15", 1.0, brief="output lines 10-15"))
+    assert continues(before, Clause("tool", "lines 10-15", 1.0, brief="lines 10-15"))
     assert (before.text, before.brief) == ("a.txt lines 1-15: part 004", "a.txt lines 1-15")
-    assert not continues(before, Clause("tool", "x", 1.0, brief="output lines 40-45"))
+    assert not continues(before, Clause("tool", "x", 1.0, brief="lines 40-45"))

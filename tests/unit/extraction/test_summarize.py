@@ -82,21 +82,21 @@ def test_a_coding_leaf_keeps_ask_decision_error_and_files():
 
 def test_a_call_is_told_with_its_result():
     found = check(leaf_summary(CODING[5:]))
-    assert "bash pytest tests/test_importer.py -> " in found.body
+    assert "`pytest tests/test_importer.py`: failed (1 failed, 13 passed)" in found.body
     assert "InvalidOperationError" in found.body
 
 
 def test_parallel_calls_meet_their_own_results():
     found = leaf_summary(
         [
-            SourcePassage("assistant", '\nread {"path": "a.txt"}', "call"),
-            SourcePassage("assistant", '\nread {"path": "b.txt"}', "call"),
+            SourcePassage("assistant", '\nrun {"command": "make a"}', "call"),
+            SourcePassage("assistant", '\nrun {"command": "make b"}', "call"),
             SourcePassage("tool", "alpha beta gamma delta", "result"),
-            SourcePassage("tool", "one two three four five", "result"),
+            SourcePassage("tool", "make: *** [b] Error 2", "result"),
         ]
     )
-    assert "read a.txt -> alpha" in found.body
-    assert "read b.txt -> one" in found.body
+    assert "`make a`: ok" in found.body
+    assert "`make b`: failed" in found.body
 
 
 def test_a_standing_rule_is_kept_word_for_word():

@@ -1,30 +1,34 @@
-"""Calls in words."""
+"""Results and code in words."""
 
 from __future__ import annotations
 
 import pytest
 
 from memtree.extraction.boilerplate import is_boilerplate
-from memtree.extraction.clause import SourcePassage
-from memtree.extraction.tool_results import call
+from memtree.extraction.tool_results import results
+
+
+def test_lines_of_a_file_are_named_by_the_head_of_their_message():
+    text = "\n".join(f"{number}| def step_{number}(x):" for number in range(20, 30))
+    (clause,) = results(text, head="<path>src/steps.py</path>")
+    assert clause.brief == "src/steps.py lines 20-29"
+    assert "def step_20" in clause.text
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    "line",
     [
-        ('{"command":"cd /srv/app && make test 2>&1 | tail -5","blocking":true}', "run make test"),
-        ('{"is_input":false,"command":"make lint | head"}', "run make lint"),
-        ('{"limit":9,"filePath":"src/lexer.c"}', "run src/lexer.c"),
-        ('{"files":[{"path":"notes/a.md"}]}', "run notes/a.md"),
-        ("{}", "run"),
-        ('{"pid":7}', "run pid 7"),
+        "I will use a tool.",
+        "Step 4: I will use a tool",
+        "# 1 SEARCH/REPLACE block failed to match!",
+        "ERROR: Cannot install sentence-transformers",
+        "Running command: make -n build",
     ],
 )
-def test_a_call_is_told_by_its_path_or_command_and_never_in_json(arguments, said):
-    assert call(SourcePassage("assistant", f"run {arguments}", "call")).text == said
+def test_what_clients_say_in_every_session_is_boilerplate(line):
+    assert is_boilerplate(line)
 
 
-def test_that_a_tool_is_used_is_boilerplate():
-    assert is_boilerplate("I will use a tool.")
-    assert is_boilerplate("Step 4: I will use a tool")
+def test_what_is_done_with_a_mutex_is_no_boilerplate():
     assert not is_boilerplate("I will use a mutex around the queue")
+    assert not is_boilerplate("Error budgets are spent by the gateway")

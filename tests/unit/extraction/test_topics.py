@@ -55,7 +55,7 @@ def test_a_conversation_is_told_by_its_themes_its_parts_and_its_end():
         summary("release 2.1 of the gateway -> published", "gateway", "2.1"),
     ]
     line = root_summary(tops)
-    assert line.startswith("gateway; ")
+    assert line.startswith("add retries to the gateway; ")
     assert "retries" in line
     assert "last release 2.1" in line
     assert tokens.count(line) <= ROOT
