@@ -17,7 +17,7 @@ from memtree.config import Settings
 from memtree.memories.extracting import UserMessage
 from memtree.memories.extraction.candidates import Candidate
 from memtree.memories.scope import Scope
-from memtree.stores.ram.store import RamStore
+from memtree.stores import RamStore
 from memtree_indexer.extracting.metered_model import MeteredModel
 from memtree_indexer.extracting.model_reader import ModelReader
 from memtree_indexer.runtime import SystemClock
