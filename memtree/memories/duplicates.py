@@ -44,11 +44,12 @@ class DuplicateCheck:
 
     async def near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:
         """The best first: the same, duplicates, and what the text may be an update of."""
-        hits = await self._search.neighbours(scope, text, vector, limit=NEIGHBOURS)
+        found = await self._search.neighbours(scope, text, vector, limit=NEIGHBOURS)
+        hits = found.hits
         others = comparisons(text, [hit.memory.text for hit in hits])
         rows = await _compared(
             text, others,
-            lambda: [_near(text, hit, vector is not None) for hit in hits[: len(others)]],
+            lambda: [_near(text, hit, not found.by_words) for hit in hits[: len(others)]],
         )  # fmt: skip
         near = [row for row in rows if row.relation is not Relation.OTHER]
         near.sort(key=lambda row: (_ORDER[row.relation], -row.relevance, row.memory.number))

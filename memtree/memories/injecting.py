@@ -17,6 +17,7 @@ from memtree.memories.injection import branches, choice
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
+from memtree.memories.rules import telling_words
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.hits import SearchResult
 from memtree.memories.search.query_vectors import PATIENCE
@@ -137,10 +138,12 @@ class MemoryInjection:
                 patience=patience,
                 loading=self.deadline / 2,  # then words rank, as long as there is time for that
             )
+        texts = [hit.memory.text for hit in result.hits]
+        shared = telling_words.sharing(query, texts, memories)
         hits = [
             hit.memory
-            for hit in result.hits
-            if options.fits(query, hit.memory, hit.relevance, memories)
+            for hit, shares in zip(result.hits, shared, strict=True)
+            if options.fits(hit.relevance, shares, memories, by_words=result.by_words)
         ]
         shown, found = await self._current(scope, shown, hits)
         live = {id_: memory for id_, memory in found.items() if options.admits(memory)}

@@ -85,8 +85,9 @@ class MemorySaving:
     ) -> bool:
         """Whether one of two new texts would be a duplicate of the other."""
         relevance = None
-        if self._embedder is not None and vector is not None and others is not None:
-            relevance = self._embedder.scale.relevance(float(vector @ others))
+        embedder = self._embedder
+        if embedder and vector is not None and others is not None and embedder.reads(text):
+            relevance = embedder.scale.relevance(float(vector @ others))
         return compare(text, other, relevance).relation in (Relation.SAME, Relation.DUPLICATE)
 
     # -- vectors -----------------------------------------------------------------------------
