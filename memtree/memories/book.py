@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.changes import ScopeWatch
+from memtree.memories.deletion_check import DeletionCheck
 from memtree.memories.draft import (
     DedupPolicy,
     Edit,
@@ -79,6 +80,13 @@ class SaveResult:
     degraded: tuple[str, ...] = ()
 
 
+class ForgottenMemory(NamedTuple):
+    """`memory`: what it was. `twins`: ids of others that said the same, and went with it."""
+
+    memory: Memory
+    twins: tuple[str, ...] = ()
+
+
 class BookPage(NamedTuple):
     """`next_cursor`: for the page of older memories, None on the last one. `total`: live memories
     of the scope."""
@@ -92,7 +100,8 @@ class MemoryBook:
     """Memories bound to their ports. One per process; safe for concurrent calls. `injection`: those
     that stand in prompts without anybody's asking. `saving`: for who stores what is no draft.
     `clock`: that memories are dated with. `rules`: its settings. `searching`: the search itself,
-    for others to use. `patience`: seconds that a save, a search or a chat waits for vectors."""
+    for others to use. `deletions`: whether any is told still. `patience`: seconds that a save, a
+    search or a chat waits for vectors."""
 
     def __init__(
         self,
@@ -113,6 +122,7 @@ class MemoryBook:
         self.rules = rules
         self._patience = patience
         self.injection = MemoryInjection(store, search, clock.now, patience=patience)
+        self.deletions = DeletionCheck(store, search, patience)
         self._watch = ScopeWatch(store, clock)
         self.saving = MemorySaving(
             store,
@@ -160,6 +170,8 @@ class MemoryBook:
         """A new memory in the place of an old one, which leaves a tombstone with its text. Raises
         as `save` does, and `NotFound`."""
         old = await self.get(scope, ref)
+        if not old.live(self.clock.now()):
+            raise NotFound("This memory counts no more: correct the one that does.", param="id")
         new = self._made(inheriting(draft, old))
         if new.text_hash == text_hash(old.text):
             return SaveResult(old, existing=True)
@@ -196,8 +208,8 @@ class MemoryBook:
     # -- reading -----------------------------------------------------------------------------
 
     async def get(self, scope: Scope, ref: MemoryRef) -> Memory:
-        """Raises `NotFound`."""
-        rows = await self._store.get(scope, [ref])
+        """A memory, which may have expired or be superseded. Raises `NotFound`."""
+        rows = await self._store.get(scope, [ref], over=True)
         if not rows:
             raise NotFound("There is no memory with this id.", param="id")
         return rows[0]
@@ -287,13 +299,14 @@ class MemoryBook:
         self._watch.wake(scope)
         return memory
 
-    async def forget(self, scope: Scope, ref: MemoryRef, reason: str = "") -> Memory:
-        """Delete it, and leave a tombstone without text. Returns what it was. Raises `NotFound`."""
+    async def forget(self, scope: Scope, ref: MemoryRef, reason: str = "") -> ForgottenMemory:
+        """Delete it and its twins, and leave tombstones without text. Raises `NotFound`."""
         memory = await self.get(scope, ref)
         purge = not self.rules.deleted_days
-        if not await self._delete(scope, [memory.id], purge, reason):
+        gone = await self._delete(scope, [memory.id], purge, reason)
+        if not gone:
             raise NotFound("There is no memory with this id.", param="id")
-        return memory
+        return ForgottenMemory(memory, tuple(id_ for id_ in gone if id_ != memory.id))
 
     async def delete(
         self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False
@@ -313,8 +326,7 @@ class MemoryBook:
     async def count(self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False) -> int:
         """How many memories `delete` would take."""
         purge = purge or not self.rules.deleted_days
-        rows = await self._store.get(scope, refs, deleted=purge)
-        return len({row.duplicate_of or row.id for row in rows})
+        return len(await self._store.deletable(scope, refs, purge=purge))
 
     async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
         back = await self._store.undelete(scope, refs)

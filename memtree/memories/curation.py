@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from memtree.days import DAY
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.book import MAX_PAGE, BookPage, MemoryBook, before_number
+from memtree.memories.deletion_check import MOST_SEARCHED
 from memtree.memories.draft import new_text
 from memtree.memories.memory import MAX_TEXT_CHARS, UNSET, Memory, Tombstone, Unset
 from memtree.memories.ports import ANY, MemoryFilter, MemoryRef, MemoryStore
 from memtree.memories.scope import Scope, ScopeKind
 
-MOST_SEARCHED = 50  # texts of deleted memories that a receipt looks for
-_TOGETHER = 10  # of these searches at a time
-_NEAREST = 10  # hits of each
-_LOOKED_UP = 500  # ids at a time
-_LONGEST_QUERY = 500  # characters
 _MOST_REPLACED = 50  # memories in one line of succession
 
 
 class DeletionReceipt(NamedTuple):
-    """`verified`: none of their ids is answered any more, and a search for their own texts (of up
-    to `MOST_SEARCHED`) finds none of them."""
+    """`verified`: no list, search, history or export tells one of them, or a twin, any more (looked
+    for are up to `MOST_SEARCHED`). What stands apart: `undelete_until`, unix seconds, None where
+    nothing brings them back; `tombstones`, which have no texts; `snapshots` that quote one."""
 
     deleted: tuple[str, ...]
     verified: bool
+    undelete_until: float | None = None
+    tombstones: int = 0
+    snapshots: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,10 @@ class MemoryCuration:
     ) -> None:
         self._store, self._book = store, book
         self._deleted_days, self._most = deleted_days, max_text_chars
+
+    def now(self) -> float:
+        """Unix seconds of the clock that memories are dated with."""
+        return self._book.clock.now()
 
     # -- the past ------------------------------------------------------------------------------
 
@@ -151,8 +155,8 @@ class MemoryCuration:
     # -- deleting many -------------------------------------------------------------------------
 
     async def count(self, scope: Scope, wanted: MemoryFilter) -> int:
-        """How many memories a filter means."""
-        return len(await self._store.matching(scope, wanted))
+        """How many memories `delete_matching` would take."""
+        return len(await self._store.deletable(scope, wanted, purge=wanted.deleted))
 
     async def known(self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False) -> int:
         """How many memories `delete` would take."""
@@ -166,35 +170,21 @@ class MemoryCuration:
         purge = purge or not self._deleted_days
         gone = await self._store.delete_matching(scope, wanted, purge=purge)
         self._book.announce(scope, erased=purge)
-        return await self._receipt(scope, gone, page.memories)
+        return await self._receipt(scope, gone, page.memories, purge)
 
     async def delete(
         self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False
     ) -> DeletionReceipt:
         """All or none of those that are there."""
-        known = await self._store.get(scope, list(refs)[:MOST_SEARCHED])
+        known = await self._store.get(scope, list(refs)[:MOST_SEARCHED], over=True)
         gone = await self._book.delete(scope, refs, purge=purge)
-        return await self._receipt(scope, gone, known)
+        return await self._receipt(scope, gone, known, purge or not self._deleted_days)
 
     async def _receipt(
-        self, scope: Scope, gone: Sequence[str], before: Sequence[Memory]
+        self, scope: Scope, gone: Sequence[str], before: Sequence[Memory], purge: bool
     ) -> DeletionReceipt:
-        ids = frozenset(gone)
-        left = await self._looked_up(scope, gone)
-        texts = [memory.text for memory in before if memory.id in ids]
-        found = bool(left)
-        for at in range(0, len(texts), _TOGETHER):
-            results = await asyncio.gather(
-                *(
-                    self._book.search(scope, text[:_LONGEST_QUERY], limit=_NEAREST)
-                    for text in texts[at : at + _TOGETHER]
-                )
-            )
-            found = found or any(hit.memory.id in ids for result in results for hit in result.hits)
-        return DeletionReceipt(tuple(gone), not found)
-
-    async def _looked_up(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
-        rows: list[Memory] = []
-        for at in range(0, len(refs), _LOOKED_UP):
-            rows += await self._store.get(scope, refs[at : at + _LOOKED_UP])
-        return rows
+        left = await self._book.deletions.trace(scope, gone, before)
+        until = None if purge else self._book.clock.now() + self._deleted_days * DAY
+        ends = until if gone else None
+        snapshots = tuple(sorted(left.snapshots))
+        return DeletionReceipt(tuple(gone), not left.told, ends, left.tombstones, snapshots)

@@ -34,6 +34,16 @@ class MemorySource:
     recorded: float | None = None
 
 
+class MemoryState(enum.StrEnum):
+    """Whether a memory counts, and why it does not."""
+
+    LIVE = "live"
+    EXPIRED = "expired"
+    SUPERSEDED = "superseded"
+    DUPLICATE = "duplicate"
+    DELETED = "deleted"
+
+
 class EntityMention(NamedTuple):
     """Somebody or something that a memory names. `type`: `person`, `organization`, `place`,
     `concept` and the like."""
@@ -109,8 +119,15 @@ class Memory:
 
     def live(self, now: float) -> bool:
         """Whether searches, lists and injection may show it."""
-        ended = self.deleted is not None or (self.expires is not None and self.expires <= now)
-        return not (ended or self.superseded_by or self.duplicate_of)
+        return self.state(now) is MemoryState.LIVE
+
+    def state(self, now: float) -> MemoryState:
+        if self.deleted is not None:
+            return MemoryState.DELETED
+        if self.superseded_by or self.duplicate_of:
+            return MemoryState.SUPERSEDED if self.superseded_by else MemoryState.DUPLICATE
+        expired = self.expires is not None and self.expires <= now
+        return MemoryState.EXPIRED if expired else MemoryState.LIVE
 
 
 class Unset(enum.Enum):

@@ -26,7 +26,8 @@ MemoryRef = str | int  # an id (`mem_...`) or a number
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
     """Which live memories; None: any. `tags`: all of them. `group`: members of the group with this
-    id. `created_from` (included) and `created_before` are unix seconds. `superseded`, `expired`,
+    id. `text_hash`: those with this canonical text. `created_from` (included) and `created_before`
+    are unix seconds. `superseded`, `expired`,
     `deleted`: those as well."""
 
     category: str | None = None
@@ -36,6 +37,7 @@ class MemoryFilter:
     thread_id: str | None = None
     tags: tuple[str, ...] = ()
     group: str | None = None
+    text_hash: bytes | None = None
     tainted: bool | None = None
     created_from: float | None = None
     created_before: float | None = None
@@ -167,11 +169,16 @@ class MemoryStore(Protocol):
         ...
 
     async def get(
-        self, scope: Scope, refs: Sequence[MemoryRef], *, deleted: bool = False
+        self,
+        scope: Scope,
+        refs: Sequence[MemoryRef],
+        *,
+        over: bool = False,
+        deleted: bool = False,
     ) -> list[Memory]:
         """Those live memories, in the order asked for; what is not there is left out, and a
-        duplicate's id answers with the one that counts. `deleted`: all that are stored, as they
-        are."""
+        duplicate's id answers with the one that counts. `over`: expired and superseded ones as
+        well. `deleted`: all that are stored, as they are."""
         ...
 
     async def page(
@@ -188,8 +195,9 @@ class MemoryStore(Protocol):
     async def change(
         self, scope: Scope, ref: MemoryRef, change: MemoryChange, *, if_version: int | None = None
     ) -> Memory:
-        """The changed memory; what it was goes into its history. `NotFound` where it is not live,
-        `VersionConflict` where it has another version."""
+        """The changed memory, which may have expired or be superseded; what it was goes into its
+        history. `NotFound` where it is not there, `VersionConflict` where it has another
+        version."""
         ...
 
     async def supersede(self, scope: Scope, ref: MemoryRef, by: NewMemory, reason: str) -> Memory:
@@ -227,7 +235,9 @@ class MemoryStore(Protocol):
         reason: str | None = None,
         purge: bool = False,
     ) -> list[str]:
-        """Soft-delete live memories; returns the ids of those that were. Duplicates of them go
+        """Soft-delete memories, expired and superseded ones too; returns the ids of those that
+        were there, and behind them of their twins: other rows of the scope with this kind, data and
+        canonical text, which go as well (not in a namespace of documents). Duplicates of them go
         too, and what they took the place of: older words for the same thing. `reason` (also ""):
         leave a tombstone without text. `purge`: erase them for good, also those that were
         soft-deleted before: rows, vectors, history and what they superseded, and no byte of them
@@ -244,6 +254,12 @@ class MemoryStore(Protocol):
     ) -> list[str]:
         """`delete` for all that a filter lets through, in one step; by number. What was superseded
         is deleted as well where the filter says so."""
+        ...
+
+    async def deletable(
+        self, scope: Scope, wanted: Sequence[MemoryRef] | MemoryFilter, *, purge: bool = False
+    ) -> list[str]:
+        """The ids that `delete`, or for a filter `delete_matching`, would return."""
         ...
 
     async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:

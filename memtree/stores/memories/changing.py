@@ -18,7 +18,7 @@ from memtree.stores.memories.counters import (
     count_vectors,
     next_number,
 )
-from memtree.stores.memories.lookup import duplicates, live
+from memtree.stores.memories.lookup import duplicates, kept, live
 from memtree.stores.memories.rows import (
     Standing,
     changed_memory,
@@ -65,7 +65,11 @@ async def change(
     if_version: int | None,
     now: float,
 ) -> Memory:
-    at, row = await begin_live(sql, scope, ref, now)
+    at = await begin_known(sql, scope)
+    found = await kept(sql, at.number, [ref]) if at else []
+    if at is None or not found:
+        raise NotFound("There is no memory with this id.")
+    row = found[0]
     _require_version(row, if_version)
     return await change_row(sql, at, row, change, now)
 
@@ -91,7 +95,8 @@ async def next_version(
     """And how many memories more count, in what is no change of the scope yet: what has the unique
     values of the new data gives way to it."""
     memory = changed_memory(row.memory(), change)
-    if isinstance(change.data, Unset):
+    revived = row.counted and not row.live(now) and memory.live(now)  # others may have its values
+    if isinstance(change.data, Unset) and not revived:
         await put_version(sql, scope, row, memory, change)
         return memory, 0
     (key,) = await unique.unique_keys(sql, scope, [unique.keyed(memory, row.unique_key)])
@@ -123,14 +128,14 @@ async def put_version(
     *,
     unique_key: str | None = None,
 ) -> None:
-    """The next version of a live memory, which came of `change`; the one before goes into its
+    """The next version of a memory, which came of `change`; the one before goes into its
     history. `unique_key`: where it has another one."""
     hashed = not isinstance(change.text, Unset)
     text_hash = change.text_hash if hashed else row.text_hash
     terms = change.terms if hashed else row.terms
     old, place = row.memory(), {"scope": scope.number, "number": row.number}
     if memory.text != old.text:
-        await count_vectors(sql, scope, [row.number], -1)
+        await count_vectors(sql, scope, [row.number] if row.counted else [], -1)
         await sql.run(_DROP_VECTORS, place)
     await sql.run(KEEP_VERSION, {**place, **old_version(old), "data": row.data})
     values: dict[str, Any] = {

@@ -82,7 +82,12 @@ async def begin(sql: Sql, scope: Scope) -> ScopeRow:
 
 async def begin_known(sql: Sql, scope: Scope) -> ScopeRow | None:
     """The same where the scope holds anything already."""
-    found = await sql.fetch(_FIND + sql.lock, scope_values(scope))
+    return await known_scope(sql, scope, sql.lock)
+
+
+async def known_scope(sql: Sql, scope: Scope, lock: str = "") -> ScopeRow | None:
+    """The scope's counters, for who only reads; None where it holds nothing."""
+    found = await sql.fetch(_FIND + lock, scope_values(scope))
     return ScopeRow._make(found[0]) if found else None
 
 

@@ -14,7 +14,7 @@ from memtree.stores.memories.counters import (
     stamp,
 )
 from memtree.stores.memories.deletion import MINE, ROWS, in_parts, leave_tombstones, matching
-from memtree.stores.memories.lookup import lineage, resolved, stored
+from memtree.stores.memories.lookup import lineage, resolved, stored, with_twins
 from memtree.stores.memories.rows import STANDING, Standing, encoded, standing
 from memtree.stores.memories.sql import Sql
 
@@ -61,6 +61,7 @@ async def purge_here(
     """A `Removal` of whatever the refs name, live or not."""
     asked = await stored(sql, scope.number, refs)
     rows = await resolved(sql, scope.number, refs)
+    rows = await with_twins(sql, scope, rows, deleted=True)
     if not rows:
         return [], 0
     _, counted = await _erase(sql, scope, _distinct([*rows, *asked]), now)
@@ -74,15 +75,17 @@ async def purge_matching_here(
 ) -> tuple[list[str], int]:
     """A `Removal`."""
     found = await matching(sql, scope, wanted, now)
-    counted = 0
+    counted, gone = 0, dict(found)
     for part in in_parts(list(found)):
         rows = await stored(sql, scope.number, part)
-        _, gone = await _erase(sql, scope, rows, now)
+        rows = await with_twins(sql, scope, rows, deleted=True)
+        _, erased = await _erase(sql, scope, rows, now)
         await leave_tombstones(sql, scope, [row for row in rows if row.counted], reason, now)
-        counted += gone
+        counted += erased
+        gone |= {row.number: row.id for row in rows}
     if found:
         await _stamp(sql, scope, counted)
-    return list(found.values()), counted
+    return list(gone.values()), counted
 
 
 async def _erase(

@@ -8,7 +8,7 @@ from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import ChangeEvent, MemoryFilter, MemoryPage, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.counters import state
-from memtree.stores.memories.lookup import live, members, resolved, stored
+from memtree.stores.memories.lookup import kept, live, members, resolved, stored
 from memtree.stores.memories.rows import (
     LARGEST,
     SCOPE,
@@ -64,12 +64,15 @@ async def known(sql: Sql, scope: Scope) -> int | None:
 
 
 async def get(
-    sql: Sql, scope: Scope, refs: Sequence[MemoryRef], *, deleted: bool, now: float
+    sql: Sql, scope: Scope, refs: Sequence[MemoryRef], *, over: bool, deleted: bool, now: float
 ) -> list[Memory]:
     number = await known(sql, scope)
     if number is None:
         return []
-    rows = await (stored(sql, number, refs) if deleted else live(sql, number, refs, now))
+    if deleted:
+        rows = await stored(sql, number, refs)
+    else:
+        rows = await (kept(sql, number, refs) if over else live(sql, number, refs, now))
     return [row.memory() for row in rows]
 
 

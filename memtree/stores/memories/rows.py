@@ -235,6 +235,7 @@ def storable(text: str) -> bool:
 
 _COMPARED = {
     "group": "number IN :members[]",
+    "text_hash": "text_hash = :text_hash",
     "tainted": "tainted = :tainted",
     "created_from": "created >= :created_from",
     "created_before": "created < :created_before",
@@ -270,11 +271,15 @@ def conditions(wanted: MemoryFilter) -> tuple[list[str], dict[str, Any]]:
         value = getattr(wanted, name)
         if value is not None:
             parts.append(condition)
-            values[name] = plain(value) if isinstance(value, str) else float(value)
+            values[name] = value if isinstance(value, bytes) else _number_or_text(value)
     for at, tag in enumerate(wanted.tags):
         parts.append(f"instr(tags, :tag{at}) > 0")
         values[f"tag{at}"] = f"\n{_line(tag)}\n"
     return parts, values
+
+
+def _number_or_text(value: str | float) -> str | float:
+    return plain(value) if isinstance(value, str) else float(value)
 
 
 def in_order(rows: Sequence[Standing], refs: Sequence[MemoryRef]) -> list[Standing]:

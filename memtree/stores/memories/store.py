@@ -65,10 +65,15 @@ class SqlMemories(SqlUserMemories, SqlAgentMemories, SqlAgentSearch):
         )
 
     async def get(
-        self, scope: Scope, refs: Sequence[MemoryRef], *, deleted: bool = False
+        self,
+        scope: Scope,
+        refs: Sequence[MemoryRef],
+        *,
+        over: bool = False,
+        deleted: bool = False,
     ) -> list[Memory]:
         return await self.read_memories(
-            lambda sql: reading.get(sql, scope, refs, deleted=deleted, now=self.now())
+            lambda sql: reading.get(sql, scope, refs, over=over, deleted=deleted, now=self.now())
         )
 
     async def page(
@@ -117,6 +122,13 @@ class SqlMemories(SqlUserMemories, SqlAgentMemories, SqlAgentSearch):
         if purge:
             await self.scrub_memories(at_once=True)
         return gone
+
+    async def deletable(
+        self, scope: Scope, wanted: Sequence[MemoryRef] | MemoryFilter, *, purge: bool = False
+    ) -> list[str]:
+        return await self.read_memories(
+            lambda sql: deletion.deletable(sql, scope, wanted, purge=purge, now=self.now())
+        )
 
     async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
         return await self.write_memories(

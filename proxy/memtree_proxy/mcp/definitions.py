@@ -95,6 +95,7 @@ _DEGRADED: Schema = {
     "description": "Parts that did not answer: with `embedder`, words alone rank for now.",
 }
 _STRINGS: Schema = {"type": "array", "items": {"type": "string"}}
+_ALSO: Schema = {**_STRINGS, "description": "Ids of others that said the same, and went with it."}
 _MAYBE: Schema = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 _NEAR = _object(
     ("memory_id", "id", "text", "relevance", "relation", "differs"),
@@ -223,7 +224,7 @@ FORGET = ToolDefinition(
         reason=_REASON,
         dry_run={"type": "boolean", "description": "Only tell whether it is there."},
     ),
-    output_schema=_answer(memory_id=_NUMBER, id=_NAME),
+    output_schema=_answer(memory_id=_NUMBER, id=_NAME, also=_ALSO),
     destructive=True,
     repeatable=True,
 )

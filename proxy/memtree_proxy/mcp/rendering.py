@@ -15,7 +15,7 @@ from memtree.errors import (
     StoreCorrupt,
     StoreUnavailable,
 )
-from memtree.memories.book import BookPage, SaveResult
+from memtree.memories.book import BookPage, ForgottenMemory, SaveResult
 from memtree.memories.draft import DedupPolicy
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.memory import Memory, Tombstone
@@ -78,8 +78,9 @@ def listed(page: BookPage) -> Json:
     }
 
 
-def forgotten(old: Memory, message: str = "Forgotten") -> Json:
-    return {"ok": True, **_named(old), "message": message}
+def forgotten(old: ForgottenMemory, message: str = "Forgotten") -> Json:
+    also = _present("also", list(old.twins))
+    return {"ok": True, **_named(old.memory), "message": message, **also}
 
 
 def corrected(result: SaveResult) -> Json:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memtree.errors import MemTreeError
-from memtree.memories.book import MemoryBook
+from memtree.memories.book import ForgottenMemory, MemoryBook
 from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.scope import Scope
 from memtree_proxy.mcp import arguments, rendering
@@ -87,7 +87,7 @@ class MemoryTools:
         call = arguments.forget(given)
         if call.dry_run:
             memory = await self._book.get(caller.scope, call.ref)
-            return rendering.forgotten(memory, "Would be forgotten")
+            return rendering.forgotten(ForgottenMemory(memory), "Would be forgotten")
         return rendering.forgotten(await self._book.forget(caller.scope, call.ref, call.reason))
 
     async def _correct(self, given: Arguments, caller: Caller) -> Json:

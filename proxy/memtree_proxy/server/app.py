@@ -345,8 +345,10 @@ def _user_memories(
     uses, requests = services.memory_services, UserRequests(gate, services.settings)
     memories = UserMemoryRoutes(uses, requests)
     agent_requests = AgentRequests(gate, services.settings, uses.book.clock, work)
-    agents = AgentMemoryRoutes(uses.agents, uses.agent_extraction, agent_requests)
-    batches = AgentBatchRoutes(uses.agents, agents, agent_requests)
+    agents = AgentMemoryRoutes(
+        uses.agents, uses.agent_curation, uses.agent_extraction, agent_requests
+    )
+    batches = AgentBatchRoutes(uses.agents, uses.agent_curation, agents, agent_requests)
     both = MemoryCollection(memories, requests, agents, search=agent_searches.search)
     groups = GroupRoutes(uses.users, requests)
     settings = SettingsRoutes(uses.users, requests)

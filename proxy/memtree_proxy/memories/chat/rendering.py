@@ -13,7 +13,8 @@ from memtree_proxy.memories.user import rendering as of_user
 Json = dict[str, Any]
 
 
-def memory_json(memory: Memory) -> Json:
+def memory_json(memory: Memory, now: float) -> Json:
+    """`now`: unix seconds, when it has its state."""
     return {
         "id": memory.id,
         "content": memory.text,
@@ -27,12 +28,13 @@ def memory_json(memory: Memory) -> Json:
         "tags": memory.tags,
         "message_id": (memory.source.message or None) if memory.source else None,
         "tainted": memory.tainted,
+        "state": memory.state(now),
         "version": memory.version,
     }
 
 
-def hit_json(hit: MemoryHit) -> Json:
-    return {**memory_json(hit.memory), "relevance": round(hit.relevance, 2)}
+def hit_json(hit: MemoryHit, now: float) -> Json:
+    return {**memory_json(hit.memory, now), "relevance": round(hit.relevance, 2)}
 
 
 def past_json(past: MemoryPast) -> Json:

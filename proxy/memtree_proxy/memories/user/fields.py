@@ -11,6 +11,7 @@ from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest
 from memtree.memories.agents.lifetime import EXPIRES_AT, expiry
+from memtree.memories.deletion_check import EVERYTHING
 from memtree.memories.draft import Edit, MemoryDraft, checked_name
 from memtree.memories.memory import EXTRACTED, IMPORTED, UNSET, Unset
 from memtree.memories.ports import ANY, MemoryFilter
@@ -36,8 +37,6 @@ SOURCE_TYPES = ("user", "model", EXTRACTED, IMPORTED)
 INCLUDED = ("superseded", "expired", "deleted")
 # Of another part of the same collection: saving a conversation, or ready memories of an agent.
 AGENTS_ONLY = ("conversation", "memories")
-# `all: true`: what counts no more is shown by `as_of`, and goes as well.
-EVERYTHING = MemoryFilter(superseded=True, expired=True)
 # Times are shown in whole seconds: what is shown as made at a time was remembered at that time.
 _SECOND = 0.999_999
 AGENTS_FILTERS = ("kind", "threadId")
@@ -151,8 +150,8 @@ def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
 
 def deletion(body: Body, purge: bool, known: tuple[str, ...] = OF_USERS) -> Deletion:
     """Raises `BadRequest` unless it says in exactly one way which memories are meant; a filter that
-    lets all through is none. `purge`: all of them means the deleted ones as well. `known`: what a
-    filter may say."""
+    lets all through is none. What expired or is superseded goes as well. `purge`: all of them means
+    the deleted ones as well. `known`: what a filter may say."""
     every = fields.boolean(body.value("all"), "all")
     given = body.value("filter")
     if given is not None and not isinstance(given, dict):
@@ -164,8 +163,8 @@ def deletion(body: Body, purge: bool, known: tuple[str, ...] = OF_USERS) -> Dele
     if given is not None:
         if set(given) - set(known):
             raise BadRequest(f"filter knows only {', '.join(known)}", param="filter")
-        wanted = _filter(given, (), "filter.")
-        if wanted == ANY:
+        wanted = _filter(given, ("superseded", "expired"), "filter.")
+        if wanted == EVERYTHING:
             raise BadRequest(
                 "filter must say something; all: true deletes everything", param="filter"
             )

@@ -23,12 +23,13 @@ async def rows(
     of = await users.groups_of(scope, [memory.id for memory in memories]) if memories else {}
     if groups is None:
         groups = await users.groups(scope) if of else ()
+    now = users.clock.now()
     known = {group.id: group for group in groups}
     made = []
     for memory in memories:
         ids = [id_ for id_ in of.get(memory.id, ()) if id_ in known]
         named = shown if shown in ids else next(iter(ids), None)
-        made.append(memory_json(memory, known[named] if named else None, ids))
+        made.append(memory_json(memory, now, known[named] if named else None, ids))
     return made
 
 

@@ -20,6 +20,7 @@ from memtree_proxy.openapi.memories.parts import (
     NO_NUL,
     RELEVANCE,
     SAYS_SOMETHING,
+    STATE,
     TIME,
     VERSION,
     saved_row,
@@ -57,6 +58,7 @@ _ROW = {
     ),
     "tags": array(STRING),
     "message_id": described(either(STRING, NULL), "The `messageId` that it was made from."),
+    "state": STATE,
     "tainted": described(
         BOOLEAN,
         "A model saved it in a turn in which a tool or a web page spoke, or saved an instruction: "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from memtree.memories.memory import MemoryState
 from memtree_proxy.memories.fields import IF_MATCH_HEADER, LAST_EVENT_HEADER, MAX_QUERY
 from memtree_proxy.openapi import headers
 from memtree_proxy.openapi.operations import operation
@@ -25,6 +26,11 @@ RELEVANCE = described(
     {"type": "number", "minimum": 0, "maximum": 1},
     "How near it is to what was asked. 0.85 is what most paraphrases reach, 0.5 what hardly any "
     "unrelated memory does.",
+)
+STATE = described(
+    {"type": "string", "enum": [state.value for state in MemoryState]},
+    "Whether it counts. Lists and searches show expired and superseded ones where `include` asks "
+    "for them; by its id each is shown, changed and deleted.",
 )
 VERSION = described({"type": "integer", "minimum": 1}, "One more with each change; the `etag`.")
 # Anything but white space, as Python's `str.strip` takes it.

@@ -31,6 +31,7 @@ from memtree_proxy.openapi.memories.parts import (
     NO_NUL,
     RELEVANCE,
     SAYS_SOMETHING,
+    STATE,
     TIME,
     VERSION,
     saved_row,
@@ -69,6 +70,7 @@ _VERSIONED = {
     "category": either(_CATEGORY, NULL),
     "tags": array(STRING),
     "expires_at": _MAYBE_TIME,
+    "state": STATE,
     "tainted": described(
         BOOLEAN,
         "A model saved it in a turn in which a tool or a web page spoke, or it came in an import "
@@ -146,7 +148,11 @@ SCHEMAS: dict[str, Json] = {
     "MemoryHistory": history_of(_PAST_VERSION),
     "Tombstones": tombstones_of("text"),
     "MemoryDeleted": object_of(
-        {"success": _DONE, "deleted_from_groups": described(COUNT, "Groups that it was in.")}
+        {
+            "success": _DONE,
+            "deleted_from_groups": described(COUNT, "Groups that it was in."),
+            "deleted": described(COUNT, "It and its twins: others that say the same."),
+        }
     ),
     "BulkReceipt": BULK_RECEIPT,
     "DryRun": DRY_RUN,
