@@ -22,8 +22,9 @@ from memtree.memories.draft import (
     checked_name,
     inheriting,
     new_text,
+    pinned,
 )
-from memtree.memories.draft import new_memory as made
+from memtree.memories.draft import new_memory as made_of
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.injecting import MemoryInjection
 from memtree.memories.memory import (
@@ -45,6 +46,7 @@ from memtree.memories.ports import (
     ScopeState,
 )
 from memtree.memories.rules.canonical import text_hash
+from memtree.memories.rules.standing import standing_topic
 from memtree.memories.saving import MemorySaving
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import SearchResult
@@ -58,12 +60,14 @@ MAX_PAGE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class MemoryRules:
-    """Settings of memories. `most`: memories of a tenant; `strict`: a save needs its vector."""
+    """Settings of memories. `most`: memories of a tenant; `strict`: a save needs its vector.
+    `standing`: standing ones are shown in every prompt."""
 
     max_text_chars: int = MAX_TEXT_CHARS
     most: int = 100_000
     deleted_days: int = 30
     strict: bool = False
+    standing: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +125,9 @@ class MemoryBook:
         self.clock, self._new_id = clock, new_id
         self.rules = rules
         self._patience = patience
-        self.injection = MemoryInjection(store, search, clock.now, patience=patience)
+        self.injection = MemoryInjection(
+            store, search, clock.now, patience=patience, standing=rules.standing
+        )
         self.deletions = DeletionCheck(store, search, patience)
         self._watch = ScopeWatch(store, clock)
         self.saving = MemorySaving(
@@ -181,7 +187,7 @@ class MemoryBook:
         return SaveResult(memory, degraded=self.saving.degraded(vector))
 
     def _made(self, draft: MemoryDraft) -> NewMemory:
-        return made(draft, self._new_id(), self.clock.now(), self.rules.max_text_chars)
+        return made_of(draft, self._new_id(), self.clock.now(), self.rules.max_text_chars)
 
     async def _stored(
         self, scope: Scope, new: NewMemory, policy: DedupPolicy, idempotency_key: str
@@ -201,6 +207,7 @@ class MemoryBook:
         if existing:
             return SaveResult(memory, True, near, corrected)
         await self.saving.keep_vectors(scope, [(memory, vector)], check=skips)
+        memory = await self.saving.keep_updates(scope, memory, near)
         degraded = self.saving.degraded(vector)
         checked = policy is DedupPolicy.INSERT or not degraded
         return SaveResult(memory, False, near, corrected, not checked, degraded)
@@ -276,16 +283,27 @@ class MemoryBook:
         text = edit.text
         if isinstance(edit.category, str):
             checked_name(edit.category, "category")
+        old = await self.get(scope, ref)
+        said = old.text if isinstance(text, Unset) else text
+        standing: str | Unset = UNSET
+        if not isinstance(edit.standing, Unset):
+            standing = pinned(said, edit.standing)
+        elif old.standing == standing_topic(old.text):  # nobody has decided otherwise
+            standing = standing_topic(said)
         change = MemoryChange(
-            self.clock.now(), category=edit.category, tags=edit.tags, expires=edit.expires
+            self.clock.now(),
+            category=edit.category,
+            tags=edit.tags,
+            expires=edit.expires,
+            standing=standing,
         )
         if isinstance(text, Unset):
             memory = await self._store.change(scope, ref, change, if_version=if_version)
             self._watch.wake(scope)
             return memory
-        said = new_text(text, change.at, self.rules.max_text_chars)
-        change = replace(change, text=said.text, text_hash=said.text_hash, terms=said.terms)
-        [vector] = await self.saving.vectors_to_save([str(said.text)])
+        made = new_text(text, change.at, self.rules.max_text_chars)
+        change = replace(change, text=made.text, text_hash=made.text_hash, terms=made.terms)
+        [vector] = await self.saving.vectors_to_save([str(made.text)])
         memory = await self._store.change(scope, ref, change, if_version=if_version)
         await self.saving.keep_vectors(scope, [(memory, vector)])
         return memory
@@ -294,7 +312,10 @@ class MemoryBook:
         """It is still true. Only a person's word takes its taint: a model that was told by a web
         page to save something can be told to confirm it as well. Raises `NotFound`."""
         now = self.clock.now()
-        change = MemoryChange(now, last_confirmed=now, tainted=False if by_person else UNSET)
+        change = MemoryChange(now, last_confirmed=now)
+        if by_person:
+            topic = standing_topic((await self.get(scope, ref)).text)
+            change = replace(change, tainted=False, standing=topic or UNSET)
         memory = await self._store.change(scope, ref, change)
         self._watch.wake(scope)
         return memory

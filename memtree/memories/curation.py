@@ -152,6 +152,26 @@ class MemoryCuration:
         await saving.keep_vectors(scope, [(merged, vector) for vector in vectors])
         return merged
 
+    async def settle(
+        self, scope: Scope, ref: MemoryRef, other: MemoryRef, *, replaces: bool
+    ) -> Memory:
+        """End the conflict of two memories: one `replaces` the other, or both are kept. Raises
+        `NotFound` naming `id` or `with` where they are in none."""
+        memory = await self._book.get(scope, ref)
+        try:
+            older = await self._book.get(scope, other)
+        except NotFound:
+            raise NotFound("with names no memory that is there.", param="with") from None
+        pairs = {(memory.id, each.id) for each in memory.updates}
+        pairs |= {(each.id, older.id) for each in older.updates}
+        if not pairs & {(memory.id, older.id)}:
+            raise NotFound("There is no open conflict between these two.", param="with")
+        if replaces:
+            return await self.merge(scope, memory.id, older.id, reason="settled")
+        await self._store.keep_both(scope, memory.id, older.id)
+        self._book.announce(scope)
+        return await self._book.get(scope, memory.id)
+
     # -- deleting many -------------------------------------------------------------------------
 
     async def count(self, scope: Scope, wanted: MemoryFilter) -> int:

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone
+from memtree.memories.memory import Memory, MemoryChange, NewMemory, PossibleUpdate, Tombstone
 from memtree.memories.scope import Scope
 
 MemoryRef = str | int  # an id (`mem_...`) or a number
@@ -26,9 +26,9 @@ MemoryRef = str | int  # an id (`mem_...`) or a number
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
     """Which live memories; None: any. `tags`: all of them. `group`: members of the group with this
-    id. `text_hash`: those with this canonical text. `created_from` (included) and `created_before`
-    are unix seconds. `superseded`, `expired`,
-    `deleted`: those as well."""
+    id. `text_hash`: those with this canonical text.
+    `conflicts`: those that may replace another one, which counts as well. `created_from` (included)
+    and `created_before` are unix seconds. `superseded`, `expired`, `deleted`: those as well."""
 
     category: str | None = None
     kind: str | None = None
@@ -39,6 +39,8 @@ class MemoryFilter:
     group: str | None = None
     text_hash: bytes | None = None
     tainted: bool | None = None
+    standing: bool | None = None
+    conflicts: bool | None = None
     created_from: float | None = None
     created_before: float | None = None
     superseded: bool = False
@@ -80,11 +82,15 @@ class MemoryPage(NamedTuple):
 
 class ScopeState(NamedTuple):
     """`changed`: the change counter, 0 where nothing was ever saved. `total`: live memories.
-    `purges`: how often rows were erased for good: an index of an earlier number is void."""
+    `purges`: how often rows were erased for good: an index of an earlier number is void.
+    `conflicts`: memories that may replace another one; `standing`: those that stand in every
+    prompt; of both some may have expired."""
 
     changed: int = 0
     total: int = 0
     purges: int = 0
+    conflicts: int = 0
+    standing: int = 0
 
 
 class ChangeEvent(NamedTuple):
@@ -147,9 +153,12 @@ class MemoryStore(Protocol):
         """Keep a memory under the next number of its tenant.
 
         `once`: where a live one of the scope has the same `text_hash`, that one is returned and
-        nothing is added; of rivals one wins. `idempotency_key`: the same for what a call with this
-        key added in the scope within the last day, while that or its successor is live. `most`:
-        live memories that the tenant may have (0: any number); `MemoryLimit` beyond.
+        nothing is added; of rivals one wins. Without it, the live ones of a user's or a chat's
+        memories with this canonical text and no kind are its duplicates from now on: it has the
+        tags of all, the latest expiry, and no taint where one has none. `idempotency_key`: the same
+        for what a call with this key added in the scope within the last day, while that or its
+        successor is live. `most`: live memories that the tenant may have (0: any number);
+        `MemoryLimit` beyond.
         """
         ...
 
@@ -221,6 +230,20 @@ class MemoryStore(Protocol):
         `superseded_by` and its tombstone. `change`: what else is new in that version. `NotFound`
         where one is not live (its `param` is `replaces` for the older one), `BadRequest` where both
         are the same, `VersionConflict` where `ref` has another version."""
+        ...
+
+    async def put_updates(self, scope: Scope, id_: str, updates: Sequence[PossibleUpdate]) -> None:
+        """Keep which memories one may replace; those that are not there are left out. `get`, `page`
+        and `versions` tell them as `Memory.updates` while they are live, until one of a pair is
+        deleted, replaced, or says something else."""
+        ...
+
+    async def keep_both(self, scope: Scope, one: str, two: str) -> bool:
+        """Neither of two memories may replace the other from now on; whether one could."""
+        ...
+
+    async def twins(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, list[str]]:
+        """By id of a memory, the ids of its duplicates, oldest first; without those of none."""
         ...
 
     async def mark_duplicate(self, scope: Scope, id_: str, of: str) -> bool:

@@ -18,7 +18,6 @@ from tests.contracts.memory_backends import (
     CHAT,
     RECIPE,
     START,
-    USER,
     InPostgres,
     InRam,
     InSqlite,
@@ -200,20 +199,20 @@ class MemoryDeletionContract:
     @pytest.mark.parametrize("purge", [False, True])
     @pytest.mark.parametrize("by_filter", [False, True])
     async def test_twins_go_together_in_every_state(self, memories, clock, purge, by_filter):
-        await save(memories, CHAT, "Same", expires=START + 10)
+        await memories.add(CHAT, new("same", id="mem_first", expires=START + 5))
+        clock.time += 5
         await save(memories, CHAT, "old")
         await memories.supersede(CHAT, "mem_old", new("other"), "")
-        await memories.change(CHAT, "mem_old", rewritten("same."))
+        await memories.change(CHAT, "mem_old", rewritten("same"))
         await memories.add(CHAT, new("same", id="mem_live", category="fact"))
-        await save(memories, USER, "same")
-        clock.time += 10
+        await save(memories, Scope.of_user("tenant"), "same")
         wanted = MemoryFilter(category="fact") if by_filter else ["mem_live"]
-        gone = ["mem_live", "mem_Same", "mem_old"]
+        gone = ["mem_live", "mem_first", "mem_old"]
         assert sorted(await memories.deletable(CHAT, wanted, purge=purge)) == sorted(gone)
         how = memories.delete_matching if by_filter else memories.delete
         assert sorted(await how(CHAT, wanted, purge=purge)) == sorted(gone)
         assert texts((await memories.page(CHAT, OVER)).memories) == ["other"]
-        assert texts((await memories.page(USER)).memories) == ["same"]
+        assert texts((await memories.page(Scope.of_user("tenant"))).memories) == ["same"]
 
     async def test_passages_of_documents_have_no_twins(self, memories):
         scope = Scope.of_namespace("tenant", "docs")

@@ -81,7 +81,7 @@ class MemoryStoreContract:
         plain = await memories.add(CHAT, new("same", id="mem_3"))
         assert not plain.existing
         assert (await memories.add(CHAT, new("same", id="mem_4"), once=True)) == (
-            first.memory,
+            plain.memory,
             True,
         )
 

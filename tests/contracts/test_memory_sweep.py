@@ -37,7 +37,8 @@ class SweepContract:
         for day in range(12):
             clock.time = START + day * DAY
             due = [id_ for id_, (_, deleted) in every.items() if deleted == day]
-            assert sorted(await memories.delete(USER, due)) == sorted(due)
+            there = sorted({*due} & {*await self.ids(memories)})
+            assert sorted(await memories.delete(USER, due)) == there
             before = len(await self.ids(memories))
             erased = await memories.sweep_memories(clock(), DELETED_DAYS)
             left = await self.ids(memories)

@@ -39,7 +39,15 @@ _TENANT_EXPIRED = f"""
     WHERE scope IN (SELECT number FROM memory_scopes WHERE tenant = :tenant) AND {EXPIRED}"""
 _STATE = f"""
     SELECT changed, counted, purges,
-        (SELECT count(*) FROM memories WHERE scope = memory_scopes.number AND {EXPIRED})
+        (SELECT count(*) FROM memories WHERE scope = memory_scopes.number AND {EXPIRED}),
+        (SELECT count(DISTINCT pairs.number) FROM memory_conflicts AS pairs
+            JOIN memories AS newer
+            ON newer.scope = pairs.scope AND newer.number = pairs.number AND newer.counted = 1
+            JOIN memories AS older
+            ON older.scope = pairs.scope AND older.number = pairs.other AND older.counted = 1
+            WHERE pairs.scope = memory_scopes.number),
+        (SELECT count(*) FROM memories
+            WHERE scope = memory_scopes.number AND memories.counted = 1 AND standing = 1)
     FROM memory_scopes WHERE number = {SCOPE}"""
 _RECIPES = """
     SELECT recipe, count(*) FROM memory_vectors WHERE scope = :scope AND number IN :numbers[]
@@ -172,8 +180,8 @@ async def state(sql: Sql, scope: Scope, now: float) -> ScopeState:
     found = await sql.fetch(_STATE, {**scope_values(scope), "now": now})
     if not found:
         return ScopeState()
-    ((changed, counted, purges, expired),) = found
-    return ScopeState(changed, counted - expired, purges)
+    ((changed, counted, purges, expired, conflicts, standing),) = found
+    return ScopeState(changed, counted - expired, purges, conflicts, standing)
 
 
 async def count_vectors(sql: Sql, scope: ScopeRow, numbers: Sequence[int], sign: int) -> None:

@@ -18,8 +18,10 @@ from memtree.stores.memories.lookup import lineage, resolved, stored, with_twins
 from memtree.stores.memories.rows import STANDING, Standing, encoded, standing
 from memtree.stores.memories.sql import Sql
 
+_UNPAIR = "DELETE FROM memory_conflicts WHERE scope = :scope AND other IN :numbers[]"
 _OF_MEMORIES = (
     "memories",
+    "memory_conflicts",
     "memory_vectors",
     "memory_history",
     "memory_tombstones",
@@ -99,6 +101,7 @@ async def _erase(
     values = {"scope": scope.number, "numbers": [row.number for row in gone]}
     for table in _OF_MEMORIES:
         await sql.run(f"DELETE FROM {table} WHERE {MINE}", values)
+    await sql.run(_UNPAIR, values)
     await _unlink(sql, scope, gone)
     told = {"scope": scope.number, "told": scope.next, "at": now}
     events = [{**told, "number": r.number, "id": r.id, "version": r.version} for r in counted]
