@@ -8,7 +8,7 @@ No failure of the embedder loses a memory: it is stored, words rank it, and its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -260,6 +260,10 @@ class MemoryBook:
             scope, query, wanted=wanted, limit=limit, least=least, patience=patience
         )
 
+    async def twins(self, scope: Scope, memories: Sequence[Memory]) -> Mapping[str, list[str]]:
+        """By id of a memory, the ids of those that say the same, and for which it stands."""
+        return await self._store.twins(scope, [memory.id for memory in memories])
+
     async def history(self, scope: Scope, ref: MemoryRef) -> list[Memory]:
         return await self._store.history(scope, ref)
 
@@ -318,6 +322,28 @@ class MemoryBook:
             change = replace(change, tainted=False, standing=topic or UNSET)
         memory = await self._store.change(scope, ref, change)
         self._watch.wake(scope)
+        return memory
+
+    async def settle(
+        self, scope: Scope, ref: MemoryRef, other: MemoryRef, *, replaces: bool
+    ) -> Memory:
+        """End the conflict of two memories: one `replaces` the other, or both are kept. Raises
+        `NotFound` naming `id` or `with` where they are in none."""
+        memory = await self.get(scope, ref)
+        try:
+            older = await self.get(scope, other)
+        except NotFound:
+            raise NotFound("with names no memory that is there.", param="with") from None
+        pairs = {(memory.id, each.id) for each in memory.updates}
+        pairs |= {(each.id, older.id) for each in older.updates}
+        if not pairs & {(memory.id, older.id)}:
+            raise NotFound("There is no open conflict between these two.", param="with")
+        if replaces:
+            memory = await self._store.merge(scope, memory.id, older.id, "settled")
+        else:
+            await self._store.keep_both(scope, memory.id, older.id)
+            memory = await self.get(scope, memory.id)
+        self.announce(scope)
         return memory
 
     async def forget(self, scope: Scope, ref: MemoryRef, reason: str = "") -> ForgottenMemory:

@@ -47,7 +47,8 @@ class MemoryPast:
 
 
 class MemoryCuration:
-    """Bound to its ports; safe for concurrent calls. `deleted_days` 0: deleted is erased."""
+    """Bound to its ports; safe for concurrent calls. `book`: of the same store. `deleted_days` 0:
+    deleted is erased."""
 
     def __init__(
         self,
@@ -57,12 +58,8 @@ class MemoryCuration:
         deleted_days: int = 30,
         max_text_chars: int = MAX_TEXT_CHARS,
     ) -> None:
-        self._store, self._book = store, book
+        self._store, self.book = store, book
         self._deleted_days, self._most = deleted_days, max_text_chars
-
-    def now(self) -> float:
-        """Unix seconds of the clock that memories are dated with."""
-        return self._book.clock.now()
 
     # -- the past ------------------------------------------------------------------------------
 
@@ -132,18 +129,18 @@ class MemoryCuration:
         if structured and not isinstance(text, Unset):
             raise BadRequest("text of an agent's memory is made from its data", param="text")
         change = (
-            None if isinstance(text, Unset) else new_text(text, self._book.clock.now(), self._most)
+            None if isinstance(text, Unset) else new_text(text, self.book.clock.now(), self._most)
         )
-        memory = await self._book.get(scope, ref)
+        memory = await self.book.get(scope, ref)
         try:
-            replaced = await self._book.get(scope, older)
+            replaced = await self.book.get(scope, older)
         except NotFound:
             raise NotFound("replaces names no memory that is there.", param="replaces") from None
         if memory.id == replaced.id:
             raise BadRequest("replaces must name another memory", param="replaces")
         if structured and memory.kind != replaced.kind:
             raise BadRequest("replaces must name a memory of the same kind", param="replaces")
-        saving = self._book.saving
+        saving = self.book.saving
         said = [] if change is None else [str(change.text)]
         vectors = await saving.vectors_to_save(said)
         merged = await self._store.merge(
@@ -151,26 +148,6 @@ class MemoryCuration:
         )
         await saving.keep_vectors(scope, [(merged, vector) for vector in vectors])
         return merged
-
-    async def settle(
-        self, scope: Scope, ref: MemoryRef, other: MemoryRef, *, replaces: bool
-    ) -> Memory:
-        """End the conflict of two memories: one `replaces` the other, or both are kept. Raises
-        `NotFound` naming `id` or `with` where they are in none."""
-        memory = await self._book.get(scope, ref)
-        try:
-            older = await self._book.get(scope, other)
-        except NotFound:
-            raise NotFound("with names no memory that is there.", param="with") from None
-        pairs = {(memory.id, each.id) for each in memory.updates}
-        pairs |= {(each.id, older.id) for each in older.updates}
-        if not pairs & {(memory.id, older.id)}:
-            raise NotFound("There is no open conflict between these two.", param="with")
-        if replaces:
-            return await self.merge(scope, memory.id, older.id, reason="settled")
-        await self._store.keep_both(scope, memory.id, older.id)
-        self._book.announce(scope)
-        return await self._book.get(scope, memory.id)
 
     # -- deleting many -------------------------------------------------------------------------
 
@@ -180,7 +157,7 @@ class MemoryCuration:
 
     async def known(self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False) -> int:
         """How many memories `delete` would take."""
-        return await self._book.count(scope, refs, purge=purge)
+        return await self.book.count(scope, refs, purge=purge)
 
     async def delete_matching(
         self, scope: Scope, wanted: MemoryFilter, *, purge: bool = False
@@ -189,7 +166,7 @@ class MemoryCuration:
         page = await self._store.page(scope, wanted, limit=MOST_SEARCHED)
         purge = purge or not self._deleted_days
         gone = await self._store.delete_matching(scope, wanted, purge=purge)
-        self._book.announce(scope, erased=purge)
+        self.book.announce(scope, erased=purge)
         return await self._receipt(scope, gone, page.memories, purge)
 
     async def delete(
@@ -197,14 +174,14 @@ class MemoryCuration:
     ) -> DeletionReceipt:
         """All or none of those that are there."""
         known = await self._store.get(scope, list(refs)[:MOST_SEARCHED], over=True)
-        gone = await self._book.delete(scope, refs, purge=purge)
+        gone = await self.book.delete(scope, refs, purge=purge)
         return await self._receipt(scope, gone, known, purge or not self._deleted_days)
 
     async def _receipt(
         self, scope: Scope, gone: Sequence[str], before: Sequence[Memory], purge: bool
     ) -> DeletionReceipt:
-        left = await self._book.deletions.trace(scope, gone, before)
-        until = None if purge else self._book.clock.now() + self._deleted_days * DAY
+        left = await self.book.deletions.trace(scope, gone, before)
+        until = None if purge else self.book.clock.now() + self._deleted_days * DAY
         ends = until if gone else None
         snapshots = tuple(sorted(left.snapshots))
         return DeletionReceipt(tuple(gone), not left.told, ends, left.tombstones, snapshots)

@@ -148,6 +148,10 @@ class UserBook:
         """By id of a memory, the ids of its groups, oldest group first."""
         return await self._store.groups_of(scope, ids)
 
+    async def twins(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, list[str]]:
+        """By id of a memory, the ids of those that say the same, and for which it stands."""
+        return await self._store.twins(scope, ids)
+
     async def _unknown(self, scope: Scope, refs: Sequence[MemoryRef]) -> tuple[MemoryRef, ...]:
         found = await self._store.get(scope, refs)
         names = _names(found)

@@ -43,6 +43,8 @@ async def test_a_memory_is_made_from_a_message():
         "message_id": "msg_abc123",
         "tainted": False,
         "state": "live",
+        "standing": False,
+        "twins": [],
         "version": 1,
         "possible_update_of": [],
     }

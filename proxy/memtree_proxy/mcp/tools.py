@@ -47,6 +47,7 @@ class MemoryTools:
             "correct": self._correct,
             "confirm": self._confirm,
             "list_memories": self._list,
+            "settle": self._settle,
         }
 
     async def call(self, name: str, given: Arguments, caller: Caller) -> ToolAnswer:
@@ -100,6 +101,11 @@ class MemoryTools:
         return rendering.confirmed(
             await self._book.confirm(caller.scope, arguments.reference(given), by_person=False)
         )
+
+    async def _settle(self, given: Arguments, caller: Caller) -> Json:
+        call = arguments.settle(given)
+        memory = await self._book.settle(caller.scope, call.ref, call.other, replaces=call.replaces)
+        return rendering.settled(memory)
 
     async def _list(self, given: Arguments, caller: Caller) -> Json:
         call = arguments.list_memories(given)

@@ -43,6 +43,11 @@ def receipt(of: DeletionReceipt) -> Response:
     return answer({"deleted": len(of.deleted), "verified": of.verified, "apart": apart})
 
 
+def updates_json(memory: Memory, text: str) -> list[Json]:
+    """The memories that one may replace, until that is settled. `text`: the field of a text."""
+    return [{"id": one.id, text: one.text, "differs": one.differs} for one in memory.updates]
+
+
 def saved(made: Json, result: SaveResult, text: str) -> Response:
     """201 with the memory, or 200 with the one that says the same. `text`: the field of a text."""
     updates = [] if result.existing else _updates(result.near, text)

@@ -139,6 +139,14 @@ class CurationRoutes:
             )
         return await self._shown(scope, memory)
 
+    async def settle(self, request: Request) -> Response:
+        """Two memories that conflict: one replaces the other, or both are kept."""
+        scope, id_ = await self._one(request)
+        asked = await self._requests.read(request, fields.settling)
+        with naming(MEMORY):
+            memory = await self._book.settle(scope, id_, asked.other, replaces=asked.replaces)
+        return await self._shown(scope, memory)
+
     # -- whose ---------------------------------------------------------------------------------
 
     async def _one(self, request: Request) -> tuple[Scope, str]:

@@ -265,6 +265,7 @@ def _chat_memory(routes: ChatMemoryRoutes, curation: ChatCurationRoutes) -> list
         *own(f"{one}/confirm", routes.confirm, "POST"),
         *own(f"{one}/history", curation.history, "GET"),
         *own(f"{one}/merge", curation.merge, "POST"),
+        *own(f"{one}/settle", curation.settle, "POST"),
         *everywhere("/chat/api/{rest:rest}", error_response.not_found),
     ]
 
@@ -335,6 +336,7 @@ def _curation(
         *own(f"{one}/confirm", routes.confirm, "POST"),
         *own(f"{one}/history", routes.history, "GET"),
         *own(f"{one}/merge", routes.merge, "POST"),
+        *own(f"{one}/settle", routes.settle, "POST"),
     ]
 
 

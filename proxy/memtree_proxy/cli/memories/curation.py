@@ -72,6 +72,14 @@ async def merge(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
+async def settle(options: argparse.Namespace, settings: Settings) -> int:
+    ref, other = refs([options.id, options.other])
+    async with _opened(options, settings) as (services, scope):
+        memory = await services.book.settle(scope, ref, other, replaces=options.action == "replace")
+    print_memories([memory], options.json)
+    return 0
+
+
 def _print_versions(versions: Sequence[Memory], as_json: bool) -> None:
     for memory in versions:
         if as_json:

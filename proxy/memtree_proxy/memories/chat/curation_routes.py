@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.memories.curation import MemoryCuration
+from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.memories.answers import answer, counted, receipt
@@ -60,4 +61,19 @@ class ChatCurationRoutes:
             memory = await self._curation.merge(
                 scope, memory_id(request), asked.replaces, text=asked.text, if_version=version
             )
-        return answer(rendering.memory_json(memory, self._curation.now()), of=memory)
+        return await self._shown(scope, memory)
+
+    async def settle(self, request: Request) -> Response:
+        """Two memories that conflict: one replaces the other, or both are kept."""
+        scope = await self._requests.scope(request)
+        asked = await self._requests.read(request, fields.settling)
+        with naming_memory():
+            memory = await self._curation.book.settle(
+                scope, memory_id(request), asked.other, replaces=asked.replaces
+            )
+        return await self._shown(scope, memory)
+
+    async def _shown(self, scope: Scope, memory: Memory) -> Response:
+        book = self._curation.book
+        twins = (await book.twins(scope, [memory])).get(memory.id, ())
+        return answer(rendering.memory_json(memory, book.clock.now(), twins), of=memory)

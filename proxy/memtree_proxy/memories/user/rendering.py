@@ -9,6 +9,7 @@ from memtree.memories.curation import MemoryPast
 from memtree.memories.memory import Memory, MemorySource, Tombstone
 from memtree.memories.rules.expiry import shown
 from memtree.memories.user_memories import MemoryGroup, UserSettings
+from memtree_proxy.memories.answers import updates_json
 
 Json = dict[str, Any]
 
@@ -37,7 +38,9 @@ def memory_json(
         "conversation_id": (source.address or None) if source else None,
         "source": _source(source) if source and source.digest else None,
         "tainted": memory.tainted,
+        "standing": bool(memory.standing),
         "state": memory.state(now),
+        "possible_update_of": updates_json(memory, "text"),
         "version": memory.version,
         "supersedes": memory.supersedes,
         "superseded_by": memory.superseded_by or memory.duplicate_of,

@@ -40,6 +40,35 @@ _OFF: Json = {"type": "boolean", "default": False}
 NO_NUL: Json = {"not": {"pattern": r"\x00"}}
 
 
+STANDING = described(
+    {"type": "boolean"},
+    "It stands in every prompt that memories of its scope stand in: a wish for every answer, or "
+    "what the user is. Rules decide, unless it is given.",
+)
+
+
+def told_row(text: str) -> dict[str, Json]:
+    """What a row says of others. `text`: the field of a row that holds its text."""
+    update = object_of(
+        {
+            "id": MEMORY_ID,
+            text: STRING,
+            "differs": described(
+                array(STRING),
+                "One changed value or negation, as in `8090 -> 8091`; `wording` where none can be "
+                "named.",
+            ),
+        }
+    )
+    return {
+        "standing": STANDING,
+        "possible_update_of": described(
+            array(update), "Memories that this one may replace, until that is settled."
+        ),
+        "twins": described(array(MEMORY_ID), "Others that say the same, and count as this one."),
+    }
+
+
 def saved_row(row: Mapping[str, Json], text: str) -> Json:
     """What saving answers: a row and what came of the look for duplicates. `text`: the field of a
     row that holds its text."""
@@ -48,7 +77,9 @@ def saved_row(row: Mapping[str, Json], text: str) -> Json:
             "id": MEMORY_ID,
             text: STRING,
             "relevance": RELEVANCE,
-            "differs": described(array(STRING), "What differs, as in `8090 -> 8091`."),
+            "differs": described(
+                array(STRING), "What differs, as in `8090 -> 8091`; or `wording`."
+            ),
         }
     )
     more = {
