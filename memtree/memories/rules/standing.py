@@ -21,7 +21,7 @@ READ = 400  # characters: what stands in every prompt is a sentence
 WISH, FACT, SILENCE = "wish", "fact", "wish.silence"
 _PEOPLE = ("user", "extraction")  # their own words
 _CLOSED = (
-    "wish", "wish:language", "wish:address", "wish:tone", "wish:length", "wish:units", "fact:diet",
+    "wish", "wish:language", "wish.address", "wish.tone", "wish:length", "wish.units", "fact:diet",
 )  # fmt: skip
 _SHORT = 120  # characters
 _NAME = re.compile(r"(?<=[^.!?\s] )[A-Z]\w+")
@@ -70,6 +70,8 @@ _SPOKEN_TO = lazily(
     grouped(
         rf"^{_LEAD}*(?:{_NOT} ?)?(?:{_LEAD})?(?:{_IMPERATIVE}(?:[- ](?:me|moi|mir|mich))?\b"
         rf"|{_NOT} (?!{_TOLD}\b))"
+        r"|^(?:dates?|units?|temperatures?|recipes?|answers?|code(?: examples)?|prices?|times?)"
+        r" (?:as|in|always|should|must)\b"
         rf"|^(?:{_USER} |{_ME} )?{_WANTS}\b|^{_USER} is to be\b|^i['’]d (?:like|prefer|rather)\b"
         rf"|^{_LEAD}?(?:tutoie|vouvoie|vouvoyez|tutoyez)"
     )
@@ -93,7 +95,7 @@ _TOPICS = tuple(
             rf"|parle|habla|fale|sprich|parla) {_TONGUES}\b",
         ),
         (
-            "wish:address",
+            "wish.address",
             r"\b(?:call me|address me|refer to me|addressed (?:as|by|with)|called|(?:nenne?|duze?"
             r"|sieze?|ansprich\w*|sprich) mich|mich (?:\w+ ){0,4}ansprich\w*|angesprochen"
             r"|llámame|tutee?s?"
@@ -102,7 +104,7 @@ _TOPICS = tuple(
             r"|siezen|first name|last name|surname)\b",
         ),
         (
-            "wish:tone",
+            "wish.tone",
             r"\b(?:tone|formal\w*|informal\w*|friendly|casual|professional|polite|humou?r|sarcas\w+"
             r"|förmlich|freundlich|locker|sachlich|tono|tom|ton|décontracté|amical|familier"
             r"|apologi[sz]\w+|entschuldig\w*|small talk|flattery|praise)\b",
@@ -116,7 +118,7 @@ _TOPICS = tuple(
             r"|longas|breves)|sentences or (?:less|fewer)|paragraphs?|introductions?)\b",
         ),
         (
-            "wish:units",
+            "wish.units",
             r"\b(?:metric|imperial|celsius|fahrenheit|kilomet(?:er|re)s?|miles|grams?|gramm|gramos"
             r"|grammes|cups|ounces|kilos?|meilen|métrico|métrique|metrico|24[- ]hour|units)\b",
         ),
@@ -194,7 +196,7 @@ _FACTS = tuple(
 # What a model may have been told by others to save: it waits for a person.
 _POINTS_ELSEWHERE = lazily(
     r"https?:|www\.|[\w.+-]+@[\w-]|\b[\w-]+\.(?:com|org|net|io|dev|de|sh|exe|py|js|json|env|md|txt"
-    r"|ya?ml|pem|key|zip)\b|(?:^|\s)(?:~?/|\.\.?/|[a-z]:\\)\S|`|\$\(|&&|\|\s*(?:sh|bash)\b"
+    r"|ya?ml|pem|key|zip)\b|(?:^|\s)(?:~?/|\.\.?/|[a-z]:\\|\.\w)\S|`|\$\(|&&|\|\s*(?:sh|bash)\b"
     r"|\b(?:curl|wget|sudo|rm|ssh|bash|powershell|chmod|eval|npm|pip|git|docker|execute|run|install"
     r"|download|upload|send|forward|post|share|email|e-mail|mail|bcc|cc|submit|transfer|pay|buy|tool"
     r"|tools|function|api|endpoint|webhook|server|command|script|file|files|folder|url|link|links"
@@ -252,4 +254,4 @@ def _is_closed(topic: str, text: str) -> bool:
     if topic not in _CLOSED or len(text) > _SHORT:
         return False
     names = set(_NAME.findall(text.strip())) - _KNOWN_NAMES
-    return topic == "wish:address" or all(_TONGUE.fullmatch(name.lower()) for name in names)
+    return topic == "wish.address" or all(_TONGUE.fullmatch(name.lower()) for name in names)
