@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
 from memtree.memories.changes import ScopeWatch
-from memtree.memories.duplicates import DuplicateCheck, NearMemory
+from memtree.memories.duplicates import DuplicateCheck, NearMemory, possible_updates
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.pending_vectors import PendingVectors
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
@@ -75,6 +76,16 @@ class MemorySaving:
     async def near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:
         """Stored memories that a new text comes close to, the best first."""
         return await self._duplicates.near(scope, text, vector)
+
+    async def keep_updates(
+        self, scope: Scope, memory: Memory, near: Sequence[NearMemory]
+    ) -> Memory:
+        """Keep which memories one may replace, and tell them."""
+        updates = [each for each in possible_updates(near) if each.id != memory.id]
+        if not updates:
+            return memory
+        await self._store.put_updates(scope, memory.id, updates)
+        return replace(memory, conflicting=True, updates=tuple(updates))
 
     async def corrected(self, scope: Scope, text: str) -> tuple[Tombstone, ...]:
         """Tombstones of texts that a new one comes close to."""
@@ -156,8 +167,11 @@ class MemorySaving:
         vectors = await self._search.embed([memory.text], None)
         if vectors is None:
             return
-        for near in await self._duplicates.near(scope, memory.text, vectors[0]):
-            if near.says_the_same and near.memory.number < memory.number:
+        found = await self._duplicates.near(scope, memory.text, vectors[0])
+        older = [near for near in found if near.memory.number < memory.number]
+        for near in older:
+            if near.says_the_same:
                 await self._store.mark_duplicate(scope, memory.id, near.memory.id)
                 self._watch.wake(scope)
                 return
+        await self.keep_updates(scope, memory, older)

@@ -262,8 +262,17 @@ class AgentExtraction:
             for row in written
             if row.outcome is WriteOutcome.UNCHANGED
         ]
+        created = [
+            row._replace(
+                memory=await self._saving.keep_updates(
+                    asked.scope, row.memory, plan.near.get(row.memory.id, ())
+                )
+            )
+            for row in written
+            if row.outcome is WriteOutcome.CREATED
+        ]
         return AgentExtractionReport(
-            tuple(row for row in written if row.outcome is WriteOutcome.CREATED),
+            tuple(created),
             tuple(row for row in written if row.outcome is WriteOutcome.UPDATED),
             (*plan.skipped, *same),
             messages,
