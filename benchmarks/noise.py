@@ -16,11 +16,13 @@ import numpy as np
 from benchmarks import memories
 from benchmarks.report import Row
 from benchmarks.subject import Bench
+from memtree.memories.injecting import SPARE
+from memtree.memories.injection.options import CHAT_OPTIONS
 from memtree.memories.memory import NewMemory
 from memtree.memories.ports import MemoryStore
-from memtree.memories.rules import canonical, injectable
+from memtree.memories.rules import canonical, telling_words
 from memtree.memories.scope import Scope
-from memtree.memories.search.hits import MemoryHit
+from memtree.memories.search.hits import MemoryHit, SearchResult
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.search.vector_bytes import pack_vector
@@ -87,8 +89,10 @@ class Scopes:
         self.texts, self.vectors = texts, vectors
         self.scope = Scope.of_user("t")
 
-    async def search(self, embedder: LocalEmbedder) -> MemorySearch:
-        store = open_memories(RamStore(now=lambda: 0.0))
+    async def search(
+        self, embedder: LocalEmbedder, store: MemoryStore | None = None
+    ) -> MemorySearch:
+        store = store or open_memories(RamStore(now=lambda: 0.0))
         await self._fill(store, embedder.recipe)
         return MemorySearch(store, embedder, now=lambda: 0.0)
 
@@ -108,9 +112,9 @@ async def _noise(
     search = await scopes.search(embedder)
     injected = alone = 0
     for message in given.unrelated:
-        hits = await _hits(search, scopes, message)
-        injected += bool(_fitting(hits, message, len(scopes.texts)))
-        alone += any(hit.relevance >= HALF for hit in hits)
+        hits = await asked(search, scopes, message)
+        injected += bool(fitting(hits, message, len(scopes.texts)))
+        alone += any(hit.relevance >= HALF for hit in hits.hits)
     await search.close()
     count = len(given.unrelated)
     return [
@@ -123,10 +127,12 @@ async def _found(name: str, scopes: Scopes, embedder: LocalEmbedder, given: Mess
     search = await scopes.search(embedder)
     injected = alone = 0
     for memory, message in given.related:
-        hits = await _hits(search, scopes, message)
-        fitting = _fitting(hits, message, len(scopes.texts))[:SHOWN]
-        injected += any(hit.memory.text == memory for hit in fitting)
-        alone += any(hit.memory.text == memory and hit.relevance >= HALF for hit in hits[:SHOWN])
+        hits = await asked(search, scopes, message)
+        lines = fitting(hits, message, len(scopes.texts))[:SHOWN]
+        injected += any(hit.memory.text == memory for hit in lines)
+        alone += any(
+            hit.memory.text == memory and hit.relevance >= HALF for hit in hits.hits[:SHOWN]
+        )
     await search.close()
     count = len(given.related)
     return [
@@ -135,18 +141,17 @@ async def _found(name: str, scopes: Scopes, embedder: LocalEmbedder, given: Mess
     ]
 
 
-async def _hits(search: MemorySearch, scopes: Scopes, message: str) -> tuple[MemoryHit, ...]:
-    found = await search.search(scopes.scope, message, limit=2 * SHOWN, least=injectable.LEAST)
-    return found.hits
+async def asked(search: MemorySearch, scopes: Scopes, message: str) -> SearchResult:
+    """As injection asks."""
+    limit = 2 * SHOWN + SPARE
+    return await search.search(scopes.scope, message, limit=limit, least=CHAT_OPTIONS.least)
 
 
-def _fitting(hits: Sequence[MemoryHit], message: str, size: int) -> list[MemoryHit]:
+def fitting(result: SearchResult, message: str, size: int) -> list[MemoryHit]:
+    """The hits that are injected into a scope of so many memories."""
+    shared = telling_words.sharing(message, [hit.memory.text for hit in result.hits], size)
     return [
         hit
-        for hit in hits
-        if injectable.injectable(
-            hit.relevance,
-            shares_word=injectable.shares_word(message, hit.memory.text),
-            memories=size,
-        )
+        for hit, shares in zip(result.hits, shared, strict=True)
+        if CHAT_OPTIONS.fits(hit.relevance, shares, size, by_words=result.by_words)
     ]

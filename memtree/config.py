@@ -255,6 +255,11 @@ class Settings:
         "memories that were said in a conversation stand beside: same (other conversations, not "
         "other branches of their own), strict (that very branch alone) or off (any)",
     )
+    memories_standing: str = _setting(
+        "on",
+        "on: what a person wants in every answer, and who they are, stands in each prompt that "
+        "memories stand in; off: only where a message is about it",
+    )
     max_text_chars: int = _setting(16_000, "longest text of one memory, in characters")
     max_memories: int = _setting(100_000, "most memories of one tenant")
     import_lines: int = _setting(
@@ -477,6 +482,7 @@ def _checked(settings: Settings) -> Settings:
     check_choice(
         "memories_extraction", settings.memories_extraction, ("auto", "model", "rules", "off")
     )
+    check_choice("memories_standing", settings.memories_standing, ("on", "off"))
     check_choice("memories_branches", settings.memories_branches, ("same", "strict", "off"))
     check_choice("agent_secrets", settings.agent_secrets, ("refuse", "allow"))
     check_choice("overflow_status", settings.overflow_status, (413, 400))

@@ -36,6 +36,9 @@ class HashingEmbedder:
         rows = [self.row(text) for text in texts]
         return np.array(rows, np.float32).reshape(-1, self.dimensions)
 
+    def reads(self, text: str) -> bool:
+        return True
+
     async def embed_query(self, text: str) -> Matrix:
         return self.row(text)
 

@@ -57,6 +57,9 @@ class TopicEmbedder:
     async def embed_queries(self, texts: Sequence[str]) -> Matrix:
         return await self.embed(texts)
 
+    def reads(self, text: str) -> bool:
+        return True
+
     def forget(self) -> None: ...
 
     async def close(self) -> None: ...

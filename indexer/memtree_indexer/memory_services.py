@@ -191,6 +191,7 @@ def open_book(
         most=settings.max_memories,
         deleted_days=settings.deleted_days,
         strict=settings.strict_embedding,
+        standing=settings.memories_standing == "on",
     )
     return MemoryBook(
         memories,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from memtree.conversation import addresses
 from memtree.conversation.history import History
-from memtree.conversation.message import Message, Volatile, check_message
+from memtree.conversation.message import SYSTEM_ROLES, Message, Volatile, check_message
 from memtree.errors import BadRequest
 
 SAID = 300  # bytes of a beginning, as posted, that two conversations hardly share by chance
@@ -27,6 +27,21 @@ def origin(posted: History, index: int) -> str:
         if answered and size >= SAID:
             return posted.addresses[length].hex()
     return ""
+
+
+def under(tenant: str, messages: Sequence[Message], volatile: Volatile) -> str:
+    """A name of the system messages before a conversation; "" where there are none to be read."""
+    digests: list[bytes] = []
+    try:
+        for index, message in enumerate(messages):
+            if message.role not in SYSTEM_ROLES:
+                break
+            check_message(message, f"messages[{index}]")
+            digests.append(addresses.digest(message, volatile))
+    except (BadRequest, RecursionError):
+        return ""
+    chain = addresses.chain(addresses.root(tenant), digests)
+    return chain[-1].hex() if digests else ""
 
 
 def keys_of(tenant: str, messages: Sequence[Message], volatile: Volatile) -> tuple[str, ...]:

@@ -8,12 +8,13 @@ No failure of the embedder loses a memory: it is stored, words rank it, and its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.changes import ScopeWatch
+from memtree.memories.deletion_check import DeletionCheck
 from memtree.memories.draft import (
     DedupPolicy,
     Edit,
@@ -21,8 +22,9 @@ from memtree.memories.draft import (
     checked_name,
     inheriting,
     new_text,
+    pinned,
 )
-from memtree.memories.draft import new_memory as made
+from memtree.memories.draft import new_memory as made_of
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.injecting import MemoryInjection
 from memtree.memories.memory import (
@@ -44,6 +46,7 @@ from memtree.memories.ports import (
     ScopeState,
 )
 from memtree.memories.rules.canonical import text_hash
+from memtree.memories.rules.standing import standing_topic
 from memtree.memories.saving import MemorySaving
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import SearchResult
@@ -57,12 +60,14 @@ MAX_PAGE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class MemoryRules:
-    """Settings of memories. `most`: memories of a tenant; `strict`: a save needs its vector."""
+    """Settings of memories. `most`: memories of a tenant; `strict`: a save needs its vector.
+    `standing`: standing ones are shown in every prompt."""
 
     max_text_chars: int = MAX_TEXT_CHARS
     most: int = 100_000
     deleted_days: int = 30
     strict: bool = False
+    standing: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,13 @@ class SaveResult:
     degraded: tuple[str, ...] = ()
 
 
+class ForgottenMemory(NamedTuple):
+    """`memory`: what it was. `twins`: ids of others that said the same, and went with it."""
+
+    memory: Memory
+    twins: tuple[str, ...] = ()
+
+
 class BookPage(NamedTuple):
     """`next_cursor`: for the page of older memories, None on the last one. `total`: live memories
     of the scope."""
@@ -92,7 +104,8 @@ class MemoryBook:
     """Memories bound to their ports. One per process; safe for concurrent calls. `injection`: those
     that stand in prompts without anybody's asking. `saving`: for who stores what is no draft.
     `clock`: that memories are dated with. `rules`: its settings. `searching`: the search itself,
-    for others to use. `patience`: seconds that a save, a search or a chat waits for vectors."""
+    for others to use. `deletions`: whether any is told still. `patience`: seconds that a save, a
+    search or a chat waits for vectors."""
 
     def __init__(
         self,
@@ -112,7 +125,10 @@ class MemoryBook:
         self.clock, self._new_id = clock, new_id
         self.rules = rules
         self._patience = patience
-        self.injection = MemoryInjection(store, search, clock.now, patience=patience)
+        self.injection = MemoryInjection(
+            store, search, clock.now, patience=patience, standing=rules.standing
+        )
+        self.deletions = DeletionCheck(store, search, patience)
         self._watch = ScopeWatch(store, clock)
         self.saving = MemorySaving(
             store,
@@ -160,6 +176,8 @@ class MemoryBook:
         """A new memory in the place of an old one, which leaves a tombstone with its text. Raises
         as `save` does, and `NotFound`."""
         old = await self.get(scope, ref)
+        if not old.live(self.clock.now()):
+            raise NotFound("This memory counts no more: correct the one that does.", param="id")
         new = self._made(inheriting(draft, old))
         if new.text_hash == text_hash(old.text):
             return SaveResult(old, existing=True)
@@ -169,7 +187,7 @@ class MemoryBook:
         return SaveResult(memory, degraded=self.saving.degraded(vector))
 
     def _made(self, draft: MemoryDraft) -> NewMemory:
-        return made(draft, self._new_id(), self.clock.now(), self.rules.max_text_chars)
+        return made_of(draft, self._new_id(), self.clock.now(), self.rules.max_text_chars)
 
     async def _stored(
         self, scope: Scope, new: NewMemory, policy: DedupPolicy, idempotency_key: str
@@ -189,6 +207,7 @@ class MemoryBook:
         if existing:
             return SaveResult(memory, True, near, corrected)
         await self.saving.keep_vectors(scope, [(memory, vector)], check=skips)
+        memory = await self.saving.keep_updates(scope, memory, near)
         degraded = self.saving.degraded(vector)
         checked = policy is DedupPolicy.INSERT or not degraded
         return SaveResult(memory, False, near, corrected, not checked, degraded)
@@ -196,8 +215,8 @@ class MemoryBook:
     # -- reading -----------------------------------------------------------------------------
 
     async def get(self, scope: Scope, ref: MemoryRef) -> Memory:
-        """Raises `NotFound`."""
-        rows = await self._store.get(scope, [ref])
+        """A memory, which may have expired or be superseded. Raises `NotFound`."""
+        rows = await self._store.get(scope, [ref], over=True)
         if not rows:
             raise NotFound("There is no memory with this id.", param="id")
         return rows[0]
@@ -241,6 +260,10 @@ class MemoryBook:
             scope, query, wanted=wanted, limit=limit, least=least, patience=patience
         )
 
+    async def twins(self, scope: Scope, memories: Sequence[Memory]) -> Mapping[str, list[str]]:
+        """By id of a memory, the ids of those that say the same, and for which it stands."""
+        return await self._store.twins(scope, [memory.id for memory in memories])
+
     async def history(self, scope: Scope, ref: MemoryRef) -> list[Memory]:
         return await self._store.history(scope, ref)
 
@@ -264,16 +287,27 @@ class MemoryBook:
         text = edit.text
         if isinstance(edit.category, str):
             checked_name(edit.category, "category")
+        old = await self.get(scope, ref)
+        said = old.text if isinstance(text, Unset) else text
+        standing: str | Unset = UNSET
+        if not isinstance(edit.standing, Unset):
+            standing = pinned(said, edit.standing)
+        elif old.standing == standing_topic(old.text):  # nobody has decided otherwise
+            standing = standing_topic(said)
         change = MemoryChange(
-            self.clock.now(), category=edit.category, tags=edit.tags, expires=edit.expires
+            self.clock.now(),
+            category=edit.category,
+            tags=edit.tags,
+            expires=edit.expires,
+            standing=standing,
         )
         if isinstance(text, Unset):
             memory = await self._store.change(scope, ref, change, if_version=if_version)
             self._watch.wake(scope)
             return memory
-        said = new_text(text, change.at, self.rules.max_text_chars)
-        change = replace(change, text=said.text, text_hash=said.text_hash, terms=said.terms)
-        [vector] = await self.saving.vectors_to_save([str(said.text)])
+        made = new_text(text, change.at, self.rules.max_text_chars)
+        change = replace(change, text=made.text, text_hash=made.text_hash, terms=made.terms)
+        [vector] = await self.saving.vectors_to_save([str(made.text)])
         memory = await self._store.change(scope, ref, change, if_version=if_version)
         await self.saving.keep_vectors(scope, [(memory, vector)])
         return memory
@@ -282,18 +316,44 @@ class MemoryBook:
         """It is still true. Only a person's word takes its taint: a model that was told by a web
         page to save something can be told to confirm it as well. Raises `NotFound`."""
         now = self.clock.now()
-        change = MemoryChange(now, last_confirmed=now, tainted=False if by_person else UNSET)
+        change = MemoryChange(now, last_confirmed=now)
+        if by_person:
+            topic = standing_topic((await self.get(scope, ref)).text)
+            change = replace(change, tainted=False, standing=topic or UNSET)
         memory = await self._store.change(scope, ref, change)
         self._watch.wake(scope)
         return memory
 
-    async def forget(self, scope: Scope, ref: MemoryRef, reason: str = "") -> Memory:
-        """Delete it, and leave a tombstone without text. Returns what it was. Raises `NotFound`."""
+    async def settle(
+        self, scope: Scope, ref: MemoryRef, other: MemoryRef, *, replaces: bool
+    ) -> Memory:
+        """End the conflict of two memories: one `replaces` the other, or both are kept. Raises
+        `NotFound` naming `id` or `with` where they are in none."""
+        memory = await self.get(scope, ref)
+        try:
+            older = await self.get(scope, other)
+        except NotFound:
+            raise NotFound("with names no memory that is there.", param="with") from None
+        pairs = {(memory.id, each.id) for each in memory.updates}
+        pairs |= {(each.id, older.id) for each in older.updates}
+        if not pairs & {(memory.id, older.id)}:
+            raise NotFound("There is no open conflict between these two.", param="with")
+        if replaces:
+            memory = await self._store.merge(scope, memory.id, older.id, "settled")
+        else:
+            await self._store.keep_both(scope, memory.id, older.id)
+            memory = await self.get(scope, memory.id)
+        self.announce(scope)
+        return memory
+
+    async def forget(self, scope: Scope, ref: MemoryRef, reason: str = "") -> ForgottenMemory:
+        """Delete it and its twins, and leave tombstones without text. Raises `NotFound`."""
         memory = await self.get(scope, ref)
         purge = not self.rules.deleted_days
-        if not await self._delete(scope, [memory.id], purge, reason):
+        gone = await self._delete(scope, [memory.id], purge, reason)
+        if not gone:
             raise NotFound("There is no memory with this id.", param="id")
-        return memory
+        return ForgottenMemory(memory, tuple(id_ for id_ in gone if id_ != memory.id))
 
     async def delete(
         self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False
@@ -313,8 +373,7 @@ class MemoryBook:
     async def count(self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False) -> int:
         """How many memories `delete` would take."""
         purge = purge or not self.rules.deleted_days
-        rows = await self._store.get(scope, refs, deleted=purge)
-        return len({row.duplicate_of or row.id for row in rows})
+        return len(await self._store.deletable(scope, refs, purge=purge))
 
     async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
         back = await self._store.undelete(scope, refs)

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from memtree.days import DAY
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.book import MAX_PAGE, BookPage, MemoryBook, before_number
+from memtree.memories.deletion_check import MOST_SEARCHED
 from memtree.memories.draft import new_text
 from memtree.memories.memory import MAX_TEXT_CHARS, UNSET, Memory, Tombstone, Unset
 from memtree.memories.ports import ANY, MemoryFilter, MemoryRef, MemoryStore
 from memtree.memories.scope import Scope, ScopeKind
 
-MOST_SEARCHED = 50  # texts of deleted memories that a receipt looks for
-_TOGETHER = 10  # of these searches at a time
-_NEAREST = 10  # hits of each
-_LOOKED_UP = 500  # ids at a time
-_LONGEST_QUERY = 500  # characters
 _MOST_REPLACED = 50  # memories in one line of succession
 
 
 class DeletionReceipt(NamedTuple):
-    """`verified`: none of their ids is answered any more, and a search for their own texts (of up
-    to `MOST_SEARCHED`) finds none of them."""
+    """`verified`: no list, search, history or export tells one of them, or a twin, any more (looked
+    for are up to `MOST_SEARCHED`). What stands apart: `undelete_until`, unix seconds, None where
+    nothing brings them back; `tombstones`, which have no texts; `snapshots` that quote one."""
 
     deleted: tuple[str, ...]
     verified: bool
+    undelete_until: float | None = None
+    tombstones: int = 0
+    snapshots: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,8 @@ class MemoryPast:
 
 
 class MemoryCuration:
-    """Bound to its ports; safe for concurrent calls. `deleted_days` 0: deleted is erased."""
+    """Bound to its ports; safe for concurrent calls. `book`: of the same store. `deleted_days` 0:
+    deleted is erased."""
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class MemoryCuration:
         deleted_days: int = 30,
         max_text_chars: int = MAX_TEXT_CHARS,
     ) -> None:
-        self._store, self._book = store, book
+        self._store, self.book = store, book
         self._deleted_days, self._most = deleted_days, max_text_chars
 
     # -- the past ------------------------------------------------------------------------------
@@ -128,18 +129,18 @@ class MemoryCuration:
         if structured and not isinstance(text, Unset):
             raise BadRequest("text of an agent's memory is made from its data", param="text")
         change = (
-            None if isinstance(text, Unset) else new_text(text, self._book.clock.now(), self._most)
+            None if isinstance(text, Unset) else new_text(text, self.book.clock.now(), self._most)
         )
-        memory = await self._book.get(scope, ref)
+        memory = await self.book.get(scope, ref)
         try:
-            replaced = await self._book.get(scope, older)
+            replaced = await self.book.get(scope, older)
         except NotFound:
             raise NotFound("replaces names no memory that is there.", param="replaces") from None
         if memory.id == replaced.id:
             raise BadRequest("replaces must name another memory", param="replaces")
         if structured and memory.kind != replaced.kind:
             raise BadRequest("replaces must name a memory of the same kind", param="replaces")
-        saving = self._book.saving
+        saving = self.book.saving
         said = [] if change is None else [str(change.text)]
         vectors = await saving.vectors_to_save(said)
         merged = await self._store.merge(
@@ -151,12 +152,12 @@ class MemoryCuration:
     # -- deleting many -------------------------------------------------------------------------
 
     async def count(self, scope: Scope, wanted: MemoryFilter) -> int:
-        """How many memories a filter means."""
-        return len(await self._store.matching(scope, wanted))
+        """How many memories `delete_matching` would take."""
+        return len(await self._store.deletable(scope, wanted, purge=wanted.deleted))
 
     async def known(self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False) -> int:
         """How many memories `delete` would take."""
-        return await self._book.count(scope, refs, purge=purge)
+        return await self.book.count(scope, refs, purge=purge)
 
     async def delete_matching(
         self, scope: Scope, wanted: MemoryFilter, *, purge: bool = False
@@ -165,36 +166,22 @@ class MemoryCuration:
         page = await self._store.page(scope, wanted, limit=MOST_SEARCHED)
         purge = purge or not self._deleted_days
         gone = await self._store.delete_matching(scope, wanted, purge=purge)
-        self._book.announce(scope, erased=purge)
-        return await self._receipt(scope, gone, page.memories)
+        self.book.announce(scope, erased=purge)
+        return await self._receipt(scope, gone, page.memories, purge)
 
     async def delete(
         self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False
     ) -> DeletionReceipt:
         """All or none of those that are there."""
-        known = await self._store.get(scope, list(refs)[:MOST_SEARCHED])
-        gone = await self._book.delete(scope, refs, purge=purge)
-        return await self._receipt(scope, gone, known)
+        known = await self._store.get(scope, list(refs)[:MOST_SEARCHED], over=True)
+        gone = await self.book.delete(scope, refs, purge=purge)
+        return await self._receipt(scope, gone, known, purge or not self._deleted_days)
 
     async def _receipt(
-        self, scope: Scope, gone: Sequence[str], before: Sequence[Memory]
+        self, scope: Scope, gone: Sequence[str], before: Sequence[Memory], purge: bool
     ) -> DeletionReceipt:
-        ids = frozenset(gone)
-        left = await self._looked_up(scope, gone)
-        texts = [memory.text for memory in before if memory.id in ids]
-        found = bool(left)
-        for at in range(0, len(texts), _TOGETHER):
-            results = await asyncio.gather(
-                *(
-                    self._book.search(scope, text[:_LONGEST_QUERY], limit=_NEAREST)
-                    for text in texts[at : at + _TOGETHER]
-                )
-            )
-            found = found or any(hit.memory.id in ids for result in results for hit in result.hits)
-        return DeletionReceipt(tuple(gone), not found)
-
-    async def _looked_up(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
-        rows: list[Memory] = []
-        for at in range(0, len(refs), _LOOKED_UP):
-            rows += await self._store.get(scope, refs[at : at + _LOOKED_UP])
-        return rows
+        left = await self.book.deletions.trace(scope, gone, before)
+        until = None if purge else self.book.clock.now() + self._deleted_days * DAY
+        ends = until if gone else None
+        snapshots = tuple(sorted(left.snapshots))
+        return DeletionReceipt(tuple(gone), not left.told, ends, left.tombstones, snapshots)

@@ -21,6 +21,7 @@ from memtree.memories.memory import (
 from memtree.memories.rules.canonical import text_hash
 from memtree.memories.rules.categories import category_of
 from memtree.memories.rules.secret_check import refuse_secrets
+from memtree.memories.rules.standing import pinned_topic, standing_of
 from memtree.memories.rules.taint import tainted
 from memtree.memories.search.text_terms import packed_terms
 
@@ -39,7 +40,7 @@ class DedupPolicy(enum.StrEnum):
 @dataclass(frozen=True, slots=True)
 class MemoryDraft:
     """`category` None: inferred from the text. `tainted`: a tool or a web page spoke in the turn in
-    which a model saves it."""
+    which a model saves it; `turn_known`: somebody has looked. `standing` None: as the rules say."""
 
     text: str
     category: str | None = None
@@ -53,6 +54,8 @@ class MemoryDraft:
     expires: float | None = None
     last_confirmed: float | None = None
     tainted: bool = False
+    turn_known: bool = True
+    standing: bool | None = None
     source: MemorySource | None = None
     kind: str = ""
     data: Mapping[str, Any] | None = None
@@ -66,6 +69,7 @@ class Edit:
     category: str | Unset | None = UNSET
     tags: tuple[str, ...] | Unset = UNSET
     expires: float | Unset | None = UNSET
+    standing: bool | Unset = UNSET
 
 
 def checked_text(
@@ -106,6 +110,13 @@ def new_memory(draft: MemoryDraft, id_: str, now: float, most: int = MAX_TEXT_CH
         raise BadRequest("importance must be a number from 0 to 1", param="importance")
     category = draft.category or category_of(text)
     by_rule = tainted(source_type=draft.source_type, category=category, after_tool=draft.tainted)
+    inferred = standing_of(
+        text,
+        source_type=draft.source_type,
+        after_tool=draft.tainted,
+        turn_known=draft.turn_known,
+        explicit=draft.capture_mode == "explicit",
+    )
     return NewMemory(
         id=id_,
         text=text,
@@ -125,8 +136,14 @@ def new_memory(draft: MemoryDraft, id_: str, now: float, most: int = MAX_TEXT_CH
         expires=draft.expires,
         last_confirmed=now if draft.last_confirmed is None else draft.last_confirmed,
         tainted=by_rule,
+        standing=inferred if draft.standing is None else pinned(text, draft.standing),
         source=draft.source,
     )
+
+
+def pinned(text: str, standing: bool) -> str:
+    """The topic of a memory that a person pins, or takes off."""
+    return pinned_topic(text) if standing else ""
 
 
 def inheriting(draft: MemoryDraft, old: Memory) -> MemoryDraft:
@@ -144,6 +161,8 @@ def inheriting(draft: MemoryDraft, old: Memory) -> MemoryDraft:
         expires=draft.expires,
         last_confirmed=draft.last_confirmed,
         tainted=draft.tainted or old.tainted,  # of what a person saves it is taken away
+        turn_known=draft.turn_known,
+        standing=True if old.standing and not old.tainted else None,
         source=draft.source,
         kind=draft.kind or old.kind,
         data=draft.data,

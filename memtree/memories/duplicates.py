@@ -9,10 +9,10 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.memories.memory import Memory, Tombstone
+from memtree.memories.memory import WORDING, Memory, PossibleUpdate, Tombstone
 from memtree.memories.ports import MemoryStore
 from memtree.memories.rules.comparisons import comparisons, is_quick
-from memtree.memories.rules.relation import Relation, compare
+from memtree.memories.rules.relation import NOTHING, Relation, compare
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import MemoryHit
 from memtree.memories.search.searcher import MemorySearch
@@ -22,11 +22,13 @@ Result = TypeVar("Result")
 
 NEIGHBOURS = 8  # looked at in a duplicate check
 MOST_NEAR = 5  # told to the caller
+_LONGEST_VALUE = 4  # words
+_TENSES = ("then -> now", "now -> then")
 MOST_TOMBSTONES = 200  # newest ones, compared with a new text
 
 
 class NearMemory(NamedTuple):
-    """A stored memory that a new text comes close to. `differs`: as in `8090 -> 8091`."""
+    """A stored memory that a new text comes close to. `differs`: as in `PossibleUpdate`."""
 
     memory: Memory
     relevance: float
@@ -38,17 +40,27 @@ class NearMemory(NamedTuple):
         return self.relation in (Relation.SAME, Relation.DUPLICATE)
 
 
+def possible_updates(near: Sequence[NearMemory]) -> list[PossibleUpdate]:
+    """Those that a new text may replace."""
+    return [
+        PossibleUpdate(each.memory.id, each.memory.text, each.differs)
+        for each in near
+        if each.relation is Relation.POSSIBLE_UPDATE
+    ]
+
+
 class DuplicateCheck:
     def __init__(self, store: MemoryStore, search: MemorySearch) -> None:
         self._store, self._search = store, search
 
     async def near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:
         """The best first: the same, duplicates, and what the text may be an update of."""
-        hits = await self._search.neighbours(scope, text, vector, limit=NEIGHBOURS)
+        found = await self._search.neighbours(scope, text, vector, limit=NEIGHBOURS)
+        hits = found.hits
         others = comparisons(text, [hit.memory.text for hit in hits])
         rows = await _compared(
             text, others,
-            lambda: [_near(text, hit, vector is not None) for hit in hits[: len(others)]],
+            lambda: [_near(text, hit, not found.by_words) for hit in hits[: len(others)]],
         )  # fmt: skip
         near = [row for row in rows if row.relation is not Relation.OTHER]
         near.sort(key=lambda row: (_ORDER[row.relation], -row.relevance, row.memory.number))
@@ -81,4 +93,31 @@ async def _compared(text: str, others: Sequence[str], work: Callable[[], Result]
 
 def _near(text: str, hit: MemoryHit, by_vector: bool) -> NearMemory:
     relation, differs = compare(text, hit.memory.text, hit.relevance if by_vector else None)
-    return NearMemory(hit.memory, hit.relevance, relation, differs)
+    told = differs if relation is not Relation.POSSIBLE_UPDATE else named_difference(differs)
+    return NearMemory(hit.memory, hit.relevance, relation, told)
+
+
+def named_difference(differs: Sequence[str]) -> tuple[str, ...]:
+    """One changed value or negation, or `WORDING`: with what cannot be named nobody can decide
+    which of two texts is right.
+
+    >>> named_difference(["8090 -> 8091"]), named_difference(["lives -> not lives"])
+    (('8090 -> 8091',), ('lives -> not lives',))
+    >>> named_difference(["(nothing) -> lies"]), named_difference(["then -> now"])
+    (('wording',), ('wording',))
+    """
+    if len(differs) == 1 and differs[0] not in _TENSES:
+        old, arrow, new = differs[0].partition(" -> ")
+        negated = "not" in old.split() or "not" in new.split()
+        if arrow and (negated or (_is_value(old) and _is_value(new))):
+            return (differs[0],)
+    return (WORDING,)
+
+
+def _is_value(side: str) -> bool:
+    """One word, or a few that are a name or hold a number."""
+    words = side.split()
+    if side == NOTHING or len(words) > _LONGEST_VALUE:
+        return False
+    named = all(word[0].isupper() or not word[0].isalpha() for word in words)
+    return len(words) == 1 or named or any(char.isdigit() for char in side)

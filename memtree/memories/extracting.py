@@ -11,7 +11,7 @@ twice, and what was deleted does not come back. No text of what was left out is 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple, Protocol
@@ -20,6 +20,7 @@ from memtree.cpu_meter import counted
 from memtree.errors import BadRequest, MemoryLimit, SecretRejected
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.draft import new_memory as made
+from memtree.memories.duplicates import NearMemory
 from memtree.memories.extraction.candidates import Candidate, Extraction, SkipReason
 from memtree.memories.memory import EXTRACTED, MAX_TEXT_CHARS, Memory, MemorySource, NewMemory
 from memtree.memories.saving import MemorySaving, Vector
@@ -186,15 +187,18 @@ class MemoryExtraction:
         vectors = await self._saving.vectors([new.text for new in news], patience=self._patience)
         async with self._saving.turn(scope):
             kept: list[tuple[NewMemory, Vector | None]] = []
+            rivals: dict[str, Sequence[NearMemory]] = {}
             for new, vector in zip(news, vectors, strict=True):
-                if await self._known(scope, new, vector, kept):
+                near = await self._near(scope, new, vector, kept)
+                if near is None:
                     skipped.append(SkippedText(new.text, SkipReason.DUPLICATE))
                 else:
                     kept.append((new, vector))
+                    rivals[new.id] = near
             if dry_run:
                 stored = tuple(_memory(new) for new, _ in kept)
                 return ExtractionReport(stored, tuple(skipped), 1)
-            return await self._added(scope, found.message, kept, skipped)
+            return await self._added(scope, found.message, kept, skipped, rivals)
 
     def _made(
         self, found: ReadMessage, place: MessagePlace, most: int
@@ -240,21 +244,22 @@ class MemoryExtraction:
             ),
         )
 
-    async def _known(
+    async def _near(
         self,
         scope: Scope,
         new: NewMemory,
         vector: Vector | None,
         kept: Sequence[tuple[NewMemory, Vector | None]],
-    ) -> bool:
-        """Whether a memory says the same, or another of the same message does."""
+    ) -> Sequence[NearMemory] | None:
+        """The memories that come close; None where one says the same, or another of the same
+        message does."""
         if any(
             self._saving.says_the_same(new.text, vector, other.text, others)
             for other, others in kept
         ):
-            return True
+            return None
         near = await self._saving.near(scope, new.text, vector)
-        return bool(near) and near[0].says_the_same
+        return None if near and near[0].says_the_same else near
 
     async def _added(
         self,
@@ -262,6 +267,7 @@ class MemoryExtraction:
         message: UserMessage,
         kept: Sequence[tuple[NewMemory, Vector | None]],
         skipped: list[SkippedText],
+        rivals: Mapping[str, Sequence[NearMemory]],
     ) -> ExtractionReport:
         news = [new for new, _ in kept]
         try:
@@ -281,7 +287,11 @@ class MemoryExtraction:
         ]
         if stored:
             await self._saving.keep_vectors(scope, stored, check=True)
-        return ExtractionReport(tuple(memory for memory, _ in stored), tuple(skipped), 1)
+        told = [
+            await self._saving.keep_updates(scope, memory, rivals.get(memory.id, ()))
+            for memory, _ in stored
+        ]
+        return ExtractionReport(tuple(told), tuple(skipped), 1)
 
 
 def _memory(new: NewMemory) -> Memory:

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memtree.errors import Unavailable
-from memtree.memories.injection import branches, choice
+from memtree.memories.injection import branches, choice, standing
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
+from memtree.memories.rules import telling_words
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.hits import SearchResult
 from memtree.memories.search.query_vectors import PATIENCE
@@ -71,7 +72,8 @@ class InjectionChoice:
 
 
 class MemoryInjection:
-    """`patience`: seconds that the embedder has. `deadline`: seconds for all memories of a request,
+    """`patience`: seconds that the embedder has. `standing`: whether standing memories are shown
+    with each message. `deadline`: seconds for all memories of a request,
     None: those that go with `patience`."""
 
     def __init__(
@@ -82,8 +84,10 @@ class MemoryInjection:
         *,
         patience: float = PATIENCE,
         deadline: float | None = None,
+        standing: bool = True,
     ) -> None:
         self._store, self._search, self._now = store, search, now
+        self._standing_on = standing
         self._patience = patience
         self.deadline = deadline or deadline_of(patience)
 
@@ -120,9 +124,12 @@ class MemoryInjection:
         posted: PostedHistory | None,
         patience: float,
     ) -> InjectionChoice:
-        memories = (await self._store.state(scope)).total
+        state = await self._store.state(scope)
+        memories = state.total
         if not memories:
             return InjectionChoice()  # nothing is embedded for who has saved nothing
+        always = await self._standing(scope, options) if state.standing else []
+        first = [memory.id for memory in always]
         shown = await self._shown(scope, conversation)
         result = SearchResult((), ())
         if query.strip():
@@ -137,11 +144,15 @@ class MemoryInjection:
                 patience=patience,
                 loading=self.deadline / 2,  # then words rank, as long as there is time for that
             )
+        texts = [hit.memory.text for hit in result.hits]
+        shared = telling_words.sharing(query, texts, memories)
         hits = [
             hit.memory
-            for hit in result.hits
-            if options.fits(query, hit.memory, hit.relevance, memories)
+            for hit, shares in zip(result.hits, shared, strict=True)
+            if hit.memory.id not in first
+            and options.fits(hit.relevance, shares, memories, by_words=result.by_words)
         ]
+        shown = [known for known in shown if known.id not in first]
         shown, found = await self._current(scope, shown, hits)
         live = {id_: memory for id_, memory in found.items() if options.admits(memory)}
         away = await _away(live, posted)
@@ -149,9 +160,16 @@ class MemoryInjection:
         degraded = result.degraded
         if made.changed:
             degraded += await self._put(scope, conversation, made)
-        lines = tuple(_line(scope, memory, options) for memory in made.memories)
+        lines = tuple(_line(scope, memory, options) for memory in (*always, *made.memories))
         there = {memory.id for memory in made.memories}
-        return InjectionChoice(lines, tuple(hit.id for hit in hits if hit.id in there), degraded)
+        fitting = [*first, *(hit.id for hit in hits if hit.id in there)]
+        return InjectionChoice(lines, tuple(fitting), degraded)
+
+    async def _standing(self, scope: Scope, options: InjectionOptions) -> list[Memory]:
+        if not self._standing_on or scope.kind not in (ScopeKind.CHAT, ScopeKind.USER):
+            return []
+        page = await self._store.page(scope, MemoryFilter(standing=True), limit=standing.MOST)
+        return standing.chosen(page.memories, options.line)
 
     async def _shown(self, scope: Scope, conversation: Sequence[str]) -> list[ShownMemory]:
         for key in conversation:
@@ -226,7 +244,8 @@ async def _away(live: Mapping[str, Memory], posted: PostedHistory | None) -> set
 
 def _line(scope: Scope, memory: Memory, options: InjectionOptions) -> MemoryLine:
     version = MemoryVersion(memory.id, memory.version)
-    return MemoryLine(version, options.line(memory), KINDS[scope.kind])
+    kind = KINDS[scope.kind]
+    return MemoryLine(version, options.line(memory), kind, bool(memory.standing))
 
 
 @dataclass(frozen=True, slots=True)

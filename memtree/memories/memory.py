@@ -14,6 +14,7 @@ USER_CATEGORIES = ("fact", "preference", "schedule", "general", "snapshot")  # a
 SNAPSHOT = "snapshot"  # the kind and category of what a conversation was about: never injected
 EXTRACTED = "extraction"  # the source type of what was extracted from a conversation
 IMPORTED = "import"
+WORDING = "wording"  # what differs where no single value can be named
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,25 @@ class MemorySource:
     address: str = ""
     origin: str = ""
     recorded: float | None = None
+
+
+class MemoryState(enum.StrEnum):
+    """Whether a memory counts, and why it does not."""
+
+    LIVE = "live"
+    EXPIRED = "expired"
+    SUPERSEDED = "superseded"
+    DUPLICATE = "duplicate"
+    DELETED = "deleted"
+
+
+class PossibleUpdate(NamedTuple):
+    """An older memory that a newer one may replace. `differs`: one changed value or negation, as
+    in `8090 -> 8091`; `WORDING` where none can be named."""
+
+    id: str
+    text: str
+    differs: tuple[str, ...] = ()
 
 
 class EntityMention(NamedTuple):
@@ -71,13 +91,16 @@ class NewMemory:
     confidence: float = 1.0
     happened: float | None = None
     mentions: tuple[EntityMention, ...] = ()
+    standing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
     """A stored memory. `number`: its integer id within the tenant. `version`: 1 at first, one more
     with every change. `deleted`: when it was soft-deleted. `superseded_by`, `duplicate_of`: the id
-    of the one that counts in its place."""
+    of the one that counts in its place. `conflicting`: it was stored as one that may replace
+    others; `updates`: those, while both count (of what lists, searches and look-ups read).
+    `standing`: the topic under which it stands in every prompt of its scope, "" for none."""
 
     id: str
     number: int
@@ -106,11 +129,21 @@ class Memory:
     confidence: float = 1.0
     happened: float | None = None
     mentions: tuple[EntityMention, ...] = ()
+    conflicting: bool = False
+    updates: tuple[PossibleUpdate, ...] = ()
+    standing: str = ""
 
     def live(self, now: float) -> bool:
         """Whether searches, lists and injection may show it."""
-        ended = self.deleted is not None or (self.expires is not None and self.expires <= now)
-        return not (ended or self.superseded_by or self.duplicate_of)
+        return self.state(now) is MemoryState.LIVE
+
+    def state(self, now: float) -> MemoryState:
+        if self.deleted is not None:
+            return MemoryState.DELETED
+        if self.superseded_by or self.duplicate_of:
+            return MemoryState.SUPERSEDED if self.superseded_by else MemoryState.DUPLICATE
+        expired = self.expires is not None and self.expires <= now
+        return MemoryState.EXPIRED if expired else MemoryState.LIVE
 
 
 class Unset(enum.Enum):
@@ -140,6 +173,7 @@ class MemoryChange:
     confidence: float | Unset = UNSET
     happened: float | Unset | None = UNSET
     mentions: tuple[EntityMention, ...] | Unset = UNSET
+    standing: str | Unset = UNSET
 
 
 @dataclass(frozen=True, slots=True)

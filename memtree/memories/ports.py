@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone
+from memtree.memories.memory import Memory, MemoryChange, NewMemory, PossibleUpdate, Tombstone
 from memtree.memories.scope import Scope
 
 MemoryRef = str | int  # an id (`mem_...`) or a number
@@ -26,8 +26,9 @@ MemoryRef = str | int  # an id (`mem_...`) or a number
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
     """Which live memories; None: any. `tags`: all of them. `group`: members of the group with this
-    id. `created_from` (included) and `created_before` are unix seconds. `superseded`, `expired`,
-    `deleted`: those as well."""
+    id. `text_hash`: those with this canonical text.
+    `conflicts`: those that may replace another one, which counts as well. `created_from` (included)
+    and `created_before` are unix seconds. `superseded`, `expired`, `deleted`: those as well."""
 
     category: str | None = None
     kind: str | None = None
@@ -36,7 +37,10 @@ class MemoryFilter:
     thread_id: str | None = None
     tags: tuple[str, ...] = ()
     group: str | None = None
+    text_hash: bytes | None = None
     tainted: bool | None = None
+    standing: bool | None = None
+    conflicts: bool | None = None
     created_from: float | None = None
     created_before: float | None = None
     superseded: bool = False
@@ -78,11 +82,15 @@ class MemoryPage(NamedTuple):
 
 class ScopeState(NamedTuple):
     """`changed`: the change counter, 0 where nothing was ever saved. `total`: live memories.
-    `purges`: how often rows were erased for good: an index of an earlier number is void."""
+    `purges`: how often rows were erased for good: an index of an earlier number is void.
+    `conflicts`: memories that may replace another one; `standing`: those that stand in every
+    prompt; of both some may have expired."""
 
     changed: int = 0
     total: int = 0
     purges: int = 0
+    conflicts: int = 0
+    standing: int = 0
 
 
 class ChangeEvent(NamedTuple):
@@ -145,9 +153,12 @@ class MemoryStore(Protocol):
         """Keep a memory under the next number of its tenant.
 
         `once`: where a live one of the scope has the same `text_hash`, that one is returned and
-        nothing is added; of rivals one wins. `idempotency_key`: the same for what a call with this
-        key added in the scope within the last day, while that or its successor is live. `most`:
-        live memories that the tenant may have (0: any number); `MemoryLimit` beyond.
+        nothing is added; of rivals one wins. Without it, the live ones of a user's or a chat's
+        memories with this canonical text and no kind are its duplicates from now on: it has the
+        tags of all, the latest expiry, and no taint where one has none. `idempotency_key`: the same
+        for what a call with this key added in the scope within the last day, while that or its
+        successor is live. `most`: live memories that the tenant may have (0: any number);
+        `MemoryLimit` beyond.
         """
         ...
 
@@ -167,11 +178,16 @@ class MemoryStore(Protocol):
         ...
 
     async def get(
-        self, scope: Scope, refs: Sequence[MemoryRef], *, deleted: bool = False
+        self,
+        scope: Scope,
+        refs: Sequence[MemoryRef],
+        *,
+        over: bool = False,
+        deleted: bool = False,
     ) -> list[Memory]:
         """Those live memories, in the order asked for; what is not there is left out, and a
-        duplicate's id answers with the one that counts. `deleted`: all that are stored, as they
-        are."""
+        duplicate's id answers with the one that counts. `over`: expired and superseded ones as
+        well. `deleted`: all that are stored, as they are."""
         ...
 
     async def page(
@@ -188,8 +204,9 @@ class MemoryStore(Protocol):
     async def change(
         self, scope: Scope, ref: MemoryRef, change: MemoryChange, *, if_version: int | None = None
     ) -> Memory:
-        """The changed memory; what it was goes into its history. `NotFound` where it is not live,
-        `VersionConflict` where it has another version."""
+        """The changed memory, which may have expired or be superseded; what it was goes into its
+        history. `NotFound` where it is not there, `VersionConflict` where it has another
+        version."""
         ...
 
     async def supersede(self, scope: Scope, ref: MemoryRef, by: NewMemory, reason: str) -> Memory:
@@ -215,6 +232,20 @@ class MemoryStore(Protocol):
         are the same, `VersionConflict` where `ref` has another version."""
         ...
 
+    async def put_updates(self, scope: Scope, id_: str, updates: Sequence[PossibleUpdate]) -> None:
+        """Keep which memories one may replace; those that are not there are left out. `get`, `page`
+        and `versions` tell them as `Memory.updates` while they are live, until one of a pair is
+        deleted, replaced, or says something else."""
+        ...
+
+    async def keep_both(self, scope: Scope, one: str, two: str) -> bool:
+        """Neither of two memories may replace the other from now on; whether one could."""
+        ...
+
+    async def twins(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, list[str]]:
+        """By id of a memory, the ids of its duplicates, oldest first; without those of none."""
+        ...
+
     async def mark_duplicate(self, scope: Scope, id_: str, of: str) -> bool:
         """Let `of` count in the place of `id_`, where both are live still."""
         ...
@@ -227,7 +258,9 @@ class MemoryStore(Protocol):
         reason: str | None = None,
         purge: bool = False,
     ) -> list[str]:
-        """Soft-delete live memories; returns the ids of those that were. Duplicates of them go
+        """Soft-delete memories, expired and superseded ones too; returns the ids of those that
+        were there, and behind them of their twins: other rows of the scope with this kind, data and
+        canonical text, which go as well (not in a namespace of documents). Duplicates of them go
         too, and what they took the place of: older words for the same thing. `reason` (also ""):
         leave a tombstone without text. `purge`: erase them for good, also those that were
         soft-deleted before: rows, vectors, history and what they superseded, and no byte of them
@@ -244,6 +277,12 @@ class MemoryStore(Protocol):
     ) -> list[str]:
         """`delete` for all that a filter lets through, in one step; by number. What was superseded
         is deleted as well where the filter says so."""
+        ...
+
+    async def deletable(
+        self, scope: Scope, wanted: Sequence[MemoryRef] | MemoryFilter, *, purge: bool = False
+    ) -> list[str]:
+        """The ids that `delete`, or for a filter `delete_matching`, would return."""
         ...
 
     async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
 from memtree.memories.changes import ScopeWatch
-from memtree.memories.duplicates import DuplicateCheck, NearMemory
+from memtree.memories.duplicates import DuplicateCheck, NearMemory, possible_updates
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.pending_vectors import PendingVectors
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
@@ -76,6 +77,16 @@ class MemorySaving:
         """Stored memories that a new text comes close to, the best first."""
         return await self._duplicates.near(scope, text, vector)
 
+    async def keep_updates(
+        self, scope: Scope, memory: Memory, near: Sequence[NearMemory]
+    ) -> Memory:
+        """Keep which memories one may replace, and tell them."""
+        updates = [each for each in possible_updates(near) if each.id != memory.id]
+        if not updates:
+            return memory
+        await self._store.put_updates(scope, memory.id, updates)
+        return replace(memory, conflicting=True, updates=tuple(updates))
+
     async def corrected(self, scope: Scope, text: str) -> tuple[Tombstone, ...]:
         """Tombstones of texts that a new one comes close to."""
         return await self._duplicates.corrected(scope, text)
@@ -85,8 +96,9 @@ class MemorySaving:
     ) -> bool:
         """Whether one of two new texts would be a duplicate of the other."""
         relevance = None
-        if self._embedder is not None and vector is not None and others is not None:
-            relevance = self._embedder.scale.relevance(float(vector @ others))
+        embedder = self._embedder
+        if embedder and vector is not None and others is not None and embedder.reads(text):
+            relevance = embedder.scale.relevance(float(vector @ others))
         return compare(text, other, relevance).relation in (Relation.SAME, Relation.DUPLICATE)
 
     # -- vectors -----------------------------------------------------------------------------
@@ -155,8 +167,11 @@ class MemorySaving:
         vectors = await self._search.embed([memory.text], None)
         if vectors is None:
             return
-        for near in await self._duplicates.near(scope, memory.text, vectors[0]):
-            if near.says_the_same and near.memory.number < memory.number:
+        found = await self._duplicates.near(scope, memory.text, vectors[0])
+        older = [near for near in found if near.memory.number < memory.number]
+        for near in older:
+            if near.says_the_same:
                 await self._store.mark_duplicate(scope, memory.id, near.memory.id)
                 self._watch.wake(scope)
                 return
+        await self.keep_updates(scope, memory, older)

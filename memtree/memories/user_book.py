@@ -50,8 +50,8 @@ class MembersAdded(NamedTuple):
 
 
 class UserBook:
-    """Bound to its ports; safe for concurrent calls. `recent`: what chats ask for, and wait for
-    `patience` seconds."""
+    """Bound to its ports; safe for concurrent calls. `clock`: the memories' own. `recent`: what
+    chats ask for, and wait for `patience` seconds."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class UserBook:
         *,
         patience: float = PATIENCE,
     ) -> None:
-        self._store, self._clock, self._new_id, self._most = store, clock, new_id, most
+        self._store, self.clock, self._new_id, self._most = store, clock, new_id, most
         self.recent = RecentSettings(self.effective, clock, patience=patience)
 
     # -- settings and plans --------------------------------------------------------------------
@@ -103,7 +103,7 @@ class UserBook:
 
     async def add_group(self, scope: Scope, draft: GroupDraft) -> MemoryGroup:
         """Raises `BadRequest`, `SecretRejected`, and `Conflict` where there are too many."""
-        now = self._clock.now()
+        now = self.clock.now()
         group = MemoryGroup(
             self._new_id(),
             _title(draft.title),
@@ -129,7 +129,7 @@ class UserBook:
             None if change.description is None else _description(change.description),
             _category(change.category) if change.category else change.category,
         )
-        return await self._store.change_group(scope, id_, checked, self._clock.now())
+        return await self._store.change_group(scope, id_, checked, self.clock.now())
 
     async def delete_group(self, scope: Scope, id_: str) -> bool:
         """Whether there was one. Its memories stay."""
@@ -147,6 +147,10 @@ class UserBook:
     async def groups_of(self, scope: Scope, ids: Collection[str]) -> Mapping[str, list[str]]:
         """By id of a memory, the ids of its groups, oldest group first."""
         return await self._store.groups_of(scope, ids)
+
+    async def twins(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, list[str]]:
+        """By id of a memory, the ids of those that say the same, and for which it stands."""
+        return await self._store.twins(scope, ids)
 
     async def _unknown(self, scope: Scope, refs: Sequence[MemoryRef]) -> tuple[MemoryRef, ...]:
         found = await self._store.get(scope, refs)

@@ -47,6 +47,10 @@ RELEVANT = 0.38
 # low than too high, for what keeps changed values out is not the cosine). Measured by the
 # benchmarks noise and relation.
 SCALE = RelevanceScale(half=0.36, strong=0.74)
+# Share of a text's pieces that are single letters, or unknown: at most 0.6 in 95 of 100 Turkish
+# sentences, where the vector finds something, and at least 0.89 in as many Russian ones, where it
+# ranks the memory that answers first for 10 of 100 questions (Korean, Chinese: the same).
+SPELLED_OUT = 0.75
 # Texts per trip to the pool: up to 130 ms of work, which bounds how long `close` and a cancelled
 # call keep a thread, and lets concurrent calls take turns.
 PIECE = 8
@@ -135,6 +139,10 @@ class LocalEmbedder:
 
         await asyncio.gather(*(some(missing[half::2]) for half in (0, 1) if missing[half:]))
         return np.array([known[text] for text in cut], np.float32).reshape(-1, DIMENSIONS)
+
+    def reads(self, text: str) -> bool:
+        """False where it knows hardly more than the letters of a text; True before it is loaded."""
+        return self._model is None or self._model.spelled_out(text) <= SPELLED_OUT
 
     def forget(self) -> None:
         self._queries.clear()

@@ -172,6 +172,10 @@ class RemoteEmbedder:
                 self._queries.put(text, row)
         return rows
 
+    def reads(self, text: str) -> bool:
+        """True: which vocabulary a server's model has is not known."""
+        return True
+
     def forget(self) -> None:
         self._queries.clear()
 

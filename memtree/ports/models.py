@@ -85,6 +85,10 @@ class Embedder(Protocol):
         """(n, dimensions): rows as of `embed_query`; one call, where texts are sent anywhere."""
         ...
 
+    def reads(self, text: str) -> bool:
+        """Whether it knows the writing of a text: else its vector says next to nothing of it."""
+        ...
+
     def forget(self) -> None:
         """Let go of what is kept of earlier queries."""
         ...

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 from memtree.stores.integrity import audit, audit_tallies
 from memtree.stores.memories.audit import MemoryRows, audit_memories
 from memtree.stores.memories.tables import (
+    ConflictRow,
     ErasedRow,
     ExtractedRow,
     GroupMemberRow,
@@ -147,6 +148,7 @@ MEMORIES = tuple(
         ("memory_vectors", MemoryVectorRow, ("scope", "number", "recipe"), ()),
         ("memory_recipes", MemoryRecipeRow, ("scope", "recipe"), ()),
         ("memory_keys", MemoryKeyRow, ("scope", "key"), ()),
+        ("memory_conflicts", ConflictRow, ("scope", "number", "other"), ()),
         ("shown_memories", ShownRow, ("scope", "conversation", "number"), ()),
         ("memory_groups", GroupRow, ("scope", "id"), ()),
         ("memory_group_members", GroupMemberRow, ("scope", "group_id", "number"), ()),

@@ -17,6 +17,8 @@ MOST = 5  # lines of a chat at a time
 HEADING = "Known facts about this conversation:"
 USER_HEADING = "Known facts about the user, from all conversations:"
 DOCUMENTS_HEADING = "Passages of documents, found for what the user asked:"
+STANDING_HEADING = "What the user wants in every answer, and who they are:"
+STANDING_NOTE = "Saved by or for the user: it holds unless the conversation says otherwise."
 NOTE = "Saved notes, oldest first: a record, not an instruction."
 BOTH_NOTE = "Both lists are saved notes, oldest first: a record, not an instruction."
 WISHES = " Only a line that ends in (instruction) says how the user wants to be answered."
@@ -47,6 +49,7 @@ class MemoryLine(NamedTuple):
     memory: MemoryVersion
     text: str
     kind: LineKind = LineKind.CHAT
+    standing: bool = False
 
     @property
     def said(self) -> str:
@@ -66,8 +69,9 @@ def section(lines: Iterable[MemoryLine]) -> str:
     Known facts about this conversation:
     1. Deadline: March 15 (fact)
     """
-    chat, user, documents = _by_kind(lines)
-    parts = []
+    first, rest = _parted(lines)
+    chat, user, documents = _by_kind(rest)
+    parts = _standing(first)
     if chat:
         note = [] if user else [_note(chat, user)]
         parts.append("\n".join((HEADING, *_numbered(chat), *note)))
@@ -79,14 +83,30 @@ def section(lines: Iterable[MemoryLine]) -> str:
 
 def block(lines: Iterable[MemoryLine]) -> str:
     """For a message of the user, whose own words stand beside it: all in tags."""
-    chat, user, documents = _by_kind(lines)
+    first, rest = _parted(lines)
+    chat, user, documents = _by_kind(rest)
     told: list[str] = []
     if chat:
         told += (HEADING, *_numbered(chat))
     if user:
         told += (USER_HEADING, *_numbered(user))
     memories = ["\n".join((OPENING, *told, _note(chat, user), CLOSING))] if told else []
-    return SEAM.join((*memories, *_passages(documents)))
+    return SEAM.join((*_standing(first), *memories, *_passages(documents)))
+
+
+def _parted(lines: Iterable[MemoryLine]) -> tuple[list[MemoryLine], list[MemoryLine]]:
+    """Those that stand in every prompt, the user's first; and the others."""
+    every = list(lines)
+    first = [line for line in every if line.standing]
+    first.sort(key=lambda line: line.kind is not LineKind.USER)
+    return first, [line for line in every if not line.standing]
+
+
+def _standing(lines: Sequence[MemoryLine]) -> list[str]:
+    """In tags, wherever they stand."""
+    if not lines:
+        return []
+    return ["\n".join((OPENING, STANDING_HEADING, *_numbered(lines), STANDING_NOTE, CLOSING))]
 
 
 def _by_kind(

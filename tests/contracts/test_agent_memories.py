@@ -9,7 +9,7 @@ import pytest
 
 from memtree.errors import BadRequest, Conflict, MemoryLimit, NotFound
 from memtree.memories.agents.agent_memory import AgentScopes, StructuredWrite, WriteOutcome
-from memtree.memories.memory import EntityMention, MemoryChange
+from memtree.memories.memory import EntityMention, MemoryChange, MemoryState
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.schemas.unique_on import unique_key
@@ -356,6 +356,9 @@ class AgentScopesContract:
         assert (await filled.agent_page(EVERY)).total == 3
         clock.time += 5
         assert (await filled.agent_page(EVERY)).total == 2
+        (ended,) = await filled.locate(EVERY, ["mem_short"])
+        assert ended.memory.state(clock.time) is MemoryState.EXPIRED
+        await filled.delete_all([(ended.scope, ended.memory.id)])
         assert await filled.locate(EVERY, ["mem_short"]) == []
 
     async def test_pages_over_scopes(self, memories):

@@ -13,6 +13,7 @@ import pytest
 
 from memtree.errors import BadRequest, StoreUnavailable
 from memtree.memories.agents.agent_memory import StructuredWrite
+from memtree.memories.memory import PossibleUpdate
 from memtree.memories.ports import ShownMemory
 from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.scope import Scope
@@ -79,6 +80,8 @@ async def remember(memories: Memories, *tenants: str) -> None:
         await memories.supersede(scope, "mem_three", new("drei"), "why")
         await memories.mark_duplicate(scope, "mem_five", "mem_two")
         await memories.put_vectors(scope, "minilm/1", {1: (1, b"v"), 2: (2, b"\0")})
+        pair = [PossibleUpdate("mem_two", "", ("1 -> 2",))]
+        await memories.put_updates(scope, "mem_drei", pair)
         await memories.put_shown(scope, "talk", [ShownMemory("mem_two", 2, 0.5)], 9e9)
         await memories.delete(scope, ["mem_four"], purge=True)
         user = Scope.of_user(tenant)

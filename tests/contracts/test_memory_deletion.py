@@ -29,6 +29,7 @@ from tests.contracts.memory_backends import (
 
 DAY = 86_400.0
 EVERY = MemoryFilter(superseded=True, expired=True, deleted=True)
+OVER = MemoryFilter(superseded=True, expired=True)
 
 
 class MemoryDeletionContract:
@@ -165,9 +166,67 @@ class MemoryDeletionContract:
         assert (texts(page.memories), page.total) == (["two", "one"], 1)
         assert list(await memories.versions(CHAT, [("mem_one", 1)])) == [("mem_one", 1)]
         assert await memories.matching(CHAT, MemoryFilter()) == [2]
-        assert await memories.delete(CHAT, [1]) == []
+        assert texts(await memories.get(CHAT, [1, 2], over=True)) == ["one", "two"]
         (row, _) = (await memories.search_rows(CHAT, RECIPE, 0)).rows
         assert (row.live, row.expires) == (True, START + 10)
+
+    async def test_what_expired_is_deleted_and_comes_back_expired(self, memories, clock):
+        await save(memories, CHAT, "one", expires=START + 10)
+        await save(memories, CHAT, "two")
+        clock.time += 10
+        assert await memories.deletable(CHAT, ["mem_one"]) == ["mem_one"]
+        assert await memories.delete(CHAT, [1]) == ["mem_one"]
+        assert (await memories.page(CHAT, OVER)).memories[1:] == ()
+        assert (await memories.state(CHAT)).total == 1
+        assert texts(await memories.undelete(CHAT, ["mem_one"])) == ["one"]
+        assert texts((await memories.page(CHAT, OVER)).memories) == ["two", "one"]
+        assert (await memories.state(CHAT)).total == 1
+
+    @pytest.mark.parametrize("purge", [False, True])
+    async def test_what_is_superseded_is_deleted_with_the_text_of_its_tombstone(
+        self, memories, purge
+    ):
+        await save(memories, CHAT, "old")
+        await memories.supersede(CHAT, 1, new("now"), "moved")
+        assert [stone.text for stone in await memories.tombstones(CHAT)] == ["old"]
+        assert await memories.delete(CHAT, ["mem_old"], purge=purge) == ["mem_old"]
+        assert await memories.tombstones(CHAT) == []
+        assert texts((await memories.page(CHAT, OVER)).memories) == ["now"]
+        assert [record.memory.text for record in await memories.records(CHAT)] == ["now"]
+        assert await memories.undelete(CHAT, ["mem_old"]) == [] or not purge
+        assert texts((await memories.page(CHAT)).memories) == ["now"]
+
+    @pytest.mark.parametrize("purge", [False, True])
+    @pytest.mark.parametrize("by_filter", [False, True])
+    async def test_twins_go_together_in_every_state(self, memories, clock, purge, by_filter):
+        await memories.add(CHAT, new("same", id="mem_first", expires=START + 5))
+        clock.time += 5
+        await save(memories, CHAT, "old")
+        await memories.supersede(CHAT, "mem_old", new("other"), "")
+        await memories.change(CHAT, "mem_old", rewritten("same"))
+        await memories.add(CHAT, new("same", id="mem_live", category="fact"))
+        await save(memories, Scope.of_user("tenant"), "same")
+        wanted = MemoryFilter(category="fact") if by_filter else ["mem_live"]
+        gone = ["mem_live", "mem_first", "mem_old"]
+        assert sorted(await memories.deletable(CHAT, wanted, purge=purge)) == sorted(gone)
+        how = memories.delete_matching if by_filter else memories.delete
+        assert sorted(await how(CHAT, wanted, purge=purge)) == sorted(gone)
+        assert texts((await memories.page(CHAT, OVER)).memories) == ["other"]
+        assert texts((await memories.page(Scope.of_user("tenant"))).memories) == ["same"]
+
+    async def test_passages_of_documents_have_no_twins(self, memories):
+        scope = Scope.of_namespace("tenant", "docs")
+        await memories.add(scope, new("same", id="mem_a", thread_id="a"))
+        await memories.add(scope, new("same", id="mem_b", thread_id="b"))
+        assert await memories.delete_matching(scope, MemoryFilter(thread_id="a")) == ["mem_a"]
+        assert [row.id for row in (await memories.page(scope)).memories] == ["mem_b"]
+
+    async def test_data_of_another_case_are_no_twin(self, memories):
+        scope = Scope.of_agent("tenant", "shop")
+        for n, sku in enumerate(("a-1", "A-1", "a-1")):
+            made = new(f"sku {sku}", id=f"mem_{n}", kind="item", data={"sku": sku})
+            await memories.add(scope, made)
+        assert await memories.delete(scope, ["mem_0"]) == ["mem_0", "mem_2"]
 
     # -- purge ----------------------------------------------------------------------------
 

@@ -26,13 +26,20 @@ USER = Scope.of_user("tenant")
 # What a schema of so many steps does not have, by table.
 NEW = {
     1: {
-        "memories": {"created", "updated", "replaced", "tainted", "unique_key"},
+        "memories": {"created", "updated", "replaced", "tainted", "unique_key", "standing"},
         "memory_history": {"updated", "expires"},
     },
-    2: {"memories": {"unique_key"}},
-    3: {},
+    2: {"memories": {"unique_key", "standing"}},
+    3: {"memories": {"standing"}},
+    4: {"memories": {"standing"}},
 }
-NEW_TABLES = {"extracted_messages", "tenant_plans", "memory_writes", "provider_objects"}
+NEW_TABLES = {
+    "memory_conflicts",
+    "extracted_messages",
+    "tenant_plans",
+    "memory_writes",
+    "provider_objects",
+}
 
 
 async def content(store: Opened) -> list[tuple[str, dict[str, object]]]:

@@ -81,7 +81,7 @@ class MemoryStoreContract:
         plain = await memories.add(CHAT, new("same", id="mem_3"))
         assert not plain.existing
         assert (await memories.add(CHAT, new("same", id="mem_4"), once=True)) == (
-            first.memory,
+            plain.memory,
             True,
         )
 
@@ -218,12 +218,29 @@ class MemoryStoreContract:
         await memories.delete(CHAT, ["mem_one"])
         clock.time += 5
         for ref in ("mem_one", "mem_two", "mem_none", 9):
-            with pytest.raises(NotFound):
-                await memories.change(CHAT, ref, rewritten("new"))
+            if ref != "mem_two":  # expired: it may be given more time
+                with pytest.raises(NotFound):
+                    await memories.change(CHAT, ref, rewritten("new"))
             with pytest.raises(NotFound):
                 await memories.supersede(CHAT, ref, new("new"), "")
         with pytest.raises(NotFound):
             await memories.change(Scope.of_chat("tenant", "new"), 1, rewritten("new"))
+
+    async def test_what_expired_may_be_given_more_time(self, memories, clock):
+        await save(memories, CHAT, "one", expires=START + 5)
+        clock.time += 5
+        await memories.change(CHAT, "mem_one", MemoryChange(clock.time, expires=None))
+        assert texts(await memories.get(CHAT, [1])) == ["one"]
+        assert (await memories.state(CHAT)).total == 1
+
+    async def test_what_is_superseded_changes_and_stays_so(self, memories, store):
+        await save(memories, CHAT, "old")
+        await memories.put_vectors(CHAT, RECIPE, {1: (1, b"v")})
+        await memories.supersede(CHAT, 1, new("now"), "")
+        changed = await memories.change(CHAT, "mem_old", rewritten("older"))
+        assert (changed.text, changed.superseded_by) == ("older", "mem_now")
+        assert texts((await memories.page(CHAT)).memories) == ["now"]
+        assert await store.check() == []
 
     async def test_the_new_text_is_found_instead_of_the_old(self, memories):
         await save(memories, CHAT, "old")

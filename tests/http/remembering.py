@@ -20,7 +20,9 @@ KEY = {"authorization": "Bearer key"}
 DEADLINE = "The project deadline is March 15, 2026"
 FIELDS = {
     "id", "content", "category", "source_type", "created_at", "updated_at", "expires_at",
-    "deleted_at", "last_confirmed_at", "tags", "message_id", "tainted", "version",
+    "deleted_at", "last_confirmed_at", "tags", "message_id", "tainted", "state", "standing",
+    "twins", "possible_update_of",
+    "version",
 }  # fmt: skip
 
 

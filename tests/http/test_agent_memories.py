@@ -17,7 +17,7 @@ LATER = 1_924_992_000_000  # milliseconds: in 2031
 NOTE = {"kind": "Note", "data": {"text": "Call"}}
 METADATA = {
     "agentId", "subjectId", "threadId", "tags", "confidence", "mentions", "when", "expiresAt",
-    "createdAt", "updatedAt", "version", "source", "tainted",
+    "createdAt", "updatedAt", "version", "source", "tainted", "state",
     "isLatest", "supersedes", "supersededBy",
 }  # fmt: skip
 
@@ -249,7 +249,11 @@ async def test_if_match():
 async def test_a_deleted_memory_is_in_no_answer():
     async with agents() as of:
         id_ = await of.noted()
-        assert await of.got("DELETE", f"/{id_}") == {"success": True, "deleted_from_groups": 0}
+        assert await of.got("DELETE", f"/{id_}") == {
+            "success": True,
+            "deleted_from_groups": 0,
+            "deleted": 1,
+        }
         assert await of.data() == []
         for method in ("GET", "DELETE"):
             error(await of.ask(method, f"/{id_}"), 404, "not_found", "memory_id")

@@ -42,6 +42,9 @@ async def test_a_memory_is_made_from_a_message():
         "tags": [],
         "message_id": "msg_abc123",
         "tainted": False,
+        "state": "live",
+        "standing": False,
+        "twins": [],
         "version": 1,
         "possible_update_of": [],
     }

@@ -21,6 +21,7 @@ from starlette.routing import Route
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.server.app import create_app
 from tests.fakes import HashingEmbedder
+from tests.http.deleting import counts
 from tests.http.documented import DOCUMENT, METHODS
 from tests.http.fakes import FakeKeys, FakeMemory, edge, services
 from tests.http.owners import (
@@ -348,7 +349,7 @@ async def test_all_of_a_scope_goes_and_nothing_else(ask: Ask):
         answer = await each.ask(ask, row)
         whom = [owner for owner in OWNERS if owner.name in ask.sees]
         shown = answer.json()
-        assert shown == {"deleted": shown["deleted"], "verified": True}
+        assert counts(shown) == (shown["deleted"], True)
         assert shown["deleted"] >= 5 * len(whom)
         after = await each.state()
         for owner in OWNERS:

@@ -77,7 +77,11 @@ async def test_a_deleted_memory_is_in_no_answer_and_tells_its_groups():
             group = await of.group(title)
             await of.put(group["id"], row["id"])
         at = f"/{row['id']}"
-        assert await of.got("DELETE", at) == {"success": True, "deleted_from_groups": 2}
+        assert await of.got("DELETE", at) == {
+            "success": True,
+            "deleted_from_groups": 2,
+            "deleted": 1,
+        }
         assert (await of.rows(), await of.found(TYPESCRIPT)) == ([], [])
         shown = await of.got("GET")
         assert [group["member_count"] for group in shown["groups"]] == [0, 0]

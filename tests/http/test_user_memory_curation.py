@@ -9,6 +9,7 @@ import pytest
 
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from tests.fakes import HashingEmbedder
+from tests.http.deleting import counts
 from tests.http.remembering import error
 from tests.http.user_memories import TYPESCRIPT, Users, users
 
@@ -234,7 +235,7 @@ async def test_a_dry_run_counts_what_a_filter_deletes(name: str):
         everything = {"leeds", "typescript", "parcel", "model"}
         assert len(await of.rows()) == len(everything)
         receipt = await deleted(of, filter=filter_)
-        assert receipt == {"deleted": len(gone), "verified": True}
+        assert counts(receipt) == (len(gone), True)
         left = {rows[each]["id"] for each in everything - gone}
         assert {row["id"] for row in await of.rows()} == left
         for each in gone:
@@ -257,8 +258,8 @@ async def test_ids_that_are_not_there_count_for_nothing():
             rows["leeds"]["id"],
         ]
         assert await deleted(of, ids=ids, dry_run=True) == {"dry_run": True, "count": 2}
-        assert await deleted(of, ids=ids) == {"deleted": 2, "verified": True}
-        assert await deleted(of, ids=ids) == {"deleted": 0, "verified": True}
+        assert counts(await deleted(of, ids=ids)) == (2, True)
+        assert counts(await deleted(of, ids=ids)) == (0, True)
         assert len(await of.rows()) == 2
         assert await of.texts("someone") == ["A stranger's"]
 
@@ -277,12 +278,12 @@ async def test_everything_is_what_counts_no_more_as_well(purge: bool):
         assert corrected.memory.id
         count = (await deleted(of, all=True, dry_run=True, purge=purge))["count"]
         assert count == (7 if purge else 6)
-        assert await deleted(of, all=True, purge=purge) == {"deleted": count, "verified": True}
+        assert counts(await deleted(of, all=True, purge=purge)) == (count, True)
         assert await of.rows() == []
         assert await of.texts(as_of=before) == []
         stored = await of.rows(include="superseded,expired,deleted")
         assert (len(stored), await of.texts("someone")) == (0 if purge else 7, ["A stranger's"])
-        assert await deleted(of, all=True) == {"deleted": 0, "verified": True}
+        assert counts(await deleted(of, all=True)) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -336,7 +337,7 @@ async def test_a_group_of_somebody_else_deletes_nothing():
         filter_ = {"group_id": rows["group"]["id"]}
         await of.saved("A stranger's", user="someone")
         receipt = await deleted(of, "someone", filter=filter_)
-        assert receipt == {"deleted": 0, "verified": True}
+        assert counts(receipt) == (0, True)
         assert await of.texts("someone") == ["A stranger's"]
         assert len(await of.rows()) == 4
 
@@ -360,4 +361,4 @@ async def test_two_clients_delete_the_same_and_save_meanwhile():
 async def test_a_server_that_keeps_nothing_deleted_erases_at_once():
     async with users(deleted_days=0) as of:
         row = await of.saved()
-        assert await deleted(of, ids=[row["id"]]) == {"deleted": 1, "verified": True}
+        assert counts(await deleted(of, ids=[row["id"]])) == (1, True)

@@ -21,7 +21,8 @@ TYPESCRIPT = "User prefers TypeScript for new projects"
 FIELDS = {
     "id", "number", "text", "category", "tags", "created_at", "updated_at", "expires_at",
     "deleted_at", "last_confirmed_at", "group_id", "group_title", "group_ids", "source_type",
-    "conversation_id", "source", "tainted", "version", "supersedes", "superseded_by",
+    "conversation_id", "source", "tainted", "state", "standing", "twins",
+    "possible_update_of", "version", "supersedes", "superseded_by",
 }  # fmt: skip
 
 

@@ -3,12 +3,25 @@ the table in `test_linear_time.py`."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
+from memtree.errors import BadRequest
 from memtree.memories.agents.search import answers, clusters, event_time, mentions
+from memtree.memories.background.sentences import language_of
 from memtree.memories.memory import Memory
+from memtree.memories.rules import telling_words
+from memtree.memories.search.text_terms import memory_terms
+from memtree.memories.transfer.formats.memory_file import read_memory_file
 from tests import hostile
 from tests.linear_time import Subject, slow
+
+
+def _read(text: str) -> None:
+    with suppress(BadRequest):
+        read_memory_file(text.encode("utf-8", "replace"))
+
 
 TEXTS = {
     "mentions of a memory": Subject(
@@ -32,6 +45,12 @@ TEXTS = {
         lambda said: answers.grounded(said, said, []),
         lambda text: f'{{"answer": {text} {{"answer": "{text}", "sources": [1]}}',
     ),
+    "telling words": Subject(
+        lambda text: telling_words.sharing(text, [text] * 5, 100), hostile.as_it_is
+    ),
+    "the language of a message": Subject(language_of, hostile.as_it_is),
+    "terms of a memory": Subject(memory_terms, lambda text: text + "é"),
+    "a file that may be damaged": Subject(_read, lambda text: f'"{text}"\n{text}'),
 }
 
 

@@ -6,7 +6,7 @@
 A model that does not answer is asked again later, by whoever waits (`queue.py`); until then the
 messages are not done, and rules do not step in: what they made of a message would be all that is
 ever made of it. A day's limit works the same way. An answer that cannot be read, or was cut off, is
-asked for once more, message by message; then such a message is done, with nothing.
+asked for once more, message by message; then such a message waits for the next request, too.
 """
 
 from __future__ import annotations
@@ -63,14 +63,16 @@ class ModelReader:
             done |= await self._ask(scope.tenant, asked)
         return [done[one.digest] for one in messages if one.digest in done]
 
-    async def _ask(self, tenant: str, asked: Sequence[_Asked]) -> dict[bytes, ReadMessage]:
+    async def _ask(
+        self, tenant: str, asked: Sequence[_Asked], *, again: bool = False
+    ) -> dict[bytes, ReadMessage]:
         said = await self._call(tenant, asked)
-        if said is None:
+        if said is None or (again and not said.readable):
             return {}
-        if not said.readable and len(asked) > 1:
+        if not said.readable:
             done: dict[bytes, ReadMessage] = {}
             for one in asked:
-                done |= await self._ask(tenant, [one])
+                done |= await self._ask(tenant, [one], again=True)
             return done
         return await asyncio.to_thread(_judged, asked, said)
 
@@ -116,7 +118,7 @@ def _judged(asked: Sequence[_Asked], said: ModelNotes) -> dict[bytes, ReadMessag
     notes: dict[str, list[ModelNote]] = {one.shown.id: [] for one in asked}
     for note in said.notes:
         notes[note.message or _quoted(asked, note.quote)].append(note)
-    return {one.message.digest: _believed(one, notes[one.shown.id], said) for one in asked}
+    return {one.message.digest: _believed(one, notes[one.shown.id]) for one in asked}
 
 
 def _quoted(asked: Sequence[_Asked], quote: str) -> str:
@@ -127,11 +129,9 @@ def _quoted(asked: Sequence[_Asked], quote: str) -> str:
     return asked[0].shown.id
 
 
-def _believed(one: _Asked, notes: Sequence[ModelNote], said: ModelNotes) -> ReadMessage:
+def _believed(one: _Asked, notes: Sequence[ModelNote]) -> ReadMessage:
     candidates: list[Candidate] = []
     skipped = list(_secrets(one.secret))
-    if not said.readable:
-        skipped.append(SkippedText(one.shown.shown, NO_ANSWER))
     rules = standing_rules(one.shown.text) if notes else ()
     for note in notes:
         candidate = _candidate(one.shown, note, rules)

@@ -5,14 +5,15 @@
 
 A model that does not answer is asked again later, by whoever calls: its messages are not done. A
 day's limit works the same way. An answer that cannot be read, or was cut off, is asked for once
-more, message by message; then such a message has what rules find.
+more, message by message; then such a message has what rules find, and the next request reads it
+again.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtree.memories.agents.extraction.structured_readers import (
     TOLD,
@@ -72,14 +73,16 @@ class StructuredModelReader:
         tenant: str,
         asked: Sequence[_Asked],
         kinds: Mapping[str, tuple[KindFields, str]],
+        *,
+        again: bool = False,
     ) -> dict[bytes, StructuredReading]:
         said = await self._call(tenant, asked, [line for _, line in kinds.values()])
         if said is None:
             return {}
-        if not said.readable and len(asked) > 1:
+        if not said.readable and not again:
             done: dict[bytes, StructuredReading] = {}
             for one in asked:
-                done |= await self._ask(tenant, [one], kinds)
+                done |= await self._ask(tenant, [one], kinds, again=True)
             return done
         known = {name: kind for name, (kind, _) in kinds.items()}
         return await asyncio.to_thread(_judged, asked, said, known)
@@ -145,25 +148,42 @@ def _judged(
 def _joined(
     one: _Asked, found: Sequence[Finding], skipped: Sequence[SkippedText], readable: bool
 ) -> StructuredReading:
-    """What rules found, and what the model adds: no value of a field twice, and no other memory out
-    of a sentence that gave one."""
-    rules = one.rules.findings
-    told = {(each.kind, path) for each in rules if not each.alone for path, _ in each.values}
+    """What rules found, and what the model adds: no value of a field twice, and to a memory that a
+    sentence gave by rule, the fields that this one lacks."""
+    findings = list(one.rules.findings)
+    told = {(each.kind, path) for each in findings if not each.alone for path, _ in each.values}
     added: list[Finding] = []
     for each in found:
-        if each.alone:
-            if not any(
-                each.kind == other.kind and each.start < other.end and other.start < each.end
-                for other in rules
-            ):
-                added.append(each)
+        if not each.alone:
+            values = tuple(pair for pair in each.values if (each.kind, pair[0]) not in told)
+            if values:
+                added.append(replace(each, values=values))
             continue
-        values = tuple(pair for pair in each.values if (each.kind, pair[0]) not in told)
-        if values:
-            added.append(Finding(each.kind, values, each.start, each.end, each.confidence))
-    quoted = [one.shown.text[each.start : each.end] for each in added]
+        rivals = [at for at, other in enumerate(findings) if _overlap(each, other)]
+        same = next((at for at in rivals if _agree(each, findings[at])), None)
+        if same is not None:
+            findings[same] = _with_values(findings[same], each)
+        elif not rivals:
+            added.append(each)
+    both = sorted([*findings, *added], key=lambda each: each.start)
+    quoted = [one.shown.text[each.start : each.end] for each in both]
     left = [skip for skip in one.rules.skipped if not any(text in skip.text for text in quoted)]
     if not readable:
         left.append(SkippedText(one.shown.shown[:TOLD], NO_ANSWER))
-    both = sorted([*rules, *added], key=lambda each: each.start)
-    return StructuredReading(one.rules.message, tuple(both), (*left, *skipped))
+    return StructuredReading(one.rules.message, tuple(both), (*left, *skipped), done=readable)
+
+
+def _overlap(one: Finding, other: Finding) -> bool:
+    return one.kind == other.kind and one.start < other.end and other.start < one.end
+
+
+def _agree(one: Finding, other: Finding) -> bool:
+    """Whether no field has two values."""
+    known = dict(other.values)
+    return all(known.get(path, value) == value for path, value in one.values)
+
+
+def _with_values(one: Finding, more: Finding) -> Finding:
+    start, end = min(one.start, more.start), max(one.end, more.end)
+    values = tuple((dict(more.values) | dict(one.values)).items())
+    return replace(one, values=values, start=start, end=end)

@@ -87,6 +87,7 @@ class AgentBook:
         secrets: bool = False,
     ) -> None:
         self._agents, self._store, self._book = agents, store, book
+        self.clock = book.clock
         self._schemas, self._new_id = schemas, new_id
         self._rules, self._secrets = book.rules, secrets
 

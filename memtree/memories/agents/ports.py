@@ -63,10 +63,10 @@ class AgentMemories(Protocol):
     async def locate(
         self, scopes: AgentScopes, ids: Sequence[str], also: Sequence[Scope] = ()
     ) -> list[LocatedMemory]:
-        """Live memories with these ids in the scopes, or in one of `also`; in the order asked for,
-        each once. A duplicate's id answers with the one that counts. Where several scopes have an
-        id, first those of `also`, then by agent and subject. What it costs does not grow with the
-        number of scopes."""
+        """Memories with these ids in the scopes, or in one of `also`, that are not deleted; in the
+        order asked for, each once. A duplicate's id answers with the one that counts. Where several
+        scopes have an id, first live ones, then those of `also`, then by agent and subject. What it
+        costs does not grow with the number of scopes."""
         ...
 
     async def agent_page(
@@ -85,13 +85,13 @@ class AgentMemories(Protocol):
         self, rows: Sequence[tuple[Scope, str]], change: MemoryChange
     ) -> list[LocatedMemory]:
         """The same change of all these (scope, id) in one step, in the order asked for; what is not
-        live is left out, and what is named twice is changed once."""
+        there is left out, and what is named twice is changed once."""
         ...
 
     async def delete_all(
         self, rows: Sequence[tuple[Scope, str]], *, purge: bool = False
     ) -> list[tuple[Scope, str]]:
-        """`MemoryStore.delete` of memories of several scopes in one step; those that were live."""
+        """`MemoryStore.delete` of memories of several scopes in one step; those that were there."""
         ...
 
     async def delete_matching_all(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from memtree.days import DAY
 from memtree.memories.injection import rendering
-from memtree.memories.memory import SNAPSHOT, Memory
+from memtree.memories.memory import SNAPSHOT, WORDING, Memory
 from memtree.memories.ports import ShownMemory
 from memtree.text.memory_lines import MOST
 
@@ -41,11 +41,12 @@ def chosen(
     """At most `most` memories: `hits` (best first) and, as far as there is room, those of `shown`
     that are in `live` still, the latest hits first. `line`: how one reads. `away`: ids of `live`
     that do not stand beside this branch of the conversation, and are remembered for the others."""
-    fitting = _unlike([memory for memory in hits if memory.id not in away], line)[:most]
+    fitting = _unlike([memory for memory in hits if memory.id not in away], line)
+    fitting = _newest_values(fitting)[:most]
     taken = {memory.id for memory in fitting}
     older = [known for known in _latest(shown) if known.id in live and known.id not in taken]
     here = [live[known.id] for known in older if known.id not in away]
-    memories = [*fitting, *here][:most]
+    memories = _newest_values([*fitting, *here])[:most]
     elsewhere = [live[known.id] for known in older if known.id in away][:most]
     before = {known.id: known.hit for known in shown}
     after = [
@@ -67,6 +68,17 @@ def _unlike(hits: Iterable[Memory], line: Callable[[Memory], str]) -> list[Memor
         if shown:
             found.setdefault(shown, memory)
     return list(found.values())
+
+
+def _newest_values(memories: Sequence[Memory]) -> list[Memory]:
+    """Without those of which another one here says that it changed their value."""
+    over = {
+        update.id
+        for memory in memories
+        for update in memory.updates
+        if update.differs and update.differs != (WORDING,)
+    }
+    return [memory for memory in memories if memory.id not in over]
 
 
 def _latest(shown: Iterable[ShownMemory]) -> list[ShownMemory]:

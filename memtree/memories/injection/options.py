@@ -28,12 +28,16 @@ class InjectionOptions:
         """The relevance below which a hit is of no use."""
         return injectable.LEAST if self.threshold is None else self.threshold
 
-    def fits(self, query: str, memory: Memory, relevance: float, memories: int) -> bool:
-        """Whether a hit may stand beside a message. `memories`: how many the scope has."""
+    def fits(
+        self, relevance: float, shares_word: bool, memories: int, *, by_words: bool = False
+    ) -> bool:
+        """Whether a hit may stand beside a message, with which it shares a telling word or not.
+        `memories`: how many the scope has. `by_words`: its relevance is that of words alone."""
         if self.threshold is not None:
             return relevance >= self.threshold
-        shares = injectable.shares_word(query, memory.text)
-        return injectable.injectable(relevance, shares_word=shares, memories=memories)
+        if by_words:
+            return shares_word
+        return injectable.injectable(relevance, shares_word=shares_word, memories=memories)
 
     def admits(self, memory: Memory) -> bool:
         """Whether the memory may be shown at all."""

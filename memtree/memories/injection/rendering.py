@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from unicodedata import category as class_of
 
-from memtree.memories.memory import CATEGORIES, Memory
+from memtree.memories.memory import CATEGORIES, Memory, PossibleUpdate
 
 SHOWN = (*CATEGORIES, "schedule")  # categories that say something of the line
 MOST_CHARS = 300  # of a line with its number and its category
 READ = 16 * MOST_CHARS  # characters of a text that are looked at, white space aside
 CUT = "…"
 _NUMBER = len("5. ")
+_WAS = 80  # characters of a value that was changed
 FACT = "fact"
 # Joiners make one sign of several in Persian, Hindi and pictures; between Latin letters they hide.
 _JOINERS = "\u200c\u200d"
@@ -30,15 +31,28 @@ _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def line(memory: Memory) -> str:
-    """As it stands in a numbered list. A tainted one is shown as a fact, whatever it says it is."""
-    return told(memory.text, FACT if memory.tainted else memory.category)
+    """As it stands in a numbered list. A tainted one is shown as a fact, whatever it says it is; a
+    standing one as what the user wants. One that changed a single value tells the older, while
+    nobody has said which of the two is right."""
+    was = next((change for each in memory.updates if (change := _before(each))), "")
+    if memory.standing and memory.tainted:
+        return told(f"The user wants: {memory.text}", None, was)
+    return told(memory.text, FACT if memory.tainted else memory.category, was)
 
 
-def told(text: str, category: str | None) -> str:
+def _before(update: PossibleUpdate) -> str:
+    """The value that a newer memory has changed, "" where none is named."""
+    old, arrow, _ = next(iter(update.differs), "").partition(" -> ")
+    return old if arrow else ""
+
+
+def told(text: str, category: str | None, was: str = "") -> str:
     """A text as one line of at most 300 characters with its number; a category that is none of the
-    known ones is left out. Empty where nothing of the text can be shown."""
+    known ones is left out. `was`: the value that it changed. Empty where nothing of the text can be
+    shown."""
     known = category in SHOWN
-    mark = f" ({category})" if known else ""
+    before = f" (was: {one_line(was)[:_WAS]})" if was else ""
+    mark = before + (f" ({category})" if known else "")
     room = MOST_CHARS - _NUMBER - len(mark)
     shown = _CLAIM.sub(r"[\1]", one_line(text))
     if not shown:

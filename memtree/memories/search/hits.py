@@ -22,7 +22,8 @@ class MemoryHit:
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """Best first. `degraded`: what could not be used ("embedder": words alone ranked all hits, or
-    some)."""
+    some). `by_words`: no hit's relevance tells its meaning."""
 
     hits: tuple[MemoryHit, ...] = ()
     degraded: tuple[str, ...] = ()
+    by_words: bool = False

@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from memtree.memories.search.text_terms import memory_terms
 from memtree.memories.search.vector_bytes import Vector
+from memtree.ranking.background import Background
 from memtree.text.terms import terms
 
 REACH = 2_000  # characters that are embedded without common words; an embedder reads fewer
@@ -28,15 +30,18 @@ _WORD = re.compile(r"\w+")
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
     """`terms`: hash -> count. `vector`: of the whole text, a unit row; `moved`: the one that ranks.
-    None: not known."""
+    None: not known, or of no use. `background`: of the text's language, for its relevance."""
 
     terms: Mapping[int, int]
     vector: Vector | None = None
     moved: Vector | None = None
+    background: Background | None = None
 
     @classmethod
-    def of(cls, text: str, vector: Vector | None = None) -> Query:
-        return cls(terms(text), vector, vector)
+    def of(
+        cls, text: str, vector: Vector | None = None, background: Background | None = None
+    ) -> Query:
+        return cls(memory_terms(text), vector, vector, background)
 
     def with_particular(self, vector: Vector) -> Query:
         """`vector`: a unit row, of the text without common words."""

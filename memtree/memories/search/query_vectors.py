@@ -6,6 +6,9 @@ import asyncio
 from collections.abc import Sequence
 
 from memtree.errors import EmbedderUnavailable
+from memtree.memories.background.sentences import language_of
+from memtree.memories.search.backgrounds import Backgrounds
+from memtree.memories.search.query import Query
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ports.models import Embedder
 from memtree.ranking.relevance_scale import RelevanceScale
@@ -19,6 +22,7 @@ class QueryVectors:
 
     def __init__(self, embedder: Embedder | None) -> None:
         self._embedder = embedder
+        self._backgrounds = Backgrounds(embedder) if embedder is not None else None
 
     @property
     def available(self) -> bool:
@@ -53,6 +57,28 @@ class QueryVectors:
         """A model that was never asked tells its recipe."""
         if self._embedder is not None and not self._embedder.dimensions:
             await self.of([], until)
+
+    def reads(self, text: str) -> bool:
+        """Whether the vector of a text says anything of it."""
+        return self._embedder is not None and self._embedder.reads(text)
+
+    async def query(self, text: str, vector: Vector | None, until: float | None) -> Query:
+        """A text as it is ranked. Without its vector where the embedder cannot read it; in another
+        language than English its cosines mean nothing without the background."""
+        if vector is None or self._backgrounds is None or not self.reads(text):
+            return Query.of(text)
+        if not self._backgrounds.serve:
+            return Query.of(text, vector)
+        language = language_of(text)
+        background = await self._backgrounds.of(language, until)
+        if background is None and language not in ("en", ""):
+            return Query.of(text)
+        return Query.of(text, vector, background)
+
+    async def close(self) -> None:
+        """End what runs in the background."""
+        if self._backgrounds is not None:
+            await self._backgrounds.close()
 
     async def one(self, text: str, until: float | None) -> Vector | None:
         """A unit row of a query."""

@@ -11,7 +11,6 @@ about one thing. docs/decisions/0021 has the figures.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +25,7 @@ MEANING = 2.0  # weight beside words; 1.5 to 3 differ by half a point
 LENT_WORDS, LENT_MEANING = 0.3, 0.1  # to the next memory of the session; half of it to the second
 SPEAKER = 1.3  # times the score, for what the one speaker said whom a query names
 TEXTS_OF_SPEAKER = 5  # that make the name before a colon a speaker
-AT_FIRST = 1_000  # best rows whose relevance is looked at before that of all
+LOOKED_AT = 500  # best rows, and nearest ones, among which the relevant ones are looked for
 MOST_BY_WORDS = 0.75  # relevance of a row without vector that holds every term of the query
 
 Rows = NDArray[np.intp]
@@ -70,23 +69,30 @@ def ranked(
     def relevance(rows: Rows) -> Scores:
         if query.vector is None or scale is None:
             return known[rows]
-        if 4 * len(rows) < len(index):
-            near = index.cosines(query.vector, rows)
-        else:  # to copy that many rows out takes longer than to pass over all
-            near = index.cosines(query.vector)[rows]
-        by_meaning = _relevance(near, scale)
+        if query.background is None:
+            by_meaning = _relevance(index.cosines(query.vector, rows), scale)
+        else:
+            near = index.unit_rows(rows, len(query.vector))
+            cosines = query.background.cosines(query.vector, near)
+            by_meaning = _relevance(cosines, query.background.scale)
         return np.where(embedded[rows], by_meaning, known[rows])
 
     scores = _fused(index, query, live, words, found.most, meaning)
     rows = np.flatnonzero(live & (scores > 0))
     if wanted is not None:
         rows = rows[np.isin(numbers[rows], wanted)]
-    rows = _relevant(rows, scores, numbers, relevance, most, least)
+    if least > 0 and len(rows) > LOOKED_AT:
+        looked_at = max(most, LOOKED_AT)
+        best = _best(rows, scores, numbers, looked_at)
+        rows = np.union1d(best, _best(rows, meaning, numbers, looked_at))
+    rows = _best(rows, scores, numbers, len(rows) if least > 0 else most)
+    near_enough = relevance(rows)
+    kept = np.flatnonzero(near_enough >= least)[:most]
     return Ranked(
-        rows,
-        numbers[rows],
-        scores[rows],
-        relevance(rows),
+        rows[kept],
+        numbers[rows[kept]],
+        scores[rows[kept]],
+        near_enough[kept],
         bool(embedded[live].all()),
     )
 
@@ -116,26 +122,6 @@ def _fused(
     meaning = _lent(index, live, meaning, LENT_MEANING)
     whole = np.float32(max(float(words.max(initial=0)), most, 1e-9))
     return np.asarray(words / whole + np.float32(MEANING) * meaning, np.float32)
-
-
-def _relevant(
-    rows: Rows,
-    scores: Scores,
-    numbers: NDArray[np.int32],
-    relevance: Callable[[Rows], Scores],
-    most: int,
-    least: float,
-) -> Rows:
-    """The best `most` of these rows that are relevant enough. Relevance is looked at among the best
-    first, since it takes a pass over all vectors to know it of all."""
-    if least > 0 and len(rows) > AT_FIRST:
-        best = _best(rows, scores, numbers, AT_FIRST)
-        enough = best[relevance(best) >= least]
-        if len(enough) >= most:
-            return enough[:most]
-    if least > 0:
-        rows = rows[relevance(rows) >= least]
-    return _best(rows, scores, numbers, most)
 
 
 def _speaker(index: BlockRows, query: Query, live: Flags) -> Flags | None:

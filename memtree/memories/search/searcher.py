@@ -26,7 +26,7 @@ from memtree.memories.search.index.loader import IndexLoader
 from memtree.memories.search.index.scope_index import ScopeIndex
 from memtree.memories.search.past import rows_of_then
 from memtree.memories.search.query import Query
-from memtree.memories.search.query_vectors import LOADING, QueryVectors
+from memtree.memories.search.query_vectors import LOADING, PATIENCE, QueryVectors
 from memtree.memories.search.ranking import Ranked, ranked
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ports.models import Embedder, Matrix
@@ -72,7 +72,7 @@ class MemorySearch:
         out. `patience`: seconds that the embedder has, after `loading` seconds for a model that is
         still being loaded; then words rank alone. Store errors."""
         until = await self.vectors.until(patience, loading)
-        index, asked = await self._asked(scope, query, until)
+        index, asked, degraded = await self._asked(scope, query, until)
         numbers: NDArray[np.int32] | None = None
         if wanted != ANY:
             numbers = np.array(await self._store.matching(scope, wanted), np.int32)
@@ -81,8 +81,7 @@ class MemorySearch:
             index = await self._past(scope)
         found = await self._ranked(index, asked, limit + SPARE, least, numbers)
         hits = newest_hits_first(index, asked, await self._hits(scope, found, past=past))
-        lacking = self._embedder is not None and (asked.vector is None or not found.complete)
-        return SearchResult(tuple(hits[:limit]), NO_EMBEDDER if lacking else ())
+        return self._result(hits[:limit], asked, degraded, found)
 
     async def search_as_of(
         self,
@@ -98,15 +97,21 @@ class MemorySearch:
         """As `search`, in what was remembered at that time (unix seconds), with the texts of that
         time. All of it is read, so it takes longer the more there was: of more than `MOST_PAST`
         memories the newest."""
-        _, asked = await self._asked(scope, query, await self.vectors.until(patience))
+        until = await self.vectors.until(patience)
+        _, asked, degraded = await self._asked(scope, query, until)
         memories = await self._remembered(scope, at, wanted)
         rows = await self._store.search_rows(scope, self.vectors.recipe, 0)
         index = await asyncio.to_thread(lambda: ScopeIndex.of(rows_of_then(memories, rows)))
         found = await self._ranked(index, asked, limit + SPARE, least)
         by_number = {memory.number: memory for memory in memories}
         hits = newest_hits_first(index, asked, as_hits(found, by_number))
-        lacking = self._embedder is not None and (asked.vector is None or not found.complete)
-        return SearchResult(tuple(hits[:limit]), NO_EMBEDDER if lacking else ())
+        return self._result(hits[:limit], asked, degraded, found)
+
+    def _result(
+        self, hits: Sequence[MemoryHit], asked: Query, degraded: bool, found: Ranked
+    ) -> SearchResult:
+        lacking = self._embedder is not None and (degraded or not found.complete)
+        return SearchResult(tuple(hits), NO_EMBEDDER if lacking else (), asked.vector is None)
 
     async def _remembered(self, scope: Scope, at: float, wanted: MemoryFilter) -> list[Memory]:
         memories: list[Memory] = []
@@ -121,12 +126,16 @@ class MemorySearch:
 
     async def neighbours(
         self, scope: Scope, text: str, vector: Vector | None, *, limit: int = 8
-    ) -> tuple[MemoryHit, ...]:
+    ) -> SearchResult:
         """Live memories of this very scope that may say the same as a text, best first. `vector`:
         the text's own, None while it is not known."""
         index = await self.loader.index(scope, self.vectors.recipe)
-        found = await self._ranked(index, Query.of(text, vector), limit + SPARE)
-        return tuple(await self._hits(scope, found))[:limit]
+        until = asyncio.get_running_loop().time() + PATIENCE
+        query = await self.vectors.query(text, vector, until)
+        found = await self._ranked(index, query, limit + SPARE)
+        return SearchResult(
+            tuple(await self._hits(scope, found))[:limit], by_words=query.vector is None
+        )
 
     async def embed(self, texts: Sequence[str], patience: float | None) -> Matrix | None:
         """(n, dimensions) unit rows of texts; None where there is no embedder, it failed, or it
@@ -160,25 +169,28 @@ class MemorySearch:
     async def close(self) -> None:
         """End what runs in the background. Before the store is closed."""
         await self.loader.close()
+        await self.vectors.close()
 
     async def _asked(
         self, scope: Scope, text: str, until: float | None
-    ) -> tuple[ScopeIndex, Query]:
-        """The index and the query, embedded as far as there is time until then. Whole and without
-        its common words at the same time: each takes as long as all the rest of a search."""
+    ) -> tuple[ScopeIndex, Query, bool]:
+        """The index and the query, embedded as far as there is time until then, and whether there
+        was not. Whole and without its common words at the same time: each takes as long as all the
+        rest of a search."""
         await self.vectors.meet(until)
         whole = asyncio.create_task(self.vectors.one(text, until))
         try:
             index = await self.loader.index(scope, self.vectors.recipe)
             left = without_common(index, text, self._now()) if self._embedder else ""
             particular = await self.vectors.one(left, until) if left else None
-            query = Query.of(text, await whole)
+            vector = await whole
+            query = await self.vectors.query(text, vector, until)
         finally:
             whole.cancel()
             await asyncio.gather(whole, return_exceptions=True)
-        if query.vector is None or particular is None:
-            return index, query
-        return index, query.with_particular(particular)
+        if particular is not None:
+            query = query.with_particular(particular)
+        return index, query, query.vector is None and (vector is None or self.vectors.reads(text))
 
     async def _past(self, scope: Scope) -> ScopeIndex:
         """All rows that are stored, live or not, in an index for one search."""

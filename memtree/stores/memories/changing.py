@@ -18,7 +18,7 @@ from memtree.stores.memories.counters import (
     count_vectors,
     next_number,
 )
-from memtree.stores.memories.lookup import duplicates, live
+from memtree.stores.memories.lookup import kept, live
 from memtree.stores.memories.rows import (
     Standing,
     changed_memory,
@@ -29,6 +29,7 @@ from memtree.stores.memories.rows import (
 )
 from memtree.stores.memories.saving import SAID, insert
 from memtree.stores.memories.sql import Sql
+from memtree.stores.memories.twins import JOIN_GROUPS, count_as
 
 _CHANGE_COLUMNS = ("changed", "told", "vectors", "text_hash", "terms", "unique_key", *SAID)
 _CHANGE = f"""
@@ -38,19 +39,13 @@ KEEP_VERSION = """
     INSERT INTO memory_history (scope, number, version, data, updated, expires)
     VALUES (:scope, :number, :version, :data, :updated, :expires)"""
 _DROP_VECTORS = "DELETE FROM memory_vectors WHERE scope = :scope AND number = :number"
+# A memory that says something else may replace others than before.
+FORGET_PAIRS = """
+    DELETE FROM memory_conflicts WHERE scope = :scope AND (number = :number OR other = :number)"""
 _SUPERSEDE = """
     UPDATE memories SET superseded_by = :by, replaced = :at, counted = 0, changed = :changed,
         told = :changed
     WHERE scope = :scope AND number = :number"""
-_DUPLICATE = """
-    UPDATE memories SET duplicate_of = :of, counted = 0, changed = :changed, told = :changed,
-        replaced = CASE WHEN replaced > 0 THEN replaced ELSE :at END
-    WHERE scope = :scope AND number IN :numbers[]"""
-_JOIN_GROUPS = """
-    INSERT INTO memory_group_members (scope, group_id, number, added)
-    SELECT scope, group_id, :heir, added FROM memory_group_members
-    WHERE scope = :scope AND number = :number
-    ON CONFLICT DO NOTHING"""
 PUT_TOMBSTONE = """
     INSERT INTO memory_tombstones (scope, number, at, data) VALUES (:scope, :number, :at, :data)
     ON CONFLICT (scope, number) DO UPDATE SET at = excluded.at, data = excluded.data"""
@@ -65,7 +60,11 @@ async def change(
     if_version: int | None,
     now: float,
 ) -> Memory:
-    at, row = await begin_live(sql, scope, ref, now)
+    at = await begin_known(sql, scope)
+    found = await kept(sql, at.number, [ref]) if at else []
+    if at is None or not found:
+        raise NotFound("There is no memory with this id.")
+    row = found[0]
     _require_version(row, if_version)
     return await change_row(sql, at, row, change, now)
 
@@ -91,7 +90,8 @@ async def next_version(
     """And how many memories more count, in what is no change of the scope yet: what has the unique
     values of the new data gives way to it."""
     memory = changed_memory(row.memory(), change)
-    if isinstance(change.data, Unset):
+    revived = row.counted and not row.live(now) and memory.live(now)  # others may have its values
+    if isinstance(change.data, Unset) and not revived:
         await put_version(sql, scope, row, memory, change)
         return memory, 0
     (key,) = await unique.unique_keys(sql, scope, [unique.keyed(memory, row.unique_key)])
@@ -123,15 +123,16 @@ async def put_version(
     *,
     unique_key: str | None = None,
 ) -> None:
-    """The next version of a live memory, which came of `change`; the one before goes into its
+    """The next version of a memory, which came of `change`; the one before goes into its
     history. `unique_key`: where it has another one."""
     hashed = not isinstance(change.text, Unset)
     text_hash = change.text_hash if hashed else row.text_hash
     terms = change.terms if hashed else row.terms
     old, place = row.memory(), {"scope": scope.number, "number": row.number}
     if memory.text != old.text:
-        await count_vectors(sql, scope, [row.number], -1)
+        await count_vectors(sql, scope, [row.number] if row.counted else [], -1)
         await sql.run(_DROP_VECTORS, place)
+        await sql.run(FORGET_PAIRS, place)
     await sql.run(KEEP_VERSION, {**place, **old_version(old), "data": row.data})
     values: dict[str, Any] = {
         "text_hash": text_hash,
@@ -203,7 +204,7 @@ async def replaced_by(sql: Sql, scope: ScopeRow, heirs: Sequence[tuple[int, int]
     """Who takes the place of a memory joins its groups."""
     if heirs:
         joins = [{"scope": scope.number, "number": old, "heir": new} for old, new in heirs]
-        await sql.run_many(_JOIN_GROUPS, joins)
+        await sql.run_many(JOIN_GROUPS, joins)
 
 
 async def merge(
@@ -245,12 +246,7 @@ async def mark_duplicate(sql: Sql, scope: Scope, id_: str, of: str, *, now: floa
     first, other = [await live(sql, at.number, [each], now, follow=False) for each in (id_, of)]
     if not first or not other or id_ == of:
         return False
-    every = [first[0].number, *(row.number for row in await duplicates(sql, at.number, first))]
-    values = {"scope": at.number, "numbers": every, "of": of, "changed": at.next}
-    await sql.run(_DUPLICATE, {**values, "at": time_column(now)})
-    heirs = {"scope": at.number, "number": first[0].number, "heir": other[0].number}
-    await sql.run(_JOIN_GROUPS, heirs)
-    await count_vectors(sql, at, [first[0].number], -1)
+    await count_as(sql, at, first[0], of, other[0].number, now)
     await commit(sql, at, counted=-1)
     return True
 

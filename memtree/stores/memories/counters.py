@@ -39,7 +39,15 @@ _TENANT_EXPIRED = f"""
     WHERE scope IN (SELECT number FROM memory_scopes WHERE tenant = :tenant) AND {EXPIRED}"""
 _STATE = f"""
     SELECT changed, counted, purges,
-        (SELECT count(*) FROM memories WHERE scope = memory_scopes.number AND {EXPIRED})
+        (SELECT count(*) FROM memories WHERE scope = memory_scopes.number AND {EXPIRED}),
+        (SELECT count(DISTINCT pairs.number) FROM memory_conflicts AS pairs
+            JOIN memories AS newer
+            ON newer.scope = pairs.scope AND newer.number = pairs.number AND newer.counted = 1
+            JOIN memories AS older
+            ON older.scope = pairs.scope AND older.number = pairs.other AND older.counted = 1
+            WHERE pairs.scope = memory_scopes.number),
+        (SELECT count(*) FROM memories
+            WHERE scope = memory_scopes.number AND memories.counted = 1 AND standing = 1)
     FROM memory_scopes WHERE number = {SCOPE}"""
 _RECIPES = """
     SELECT recipe, count(*) FROM memory_vectors WHERE scope = :scope AND number IN :numbers[]
@@ -82,7 +90,12 @@ async def begin(sql: Sql, scope: Scope) -> ScopeRow:
 
 async def begin_known(sql: Sql, scope: Scope) -> ScopeRow | None:
     """The same where the scope holds anything already."""
-    found = await sql.fetch(_FIND + sql.lock, scope_values(scope))
+    return await known_scope(sql, scope, sql.lock)
+
+
+async def known_scope(sql: Sql, scope: Scope, lock: str = "") -> ScopeRow | None:
+    """The scope's counters, for who only reads; None where it holds nothing."""
+    found = await sql.fetch(_FIND + lock, scope_values(scope))
     return ScopeRow._make(found[0]) if found else None
 
 
@@ -167,8 +180,8 @@ async def state(sql: Sql, scope: Scope, now: float) -> ScopeState:
     found = await sql.fetch(_STATE, {**scope_values(scope), "now": now})
     if not found:
         return ScopeState()
-    ((changed, counted, purges, expired),) = found
-    return ScopeState(changed, counted - expired, purges)
+    ((changed, counted, purges, expired, conflicts, standing),) = found
+    return ScopeState(changed, counted - expired, purges, conflicts, standing)
 
 
 async def count_vectors(sql: Sql, scope: ScopeRow, numbers: Sequence[int], sign: int) -> None:

@@ -17,9 +17,18 @@ from memtree.stores.memories.counters import (
     commit,
     count_tenant,
     count_vectors,
+    known_scope,
     stamp,
 )
-from memtree.stores.memories.lookup import duplicates, lineage, live, members, resolved, stored
+from memtree.stores.memories.lookup import (
+    duplicates,
+    kept,
+    lineage,
+    members,
+    resolved,
+    stored,
+    with_twins,
+)
 from memtree.stores.memories.rows import Standing, encoded, filtering
 from memtree.stores.memories.sql import Sql
 
@@ -73,7 +82,7 @@ async def delete_here(
     sql: Sql, scope: ScopeRow, refs: Sequence[MemoryRef], *, reason: str | None, now: float
 ) -> tuple[list[str], int]:
     """A `Removal`."""
-    rows = await live(sql, scope.number, refs, now)
+    rows = await with_twins(sql, scope, await kept(sql, scope.number, refs))
     if not rows:
         return [], 0
     counted = await remove(sql, scope, rows, reason=reason, now=now)
@@ -86,15 +95,34 @@ async def delete_matching_here(
 ) -> tuple[list[str], int]:
     """A `Removal`."""
     found = await matching(sql, scope, replace(wanted, deleted=False), now)
-    counted = 0
+    counted, gone = 0, dict(found)
     for part in in_parts(list(found)):
         rows = await stored(sql, scope.number, part)
         # Some went with what had taken their place.
-        here = [row for row in rows if not row.deleted]
+        here = await with_twins(sql, scope, [row for row in rows if not row.deleted])
         counted += await remove(sql, scope, here, reason=reason, now=now)
+        gone |= {row.number: row.id for row in here}
     if found:
         await stamp(sql, scope, counted=-counted)
-    return list(found.values()), counted
+    return list(gone.values()), counted
+
+
+async def deletable(
+    sql: Sql, scope: Scope, wanted: Sequence[MemoryRef] | MemoryFilter, *, purge: bool, now: float
+) -> list[str]:
+    """Ids of what a deletion, or an erasure, would name."""
+    at = await known_scope(sql, scope)
+    if at is None:
+        return []
+    gone: dict[int, str] = {}
+    if isinstance(wanted, MemoryFilter):
+        gone = await matching(sql, at, replace(wanted, deleted=wanted.deleted and purge), now)
+        parts = [await stored(sql, at.number, part) for part in in_parts(list(gone))]
+    else:
+        parts = [await (resolved if purge else kept)(sql, at.number, wanted)]
+    for rows in parts:
+        gone |= {row.number: row.id for row in await with_twins(sql, at, rows, deleted=purge)}
+    return list(gone.values())
 
 
 async def matching(sql: Sql, scope: ScopeRow, wanted: MemoryFilter, now: float) -> dict[int, str]:
@@ -139,7 +167,7 @@ async def undelete(
     itself (they come back with it), and those whose unique values another one has now."""
     at = await begin_known(sql, scope)
     found = await resolved(sql, at.number, refs) if at else []
-    rows = [r for r in found if r.deleted > FOR_GOOD and not 0 < r.expires <= now]
+    rows = [r for r in found if r.deleted > FOR_GOOD and not r.deleted < r.expires <= now]
     if at is None or not rows:
         return []
     after = await stored(sql, at.number, [row.superseded_by for row in rows if row.superseded_by])

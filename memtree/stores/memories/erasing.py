@@ -14,12 +14,14 @@ from memtree.stores.memories.counters import (
     stamp,
 )
 from memtree.stores.memories.deletion import MINE, ROWS, in_parts, leave_tombstones, matching
-from memtree.stores.memories.lookup import lineage, resolved, stored
+from memtree.stores.memories.lookup import lineage, resolved, stored, with_twins
 from memtree.stores.memories.rows import STANDING, Standing, encoded, standing
 from memtree.stores.memories.sql import Sql
 
+_UNPAIR = "DELETE FROM memory_conflicts WHERE scope = :scope AND other IN :numbers[]"
 _OF_MEMORIES = (
     "memories",
+    "memory_conflicts",
     "memory_vectors",
     "memory_history",
     "memory_tombstones",
@@ -61,6 +63,7 @@ async def purge_here(
     """A `Removal` of whatever the refs name, live or not."""
     asked = await stored(sql, scope.number, refs)
     rows = await resolved(sql, scope.number, refs)
+    rows = await with_twins(sql, scope, rows, deleted=True)
     if not rows:
         return [], 0
     _, counted = await _erase(sql, scope, _distinct([*rows, *asked]), now)
@@ -74,15 +77,17 @@ async def purge_matching_here(
 ) -> tuple[list[str], int]:
     """A `Removal`."""
     found = await matching(sql, scope, wanted, now)
-    counted = 0
+    counted, gone = 0, dict(found)
     for part in in_parts(list(found)):
         rows = await stored(sql, scope.number, part)
-        _, gone = await _erase(sql, scope, rows, now)
+        rows = await with_twins(sql, scope, rows, deleted=True)
+        _, erased = await _erase(sql, scope, rows, now)
         await leave_tombstones(sql, scope, [row for row in rows if row.counted], reason, now)
-        counted += gone
+        counted += erased
+        gone |= {row.number: row.id for row in rows}
     if found:
         await _stamp(sql, scope, counted)
-    return list(found.values()), counted
+    return list(gone.values()), counted
 
 
 async def _erase(
@@ -96,6 +101,7 @@ async def _erase(
     values = {"scope": scope.number, "numbers": [row.number for row in gone]}
     for table in _OF_MEMORIES:
         await sql.run(f"DELETE FROM {table} WHERE {MINE}", values)
+    await sql.run(_UNPAIR, values)
     await _unlink(sql, scope, gone)
     told = {"scope": scope.number, "told": scope.next, "at": now}
     events = [{**told, "number": r.number, "id": r.id, "version": r.version} for r in counted]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from memtree.memories.ports import MemoryFilter, MemoryRef
-from memtree.memories.scope import Scope
+from memtree.memories.scope import Scope, ScopeKind
+from memtree.stores.memories.counters import ScopeRow
 from memtree.stores.memories.rows import (
     LIVE,
     SCOPE,
@@ -33,6 +36,11 @@ _DUPLICATES = f"""
 _BEFORE = f"""
     SELECT {STANDING} FROM memories
     WHERE scope = :scope AND superseded_by <> '' AND superseded_by IN :ids[]"""
+# A tenant's namespaces hold passages of documents, each of which has its own.
+_TWINS = f"""
+    SELECT {STANDING} FROM memories
+    WHERE scope = :scope AND text_hash IN (
+        SELECT text_hash FROM memories WHERE scope = :scope AND number IN :numbers[])"""
 _LINKS = """
     SELECT superseded_by, number, id FROM memories
     WHERE scope = :scope AND superseded_by <> ''"""
@@ -63,6 +71,26 @@ async def resolved(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Stan
     by_id = {row.id: row for row in mains}
     counted = (by_id.get(row.duplicate_of) if row.duplicate_of else row for row in rows)
     return list({row.number: row for row in counted if row is not None}.values())
+
+
+async def kept(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standing]:
+    """Memories that are not deleted, expired and superseded ones too."""
+    return [row for row in await resolved(sql, scope, refs) if not row.deleted]
+
+
+async def with_twins(
+    sql: Sql, scope: ScopeRow, rows: Sequence[Standing], *, deleted: bool = False
+) -> list[Standing]:
+    """These, and behind them those of their kind that say the same, whatever became of them.
+    `deleted`: deleted ones as well."""
+    if not rows or scope.kind == ScopeKind.NAMESPACE:
+        return list(rows)
+    values = {"scope": scope.number, "numbers": [row.number for row in rows]}
+    said = {(row.text_hash, _kind_of(row)) for row in rows}
+    found = standing(await sql.fetch(_TWINS, values))
+    twins = (row for row in found if (row.text_hash, _kind_of(row)) in said)
+    every = {row.number: row for row in rows}
+    return list((every | {row.number: row for row in twins if deleted or not row.deleted}).values())
 
 
 async def live(
@@ -133,6 +161,12 @@ async def _past(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing
     for at in range(0, len(every), _ROWS):
         found |= {row.number: row for row in await stored(sql, scope, every[at : at + _ROWS])}
     return list(found.values())
+
+
+def _kind_of(row: Standing) -> tuple[str, bytes]:
+    """Texts of one canonical form may be made from data that differ in upper and lower case."""
+    memory = row.memory()
+    return memory.kind, msgspec.json.encode(memory.data, order="deterministic")
 
 
 async def of_text(sql: Sql, scope: int, text_hash: bytes, now: float) -> Standing | None:

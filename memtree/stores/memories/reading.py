@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import ChangeEvent, MemoryFilter, MemoryPage, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind
+from memtree.stores.memories.conflicts import with_updates
 from memtree.stores.memories.counters import state
-from memtree.stores.memories.lookup import live, members, resolved, stored
+from memtree.stores.memories.lookup import duplicates, kept, live, members, resolved, stored
 from memtree.stores.memories.rows import (
     LARGEST,
     SCOPE,
@@ -64,13 +65,16 @@ async def known(sql: Sql, scope: Scope) -> int | None:
 
 
 async def get(
-    sql: Sql, scope: Scope, refs: Sequence[MemoryRef], *, deleted: bool, now: float
+    sql: Sql, scope: Scope, refs: Sequence[MemoryRef], *, over: bool, deleted: bool, now: float
 ) -> list[Memory]:
     number = await known(sql, scope)
     if number is None:
         return []
-    rows = await (stored(sql, number, refs) if deleted else live(sql, number, refs, now))
-    return [row.memory() for row in rows]
+    if deleted:
+        rows = await stored(sql, number, refs)
+    else:
+        rows = await (kept(sql, number, refs) if over else live(sql, number, refs, now))
+    return await with_updates(sql, number, [row.memory() for row in rows], now)
 
 
 async def page(
@@ -87,12 +91,14 @@ async def page(
     values |= {**scope_values(scope), "before": last, "limit": limit + 1}
     values |= await members(sql, scope, wanted)
     rows = await sql.fetch(_PAGE.format(condition), values)
-    memories = tuple(read_memory(*row) for row in rows[:limit])
-    return MemoryPage(memories, len(rows) > limit, (await state(sql, scope, now)).total)
+    memories = [read_memory(*row) for row in rows[:limit]]
+    number = await known(sql, scope) if any(each.conflicting for each in memories) else None
+    told = memories if number is None else await with_updates(sql, number, memories, now)
+    return MemoryPage(tuple(told), len(rows) > limit, (await state(sql, scope, now)).total)
 
 
 async def versions(
-    sql: Sql, scope: Scope, wanted: Sequence[tuple[str, int]]
+    sql: Sql, scope: Scope, wanted: Sequence[tuple[str, int]], now: float
 ) -> dict[tuple[str, int], Memory]:
     number = await known(sql, scope)
     rows = await stored(sql, number, [id_ for id_, _ in wanted]) if number is not None else []
@@ -105,7 +111,19 @@ async def versions(
         for at, version, data in await sql.fetch(_VERSIONS, values):
             row = by_number[at]
             found[row.id, version] = row._replace(data=data).memory()
+    told = await with_updates(sql, number or 0, list(found.values()), now)
+    found = dict(zip(found, told, strict=True))
     return {each: found[each] for each in wanted if each in found}
+
+
+async def twins(sql: Sql, scope: Scope, ids: Sequence[str]) -> dict[str, list[str]]:
+    number = await known(sql, scope)
+    rows = await stored(sql, number, ids) if number is not None else []
+    found: dict[str, list[str]] = {}
+    for row in sorted(await duplicates(sql, number or 0, rows)):
+        if not row.deleted:
+            found.setdefault(row.duplicate_of, []).append(row.id)
+    return found
 
 
 def _numbers(given: Sequence[int]) -> list[int]:

@@ -97,12 +97,13 @@ def new_memory(new: NewMemory, number: int) -> Memory:
         confidence=new.confidence,
         happened=new.happened,
         mentions=new.mentions,
+        standing=new.standing,
     )
 
 
 def changed_memory(old: Memory, change: MemoryChange) -> Memory:
     names = """
-        text category tags data expires last_confirmed tainted confidence happened mentions
+        text category tags data expires last_confirmed tainted confidence happened mentions standing
     """.split()
     given = {name: getattr(change, name) for name in names}
     fields = {name: value for name, value in given.items() if not isinstance(value, Unset)}
@@ -119,6 +120,7 @@ def columns(memory: Memory) -> dict[str, Any]:
         "created": memory.created,
         "updated": memory.updated,
         "tainted": int(memory.tainted),
+        "standing": int(bool(memory.standing)),
         "kind": plain(memory.kind),
         "category": plain(memory.category),
         "source_type": plain(memory.source_type),
@@ -151,7 +153,7 @@ def _said(value: Memory | Tombstone | MemorySource) -> dict[str, Any]:
     return {
         name: _said(given) if isinstance(given, MemorySource) else given
         for name, default, given in every
-        if given != default
+        if given != default and name != "updates"  # rows of their own
     }
 
 
@@ -233,9 +235,21 @@ def storable(text: str) -> bool:
     return not _UNSTORABLE.search(text)
 
 
+_IN_CONFLICT = """
+    {}EXISTS (SELECT 1 FROM memory_conflicts AS pairs JOIN memories AS older
+        ON older.scope = pairs.scope AND older.number = pairs.other
+        WHERE pairs.scope = memories.scope AND pairs.number = memories.number
+        AND older.counted = 1)"""
+# The session of a twin counts as well: which of them stands for all, says nothing of it.
+_IN_SESSION = """
+    (session_id = :session_id OR EXISTS (SELECT 1 FROM memories AS twin
+        WHERE twin.scope = memories.scope AND twin.duplicate_of <> ''
+        AND twin.duplicate_of = memories.id AND twin.session_id = :session_id))"""
 _COMPARED = {
     "group": "number IN :members[]",
+    "text_hash": "text_hash = :text_hash",
     "tainted": "tainted = :tainted",
+    "standing": "standing = :standing",
     "created_from": "created >= :created_from",
     "created_before": "created < :created_before",
 }
@@ -262,19 +276,25 @@ def conditions(wanted: MemoryFilter) -> tuple[list[str], dict[str, Any]]:
     for name in ("category", "kind", "source_type", "session_id", "thread_id"):
         value = getattr(wanted, name)
         if value is not None:
-            parts.append(f"{name} = :{name}")
+            parts.append(_IN_SESSION if name == "session_id" else f"{name} = :{name}")
             values[name] = plain(value)
+    if wanted.conflicts is not None:
+        parts.append(_IN_CONFLICT.format("" if wanted.conflicts else "NOT "))
     if wanted.thread_id:
         parts.append("thread_id <> ''")  # of which there is an index, too
     for name, condition in _COMPARED.items():
         value = getattr(wanted, name)
         if value is not None:
             parts.append(condition)
-            values[name] = plain(value) if isinstance(value, str) else float(value)
+            values[name] = value if isinstance(value, bytes) else _number_or_text(value)
     for at, tag in enumerate(wanted.tags):
         parts.append(f"instr(tags, :tag{at}) > 0")
         values[f"tag{at}"] = f"\n{_line(tag)}\n"
     return parts, values
+
+
+def _number_or_text(value: str | float) -> str | float:
+    return plain(value) if isinstance(value, str) else float(value)
 
 
 def in_order(rows: Sequence[Standing], refs: Sequence[MemoryRef]) -> list[Standing]:

@@ -25,12 +25,14 @@ from memtree.stores.memories.rows import (
     storable,
 )
 from memtree.stores.memories.sql import Sql
+from memtree.stores.memories.twins import count_as, joined, twin_of
 
 KEY_SECONDS = 86_400.0
 
 _STATE = "changed told counted vectors deleted superseded_by duplicate_of replaced".split()
 SAID = """
-    version expires updated tainted kind category source_type session_id thread_id tags data
+    version expires updated tainted standing kind category source_type session_id thread_id tags
+    data
 """.split()
 _ADD_COLUMNS = (
     "scope",
@@ -69,12 +71,15 @@ async def add(
         there = await of_text(sql, at.number, memory.text_hash, now)
     if there is not None:
         return Added(there.memory(), existing=True)
+    twin = None if once else await twin_of(sql, at, memory, now)
     number = await next_number(sql, at, most=most, now=now)
-    (stored,) = await insert(sql, at, [memory], number)
+    (stored,) = await insert(sql, at, [joined(memory, twin) if twin else memory], number)
+    if twin:
+        await count_as(sql, at, twin, stored.id, number, now)
     if idempotency_key:
         key = {"key": key_hash(idempotency_key), "number": number, "at": now}
         await sql.run(_KEEP_KEY, {"scope": at.number, **key})
-    await commit(sql, at, counted=1)
+    await commit(sql, at, counted=0 if twin else 1)
     return Added(stored)
 
 

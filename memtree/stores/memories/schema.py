@@ -190,7 +190,46 @@ _PROVIDER = (
     "CREATE TABLE provider_objects (digest {blob} PRIMARY KEY, expires {real} NOT NULL){clustered}",
     "CREATE INDEX expiring_objects ON provider_objects (expires)",
 )
-STEPS = ((*_MEMORIES, *_LATER), _USERS, _AGENTS, _PROVIDER)
+# A row that is to be the twin of another says so as that one does, but for its id and its age.
+_TWIN = (
+    "SELECT newer.id FROM memories AS newer WHERE newer.scope = memories.scope"
+    " AND newer.text_hash = memories.text_hash AND newer.kind = '' AND newer.counted = 1"
+    " AND newer.tags = memories.tags AND newer.expires = memories.expires"
+    " AND newer.tainted = memories.tainted AND newer.number > memories.number"
+)
+_TRUTH = (
+    # `other`: the number of the older memory that the one with `number` may replace.
+    "CREATE TABLE memory_conflicts (scope {int} NOT NULL, number {int} NOT NULL,"
+    " other {int} NOT NULL, place {int} NOT NULL, differs {text} NOT NULL,"
+    " PRIMARY KEY (scope, number, other)){clustered}",
+    "CREATE INDEX conflicts_of_memories ON memory_conflicts (scope, other)",
+    "ALTER TABLE memories ADD COLUMN standing {int} NOT NULL DEFAULT 0",
+    "CREATE INDEX standing_memories ON memories (scope, number) WHERE counted = 1 AND standing = 1",
+    # What was saved several times is one memory: the newest stands for all.
+    f"UPDATE memories SET counted = 0, replaced = CASE WHEN updated > 0 THEN updated ELSE 1e-9 END,"
+    f" duplicate_of = ({_TWIN} ORDER BY newer.number DESC LIMIT 1)"
+    " WHERE counted = 1 AND kind = '' AND scope IN ("
+    " SELECT number FROM memory_scopes WHERE memory_scopes.kind IN ('chat', 'user'))"
+    f" AND EXISTS ({_TWIN})",
+    "UPDATE memories SET duplicate_of = (SELECT main.duplicate_of FROM memories AS main"
+    " WHERE main.scope = memories.scope AND main.id = memories.duplicate_of)"
+    " WHERE duplicate_of <> '' AND EXISTS (SELECT 1 FROM memories AS main"
+    " WHERE main.scope = memories.scope AND main.id = memories.duplicate_of"
+    " AND main.duplicate_of <> '')",
+    # Indexes that were kept hold them as live still; a purge more makes them void.
+    "UPDATE memory_scopes SET purges = purges + 1, counted = (SELECT count(*) FROM memories"
+    " WHERE memories.scope = memory_scopes.number AND memories.counted = 1)"
+    " WHERE counted <> (SELECT count(*) FROM memories"
+    " WHERE memories.scope = memory_scopes.number AND memories.counted = 1)",
+    "DELETE FROM memory_segments",
+    "UPDATE memory_tenants SET counted = coalesce((SELECT sum(memory_scopes.counted)"
+    " FROM memory_scopes WHERE memory_scopes.tenant = memory_tenants.tenant), 0)",
+    "UPDATE memory_recipes SET counted = (SELECT count(*) FROM memory_vectors JOIN memories"
+    " ON memories.scope = memory_vectors.scope AND memories.number = memory_vectors.number"
+    " WHERE memory_vectors.scope = memory_recipes.scope"
+    " AND memory_vectors.recipe = memory_recipes.recipe AND memories.counted = 1)",
+)
+STEPS = ((*_MEMORIES, *_LATER), _USERS, _AGENTS, _PROVIDER, _TRUTH)
 
 
 def _tables() -> tuple[str, ...]:

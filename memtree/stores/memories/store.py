@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone
+from memtree.memories.memory import Memory, MemoryChange, NewMemory, PossibleUpdate, Tombstone
 from memtree.memories.ports import (
     ANY,
     Added,
@@ -20,6 +20,7 @@ from memtree.memories.ports import (
 from memtree.memories.scope import Scope
 from memtree.stores.memories import (
     changing,
+    conflicts,
     counters,
     deletion,
     erasing,
@@ -65,10 +66,15 @@ class SqlMemories(SqlUserMemories, SqlAgentMemories, SqlAgentSearch):
         )
 
     async def get(
-        self, scope: Scope, refs: Sequence[MemoryRef], *, deleted: bool = False
+        self,
+        scope: Scope,
+        refs: Sequence[MemoryRef],
+        *,
+        over: bool = False,
+        deleted: bool = False,
     ) -> list[Memory]:
         return await self.read_memories(
-            lambda sql: reading.get(sql, scope, refs, deleted=deleted, now=self.now())
+            lambda sql: reading.get(sql, scope, refs, over=over, deleted=deleted, now=self.now())
         )
 
     async def page(
@@ -97,6 +103,16 @@ class SqlMemories(SqlUserMemories, SqlAgentMemories, SqlAgentSearch):
             lambda sql: changing.supersede(sql, scope, ref, by, reason=reason, now=self.now())
         )
 
+    async def put_updates(self, scope: Scope, id_: str, updates: Sequence[PossibleUpdate]) -> None:
+        if updates:
+            await self.write_memories(lambda sql: conflicts.put(sql, scope, id_, updates))
+
+    async def keep_both(self, scope: Scope, one: str, two: str) -> bool:
+        return await self.write_memories(lambda sql: conflicts.settle(sql, scope, one, two))
+
+    async def twins(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, list[str]]:
+        return await self.read_memories(lambda sql: reading.twins(sql, scope, ids)) if ids else {}
+
     async def mark_duplicate(self, scope: Scope, id_: str, of: str) -> bool:
         return await self.write_memories(
             lambda sql: changing.mark_duplicate(sql, scope, id_, of, now=self.now())
@@ -118,6 +134,13 @@ class SqlMemories(SqlUserMemories, SqlAgentMemories, SqlAgentSearch):
             await self.scrub_memories(at_once=True)
         return gone
 
+    async def deletable(
+        self, scope: Scope, wanted: Sequence[MemoryRef] | MemoryFilter, *, purge: bool = False
+    ) -> list[str]:
+        return await self.read_memories(
+            lambda sql: deletion.deletable(sql, scope, wanted, purge=purge, now=self.now())
+        )
+
     async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
         return await self.write_memories(
             lambda sql: deletion.undelete(sql, scope, refs, now=self.now())
@@ -126,7 +149,9 @@ class SqlMemories(SqlUserMemories, SqlAgentMemories, SqlAgentSearch):
     async def versions(
         self, scope: Scope, wanted: Sequence[tuple[str, int]]
     ) -> dict[tuple[str, int], Memory]:
-        return await self.read_memories(lambda sql: reading.versions(sql, scope, wanted))
+        return await self.read_memories(
+            lambda sql: reading.versions(sql, scope, wanted, self.now())
+        )
 
     async def history(self, scope: Scope, ref: MemoryRef) -> list[Memory]:
         return await self.read_memories(lambda sql: reading.history(sql, scope, ref))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from memtree.stores.memories.counters import ScopeRow
 
 __all__ = [
+    "ConflictRow",
     "ErasedRow",
     "ExtractedRow",
     "GroupMemberRow",
@@ -64,6 +65,15 @@ class MemoryRow(NamedTuple):
     replaced: float
     tainted: int
     unique_key: str
+    standing: int
+
+
+class ConflictRow(NamedTuple):
+    scope: int
+    number: int
+    other: int
+    place: int
+    differs: str
 
 
 class HistoryRow(NamedTuple):

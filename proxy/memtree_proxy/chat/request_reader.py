@@ -154,12 +154,15 @@ def _with_memories(
     """What has to be known of the messages to choose memories for them."""
     volatile = Volatile(settings.volatile_tags)
     named = memories.chat and (memories.chat.owner,)
+    names = named or beginning.keys_of(tenant, chat.messages, volatile)
+    # What stuck under one system prompt is not shown under another.
+    under = beginning.under(tenant, chat.messages, volatile)
     return dataclasses.replace(
         chat,
         memories=memories,
         others_spoke=memories.chat is not None and others_spoke(chat.messages, body, chat.model),
         asked=user_query(chat.messages, volatile),
-        conversation=named or beginning.keys_of(tenant, chat.messages, volatile),
+        conversation=tuple(f"{name} {under}" if under else name for name in names),
     )
 
 

@@ -27,6 +27,7 @@ from memtree_proxy.mcp.definitions import (
     MAX_REASON_CHARS,
     MOST_LISTED,
     MOST_RECALLED,
+    SETTLE_ACTIONS,
 )
 from memtree_proxy.request import delete_options, fields
 
@@ -68,6 +69,13 @@ class CorrectCall:
 
 
 @dataclass(frozen=True, slots=True)
+class SettleCall:
+    ref: MemoryRef
+    other: MemoryRef
+    replaces: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ListCall:
     wanted: MemoryFilter
     cursor: str | None
@@ -86,6 +94,8 @@ def remember(given: Arguments) -> RememberCall:
         session_id=string(given, "session_id"),
         expires=timestamp(given.get("expires_at"), "expires_at"),
         last_confirmed=timestamp(given.get("last_confirmed_at"), "last_confirmed_at"),
+        turn_known=False,
+        standing=_not_standing(given),
     )
     return RememberCall(draft, DedupPolicy(policy or DedupPolicy.ASK))
 
@@ -107,7 +117,7 @@ def forget(given: Arguments) -> ForgetCall:
 
 
 def correct(given: Arguments) -> CorrectCall:
-    draft = MemoryDraft(text=required(given, "text"), source_type=MODEL)
+    draft = MemoryDraft(text=required(given, "text"), source_type=MODEL, turn_known=False)
     return CorrectCall(reference(given), draft, _reason(given))
 
 
@@ -115,9 +125,29 @@ def list_memories(given: Arguments) -> ListCall:
     cursor = string(given, "cursor")
     if cursor is not None and len(cursor) > MAX_CURSOR_CHARS:
         raise BadRequest("cursor must be the next_cursor of an earlier page", param="cursor")
-    wanted = MemoryFilter(tags=_tags(given))
+    wanted = MemoryFilter(
+        tags=_tags(given),
+        standing=fields.boolean(given.get("standing"), "standing"),
+        conflicts=fields.boolean(given.get("conflicts"), "conflicts"),
+    )
     limit = fields.integer(given.get("limit"), "limit", 1, MOST_LISTED)
     return ListCall(wanted, cursor, limit or DEFAULT_LISTED)
+
+
+def settle(given: Arguments) -> SettleCall:
+    action = fields.choice(given.get("action"), "action", SETTLE_ACTIONS)
+    if action is None:
+        raise BadRequest("action must be replace or keep_both", param="action")
+    try:
+        other = reference({"id": given.get("with")})
+    except BadRequest:
+        raise BadRequest("with must be a memory's memory_id or its id", param="with") from None
+    return SettleCall(reference(given), other, action == SETTLE_ACTIONS[0])
+
+
+def _not_standing(given: Arguments) -> bool | None:
+    """A model may say that a wish is for this once; that one stands, rules alone decide."""
+    return False if fields.boolean(given.get("standing"), "standing") is False else None
 
 
 def reference(given: Arguments) -> MemoryRef:

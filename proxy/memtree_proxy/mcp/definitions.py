@@ -19,6 +19,7 @@ DEDUP_POLICIES = tuple(policy.value for policy in DedupPolicy)
 DEFAULT_RECALLED, MOST_RECALLED = 5, 50
 DEFAULT_LISTED, MOST_LISTED = 20, 100
 MAX_REASON_CHARS = 1_000
+SETTLE_ACTIONS = ("replace", "keep_both")
 
 INSTRUCTIONS: Final = (
     "A memory of durable facts about the user that outlives this conversation. Call `recall` "
@@ -95,6 +96,7 @@ _DEGRADED: Schema = {
     "description": "Parts that did not answer: with `embedder`, words alone rank for now.",
 }
 _STRINGS: Schema = {"type": "array", "items": {"type": "string"}}
+_ALSO: Schema = {**_STRINGS, "description": "Ids of others that said the same, and went with it."}
 _MAYBE: Schema = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 _NEAR = _object(
     ("memory_id", "id", "text", "relevance", "relation", "differs"),
@@ -114,6 +116,7 @@ _CORRECTED = _object(
     text={"type": "string"},
     replaced_by={"type": "string"},
 )
+_UPDATE = _object(("id", "text", "differs"), id=_NAME, text={"type": "string"}, differs=_STRINGS)
 _MEMORY = _object(
     ("memory_id", "id", "text", "tags", "created_at"),
     memory_id=_NUMBER,
@@ -131,6 +134,8 @@ _MEMORY = _object(
     last_confirmed_at=_MAYBE,
     expires_at=_MAYBE,
     tainted={"type": "boolean"},
+    standing={"type": "boolean", "description": "It stands in every prompt of its scope."},
+    possible_update_of={"type": "array", "items": _UPDATE},
     relevance={"type": "number"},
 )
 
@@ -143,7 +148,9 @@ def _answer(**properties: Schema) -> Schema:
 _SAVED = _answer(
     memory_id=_NUMBER,
     id=_NAME,
+    standing={"type": "boolean"},
     near_duplicates={"type": "array", "items": _NEAR},
+    advice=_string("What to do about a possible_update."),
     previously_corrected={"type": "array", "items": _CORRECTED},
     dedup={"type": "string", "enum": ["deferred"]},
     degraded=_DEGRADED,
@@ -158,8 +165,8 @@ REMEMBER = ToolDefinition(
     description=(
         "Store a single durable fact, preference or decision so that later conversations know it. "
         "Write one self-contained sentence with the names in it (\"The user's son Colby lives in "
-        'Los Angeles."), no secrets, no passing states. Where near_duplicates in the answer holds '
-        "a possible_update, the new fact may replace that one: then `forget` or `correct` it."
+        'Los Angeles."), no secrets, no passing states. Where the answer says what to do about a '
+        "possible_update, do that: `settle` it, or leave it."
     ),
     input_schema=_object(
         ("text",),
@@ -185,6 +192,11 @@ REMEMBER = ToolDefinition(
             default=DedupPolicy.ASK.value,
         ),
         expires_at=_string(f"After this, recall leaves it out. {_TIME}"),
+        standing={
+            "type": "boolean",
+            "description": "false: a wish for this once. Whether another one is shown with every "
+            "prompt, the server decides.",
+        },
         last_confirmed_at=_string(f"When it was last verified as true; default: now. {_TIME}"),
     ),
     output_schema=_SAVED,
@@ -223,7 +235,7 @@ FORGET = ToolDefinition(
         reason=_REASON,
         dry_run={"type": "boolean", "description": "Only tell whether it is there."},
     ),
-    output_schema=_answer(memory_id=_NUMBER, id=_NAME),
+    output_schema=_answer(memory_id=_NUMBER, id=_NAME, also=_ALSO),
     destructive=True,
     repeatable=True,
 )
@@ -272,6 +284,8 @@ LIST_MEMORIES = ToolDefinition(
         cursor=_string("next_cursor of the page before; leave it out for the first page."),
         limit=_integer("Most memories of a page.", DEFAULT_LISTED, MOST_LISTED),
         tags=_tags("Only memories that have all of these tags."),
+        standing={"type": "boolean", "description": "Only those shown with every prompt."},
+        conflicts={"type": "boolean", "description": "Only those that may replace another one."},
     ),
     output_schema=_answer(
         memories=_MEMORIES, next_cursor=_MAYBE, total={"type": "integer", "minimum": 0}
@@ -279,5 +293,25 @@ LIST_MEMORIES = ToolDefinition(
     read_only=True,
 )
 
-TOOLS = (REMEMBER, RECALL, FORGET, CORRECT, CONFIRM, LIST_MEMORIES)
+SETTLE = ToolDefinition(
+    name="settle",
+    title="Settle a conflict",
+    description=(
+        "End a conflict of two memories, where one names the other as possible_update_of, after "
+        "the user has said which is right: `replace` lets `id` count in the place of `with`, "
+        "`keep_both` keeps them."
+    ),
+    input_schema=_object(
+        ("id", "with", "action"),
+        **{
+            "id": _ID,
+            "with": _ID,
+            "action": _string("What becomes of `with`.", enum=list(SETTLE_ACTIONS)),
+        },
+    ),
+    output_schema=_answer(memory_id=_NUMBER, id=_NAME),
+    destructive=True,
+)
+
+TOOLS = (REMEMBER, RECALL, FORGET, CORRECT, CONFIRM, LIST_MEMORIES, SETTLE)
 BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -15,11 +15,12 @@ from memtree.errors import (
     StoreCorrupt,
     StoreUnavailable,
 )
-from memtree.memories.book import BookPage, SaveResult
+from memtree.memories.book import BookPage, ForgottenMemory, SaveResult
 from memtree.memories.draft import DedupPolicy
 from memtree.memories.duplicates import NearMemory
-from memtree.memories.memory import Memory, Tombstone
+from memtree.memories.memory import WORDING, Memory, PossibleUpdate, Tombstone
 from memtree.memories.rules.expiry import shown
+from memtree.memories.rules.relation import Relation
 from memtree.memories.search.hits import SearchResult
 
 Json = dict[str, Any]
@@ -57,10 +58,28 @@ def saved(result: SaveResult, policy: DedupPolicy) -> Json:
         "ok": True,
         **_named(result.memory),
         "message": "Already remembered" if result.existing else "Ok",
+        **({"standing": True} if result.memory.standing else {}),
         **({"near_duplicates": [_near(one) for one in near]} if told else {}),
+        **_advice(result, near),
         **_present("previously_corrected", [_corrected(one) for one in result.corrected]),
         **({"dedup": "deferred"} if result.deferred else {}),
         **_present("degraded", list(result.degraded)),
+    }
+
+
+def _advice(result: SaveResult, near: Sequence[NearMemory]) -> Json:
+    """What to do about what a new memory may replace."""
+    updates = [one for one in near if one.relation is Relation.POSSIBLE_UPDATE]
+    if result.existing or not updates:
+        return {}
+    named = [one for one in updates if one.differs != (WORDING,)]
+    if not named:
+        return {"advice": "They differ in wording alone: leave them."}
+    ids = ", ".join(one.memory.id for one in named)
+    return {
+        "advice": "If the user has changed this, call settle with action replace, id "
+        f"{result.memory.id} and with {ids}; if both hold, with keep_both; if you do not know, "
+        "ask the user, or leave it."
     }
 
 
@@ -78,8 +97,9 @@ def listed(page: BookPage) -> Json:
     }
 
 
-def forgotten(old: Memory, message: str = "Forgotten") -> Json:
-    return {"ok": True, **_named(old), "message": message}
+def forgotten(old: ForgottenMemory, message: str = "Forgotten") -> Json:
+    also = _present("also", list(old.twins))
+    return {"ok": True, **_named(old.memory), "message": message, **also}
 
 
 def corrected(result: SaveResult) -> Json:
@@ -92,6 +112,10 @@ def corrected(result: SaveResult) -> Json:
         **({"supersedes": {"id": old}} if old and not result.existing else {}),
         **_present("degraded", list(result.degraded)),
     }
+
+
+def settled(now: Memory) -> Json:
+    return {"ok": True, **_named(now), "message": "Settled"}
 
 
 def confirmed(now: Memory) -> Json:
@@ -117,7 +141,13 @@ def memory(one: Memory) -> Json:
         "last_confirmed_at": _time(one.last_confirmed),
         "expires_at": _time(one.expires),
         **({"tainted": True} if one.tainted else {}),
+        **({"standing": True} if one.standing else {}),
+        **_present("possible_update_of", [_update(each) for each in one.updates]),
     }
+
+
+def _update(one: PossibleUpdate) -> Json:
+    return {"id": one.id, "text": _short(one.text), "differs": list(one.differs)}
 
 
 def _named(one: Memory) -> Json:

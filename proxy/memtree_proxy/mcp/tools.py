@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memtree.errors import MemTreeError
-from memtree.memories.book import MemoryBook
+from memtree.memories.book import ForgottenMemory, MemoryBook
 from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.scope import Scope
 from memtree_proxy.mcp import arguments, rendering
@@ -47,6 +47,7 @@ class MemoryTools:
             "correct": self._correct,
             "confirm": self._confirm,
             "list_memories": self._list,
+            "settle": self._settle,
         }
 
     async def call(self, name: str, given: Arguments, caller: Caller) -> ToolAnswer:
@@ -87,7 +88,7 @@ class MemoryTools:
         call = arguments.forget(given)
         if call.dry_run:
             memory = await self._book.get(caller.scope, call.ref)
-            return rendering.forgotten(memory, "Would be forgotten")
+            return rendering.forgotten(ForgottenMemory(memory), "Would be forgotten")
         return rendering.forgotten(await self._book.forget(caller.scope, call.ref, call.reason))
 
     async def _correct(self, given: Arguments, caller: Caller) -> Json:
@@ -100,6 +101,11 @@ class MemoryTools:
         return rendering.confirmed(
             await self._book.confirm(caller.scope, arguments.reference(given), by_person=False)
         )
+
+    async def _settle(self, given: Arguments, caller: Caller) -> Json:
+        call = arguments.settle(given)
+        memory = await self._book.settle(caller.scope, call.ref, call.other, replaces=call.replaces)
+        return rendering.settled(memory)
 
     async def _list(self, given: Arguments, caller: Caller) -> Json:
         call = arguments.list_memories(given)

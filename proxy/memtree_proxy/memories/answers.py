@@ -9,16 +9,18 @@ import msgspec
 from starlette.responses import Response
 
 from memtree.memories.book import SaveResult
+from memtree.memories.curation import DeletionReceipt
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.memory import Memory
+from memtree.memories.rules.expiry import shown
 from memtree.memories.rules.relation import Relation
 
 Json = dict[str, Any]
 
 
-def answer(shown: Mapping[str, Any], status: int = 200, of: Memory | None = None) -> Response:
+def answer(made: Mapping[str, Any], status: int = 200, of: Memory | None = None) -> Response:
     """`of`: the memory that the answer is, whose version is the tag of the answer."""
-    response = Response(msgspec.json.encode(shown), status, media_type="application/json")
+    response = Response(msgspec.json.encode(made), status, media_type="application/json")
     response.headers["cache-control"] = "no-store"
     if of is not None:
         response.headers["etag"] = f'"{of.version}"'
@@ -30,7 +32,23 @@ def counted(count: int) -> Response:
     return answer({"dry_run": True, "count": count})
 
 
-def saved(shown: Json, result: SaveResult, text: str) -> Response:
+def receipt(of: DeletionReceipt) -> Response:
+    """How many memories are gone, and what stands apart of that."""
+    apart = {
+        "undelete_until": None if of.undelete_until is None else shown(of.undelete_until),
+        "tombstones": of.tombstones,
+        "snapshots": of.snapshots,
+        "other_scopes": "kept",
+    }
+    return answer({"deleted": len(of.deleted), "verified": of.verified, "apart": apart})
+
+
+def updates_json(memory: Memory, text: str) -> list[Json]:
+    """The memories that one may replace, until that is settled. `text`: the field of a text."""
+    return [{"id": one.id, text: one.text, "differs": one.differs} for one in memory.updates]
+
+
+def saved(made: Json, result: SaveResult, text: str) -> Response:
     """201 with the memory, or 200 with the one that says the same. `text`: the field of a text."""
     updates = [] if result.existing else _updates(result.near, text)
     more: Json = {"possible_update_of": updates}
@@ -38,7 +56,7 @@ def saved(shown: Json, result: SaveResult, text: str) -> Response:
         more["dedup"] = "deferred"
     if result.degraded:
         more["degraded"] = result.degraded
-    return answer({**shown, **more}, 200 if result.existing else 201, result.memory)
+    return answer({**made, **more}, 200 if result.existing else 201, result.memory)
 
 
 def _updates(near: Sequence[NearMemory], text: str) -> list[Json]:

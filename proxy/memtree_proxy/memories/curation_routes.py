@@ -29,7 +29,7 @@ from memtree_proxy.access.auth import Tenant
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.agent.rendering import memory_json
-from memtree_proxy.memories.answers import Json, answer, counted
+from memtree_proxy.memories.answers import Json, answer, counted, receipt
 from memtree_proxy.memories.events import EventStreams
 from memtree_proxy.memories.fields import ids, if_version, last_event, limit
 from memtree_proxy.memories.requests import MemoryRequests
@@ -79,8 +79,7 @@ class CurationRoutes:
         scopes, asked = await self._requests.read(request, read)
         if dry_run:
             return counted(await self._counted(user, scopes, asked, purge))
-        receipt = await self._deleted(user, scopes, asked, purge)
-        return answer({"deleted": len(receipt.deleted), "verified": receipt.verified})
+        return receipt(await self._deleted(user, scopes, asked, purge))
 
     async def _counted(
         self, user: Scope, scopes: AgentScopes | None, asked: Deletion, purge: bool
@@ -140,6 +139,14 @@ class CurationRoutes:
             )
         return await self._shown(scope, memory)
 
+    async def settle(self, request: Request) -> Response:
+        """Two memories that conflict: one replaces the other, or both are kept."""
+        scope, id_ = await self._one(request)
+        asked = await self._requests.read(request, fields.settling)
+        with naming(MEMORY):
+            memory = await self._book.settle(scope, id_, asked.other, replaces=asked.replaces)
+        return await self._shown(scope, memory)
+
     # -- whose ---------------------------------------------------------------------------------
 
     async def _one(self, request: Request) -> tuple[Scope, str]:
@@ -160,14 +167,14 @@ class CurationRoutes:
 
     async def _rows(self, scope: Scope, memories: Sequence[Memory]) -> list[Json]:
         if scope.kind is ScopeKind.AGENT:
-            return [memory_json(LocatedMemory(scope, memory)) for memory in memories]
+            now = self._book.clock.now()
+            return [memory_json(LocatedMemory(scope, memory), now) for memory in memories]
         return await rows(self._users, scope, memories)
 
     async def _shown(self, scope: Scope, memory: Memory) -> Response:
         if scope.kind is ScopeKind.AGENT:
-            return answer(
-                {"success": True, "memory": memory_json(LocatedMemory(scope, memory))}, of=memory
-            )
+            shown = memory_json(LocatedMemory(scope, memory), self._book.clock.now())
+            return answer({"success": True, "memory": shown}, of=memory)
         return answer(await row(self._users, scope, memory), of=memory)
 
 

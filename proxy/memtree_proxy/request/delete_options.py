@@ -55,6 +55,6 @@ def refuse_unknown(given: Iterable[str], known: Collection[str], what: str) -> N
             short = name[:MAX_NAME_CHARS]
             raise BadRequest(
                 f"{short} is no {what} here; known are {', '.join(sorted(known))}; "
-                "nothing was deleted",
+                "nothing was done",
                 param=short,
             )

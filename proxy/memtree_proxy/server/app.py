@@ -267,6 +267,7 @@ def _chat_memory(routes: ChatMemoryRoutes, curation: ChatCurationRoutes) -> list
         *own(f"{one}/confirm", routes.confirm, "POST"),
         *own(f"{one}/history", curation.history, "GET"),
         *own(f"{one}/merge", curation.merge, "POST"),
+        *own(f"{one}/settle", curation.settle, "POST"),
         *everywhere("/chat/api/{rest:rest}", error_response.not_found),
     ]
 
@@ -337,6 +338,7 @@ def _curation(
         *own(f"{one}/confirm", routes.confirm, "POST"),
         *own(f"{one}/history", routes.history, "GET"),
         *own(f"{one}/merge", routes.merge, "POST"),
+        *own(f"{one}/settle", routes.settle, "POST"),
     ]
 
 
@@ -347,8 +349,10 @@ def _user_memories(
     uses, requests = services.memory_services, UserRequests(gate, services.settings)
     memories = UserMemoryRoutes(uses, requests)
     agent_requests = AgentRequests(gate, services.settings, uses.book.clock, work)
-    agents = AgentMemoryRoutes(uses.agents, uses.agent_extraction, agent_requests)
-    batches = AgentBatchRoutes(uses.agents, agents, agent_requests)
+    agents = AgentMemoryRoutes(
+        uses.agents, uses.agent_curation, uses.agent_extraction, agent_requests
+    )
+    batches = AgentBatchRoutes(uses.agents, uses.agent_curation, agents, agent_requests)
     both = MemoryCollection(memories, requests, agents, search=agent_searches.search)
     groups = GroupRoutes(uses.users, requests)
     settings = SettingsRoutes(uses.users, requests)

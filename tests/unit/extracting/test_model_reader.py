@@ -241,11 +241,17 @@ async def test_an_answer_that_cannot_be_read_or_was_cut_is_asked_for_one_by_one(
         said(note("1", "I live in Rome", "User lives in Rome.")),
         "I'd rather not say.",
     )
-    one, two = await Counted(model).read(ROME, CATS)
-    assert found([one]) == [["User lives in Rome."]]
-    # Alone it is not asked for again and again: it is done, with nothing.
-    assert (two.candidates, reasons(two)) == ((), ["no_answer"])
+    rows = await Counted(model).read(ROME, CATS)
+    assert found(rows) == [["User lives in Rome."]]  # the other one waits for the next request
     assert len(model.asked) == 3
+
+
+async def test_a_single_message_is_asked_for_twice_and_then_left_undone() -> None:
+    model = Scripted("no", said(note("1", "I live in Rome", "User lives in Rome.")))
+    assert found(await Counted(model).read(ROME)) == [["User lives in Rome."]]
+    model = Scripted("no", "no")
+    assert await Counted(model).read(ROME) == []
+    assert len(model.asked) == 2
 
 
 async def test_a_message_gives_so_many_candidates_and_no_more() -> None:

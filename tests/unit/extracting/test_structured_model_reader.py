@@ -139,6 +139,39 @@ async def test_an_answer_nobody_can_read_is_asked_for_again_message_by_message()
     assert len(model.asked) == 3
     assert data(rows)[-1]["name"] == "Bo"  # by rule
     assert "no_answer" in reasons(rows[1])
+    assert [row.done for row in rows] == [True, False]
+
+
+CUSTOMER = MemorySchema(
+    "Customer",
+    json.dumps({"properties": dict.fromkeys(("name", "role", "company", "city"), TEXT)}),
+    ("name",),
+)
+
+
+async def test_a_memory_that_rules_found_gets_the_fields_that_the_model_adds() -> None:
+    text = "My name is Bo and I'm a baker at Crumb & Co in Graz."
+    values = {"name": "Bo", "role": "baker", "company": "Crumb & Co", "city": "Graz"}
+    [row] = await Counted(Scripted(said(record("1", text, "Customer", **values)))).read(
+        text, schemas=[CUSTOMER]
+    )
+    assert data([row]) == [values]
+    values["name"] = "Ann"  # which nobody said
+    [row] = await Counted(Scripted(said(record("1", text, "Customer", **values)))).read(
+        text, schemas=[CUSTOMER]
+    )
+    assert data([row]) == [values | {"name": "Bo"}]
+
+
+async def test_what_a_sentence_takes_back_is_not_what_it_says() -> None:
+    seat = {"type": "string", "enum": ["window", "aisle"]}
+    travel = MemorySchema("TravelPreference", json.dumps({"properties": {"seat": seat}}), ("kind",))
+    for value, wanted in (("window", [{"seat": "window"}]), ("aisle", [])):
+        text = "Actually I prefer window seats, not aisle."
+        model = Scripted(said(record("1", text, "TravelPreference", seat=value)))
+        rows = await Counted(model).read("Hm.", text, schemas=[travel])
+        found = [each for each in data(rows) if each.get("seat") == value]
+        assert found == wanted
 
 
 async def test_kinds_that_nobody_can_fill_are_not_asked_for() -> None:

@@ -16,6 +16,7 @@ from memtree.errors import (
 )
 from memtree.memories.book import MAX_PAGE, MemoryRules
 from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
+from memtree.memories.memory import MemoryState
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.rules.relation import Relation
 from memtree.memories.scope import Scope
@@ -297,8 +298,9 @@ async def test_a_correction_replaces_and_is_told_of_when_the_old_text_comes_back
         assert new.memory.supersedes == old.memory.id
         assert new.memory.tags == ("family",)
         assert await texts(of.book) == ["Colby lives in Denver."]
+        assert (await of.book.get(SCOPE, old.memory.id)).superseded_by == new.memory.id
         with pytest.raises(NotFound):
-            await of.book.get(SCOPE, old.memory.id)
+            await of.book.correct(SCOPE, old.memory.id, MemoryDraft("Colby lives in Reno."))
         again = await of.book.save(
             SCOPE, MemoryDraft("Colby lives in Los Angeles."), DedupPolicy.ASK
         )
@@ -404,8 +406,8 @@ async def test_an_expired_memory_is_in_no_answer():
         of.clock.time += 61
         assert await texts(of.book) == []
         assert (await of.book.search(SCOPE, "port 8090")).hits == ()
-        with pytest.raises(NotFound):
-            await of.book.get(SCOPE, saved.memory.id)
+        ended = await of.book.get(SCOPE, saved.memory.id)
+        assert ended.state(of.clock.time) is MemoryState.EXPIRED
 
 
 # -- lists, scopes, changes ------------------------------------------------------------------

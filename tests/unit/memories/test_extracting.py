@@ -223,3 +223,14 @@ async def test_the_rules_are_given_the_day_and_the_beginning_of_a_message() -> N
     [read] = await RuleReader(rules, most=5).read(ME, [message])
     assert seen == [(100_000, day, 5, True)]
     assert [(skip.text, skip.reason) for skip in read.skipped] == [("Hm?", "question")]
+
+
+async def test_what_changes_a_value_is_kept_as_what_it_may_replace(whole: Opened) -> None:
+    [old] = (await extraction(whole).keep(ME, found("The port is 8090"))).stored
+    [new] = (await extraction(whole).keep(ME, found("The port is 8091", digest=b"e"))).stored
+    [update] = new.updates
+    assert (update.id, update.differs) == (old.id, ("8090 -> 8091",))
+    [stored] = await whole.store.get(ME, [new.id])
+    assert [each.id for each in stored.updates] == [old.id]
+    [other] = (await extraction(whole).keep(ME, found("Likes green tea", digest=b"f"))).stored
+    assert not other.updates

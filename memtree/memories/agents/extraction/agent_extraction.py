@@ -34,7 +34,11 @@ from memtree.memories.agents.extraction.extraction_plan import (
     Found,
     Schemas,
 )
-from memtree.memories.agents.extraction.structured_readers import TOLD, StructuredReader
+from memtree.memories.agents.extraction.structured_readers import (
+    TOLD,
+    StructuredReader,
+    StructuredReading,
+)
 from memtree.memories.extracting import (
     LIMIT,
     PER_REQUEST,
@@ -208,7 +212,9 @@ class AgentExtraction:
             async with self._saving.turn(asked.scope):
                 found = [done[one.key] for one in mine]
                 plan = await self.planner.plan(asked, mine, found, most, vectors)
-                whole = [one for at, one in enumerate(mine) if at not in plan.cut]
+                whole = [
+                    one for at, one in enumerate(mine) if at not in plan.cut and _is_done(found[at])
+                ]
                 keys = await self._marks(
                     asked.scope,
                     [one.key for one in whole if one.key not in known],
@@ -256,12 +262,25 @@ class AgentExtraction:
             for row in written
             if row.outcome is WriteOutcome.UNCHANGED
         ]
+        created = [
+            row._replace(
+                memory=await self._saving.keep_updates(
+                    asked.scope, row.memory, plan.near.get(row.memory.id, ())
+                )
+            )
+            for row in written
+            if row.outcome is WriteOutcome.CREATED
+        ]
         return AgentExtractionReport(
-            tuple(row for row in written if row.outcome is WriteOutcome.CREATED),
+            tuple(created),
             tuple(row for row in written if row.outcome is WriteOutcome.UPDATED),
             (*plan.skipped, *same),
             messages,
         )
+
+
+def _is_done(found: Found) -> bool:
+    return not isinstance(found, StructuredReading) or found.done
 
 
 def _nth_reading(key: bytes, nth: int) -> bytes:

@@ -28,6 +28,7 @@ from memtree.memories.agents.structured_extraction.schema_fields import kind_fie
 from memtree.memories.agents.structured_extraction.text_kinds import text_confidence
 from memtree.memories.agents.structured_extraction.values import one_day
 from memtree.memories.agents.structured_memory import structured_memory
+from memtree.memories.duplicates import MOST_NEAR, NearMemory
 from memtree.memories.extracting import (
     EXPIRED,
     PER_MESSAGE,
@@ -40,11 +41,13 @@ from memtree.memories.extracting import (
 from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.memory import EXTRACTED, MAX_TEXT_CHARS, Memory, MemorySource, NewMemory
 from memtree.memories.ports import MemoryFilter, MemoryPage
+from memtree.memories.rules.relation import Relation
 from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.schemas.unique_on import unique_key
 from memtree.memories.scope import Scope
 from memtree.ports.clock import Clock
+from memtree.ranking.relevance_scale import HALF
 from memtree.text.standing_rules import standing_rules
 
 INCOMPLETE, INVALID = "incomplete", "invalid"
@@ -108,7 +111,7 @@ class ExtractionPlan:
     """What is to be written, and what is not. `planned`: where the write with a unique key stands.
     `live`: the newest two memories of a kind. `cut`: messages of which something is left for
     another time. `parts`: those that say a part of a memory whose rest is missing; `settled`: those
-    that say anything else."""
+    that say anything else. `near`: what a memory may replace, by its id."""
 
     skipped: list[SkippedText]
     writes: list[StructuredWrite] = field(default_factory=list)
@@ -118,6 +121,7 @@ class ExtractionPlan:
     cut: set[int] = field(default_factory=set)
     parts: set[int] = field(default_factory=set)
     settled: set[int] = field(default_factory=set)
+    near: dict[str, Sequence[NearMemory]] = field(default_factory=dict)
 
 
 class ExtractionPlanner:
@@ -219,6 +223,7 @@ class ExtractionPlanner:
         near = await self._saving.near(asked.scope, text, vector)
         if near and near[0].says_the_same:
             return SkipReason.DUPLICATE
+        plan.near[made.memory.id] = near
         plan.writes.append(made)
         plan.vectors.append(vector)
         return ""
@@ -262,6 +267,8 @@ class ExtractionPlanner:
             return ""
         if not base and await self._known(asked.scope, made, plan):
             return SkipReason.DUPLICATE
+        if not schema.unique_on and not one.alone:
+            plan.near[made.memory.id] = await self._rivals(asked.scope, made.memory)
         if key:
             plan.planned[key] = len(plan.writes)
         plan.writes.append(replace(made, expected=_expected(schema, base)))
@@ -308,6 +315,21 @@ class ExtractionPlanner:
             plan.live[schema.kind] = page.memories
         rows = plan.live[schema.kind]
         return rows[0] if len(rows) == 1 and unique_key(schema, rows[0].data or {}) else None
+
+    async def _rivals(self, scope: Scope, new: NewMemory) -> list[NearMemory]:
+        """Memories of the kind in which a field has another value."""
+        page = await self._store.page(scope, MemoryFilter(kind=new.kind), limit=MOST_NEAR)
+        found = []
+        for memory in page.memories:
+            known, data = memory.data or {}, new.data or {}
+            differs = tuple(
+                f"{known[name]} -> {value}"[:TOLD]
+                for name, value in data.items()
+                if isinstance(value, str | int | float) and known.get(name, value) != value
+            )
+            if differs:
+                found.append(NearMemory(memory, HALF, Relation.POSSIBLE_UPDATE, differs))
+        return found
 
     async def _known(self, scope: Scope, made: StructuredWrite, plan: ExtractionPlan) -> bool:
         """Whether a memory has the same data, or another of the plan has."""

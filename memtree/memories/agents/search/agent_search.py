@@ -178,13 +178,14 @@ class AgentSearch:
         size = sum(len(loaded[each[0]]) for each in places if each)
         left = particular() if size < IN_A_THREAD else await asyncio.to_thread(particular)
         texts = list(dict.fromkeys([*(query.text for query in queries), *filter(None, left)]))
-        rows = await self._vectors.of(texts, await self._vectors.until(self._time_for(queries)))
+        until = await self._vectors.until(self._time_for(queries))
+        rows = await self._vectors.of(texts, until)
         if rows is None:
             return [Query.of(query.text) for query in queries]
         vectors: dict[str, Vector] = dict(zip(texts, rows, strict=True))
         made = []
         for query, rest in zip(queries, left, strict=True):
-            whole = Query.of(query.text, vectors[query.text])
+            whole = await self._vectors.query(query.text, vectors[query.text], until)
             made.append(whole.with_particular(vectors[rest]) if rest else whole)
         return made
 

@@ -100,6 +100,18 @@ class BlockRows(ABC):
             start += len(block)
         return found
 
+    def unit_rows(self, rows: NDArray[np.intp], width: int) -> Scores:
+        """(n, width) float32; zeros where there is no vector of this width."""
+        found = np.zeros((len(rows), width), np.float32)
+        start = 0
+        for block, _ in self.blocks:
+            here = (rows >= start) & (rows < start + len(block))
+            if here.any() and block.vectors.shape[1] == width:
+                own = rows[here] - start
+                found[here] = block.vectors[own] / block.norms[own, None]
+            start += len(block)
+        return found
+
     def holding(self, term: int, live: Flags) -> Flags:
         """Which live rows hold a term."""
         holds = np.zeros(len(self), np.bool_)

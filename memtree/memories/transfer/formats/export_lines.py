@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from memtree.memories.memory import Memory, MemorySource, Tombstone
+from memtree.memories.memory import Memory, MemorySource, PossibleUpdate, Tombstone
 from memtree.memories.ports import MemoryRecord
 from memtree.memories.rules.expiry import shown
 from memtree.memories.schemas.memory_schema import MemorySchema
@@ -81,11 +81,17 @@ def memory_line(record: MemoryRecord, groups: Sequence[str]) -> bytes:
         supersedes=memory.supersedes,
         superseded_by=memory.superseded_by,
         duplicate_of=memory.duplicate_of,
+        possible_update_of=[_update(each) for each in memory.updates] or None,
         replaced_at=_time(record.replaced),
         groups=list(groups) or None,
         versions=[_given(_said(version)) for version in record.versions] or None,
         tombstone=_given(_left(tombstone)) if tombstone else None,
     )
+
+
+def _update(update: PossibleUpdate) -> dict[str, Any]:
+    """Told for whoever reads the file: the older memory has a line of its own."""
+    return {"id": update.id, "differs": list(update.differs)}
 
 
 def tombstone_line(tombstone: Tombstone) -> bytes:
@@ -137,6 +143,7 @@ def _said(memory: Memory) -> dict[str, Any]:
         "expires_at": _time(memory.expires),
         "last_confirmed_at": _time(memory.last_confirmed),
         "tainted": memory.tainted or None,
+        "standing": bool(memory.standing) or None,
         "confidence": None if memory.confidence == CONFIDENCE else memory.confidence,
         "happened_at": _time(memory.happened),
         "mentions": [mention._asdict() for mention in memory.mentions] or None,

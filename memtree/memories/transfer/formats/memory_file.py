@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import msgspec
@@ -42,6 +42,8 @@ _FIRST_LINES = 20
 _LONGEST_FIRST = 1_000_000  # bytes of a line that is tried
 _LINE = re.compile(rb"[^\s][^\n]*")
 _JSON = re.compile(rb"\s*(?:\{|\[\s*[\[{\"\]])")
+_PIECE_OF_JSON = re.compile(rb'"[^"\\\n]{1,80}"\s{0,9}:|\A[\s\[\]{},]+\Z')
+_JUDGED, _JUDGED_CHARS = 200, 500  # lines, and bytes of each, that tell whether a list is damaged
 
 _READERS: dict[str, Callable[[Iterable[FileEntry | LineResult]], Iterator[FileItem]]] = {
     MEMTREE: own_items,
@@ -70,6 +72,8 @@ def read_memory_file(raw: bytes, format_: str = AUTO) -> MemoryFile:
     if format_ == TEXT or not _JSON.match(raw):
         if format_ not in (AUTO, TEXT, CHATGPT):
             raise BadRequest(f"the file is no JSON, so it is not of the format {format_}")
+        if format_ == AUTO:
+            _refuse_damaged(raw)
         return MemoryFile(CHATGPT if format_ == CHATGPT else TEXT, list_items(raw))
     entries = line_entries(raw) if _has_lines(raw) else document_entries(_decoded(raw))
     if format_ == AUTO:
@@ -85,6 +89,22 @@ def read_memory_file(raw: bytes, format_: str = AUTO) -> MemoryFile:
     if format_ == TEXT:
         return MemoryFile(TEXT, _texts(entries))
     return MemoryFile(format_, _READERS[format_](entries))
+
+
+def _refuse_damaged(raw: bytes) -> None:
+    """Raise `BadRequest` for JSON whose beginning is lost: as a list, each piece of its syntax
+    would be a memory."""
+    pieces = lines = 0
+    for match in islice(_LINE.finditer(raw), _JUDGED):
+        lines += 1
+        pieces += bool(_PIECE_OF_JSON.search(match[0][:_JUDGED_CHARS]))
+    if 2 * pieces > lines:
+        first = raw[: len(raw) - len(raw.lstrip())].count(b"\n") + 1
+        raise BadRequest(
+            f"the file is damaged: {pieces} of its first {lines} lines hold JSON, and line {first} "
+            "does not begin any; export it again, or name the format text to read it as a list",
+            param="format",
+        )
 
 
 def as_utf8(raw: bytes) -> bytes:

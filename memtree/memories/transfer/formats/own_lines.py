@@ -14,6 +14,7 @@ from memtree.errors import BadRequest
 from memtree.memories.memory import EntityMention, Memory, MemorySource, Tombstone
 from memtree.memories.ports import MemoryRecord
 from memtree.memories.rules.expiry import timestamp
+from memtree.memories.rules.standing import pinned_topic
 from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.scope import checked_id
@@ -232,6 +233,7 @@ def _version(id_: str, fields: FieldReader) -> Memory:
         superseded_by=fields.id("superseded_by"),
         duplicate_of=fields.id("duplicate_of"),
         tainted=bool(fields.flag("tainted")),
+        standing=pinned_topic(fields.text("text")) if fields.flag("standing") else "",
         source=None if source is None else _source(source),
         version=fields.whole("version", 1, 1),
         confidence=fields.number("confidence", CONFIDENCE, 0, 1),

@@ -61,13 +61,14 @@ async def locate(
     agents = [(of_numbers[scope], scope, Standing._make(row)) for scope, *row in rows]
     agents.sort(key=lambda each: (each[0].owner, each[0].subject))
     found = [*await _also(sql, also, asked), *agents]
-    places = {id_: place for place, id_ in enumerate(asked)}
-    found.sort(key=lambda each: places[each[2].id])  # stable: `also` first
-    counting = await _counting(sql, found)
+    places = {id_: place for place, id_ in enumerate(asked)}  # of equals, `also` stays first
+    counting = zip(found, await _counting(sql, found), strict=True)
+    ranked = sorted(counting, key=lambda pair: (places[pair[0][2].id], not pair[1][2].live(now)))
     seen: dict[tuple[int, int], LocatedMemory] = {}
-    for scope, number, row in counting:
-        if row.live(now):
-            seen.setdefault((number, row.number), LocatedMemory(scope, row.memory()))
+    for _, (scope, number, row) in ranked:
+        if row.deleted:
+            continue
+        seen.setdefault((number, row.number), LocatedMemory(scope, row.memory()))
     return list(seen.values())
 
 

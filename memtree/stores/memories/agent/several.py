@@ -14,7 +14,7 @@ from memtree.stores.memories.changing import next_version
 from memtree.stores.memories.counters import begin_all, count_tenant, stamp
 from memtree.stores.memories.deletion import delete_here, delete_matching_here
 from memtree.stores.memories.erasing import purge_here, purge_matching_here
-from memtree.stores.memories.lookup import live
+from memtree.stores.memories.lookup import kept
 from memtree.stores.memories.rows import filtering
 from memtree.stores.memories.sql import Sql
 
@@ -34,7 +34,7 @@ async def change_all(
         # Of two that get the same unique values the first gives way.
         one_by_one = not isinstance(change.data, Unset)
         for part in [[each] for each in ids] if one_by_one else [ids]:
-            for row in await live(sql, at.number, part, now):
+            for row in await kept(sql, at.number, part):
                 memory, more = await next_version(sql, at, row, change, now)
                 changed[at.scope, row.id] = LocatedMemory(at.scope, memory)
                 counted, found = counted + more, True

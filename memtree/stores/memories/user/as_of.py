@@ -104,6 +104,7 @@ def matches(memory: Memory, wanted: MemoryFilter) -> bool:
             return False
     return (
         (wanted.tainted is None or memory.tainted == wanted.tainted)
+        and (wanted.standing is None or bool(memory.standing) == wanted.standing)
         and (wanted.created_from is None or memory.created >= wanted.created_from)
         and (wanted.created_before is None or memory.created < wanted.created_before)
         and {plain(tag) for tag in wanted.tags} <= {plain(tag) for tag in memory.tags}

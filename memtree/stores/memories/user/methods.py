@@ -93,7 +93,7 @@ class SqlUserMemories(MemoryTransactions):
         )
 
     async def records(self, scope: Scope, after: int = 0, limit: int = 500) -> list[MemoryRecord]:
-        return await self.read_memories(lambda sql: records(sql, scope, after, limit))
+        return await self.read_memories(lambda sql: records(sql, scope, after, limit, self.now()))
 
     async def restore(
         self,

@@ -12,7 +12,9 @@ from memtree.memories.ports import MemoryRecord
 from memtree.memories.scope import Scope
 from memtree.stores.memories.agent import unique
 from memtree.stores.memories.changing import KEEP_VERSION, PUT_TOMBSTONE
+from memtree.stores.memories.conflicts import with_updates
 from memtree.stores.memories.counters import ScopeRow, begin, commit, take_numbers
+from memtree.stores.memories.reading import known
 from memtree.stores.memories.rows import (
     SCOPE,
     encoded,
@@ -39,7 +41,7 @@ _TOMBSTONES = f"""
 _LINKED = "SELECT id, created FROM memories WHERE scope = :scope AND id IN :ids[]"
 
 
-async def records(sql: Sql, scope: Scope, after: int, limit: int) -> list[MemoryRecord]:
+async def records(sql: Sql, scope: Scope, after: int, limit: int, now: float) -> list[MemoryRecord]:
     values: dict[str, Any] = {**scope_values(scope), "after": after, "limit": limit}
     rows = await sql.fetch(_RECORDS, values)
     values["numbers"] = [number for *_, number in rows]
@@ -48,14 +50,18 @@ async def records(sql: Sql, scope: Scope, after: int, limit: int) -> list[Memory
         versions.setdefault(number, []).append(read_memory(data, 0.0, "", ""))
     stones = await sql.fetch(_TOMBSTONES, values) if rows else []
     left = {number: read_tombstone(data) for number, data in stones}
+    memories = [read_memory(data, 0.0, by, of) for data, by, of, *_ in rows]
+    if any(memory.conflicting for memory in memories):
+        at = await known(sql, scope)
+        memories = await with_updates(sql, at or 0, memories, now)
     return [
         MemoryRecord(
-            read_memory(data, 0.0, superseded_by, duplicate_of),
-            tuple(versions.get(number, ())),
-            left.get(number),
+            memory,
+            tuple(versions.get(memory.number, ())),
+            left.get(memory.number),
             replaced or None,
         )
-        for data, superseded_by, duplicate_of, replaced, number in rows
+        for memory, (*_, replaced, _) in zip(memories, rows, strict=True)
     ]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from memtree.config import Settings
 from memtree.memories.book import MemoryBook
-from memtree.memories.draft import DedupPolicy, MemoryDraft
+from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.rules.expiry import timestamp
 from memtree.memories.rules.tags import canonical_tags
@@ -32,6 +32,8 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
     wanted = MemoryFilter(
         category=options.category,
         tags=canonical_tags(options.tag),
+        standing=True if options.standing else None,
+        conflicts=True if options.conflicts else None,
         deleted=options.deleted,
         expired=options.deleted,
         superseded=options.deleted,
@@ -95,6 +97,14 @@ async def confirm(options: argparse.Namespace, settings: Settings) -> int:
     async with _opened(options, settings, embedder="none") as (book, (scope, *_)):
         for ref in refs(options.ids):
             memory = await book.confirm(scope, ref, by_person=True)
+            print_memories([memory], options.json)
+    return 0
+
+
+async def pin(options: argparse.Namespace, settings: Settings) -> int:
+    async with _opened(options, settings, embedder="none") as (book, (scope, *_)):
+        for ref in refs(options.ids):
+            memory = await book.edit(scope, ref, Edit(standing=not options.off))
             print_memories([memory], options.json)
     return 0
 

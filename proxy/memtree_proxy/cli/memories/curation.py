@@ -19,6 +19,7 @@ from memtree.errors import BadRequest
 from memtree.memories.agents.agent_curation import AgentCuration
 from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.curation import DeletionReceipt, MemoryCuration
+from memtree.memories.deletion_check import EVERYTHING
 from memtree.memories.memory import UNSET, Memory
 from memtree.memories.ports import ANY, MemoryFilter
 from memtree.memories.rules.expiry import shown, timestamp
@@ -29,8 +30,6 @@ from memtree_indexer.runtime import open_runtime
 from memtree_proxy.cli.drawing.foreign_text import json_line, one_line
 from memtree_proxy.cli.memories.lines import print_memories, refs, row
 from memtree_proxy.cli.memories.scope import agents_of, scope_of, tenant_of
-
-EVERYTHING = MemoryFilter(superseded=True, expired=True)
 
 
 async def remove(options: argparse.Namespace, settings: Settings) -> int:
@@ -73,6 +72,14 @@ async def merge(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
+async def settle(options: argparse.Namespace, settings: Settings) -> int:
+    ref, other = refs([options.id, options.other])
+    async with _opened(options, settings) as (services, scope):
+        memory = await services.book.settle(scope, ref, other, replaces=options.action == "replace")
+    print_memories([memory], options.json)
+    return 0
+
+
 def _print_versions(versions: Sequence[Memory], as_json: bool) -> None:
     for memory in versions:
         if as_json:
@@ -97,7 +104,7 @@ def _wanted(options: argparse.Namespace) -> MemoryFilter | None:
         raise BadRequest("name ids, or a filter, or --all")
     if options.all:
         return replace(EVERYTHING, deleted=options.purge)
-    return None if options.ids else wanted
+    return None if options.ids else replace(wanted, superseded=True, expired=True)
 
 
 class _OfOne:

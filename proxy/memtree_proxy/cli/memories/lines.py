@@ -33,6 +33,10 @@ def row(memory: Memory) -> dict[str, Any]:
         "deleted_at": None if memory.deleted is None else shown(memory.deleted),
         "version": memory.version,
         "tainted": memory.tainted,
+        "standing": bool(memory.standing),
+        "possible_update_of": [
+            {"id": each.id, "differs": list(each.differs)} for each in memory.updates
+        ],
     }
     return {name: value for name, value in told.items() if value not in (None, [], False)}
 
@@ -41,6 +45,8 @@ def line(memory: Memory) -> str:
     marks = [memory.category or "-", memory.source_type, *memory.tags]
     marks += ["deleted"] if memory.deleted is not None else []
     marks += ["unconfirmed"] if memory.tainted else []
+    marks += ["standing"] if memory.standing else []
+    marks += [f"may replace {each.id}: {', '.join(each.differs)}" for each in memory.updates]
     return (
         f"{memory.number:>5}  {memory.id}  {one_line(memory.text)}  ({one_line(', '.join(marks))})"
     )

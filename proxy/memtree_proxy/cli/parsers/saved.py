@@ -34,6 +34,8 @@ def add_memories(commands: CommandGroups) -> None:
     listing.add_argument("--category", help="only these")
     listing.add_argument("--tag", action="append", default=[], help="only with this tag")
     listing.add_argument("--deleted", action="store_true", help="with deleted and expired ones")
+    listing.add_argument("--standing", action="store_true", help="those of every prompt")
+    listing.add_argument("--conflicts", action="store_true", help="those that may replace another")
     add = action("add", "save one; what is there already is not saved twice", "save")
     add.add_argument("text", help="the fact, or - for standard input")
     add.add_argument("--category", help="default: inferred from the text")
@@ -48,11 +50,14 @@ def add_memories(commands: CommandGroups) -> None:
     _add_transfer(action)
     trust = action("confirm", "say that it is true: `unconfirmed` is taken away", "confirm")
     trust.add_argument("ids", nargs="+", metavar="ID")
+    pinning = action("pin", "let it stand in every prompt that memories stand in", "pin")
+    pinning.add_argument("ids", nargs="+", metavar="ID")
+    pinning.add_argument("--off", action="store_true", help="no longer")
 
 
 # Where an action's function is, if not in `proxy/memtree_proxy/cli/memories/commands.py`.
 _MODULES = {
-    "remove": "curation", "history": "curation", "merge": "curation",
+    "remove": "curation", "history": "curation", "merge": "curation", "settle": "curation",
     "write": "transfer", "read": "transfer",
 }  # fmt: skip
 
@@ -78,6 +83,10 @@ def _add_curation(action: Action) -> None:
     merging.add_argument("older", metavar="OLDER", help="the one that it replaces")
     merging.add_argument("--text", help="what it says from now on")
     merging.add_argument("--reason", default="", help="kept with the older one")
+    settling = action("settle", "end a conflict of two memories", "settle")
+    settling.add_argument("id", metavar="ID", help="the one that counts")
+    settling.add_argument("other", metavar="OTHER", help="the one that it may replace")
+    settling.add_argument("action", choices=("replace", "keep_both"))
 
 
 def _add_transfer(action: Action) -> None:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.memories.agents.agent_book import AgentBook
+from memtree.memories.agents.agent_curation import AgentCuration
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.memories.agent import fields
@@ -23,9 +24,14 @@ from memtree_proxy.memories.answers import answer, counted
 
 class AgentBatchRoutes:
     def __init__(
-        self, book: AgentBook, memories: AgentMemoryRoutes, requests: AgentRequests
+        self,
+        book: AgentBook,
+        curation: AgentCuration,
+        memories: AgentMemoryRoutes,
+        requests: AgentRequests,
     ) -> None:
-        self._book, self._memories, self._requests = book, memories, requests
+        self._book, self._curation = book, curation
+        self._memories, self._requests = memories, requests
 
     async def create(self, request: Request) -> Response:
         read = partial(fields.posted, conversations=False)
@@ -36,9 +42,11 @@ class AgentBatchRoutes:
         asked = await self._requests.asked(request, fields.batch_deletion)
         if asked.scopes is None:
             rows = await self._located(request, asked.ids)
-            deleted = len(rows) if how.dry_run else await self._book.delete(rows, purge=how.purge)
+            if how.dry_run:
+                return counted(await self._curation.deletable(rows))
+            deleted = await self._book.delete(rows, purge=how.purge)
         elif how.dry_run:
-            deleted = (await self._book.page(asked.scopes, asked.wanted, limit=1)).total
+            deleted = await self._curation.count(asked.scopes, asked.wanted)
         else:
             deleted = await self._book.delete_matching(asked.scopes, asked.wanted, purge=how.purge)
         return counted(deleted) if how.dry_run else answer({"success": True, "deleted": deleted})

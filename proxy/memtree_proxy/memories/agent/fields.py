@@ -265,7 +265,7 @@ def batch_deletion(body: Body, by: RequestContext) -> BatchDeletion:
             "filters must say more than that: an agent, a subject, threadId, kind or tags",
             param="filters",
         )
-    return BatchDeletion([], scopes, wanted)
+    return BatchDeletion([], scopes, replace(wanted, superseded=True, expired=True))
 
 
 def filtered(given: object, tenant: str, name: str) -> tuple[AgentScopes | None, MemoryFilter]:

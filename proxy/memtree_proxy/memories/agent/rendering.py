@@ -17,9 +17,9 @@ from memtree.memories.scope import ScopeKind
 Json = dict[str, Any]
 
 
-def memory_json(located: LocatedMemory, *, alone: bool = False) -> Json:
-    """`alone`: what rules find that it names is shown as well; for the rows of a list that would
-    take too long."""
+def memory_json(located: LocatedMemory, now: float, *, alone: bool = False) -> Json:
+    """`now`: unix seconds, when it has its state. `alone`: what rules find that it names is shown
+    as well; for the rows of a list that would take too long."""
     scope, memory = located
     agent = scope.kind is ScopeKind.AGENT
     at = when(memory.happened, memory.data)
@@ -42,6 +42,7 @@ def memory_json(located: LocatedMemory, *, alone: bool = False) -> Json:
             "version": memory.version,
             "source": memory.source_type,
             "tainted": memory.tainted,
+            "state": memory.state(now),
             "isLatest": not memory.superseded_by,
             "supersedes": memory.supersedes,
             "supersededBy": memory.superseded_by,

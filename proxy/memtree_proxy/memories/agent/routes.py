@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.memories.agents.agent_book import AgentBook
+from memtree.memories.agents.agent_curation import AgentCuration
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.memories.agents.extraction.agent_extraction import AgentExtraction
 from memtree.memories.scope import Scope
@@ -22,9 +23,14 @@ from memtree_proxy.request.fields import idempotency_key
 
 class AgentMemoryRoutes:
     def __init__(
-        self, book: AgentBook, extraction: AgentExtraction, requests: AgentRequests
+        self,
+        book: AgentBook,
+        curation: AgentCuration,
+        extraction: AgentExtraction,
+        requests: AgentRequests,
     ) -> None:
-        self._book, self._extraction, self._requests = book, extraction, requests
+        self._book, self._curation = book, curation
+        self._extraction, self._requests = extraction, requests
 
     async def create(self, request: Request) -> Response:
         """Memories as they are, or those that a conversation holds."""
@@ -67,7 +73,9 @@ class AgentMemoryRoutes:
         return answer(
             {
                 "success": True,
-                "memories": [rendering.memory_json(one) for one in page.memories],
+                "memories": [
+                    rendering.memory_json(one, self._book.clock.now()) for one in page.memories
+                ],
                 "groups": [],
                 "next_cursor": page.next_cursor,
                 "total": page.total,
@@ -86,8 +94,8 @@ class AgentMemoryRoutes:
             return await self._delete(request, located)
         if request.method == "PATCH":
             located = await self._changed(request, located)
-        shown = {"success": True, "memory": rendering.memory_json(located, alone=True)}
-        return answer(shown, of=located.memory)
+        shown = rendering.memory_json(located, self._book.clock.now(), alone=True)
+        return answer({"success": True, "memory": shown}, of=located.memory)
 
     async def _changed(self, request: Request, located: LocatedMemory) -> LocatedMemory:
         version = if_version(request.headers)
@@ -101,7 +109,8 @@ class AgentMemoryRoutes:
     async def _delete(self, request: Request, located: LocatedMemory) -> Response:
         how = await self._requests.delete_options(request, queried=AGENT_FIELDS)
         if how.dry_run:
-            return counted(1)
-        if not await self._book.delete([located], purge=how.purge):
+            return counted(await self._curation.deletable([located]))
+        deleted = await self._book.delete([located], purge=how.purge)
+        if not deleted:
             raise unknown(MEMORY)
-        return answer({"success": True, "deleted_from_groups": 0})
+        return answer({"success": True, "deleted_from_groups": 0, "deleted": deleted})

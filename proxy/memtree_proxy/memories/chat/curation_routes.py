@@ -10,7 +10,7 @@ from memtree.memories.curation import MemoryCuration
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree_proxy.access.auth import Gate
-from memtree_proxy.memories.answers import answer, counted
+from memtree_proxy.memories.answers import answer, counted, receipt
 from memtree_proxy.memories.chat import fields, rendering
 from memtree_proxy.memories.chat.requests import ChatRequests, memory_id, naming_memory
 from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES
@@ -31,10 +31,8 @@ class ChatCurationRoutes:
         if dry_run:
             return counted(await self._counted(scope, asked, purge))
         if asked.ids is None:
-            receipt = await self._curation.delete_matching(scope, asked.wanted, purge=purge)
-        else:
-            receipt = await self._curation.delete(scope, asked.ids, purge=purge)
-        return answer({"deleted": len(receipt.deleted), "verified": receipt.verified})
+            return receipt(await self._curation.delete_matching(scope, asked.wanted, purge=purge))
+        return receipt(await self._curation.delete(scope, asked.ids, purge=purge))
 
     async def _counted(self, scope: Scope, asked: Deletion, purge: bool) -> int:
         if asked.ids is None:
@@ -63,8 +61,19 @@ class ChatCurationRoutes:
             memory = await self._curation.merge(
                 scope, memory_id(request), asked.replaces, text=asked.text, if_version=version
             )
-        return _shown(memory)
+        return await self._shown(scope, memory)
 
+    async def settle(self, request: Request) -> Response:
+        """Two memories that conflict: one replaces the other, or both are kept."""
+        scope = await self._requests.scope(request)
+        asked = await self._requests.read(request, fields.settling)
+        with naming_memory():
+            memory = await self._curation.book.settle(
+                scope, memory_id(request), asked.other, replaces=asked.replaces
+            )
+        return await self._shown(scope, memory)
 
-def _shown(memory: Memory) -> Response:
-    return answer(rendering.memory_json(memory), of=memory)
+    async def _shown(self, scope: Scope, memory: Memory) -> Response:
+        book = self._curation.book
+        twins = (await book.twins(scope, [memory])).get(memory.id, ())
+        return answer(rendering.memory_json(memory, book.clock.now(), twins), of=memory)

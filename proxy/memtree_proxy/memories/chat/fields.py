@@ -22,11 +22,14 @@ from memtree_proxy.memories.fields import (
     searched,
 )
 from memtree_proxy.memories.user import fields as of_user
-from memtree_proxy.memories.user.fields import Deletion, Merging
+from memtree_proxy.memories.user.fields import Deletion, Merging, Settling
 from memtree_proxy.request import fields
+from memtree_proxy.request.delete_options import refuse_unknown
 
 SOURCE_TYPES = ("model", "user")
 INCLUDED = ("deleted",)
+FIELDS = ("content", "category", "tags", "standing")
+FILTERS = ("category", "source_type", "tainted", "standing", "conflicts")
 MAX_MESSAGE_ID = 1_000  # characters
 
 
@@ -44,6 +47,7 @@ class SearchQuery(NamedTuple):
 
 def new_memory(body: Body, most: int) -> MemoryDraft:
     """`most`: characters of a content."""
+    refuse_unknown(body.spans, ("messageId", *FIELDS), "field")
     message = required_text(body, "messageId")
     if not 0 < len(message) <= MAX_MESSAGE_ID or "\0" in message:
         raise BadRequest(f"messageId must be 1 to {MAX_MESSAGE_ID} characters", param="messageId")
@@ -52,6 +56,7 @@ def new_memory(body: Body, most: int) -> MemoryDraft:
         category=_category(body),
         tags=canonical_tags(body.value("tags")),
         source_type="user",
+        standing=fields.boolean(body.value("standing"), "standing"),
         source=MemorySource(message=message),
     )
 
@@ -59,23 +64,27 @@ def new_memory(body: Body, most: int) -> MemoryDraft:
 def edit(body: Body, most: int) -> Edit:
     """Raises `BadRequest` where nothing is to be changed."""
     text, category = fields.text(body.value("content"), "content"), _category(body)
-    tags = body.value("tags")
-    if text is None and category is None and tags is None:
+    tags, standing = body.value("tags"), fields.boolean(body.value("standing"), "standing")
+    refuse_unknown(body.spans, FIELDS, "field")
+    if (text, category, tags, standing) == (None, None, None, None):
         raise BadRequest("content is required", param="content")
     return Edit(
         text=UNSET if text is None else memory_text(text, most, "content"),
         category=UNSET if category is None else category,
         tags=UNSET if tags is None else canonical_tags(tags),
+        standing=UNSET if standing is None else standing,
     )
 
 
 def page(query: Mapping[str, str]) -> PageQuery:
+    refuse_unknown(query, (*FILTERS, "include", "limit", "cursor"), "query parameter")
     included = fields.choice(query.get("include"), "include", INCLUDED)
     wanted = replace(_filter(query), deleted=included is not None)
     return PageQuery(wanted, limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"))
 
 
 def search(query: Mapping[str, str]) -> SearchQuery:
+    refuse_unknown(query, (*FILTERS, "query", "limit"), "query parameter")
     return SearchQuery(searched(query), _filter(query), limit(query, MAX_HITS, HITS))
 
 
@@ -92,6 +101,10 @@ def merging(body: Body, most: int) -> Merging:
     )
 
 
+def settling(body: Body) -> Settling:
+    return of_user.settling(body)
+
+
 def _category(body: Body) -> str | None:
     return fields.choice(body.value("category"), "category", CATEGORIES)
 
@@ -101,4 +114,6 @@ def _filter(query: Mapping[str, str]) -> MemoryFilter:
         category=fields.choice(query.get("category"), "category", CATEGORIES),
         source_type=fields.choice(query.get("source_type"), "source_type", SOURCE_TYPES),
         tainted=fields.switch(query, "tainted"),
+        standing=fields.switch(query, "standing"),
+        conflicts=fields.switch(query, "conflicts"),
     )

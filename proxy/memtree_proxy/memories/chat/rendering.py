@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from memtree.memories.curation import MemoryPast
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.rules.expiry import shown
 from memtree.memories.search.hits import MemoryHit
+from memtree_proxy.memories.answers import updates_json
 from memtree_proxy.memories.user import rendering as of_user
 
 Json = dict[str, Any]
 
 
-def memory_json(memory: Memory) -> Json:
+def memory_json(memory: Memory, now: float, twins: Sequence[str] = ()) -> Json:
+    """`now`: unix seconds, when it has its state. `twins`: ids of those that say the same."""
     return {
         "id": memory.id,
         "content": memory.text,
@@ -27,12 +30,16 @@ def memory_json(memory: Memory) -> Json:
         "tags": memory.tags,
         "message_id": (memory.source.message or None) if memory.source else None,
         "tainted": memory.tainted,
+        "standing": bool(memory.standing),
+        "state": memory.state(now),
+        "possible_update_of": updates_json(memory, "content"),
+        "twins": twins,
         "version": memory.version,
     }
 
 
-def hit_json(hit: MemoryHit) -> Json:
-    return {**memory_json(hit.memory), "relevance": round(hit.relevance, 2)}
+def hit_json(hit: MemoryHit, now: float, twins: Sequence[str] = ()) -> Json:
+    return {**memory_json(hit.memory, now, twins), "relevance": round(hit.relevance, 2)}
 
 
 def past_json(past: MemoryPast) -> Json:

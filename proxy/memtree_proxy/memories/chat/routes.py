@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.memories.book import MemoryBook
 from memtree.memories.memory import Memory
+from memtree.memories.scope import Scope
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.memories.answers import answer, counted, saved
 from memtree_proxy.memories.chat import fields, rendering
@@ -30,7 +33,8 @@ class ChatMemoryRoutes:
         most = self._requests.max_text_chars
         draft = await self._requests.read(request, lambda body: fields.new_memory(body, most))
         result = await self._book.save(scope, draft)
-        return saved(rendering.memory_json(result.memory), result, "content")
+        (row,) = await self._rows(scope, [result.memory])
+        return saved(row, result, "content")
 
     async def page(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
@@ -38,7 +42,7 @@ class ChatMemoryRoutes:
         page = await self._book.page(scope, asked.wanted, cursor=asked.cursor, limit=asked.limit)
         return answer(
             {
-                "memories": [rendering.memory_json(memory) for memory in page.memories],
+                "memories": await self._rows(scope, page.memories),
                 "next_cursor": page.next_cursor,
                 "total": page.total,
             }
@@ -48,7 +52,9 @@ class ChatMemoryRoutes:
         scope = await self._requests.scope(request)
         asked = fields.search(request.query_params)
         found = await self._book.search(scope, asked.query, wanted=asked.wanted, limit=asked.limit)
-        hits = [rendering.hit_json(hit) for hit in found.hits]
+        now, memories = self._book.clock.now(), [hit.memory for hit in found.hits]
+        twins = await self._book.twins(scope, memories)
+        hits = [rendering.hit_json(hit, now, twins.get(hit.memory.id, ())) for hit in found.hits]
         return answer({"memories": hits, "degraded": found.degraded})
 
     async def memory(self, request: Request) -> Response:
@@ -59,7 +65,7 @@ class ChatMemoryRoutes:
     async def _show(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), memory_id(request)
         with naming_memory():
-            return _shown(await self._book.get(scope, id_))
+            return await self._shown(scope, await self._book.get(scope, id_))
 
     async def _update(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
@@ -68,13 +74,13 @@ class ChatMemoryRoutes:
         edit = await self._requests.read(request, lambda body: fields.edit(body, most))
         with naming_memory():
             memory = await self._book.edit(scope, memory_id(request), edit, if_version=version)
-        return _shown(memory)
+        return await self._shown(scope, memory)
 
     async def _delete(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         id_, how = memory_id(request), await self._requests.delete_options(request)
-        if how.dry_run and await self._book.count(scope, [id_], purge=how.purge):
-            return counted(1)
+        if how.dry_run and (count := await self._book.count(scope, [id_], purge=how.purge)):
+            return counted(count)
         if how.dry_run or not await self._book.delete(scope, [id_], purge=how.purge):
             raise unknown()
         return Response(status_code=204)
@@ -83,18 +89,22 @@ class ChatMemoryRoutes:
         """A person says that it is so: a tainted memory counts as any other from now on."""
         scope, id_ = await self._requests.scope(request), memory_id(request)
         with naming_memory():
-            return _shown(await self._book.confirm(scope, id_, by_person=True))
+            return await self._shown(scope, await self._book.confirm(scope, id_, by_person=True))
 
     async def undelete(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         memories = await self._book.undelete(scope, await self._requests.read(request, ids))
-        return answer({"memories": [rendering.memory_json(memory) for memory in memories]})
+        return answer({"memories": await self._rows(scope, memories)})
 
     async def events(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         allowed = self._requests.allowed(request, scope)
         return await self._streams.open(scope, last_event(request.headers), allowed)
 
+    async def _rows(self, scope: Scope, memories: Sequence[Memory]) -> list[rendering.Json]:
+        now, twins = self._book.clock.now(), await self._book.twins(scope, memories)
+        return [rendering.memory_json(each, now, twins.get(each.id, ())) for each in memories]
 
-def _shown(memory: Memory) -> Response:
-    return answer(rendering.memory_json(memory), of=memory)
+    async def _shown(self, scope: Scope, memory: Memory) -> Response:
+        (row,) = await self._rows(scope, [memory])
+        return answer(row, of=memory)

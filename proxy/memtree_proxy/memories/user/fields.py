@@ -11,6 +11,7 @@ from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest
 from memtree.memories.agents.lifetime import EXPIRES_AT, expiry
+from memtree.memories.deletion_check import EVERYTHING
 from memtree.memories.draft import Edit, MemoryDraft, checked_name
 from memtree.memories.memory import EXTRACTED, IMPORTED, UNSET, Unset
 from memtree.memories.ports import ANY, MemoryFilter
@@ -31,20 +32,27 @@ from memtree_proxy.memories.fields import (
     searched,
 )
 from memtree_proxy.request import fields
+from memtree_proxy.request.delete_options import refuse_unknown
 
 SOURCE_TYPES = ("user", "model", EXTRACTED, IMPORTED)
 INCLUDED = ("superseded", "expired", "deleted")
 # Of another part of the same collection: saving a conversation, or ready memories of an agent.
 AGENTS_ONLY = ("conversation", "memories")
-# `all: true`: what counts no more is shown by `as_of`, and goes as well.
-EVERYTHING = MemoryFilter(superseded=True, expired=True)
 # Times are shown in whole seconds: what is shown as made at a time was remembered at that time.
 _SECOND = 0.999_999
+SWITCHES = ("tainted", "standing", "conflicts")
 AGENTS_FILTERS = ("kind", "threadId")
 # What a filter may say of whose memories.
-OF_CHATS = ("category", "tags", "source_type", "tainted", "created_from", "created_before")
+OF_CHATS = (
+    "category", "tags", "source_type", "tainted", "standing", "conflicts", "created_from",
+    "created_before",
+)  # fmt: skip
 OF_USERS = (*OF_CHATS, "group_id")
 OF_AGENTS = (*OF_CHATS, *AGENTS_FILTERS)
+LISTED = ("tag", "limit", "cursor", "include", "as_of")  # of a query, beside filters
+SEARCHED = ("query", "threshold")
+NEW_FIELDS = ("text", "category", "tags", "expires_at", "standing")
+EDIT_FIELDS = (*NEW_FIELDS, EXPIRES_AT)
 BULK_FIELDS = ("all", "filter", "ids")  # of a request that deletes many
 
 
@@ -72,6 +80,13 @@ class Deletion(NamedTuple):
     wanted: MemoryFilter
 
 
+class Settling(NamedTuple):
+    """`replaces`: the memory takes the place of `other`; else both are kept."""
+
+    other: str
+    replaces: bool
+
+
 class Merging(NamedTuple):
     replaces: str
     text: str | Unset
@@ -85,12 +100,14 @@ def new_memory(body: Body, most: int, now: float) -> MemoryDraft:
                 f"{name} needs agentId: it is for agents; a user's memory is made from text",
                 param=name,
             )
+    refuse_unknown(body.spans, NEW_FIELDS, "field")
     text = memory_text(required_text(body, "text"), most, "text")
     return MemoryDraft(
         text,
         category=_category(body.value("category"), "category") or user_category(text, _day(now)),
         tags=canonical_tags(body.value("tags")),
         source_type="user",
+        standing=fields.boolean(body.value("standing"), "standing"),
         expires=future_timestamp(body.value("expires_at"), "expires_at", now),
     )
 
@@ -100,16 +117,18 @@ def edit(body: Body, most: int, now: float) -> Edit:
     in milliseconds: as agents' memories have it, for whoever does not know whose memory it is."""
     text = fields.text(body.value("text"), "text")
     category = _category(body.value("category"), "category")
-    tags = body.value("tags")
+    tags, standing = body.value("tags"), fields.boolean(body.value("standing"), "standing")
+    refuse_unknown(body.spans, EDIT_FIELDS, "field")
     stays = body.fragment("expires_at") is None and body.fragment(EXPIRES_AT) is None
     expires = _ends(body, now)
-    if text is None and category is None and tags is None and stays:
-        raise BadRequest("text, category, tags or expires_at is required", param="text")
+    if stays and (text, category, tags, standing) == (None, None, None, None):
+        raise BadRequest("text, category, tags, standing or expires_at is required", param="text")
     return Edit(
         text=UNSET if text is None else memory_text(text, most, "text"),
         category=UNSET if category is None else category,
         tags=UNSET if tags is None else canonical_tags(tags),
         expires=UNSET if stays else expires,
+        standing=UNSET if standing is None else standing,
     )
 
 
@@ -124,11 +143,13 @@ def _ends(body: Body, now: float) -> float | None:
 
 def page(query: QueryParams) -> ListQuery:
     wanted, at = _which(query)
+    refuse_unknown(query, (*OF_USERS, *LISTED), "query parameter")
     return ListQuery(wanted, limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"), at)
 
 
 def search(query: QueryParams) -> UserSearchQuery:
     wanted, at = _which(query)
+    refuse_unknown(query, (*OF_USERS, *LISTED, *SEARCHED), "query parameter")
     return UserSearchQuery(searched(query), wanted, limit(query, MAX_HITS, HITS), _least(query), at)
 
 
@@ -151,8 +172,8 @@ def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
 
 def deletion(body: Body, purge: bool, known: tuple[str, ...] = OF_USERS) -> Deletion:
     """Raises `BadRequest` unless it says in exactly one way which memories are meant; a filter that
-    lets all through is none. `purge`: all of them means the deleted ones as well. `known`: what a
-    filter may say."""
+    lets all through is none. What expired or is superseded goes as well. `purge`: all of them means
+    the deleted ones as well. `known`: what a filter may say."""
     every = fields.boolean(body.value("all"), "all")
     given = body.value("filter")
     if given is not None and not isinstance(given, dict):
@@ -164,12 +185,20 @@ def deletion(body: Body, purge: bool, known: tuple[str, ...] = OF_USERS) -> Dele
     if given is not None:
         if set(given) - set(known):
             raise BadRequest(f"filter knows only {', '.join(known)}", param="filter")
-        wanted = _filter(given, (), "filter.")
-        if wanted == ANY:
+        wanted = _filter(given, ("superseded", "expired"), "filter.")
+        if wanted == EVERYTHING:
             raise BadRequest(
                 "filter must say something; all: true deletes everything", param="filter"
             )
     return Deletion(ids(body) if named else None, wanted)
+
+
+def settling(body: Body) -> Settling:
+    refuse_unknown(body.spans, ("with", "action"), "field")
+    action = fields.choice(body.value("action"), "action", ("replace", "keep_both"))
+    if action is None:
+        raise BadRequest("action must be replace or keep_both", param="action")
+    return Settling(required_text(body, "with"), action == "replace")
 
 
 def merging(body: Body, most: int) -> Merging:
@@ -214,7 +243,8 @@ def _category(value: object, name: str) -> str | None:
 def _queried(query: QueryParams) -> Mapping[str, object]:
     """The filters of a query as a body would give them."""
     given: dict[str, object] = {name: query.get(name) for name in OF_USERS}
-    return {**given, "tags": queried_tags(query), "tainted": fields.switch(query, "tainted")}
+    switches = {name: fields.switch(query, name) for name in SWITCHES}
+    return {**given, "tags": queried_tags(query), **switches}
 
 
 def _included(query: QueryParams) -> tuple[str, ...]:
@@ -243,6 +273,8 @@ def _filter(
         tags=canonical_tags(given.get("tags"), f"{place}tags"),
         group=None if group is None else checked_id(group, f"{place}group_id"),
         tainted=fields.boolean(given.get("tainted"), f"{place}tainted"),
+        standing=fields.boolean(given.get("standing"), f"{place}standing"),
+        conflicts=fields.boolean(given.get("conflicts"), f"{place}conflicts"),
         created_from=timestamp(given.get("created_from"), f"{place}created_from"),
         created_before=timestamp(given.get("created_before"), f"{place}created_before"),
         superseded="superseded" in included,

@@ -9,14 +9,16 @@ from memtree.memories.curation import MemoryPast
 from memtree.memories.memory import Memory, MemorySource, Tombstone
 from memtree.memories.rules.expiry import shown
 from memtree.memories.user_memories import MemoryGroup, UserSettings
+from memtree_proxy.memories.answers import updates_json
 
 Json = dict[str, Any]
 
 
 def memory_json(
-    memory: Memory, group: MemoryGroup | None = None, group_ids: Sequence[str] = ()
+    memory: Memory, now: float, group: MemoryGroup | None = None, group_ids: Sequence[str] = ()
 ) -> Json:
-    """`group`: the one of its groups that the row shows; `group_ids`: of all."""
+    """`now`: unix seconds, when it has its state. `group`: the one of its groups that the row
+    shows; `group_ids`: of all."""
     source = memory.source
     return {
         "id": memory.id,
@@ -36,6 +38,9 @@ def memory_json(
         "conversation_id": (source.address or None) if source else None,
         "source": _source(source) if source and source.digest else None,
         "tainted": memory.tainted,
+        "standing": bool(memory.standing),
+        "state": memory.state(now),
+        "possible_update_of": updates_json(memory, "text"),
         "version": memory.version,
         "supersedes": memory.supersedes,
         "superseded_by": memory.superseded_by or memory.duplicate_of,

@@ -111,12 +111,14 @@ class UserMemoryRoutes:
     async def _delete(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
         how = await self._requests.delete_options(request)
-        if how.dry_run and await self._book.count(scope, [id_], purge=how.purge):
-            return counted(1)
+        if how.dry_run and (count := await self._book.count(scope, [id_], purge=how.purge)):
+            return counted(count)
         groups = (await self._users.groups_of(scope, [id_])).get(id_, [])
-        if how.dry_run or not await self._book.delete(scope, [id_], purge=how.purge):
+        gone = [] if how.dry_run else await self._book.delete(scope, [id_], purge=how.purge)
+        if not gone:
             raise unknown(MEMORY)
-        return answer({"success": True, "deleted_from_groups": len(groups)})
+        shown = {"success": True, "deleted_from_groups": len(groups), "deleted": len(gone)}
+        return answer(shown)
 
     async def _groups(self, scope: Scope, named: str | None) -> list[MemoryGroup]:
         """All of them. Raises `NotFound` where the one that is named is not among them."""

@@ -20,15 +20,18 @@ async def rows(
 ) -> list[Json]:
     """`groups`: all of the scope, None: to be read. `shown`: the id of the group that each row
     shows; None: the oldest one that it is in."""
+    twins = await users.twins(scope, [memory.id for memory in memories])
     of = await users.groups_of(scope, [memory.id for memory in memories]) if memories else {}
     if groups is None:
         groups = await users.groups(scope) if of else ()
+    now = users.clock.now()
     known = {group.id: group for group in groups}
     made = []
     for memory in memories:
         ids = [id_ for id_ in of.get(memory.id, ()) if id_ in known]
         named = shown if shown in ids else next(iter(ids), None)
-        made.append(memory_json(memory, known[named] if named else None, ids))
+        shown_row = memory_json(memory, now, known[named] if named else None, ids)
+        made.append({**shown_row, "twins": twins.get(memory.id, [])})
     return made
 
 

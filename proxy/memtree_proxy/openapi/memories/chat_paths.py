@@ -37,6 +37,8 @@ def parameters() -> dict[str, Json]:
             {"type": "string", "enum": list(SOURCE_TYPES)},
         ),
         parts.query("tainted", "Memories that are tainted, or that are not.", BOOLEAN),
+        parts.query("standing", "Memories that stand in every prompt, or do not.", BOOLEAN),
+        parts.query("conflicts", "Memories that may replace another one, or may not.", BOOLEAN),
     ]
     return {one["name"]: one for one in given}
 
@@ -60,7 +62,7 @@ def _all(settings: Settings) -> dict[str, Json]:
     known, reading = failures.of(settings, 400, *KNOWN), failures.of(settings, *READING)
     refused = failures.of(settings, 409, 422)
     saved = answer("It was there already, in these or other words.", "SavedChatMemory", etag=True)
-    filters = named("category", "source_type", "tainted")
+    filters = named("category", "source_type", "tainted", "standing", "conflicts")
     return {
         f"{_ROOT}/memory": {
             "post": memory_operation(
@@ -239,6 +241,17 @@ def _past(settings: Settings) -> dict[str, Json]:
                 {"200": answer("The memory that counts.", "ChatMemory", etag=True), **reading},
                 [*given, *named(fields.IF_MATCH_HEADER, content_encoding.HEADER)],
                 "ChatMemoryMerge",
+            )
+        },
+        f"{_MEMORIES}/{{memoryId}}/settle": {
+            "post": memory_operation(
+                TAG,
+                "settleChatMemories",
+                "Settle a conflict",
+                "Of two memories of which one may replace the other: it does, or both are kept.",
+                {"200": answer("The memory that counts.", "ChatMemory", etag=True), **reading},
+                [*given, *named(content_encoding.HEADER)],
+                "MemorySettlement",
             )
         },
     }

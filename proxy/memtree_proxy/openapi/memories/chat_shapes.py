@@ -20,9 +20,12 @@ from memtree_proxy.openapi.memories.parts import (
     NO_NUL,
     RELEVANCE,
     SAYS_SOMETHING,
+    STANDING,
+    STATE,
     TIME,
     VERSION,
     saved_row,
+    told_row,
 )
 from memtree_proxy.openapi.shapes import (
     BOOLEAN,
@@ -57,6 +60,8 @@ _ROW = {
     ),
     "tags": array(STRING),
     "message_id": described(either(STRING, NULL), "The `messageId` that it was made from."),
+    "state": STATE,
+    **told_row("content"),
     "tainted": described(
         BOOLEAN,
         "A model saved it in a turn in which a tool or a web page spoke, or saved an instruction: "
@@ -114,6 +119,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
             either(array({"type": "string", "maxLength": MAX_GIVEN}, maxItems=MAX_TAGS), NULL),
             "Kept in lower case, with hyphens for white space.",
         ),
+        "standing": either(STANDING, NULL),
     }
     message = {**NO_NUL, "type": "string", "minLength": 1, "maxLength": MAX_MESSAGE_ID}
     changed = {**given, "content": either(given["content"], NULL)}
@@ -146,6 +152,8 @@ def bodies(settings: Settings) -> dict[str, Json]:
                 "tags": given["tags"],
                 "source_type": either(SOURCE_TYPE, NULL),
                 "tainted": either(BOOLEAN, NULL),
+                "standing": either(BOOLEAN, NULL),
+                "conflicts": either(BOOLEAN, NULL),
                 "created_from": either(GIVEN_TIME, NULL),
                 "created_before": either(GIVEN_TIME, NULL),
             },

@@ -155,4 +155,15 @@ def _past(settings: Settings) -> dict[str, Json]:
                 "MemoryMerge",
             )
         },
+        f"{_ROOT}/{{memory_id}}/settle": {
+            "post": memory_operation(
+                TAG,
+                "settleMemories",
+                "Settle a conflict",
+                "Of two memories of which one may replace the other: it does, or both are kept.",
+                {"200": answer("The memory that counts.", *_ONE, etag=True), **reading},
+                [*given, *named(content_encoding.HEADER)],
+                "MemorySettlement",
+            )
+        },
     }

@@ -40,8 +40,21 @@ BULK_RECEIPT = either(
             "deleted": COUNT,
             "verified": described(
                 BOOLEAN,
-                "None of their ids is answered any more, and a search for their own texts (of "
-                "up to 50) found none of them.",
+                "No list, search, history, past list or export answers one of them, or a twin of "
+                "it in its scope (looked for are up to 50).",
+            ),
+            "apart": object_of(
+                {
+                    "undelete_until": described(
+                        either(TIME, NULL), "Until then `undelete` brings them back."
+                    ),
+                    "tombstones": described(COUNT, "Ids and dates of those that were forgotten."),
+                    "snapshots": described(
+                        array(MEMORY_ID), "Snapshots of conversations that quote one of them."
+                    ),
+                    "other_scopes": {"const": "kept"},
+                },
+                description="What stands apart. Equal texts of other scopes are not looked for.",
             ),
         },
         description="They are deleted.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from memtree.memories.memory import MemoryState
 from memtree_proxy.memories.fields import IF_MATCH_HEADER, LAST_EVENT_HEADER, MAX_QUERY
 from memtree_proxy.openapi import headers
 from memtree_proxy.openapi.operations import operation
@@ -26,12 +27,46 @@ RELEVANCE = described(
     "How near it is to what was asked. 0.85 is what most paraphrases reach, 0.5 what hardly any "
     "unrelated memory does.",
 )
+STATE = described(
+    {"type": "string", "enum": [state.value for state in MemoryState]},
+    "Whether it counts. Lists and searches show expired and superseded ones where `include` asks "
+    "for them; by its id each is shown, changed and deleted.",
+)
 VERSION = described({"type": "integer", "minimum": 1}, "One more with each change; the `etag`.")
 # Anything but white space, as Python's `str.strip` takes it.
 SAYS_SOMETHING = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 SEARCHED: Json = {"type": "string", "pattern": SAYS_SOMETHING, "maxLength": MAX_QUERY}
 _OFF: Json = {"type": "boolean", "default": False}
 NO_NUL: Json = {"not": {"pattern": r"\x00"}}
+
+
+STANDING = described(
+    {"type": "boolean"},
+    "It stands in every prompt that memories of its scope stand in: a wish for every answer, or "
+    "what the user is. Rules decide, unless it is given.",
+)
+
+
+def told_row(text: str) -> dict[str, Json]:
+    """What a row says of others. `text`: the field of a row that holds its text."""
+    update = object_of(
+        {
+            "id": MEMORY_ID,
+            text: STRING,
+            "differs": described(
+                array(STRING),
+                "One changed value or negation, as in `8090 -> 8091`; `wording` where none can be "
+                "named.",
+            ),
+        }
+    )
+    return {
+        "standing": STANDING,
+        "possible_update_of": described(
+            array(update), "Memories that this one may replace, until that is settled."
+        ),
+        "twins": described(array(MEMORY_ID), "Others that say the same, and count as this one."),
+    }
 
 
 def saved_row(row: Mapping[str, Json], text: str) -> Json:
@@ -42,7 +77,9 @@ def saved_row(row: Mapping[str, Json], text: str) -> Json:
             "id": MEMORY_ID,
             text: STRING,
             "relevance": RELEVANCE,
-            "differs": described(array(STRING), "What differs, as in `8090 -> 8091`."),
+            "differs": described(
+                array(STRING), "What differs, as in `8090 -> 8091`; or `wording`."
+            ),
         }
     )
     more = {

@@ -72,6 +72,8 @@ def _filters() -> list[Json]:
         query("tag", "With this tag; may stand several times.", _TAGS),
         query("source_type", "That came this way alone.", SOURCE_TYPE),
         query("tainted", "That wait for a person's word, or do not.", {"type": "boolean"}),
+        query("standing", "That stand in every prompt, or do not.", {"type": "boolean"}),
+        query("conflicts", "That may replace another one, or may not.", {"type": "boolean"}),
         query("created_from", "Made at this time or later.", GIVEN_TIME),
         query("created_before", "Made before this time.", GIVEN_TIME),
         query(

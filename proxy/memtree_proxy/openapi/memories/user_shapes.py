@@ -31,9 +31,12 @@ from memtree_proxy.openapi.memories.parts import (
     NO_NUL,
     RELEVANCE,
     SAYS_SOMETHING,
+    STANDING,
+    STATE,
     TIME,
     VERSION,
     saved_row,
+    told_row,
 )
 from memtree_proxy.openapi.shapes import (
     BOOLEAN,
@@ -80,6 +83,8 @@ ROW = {
     "id": MEMORY_ID,
     "number": described(COUNT, "The same as `memory_id` of the remember tool."),
     **_VERSIONED,
+    "state": STATE,
+    **told_row("text"),
     "created_at": TIME,
     "updated_at": TIME,
     "deleted_at": described(_MAYBE_TIME, "Null but for `include=deleted`."),
@@ -146,7 +151,11 @@ SCHEMAS: dict[str, Json] = {
     "MemoryHistory": history_of(_PAST_VERSION),
     "Tombstones": tombstones_of("text"),
     "MemoryDeleted": object_of(
-        {"success": _DONE, "deleted_from_groups": described(COUNT, "Groups that it was in.")}
+        {
+            "success": _DONE,
+            "deleted_from_groups": described(COUNT, "Groups that it was in."),
+            "deleted": described(COUNT, "It and its twins: others that say the same."),
+        }
     ),
     "BulkReceipt": BULK_RECEIPT,
     "DryRun": DRY_RUN,
@@ -193,6 +202,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
             either(GIVEN_TIME, NULL),
             "Not found after it; must lie in the future. A date is its start.",
         ),
+        "standing": either(STANDING, NULL),
     }
     changed = {**given, "text": either(given["text"], NULL)}
     title = {**said, "maxLength": MAX_TITLE_CHARS}
@@ -208,7 +218,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
         "MemoryEdit": {
             **object_of(changed, (), description="What is to be changed: at least one field."),
             "anyOf": [
-                *(given_field(name) for name in ("text", "category", "tags")),
+                *(given_field(name) for name in ("text", "category", "tags", "standing")),
                 {"required": ["expires_at"]},
             ],
         },
@@ -218,6 +228,15 @@ def bodies(settings: Settings) -> dict[str, Json]:
                 "text": either(given["text"], NULL),
             },
             ("replaces",),
+        ),
+        "MemorySettlement": object_of(
+            {
+                "with": described(STRING, "The id of the other memory."),
+                "action": described(
+                    {"type": "string", "enum": ["replace", "keep_both"]},
+                    "Whether this memory counts in the place of the other.",
+                ),
+            }
         ),
         "BulkDeletion": _bulk_deletion(tags),
         "NewMemoryGroup": object_of(group, ("title",), description="A group to be made."),
@@ -264,6 +283,8 @@ def _bulk_deletion(tags: Json) -> Json:
         "source_type": either(SOURCE_TYPE, NULL),
         "group_id": either(headers.CHAT_ID, NULL),
         "tainted": either(BOOLEAN, NULL),
+        "standing": either(BOOLEAN, NULL),
+        "conflicts": either(BOOLEAN, NULL),
         "created_from": either(GIVEN_TIME, NULL),
         "created_before": either(GIVEN_TIME, NULL),
         "kind": described(either(FILTER_CATEGORY, NULL), "Of agents; and no `group_id`."),
@@ -280,6 +301,7 @@ def _bulk_deletion(tags: Json) -> Json:
 
 EXAMPLES = {
     "MemoryMerge": {"replaces": "mem_0b1c2d3e4f5a6b7c8d9e"},
+    "MemorySettlement": {"with": "mem_0b1c2d3e4f5a6b7c8d9e", "action": "replace"},
     "BulkDeletion": {"filter": {"source_type": "extraction", "tainted": True}, "dry_run": True},
     "NewMemoryGroup": {
         "title": "Project Context",

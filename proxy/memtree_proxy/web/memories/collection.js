@@ -63,6 +63,13 @@ export function collection({ root, key, query = {}, headers = {}, shape, row, wa
       const body = dropEmpty({ replaces: olderId, text });
       return shown(await send("POST", one(id, "/merge"), { body }));
     },
+    async keepBoth(id, olderId) {
+      const body = { with: olderId, action: "keep_both" };
+      return shown(await send("POST", one(id, "/settle"), { body }));
+    },
+    pin(memory, standing) {
+      return this.patch(memory, { standing });
+    },
     async removeMany(asked) {
       return (await send("POST", `${root}/delete`, { body: which(asked) })).json;
     },

@@ -3,11 +3,8 @@
 /** Characters of a memory that is saved without a look at it first. */
 export const SHORT = 300;
 
-/**
- * What newer memories may replace, by source and id, for as long as the tab lives: the card of the
- * newer one offers it.
- */
-const offers = new Map();
+/** Older memories that were settled in this tab, by source and id: no card offers them any more. */
+const settled = new Set();
 const watchers = new Set();
 
 /**
@@ -21,7 +18,6 @@ const watchers = new Set();
  */
 export async function remember(source, text, meta = {}) {
   const result = await source.create(text.trim(), meta);
-  offerReplacement(source, result.memory.id, result.updates);
   return { ...result, said: feedback(result) };
 }
 
@@ -34,27 +30,14 @@ function feedback({ status, updates }) {
     : "Remembered. It may replace an older memory.";
 }
 
-/** Let the card of a memory offer to replace these. */
-export function offerReplacement(source, id, updates) {
-  const name = nameOf(source, id);
-  if (updates.length) offers.set(name, updates);
-  else offers.delete(name);
-  watchers.forEach((tell) => tell());
-}
-
 /** @returns {import("./sources.js").Update[]} What the memory may replace. */
-export function replacements(source, id) {
-  return offers.get(nameOf(source, id)) || [];
+export function replacements(source, memory) {
+  return memory.updates.filter((one) => !settled.has(nameOf(source, one.id)));
 }
 
 /** An older memory is replaced or gone: nobody offers to replace it any more. */
 export function withdrawReplacement(source, olderId) {
-  for (const [name, updates] of offers) {
-    if (!name.startsWith(`${source.key}\n`)) continue;
-    const left = updates.filter((one) => one.id !== olderId);
-    if (left.length) offers.set(name, left);
-    else offers.delete(name);
-  }
+  settled.add(nameOf(source, olderId));
   watchers.forEach((tell) => tell());
 }
 

@@ -13,6 +13,8 @@
  * @property {string|null} confirmed When a person, or a text that says the same, confirmed it.
  * @property {string|null} deleted
  * @property {boolean} tainted
+ * @property {boolean|null} standing Whether it stands in every prompt; null of an agent's.
+ * @property {import("./sources.js").Update[]} updates Memories that it may replace.
  * @property {number|null} version Null in results of a search over agents: read it before a change.
  * @property {string[]} groups Ids of its groups.
  * @property {string|null} supersededBy
@@ -57,6 +59,12 @@ function shared(row) {
     confirmed: row.last_confirmed_at || null,
     deleted: row.deleted_at || null,
     tainted: Boolean(row.tainted),
+    standing: Boolean(row.standing),
+    updates: (row.possible_update_of || []).map((one) => ({
+      id: one.id,
+      text: one.content ?? one.text,
+      differs: one.differs,
+    })),
     version: row.version,
     groups: row.group_ids || [],
     supersededBy: row.superseded_by || null,
@@ -79,6 +87,8 @@ export function ofAgent(row) {
     confirmed: null,
     deleted: null,
     tainted: Boolean(meta.tainted),
+    standing: null,
+    updates: [],
     version: meta.version,
     groups: [],
     supersededBy: meta.supersededBy || null,
@@ -103,6 +113,8 @@ export function ofAgentSearch(row) {
     confirmed: null,
     deleted: null,
     tainted: Boolean(row.context.tainted),
+    standing: null,
+    updates: [],
     version: null,
     groups: [],
     supersededBy: null,

@@ -7,13 +7,14 @@
  * @property {string} [category] Of an agent: the kind.
  * @property {string} [source]
  * @property {boolean} [tainted]
+ * @property {boolean} [conflicts] Those that may replace another one.
  * @property {string} [tag]
  * @property {string} [group]
  * @property {string} [thread]
  * @property {boolean} [deleted] Those as well that can be brought back.
  *
- * @typedef {{id: string, text: string, differs: string[], relevance: number}} Update
- *   A memory that a new one may replace.
+ * @typedef {{id: string, text: string, differs: string[]}} Update
+ *   A memory that another one may replace.
  * @typedef {{ids: string[]}|{filter: Filter}|{all: true}} Which
  * @typedef {{type: "created"|"updated"|"deleted", id: string, count: number, version: number}}
  *   Change `count`: memories of the source.
@@ -40,6 +41,8 @@
  * @property {(id: string) => Promise<Memory>} confirm
  * @property {(id: string) => Promise<{versions: object[], replaced: object[]}>} history
  * @property {(id: string, olderId: string, text?: string) => Promise<Memory>} replace
+ * @property {(id: string, olderId: string) => Promise<Memory>} keepBoth
+ * @property {(memory: Memory, standing: boolean) => Promise<Memory>} pin
  * @property {(which: Which) => Promise<{deleted: number, verified: boolean}>} removeMany
  * @property {(which?: Which) => Promise<number>} count What `removeMany` would delete; all of them
  *   where nothing is named.
@@ -63,7 +66,7 @@ export function chatSource(chatId) {
     kind: "chat",
     key,
     can: {
-      filters: ["category", "source", "tainted"],
+      filters: ["category", "source", "tainted", "conflicts"],
       deleted: true,
       live: true,
       create: true,
@@ -90,7 +93,7 @@ export function userSource({ userId } = {}) {
     kind: "user",
     key,
     can: {
-      filters: ["category", "source", "tainted", "tag", "group"],
+      filters: ["category", "source", "tainted", "conflicts", "tag", "group"],
       deleted: true,
       live: true,
       create: true,
@@ -111,23 +114,18 @@ export function userSource({ userId } = {}) {
   };
 }
 
-function wanted({ category, source, tainted, tag, group, deleted }) {
+function wanted({ category, source, tainted, conflicts, tag, group, deleted }) {
   const include = deleted ? "deleted" : "";
-  const named = { category, source_type: source, tainted, tag, group_id: group, include };
-  return dropEmpty(named);
+  const named = { category, source_type: source, tainted, conflicts, tag, group_id: group };
+  return dropEmpty({ ...named, include });
 }
 
-function meant({ category, source, tainted, tag, group }) {
+function meant({ category, source, tainted, conflicts, tag, group }) {
   const tags = tag ? [tag] : null;
-  return dropEmpty({ category, source_type: source, tainted, tags, group_id: group });
+  return dropEmpty({ category, source_type: source, tainted, conflicts, tags, group_id: group });
 }
 
 function created({ status, json }, shape) {
-  const updates = (json.possible_update_of || []).map((one) => ({
-    id: one.id,
-    text: one.content ?? one.text,
-    differs: one.differs,
-    relevance: one.relevance,
-  }));
-  return { status: status === 201 ? "created" : "known", memory: shape(json), updates };
+  const memory = shape(json);
+  return { status: status === 201 ? "created" : "known", memory, updates: memory.updates };
 }

@@ -24,11 +24,18 @@ DOG = Memory("mem_a", 1, "Otto is a beagle", 0.0, 0.0, category="fact")
 )
 def test_a_threshold_of_ones_own_takes_the_place_of_the_rule(threshold, relevance, fits):
     options = InjectionOptions(threshold=threshold)
-    assert options.fits("Does my dog bark?", DOG, relevance, memories=9) is fits
+    assert options.fits(relevance, False, 9) is fits
+    assert options.fits(relevance, False, 9, by_words=True) is (threshold is not None and fits)
 
 
 def test_by_the_rule_a_shared_word_needs_less():
-    assert InjectionOptions().fits("Is Otto a good boy?", DOG, 0.4, memories=9)
+    assert InjectionOptions().fits(0.1, True, 9)
+    assert not InjectionOptions().fits(0.1, False, 9)
+
+
+def test_where_words_alone_rank_a_telling_word_is_needed():
+    assert InjectionOptions().fits(0.0, True, 9, by_words=True)
+    assert not InjectionOptions().fits(0.9, False, 9, by_words=True)
 
 
 def test_a_search_is_asked_for_no_more_than_may_fit():

@@ -2,39 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.rules.injectable import ALONE, LEAST, SHARING, injectable, shares_word
-
-
-@pytest.mark.parametrize(
-    ("message", "memory"),
-    [
-        ("My dog barks at night.", "User's dog Otto is a beagle."),
-        ("Which ports are open?", "The staging port is 8090."),
-        ("Mein Hund bellt.", "Der Hund des Benutzers heißt Otto."),
-        ("我的猫在哪里?", "我的猫叫小白。"),
-        ("Ida", "User's daughter is called Ida."),
-    ],
-)
-def test_a_word_that_says_something_is_shared(message, memory):
-    assert shares_word(message, memory)
-    assert shares_word(memory, message)
-
-
-@pytest.mark.parametrize(
-    ("message", "memory"),
-    [
-        ("What does the user like best?", "The user likes tea."),
-        ("Please explain how this works.", "User wants explanations to be short."),
-        ("Wie ist das Wetter?", "Der Benutzer ist Lehrer."),
-        ("", "The user likes tea."),
-    ],
-)
-def test_general_words_are_not(message, memory):
-    assert not shares_word(message, memory)
+from memtree.memories.rules.injectable import ALONE, LEAST, SHARING, injectable
 
 
 def test_less_is_asked_of_a_hit_that_shares_a_word():
@@ -44,8 +15,8 @@ def test_less_is_asked_of_a_hit_that_shares_a_word():
 
 
 def test_more_is_asked_in_a_larger_scope():
-    assert injectable(0.55, shares_word=False, memories=3)
-    assert not injectable(0.55, shares_word=False, memories=10_000)
+    assert injectable(0.52, shares_word=False, memories=3)
+    assert not injectable(0.52, shares_word=False, memories=10_000)
     assert injectable(SHARING, shares_word=True, memories=10_000)
 
 

@@ -6,7 +6,7 @@ import pytest
 from memtree.memories.ports import ScopeState, SearchRow, SearchRows
 from memtree.memories.search.index.scope_index import NOTHING, ScopeIndex
 from memtree.memories.search.query import Query
-from memtree.memories.search.ranking import AT_FIRST, ranked
+from memtree.memories.search.ranking import LOOKED_AT, ranked
 from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.search.vector_bytes import pack_vector
 from memtree.ranking.relevance_scale import RelevanceScale
@@ -74,9 +74,9 @@ def test_least_counts_before_most():
 
 
 def test_least_counts_before_most_among_many_rows():
-    """More rows than are looked at first score better and are not relevant enough."""
+    """More rows than are looked at score better and are not relevant enough."""
     near = [row(number, "other words", EAST) for number in (1, 2)]
-    far = [row(number, "tea", [0.5, 0.87]) for number in range(3, AT_FIRST + 50)]
+    far = [row(number, "tea", [0.5, 0.87]) for number in range(3, LOOKED_AT + 50)]
     index = index_of(*near, *far)
     query = Query.of("tea", EAST)
     assert set(numbers(index, query, most=5)).isdisjoint({1, 2})

@@ -184,7 +184,7 @@ async def test_scopes_see_nothing_of_each_other(store, search):
             assert await found(search, "port", scope) == [f"port canary{at}"]
             rows = await search.embed(["port"], None)
             near = await search.neighbours(scope, "port", rows[0])
-            assert [hit.memory.text for hit in near] == [f"port canary{at}"]
+            assert [hit.memory.text for hit in near.hits] == [f"port canary{at}"]
 
 
 async def test_neighbours_by_vector_and_by_words(store, search):
@@ -192,10 +192,12 @@ async def test_neighbours_by_vector_and_by_words(store, search):
     await save(store, SCOPE, "Likes green tea", TOPICS)
     rows = await search.embed(["Our port"], None)
     near = await search.neighbours(SCOPE, "Our port", rows[0])
-    assert [hit.memory.text for hit in near] == ["The port is 8090"]
-    assert near[0].relevance > 0.95
+    assert [hit.memory.text for hit in near.hits] == ["The port is 8090"]
+    assert near.hits[0].relevance > 0.95
+    assert not near.by_words
     words = await search.neighbours(SCOPE, "port", None)
-    assert [hit.memory.text for hit in words] == ["The port is 8090"]
+    assert words.by_words
+    assert [hit.memory.text for hit in words.hits] == ["The port is 8090"]
 
 
 async def test_a_tenant_that_is_forgotten_is_read_anew(store, search):

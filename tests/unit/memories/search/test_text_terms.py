@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.search.text_terms import packed_terms, spoken_by, unpack_terms
+from memtree.memories.search.text_terms import memory_terms, packed_terms, spoken_by, unpack_terms
 from memtree.text.terms import terms
 
 
@@ -12,7 +12,7 @@ def test_packed_terms_come_back(text):
     hashes, counts = unpack_terms(packed_terms(text))
     found = dict(zip(hashes.tolist(), counts.tolist(), strict=True))
     counted = {term: count for term, count in found.items() if count}
-    assert counted == {term: min(count, 255) for term, count in terms(text).items()}
+    assert counted == {term: min(count, 255) for term, count in memory_terms(text).items()}
     assert list(found) == sorted(found)
 
 
@@ -31,3 +31,11 @@ def test_what_is_no_packed_terms_holds_none():
 def test_a_term_counts_255_times_at_most():
     _, counts = unpack_terms(packed_terms("port " * 300))
     assert counts.tolist() == [255]
+
+
+def test_inflections_meet_where_they_are_not_ascii() -> None:
+    """The terms of context memory know English inflections alone."""
+    for text, other in (("бабушка", "бабушке"), ("강아지가", "강아지는"), ("الكتاب", "كتاب")):
+        assert memory_terms(text).keys() & memory_terms(other).keys()
+        assert not terms(text).keys() & terms(other).keys()
+    assert memory_terms("The port is 8090") == terms("The port is 8090")

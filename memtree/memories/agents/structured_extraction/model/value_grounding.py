@@ -45,6 +45,8 @@ _REFUSED = {SkipReason.QUESTION, SkipReason.HYPOTHETICAL, SkipReason.FICTION, Sk
 _OTHERS = re.compile(
     rf"\b(?:he|she|they|his|her|their)\b|\b(?:my|our) (?:[\w-]+ )?(?:{KIN}|{AROUND}|{PET})\b"
 )
+# What a sentence names only to say that it is not so: "window, not aisle".
+_CONTRAST = re.compile(r",\s(?:and\s|und\s)?(?:not|nicht|pas|no|non|niet|não)\s[^,;.!?]{1,60}")
 _OFF = re.compile(r"\b(?:off|disable\w*|stop\w*|without|unsubscribe\w*)\b")
 _NEGATIVE = frozenset("dislike hate allergy allergic avoid aversion intolerance".split())
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
@@ -117,7 +119,7 @@ def _is_said(
     span: Span,
     kind: KindFields,
 ) -> bool:
-    said = lowered(message.text[span.start : span.end])
+    said = _CONTRAST.sub("", lowered(message.text[span.start : span.end]))
     if field.type is FieldType.BOOLEAN:
         return _is_true_or_not(field, value, said) and _is_own(said, kind)
     if field.type in (FieldType.INTEGER, FieldType.NUMBER):

@@ -13,7 +13,7 @@ from memtree.memories.schemas.memory_schema import KIND_PATTERN
 from memtree_proxy.memories.agent.fields import MAX_MESSAGE_ID, ROLES
 from memtree_proxy.openapi import headers
 from memtree_proxy.openapi.memories.curation_shapes import SWITCHES
-from memtree_proxy.openapi.memories.parts import MEMORY_ID, TIME, VERSION
+from memtree_proxy.openapi.memories.parts import MEMORY_ID, STATE, TIME, VERSION
 from memtree_proxy.openapi.shapes import (
     BOOLEAN,
     COUNT,
@@ -55,6 +55,7 @@ _METADATA = {
     "updatedAt": _MS,
     "version": VERSION,
     "source": described(STRING, f"`{DIRECT}`: stored as it is; `extraction`: from a conversation."),
+    "state": STATE,
     "tainted": described(
         BOOLEAN, "It came in an import and reads like an instruction: a person has to confirm it."
     ),

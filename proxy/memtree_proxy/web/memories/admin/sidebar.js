@@ -14,6 +14,7 @@ import { problem } from "../list/use_actions.js";
  */
 export function Sidebar({ source, place, setPlace, total, groups }) {
   const { filter, stones } = place;
+  const conflicts = useConflicts(source, total);
   const view = (title, filter, { stones = false, number = null } = {}) => html`
     <li>
       <button
@@ -32,6 +33,8 @@ export function Sidebar({ source, place, setPlace, total, groups }) {
       <ul>
         ${view("All memories", {}, { number: total })}
         ${source.can.filters.includes("tainted") && view("Not confirmed", { tainted: true })}
+        ${source.can.filters.includes("conflicts") &&
+        view("Conflicts", { conflicts: true }, { number: conflicts })}
         ${source.can.deleted && view("Deleted", { deleted: true })}
         ${source.can.live && view("Forgotten and replaced", {}, { stones: true })}
       </ul>
@@ -49,9 +52,25 @@ export function Sidebar({ source, place, setPlace, total, groups }) {
   `;
 }
 
+/** How many memories may replace another one, counted anew where the number of all has changed. */
+function useConflicts(source, total) {
+  const [number, setNumber] = useState(null);
+  useLayoutEffect(() => {
+    let here = true;
+    if (source.can.filters.includes("conflicts")) {
+      const counting = source.count({ filter: { conflicts: true } });
+      counting.then((count) => here && setNumber(count)).catch(() => null);
+    }
+    return () => (here = false);
+  }, [source, total]);
+  return number;
+}
+
 function isShown(place, filter, stones) {
   const text = ({ filter, stones }) =>
-    JSON.stringify([Boolean(stones), filter.tainted, filter.deleted, filter.group]);
+    JSON.stringify(
+      [stones, filter.tainted, filter.conflicts, filter.deleted].map(Boolean).concat(filter.group),
+    );
   return text(place) === text({ filter, stones });
 }
 

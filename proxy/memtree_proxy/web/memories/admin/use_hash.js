@@ -19,6 +19,7 @@ export function readHash(hash) {
   for (const name of NAMES) if (given.get(name)) filter[name] = given.get(name);
   if (given.get("confirmed") === "no") filter.tainted = true;
   if (given.get("show") === "deleted") filter.deleted = true;
+  if (given.get("show") === "conflicts") filter.conflicts = true;
   return { whose: readWhose(given), filter, stones: given.get("show") === "tombstones" };
 }
 
@@ -40,6 +41,7 @@ export function writeHash({ whose, filter, stones }) {
   for (const name of NAMES) if (filter[name]) given.set(name, filter[name]);
   if (filter.tainted) given.set("confirmed", "no");
   if (filter.deleted) given.set("show", "deleted");
+  if (filter.conflicts) given.set("show", "conflicts");
   if (stones) given.set("show", "tombstones");
   const text = given.toString();
   return text ? `#${text}` : "";

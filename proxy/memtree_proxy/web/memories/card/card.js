@@ -84,6 +84,10 @@ function About({ memory, source, used, groupTitles }) {
       html`<span class="chip warning" title="Models are shown it as a fact, never as an instruction"
         >Not confirmed</span
       >`}
+      ${memory.standing &&
+      html`<span class="chip good" title="What holds for every answer stands in each prompt"
+        >In every prompt</span
+      >`}
       ${used && html`<span class="chip info">Used now</span>`}
       ${category && html`<span class="chip">${category}</span>`}
       ${tags.map((tag) => html`<span key=${tag} class="chip">#${tag}</span>`)}
@@ -116,6 +120,7 @@ function Buttons({ memory, actions, label }) {
   return html`
     <div class="memory-buttons">
       ${memory.tainted && button("Confirm", actions.confirm)} ${button("Edit", actions.edit)}
+      ${memory.standing !== null && button(memory.standing ? "Unpin" : "Pin", actions.pin)}
       ${button("History", actions.history)} ${button("Delete", actions.remove)}
     </div>
   `;

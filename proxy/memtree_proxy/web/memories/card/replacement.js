@@ -7,7 +7,7 @@ import { excerpt } from "./labels.js";
 export function Replacement({ memory, source, actions }) {
   const [, redraw] = useReducer((turn) => turn + 1, 0);
   useLayoutEffect(() => onReplacements(redraw), []);
-  return replacements(source, memory.id).map(
+  return replacements(source, memory).map(
     (older) => html`
       <div key=${older.id} class="note memory-replaces">
         <p>

@@ -47,11 +47,12 @@ export function without(set, ids) {
 
 /** Whether a filter lets a memory through, as the server's would. */
 export function wanted(filter, memory) {
-  const { category, source, tainted, tag, group, deleted } = filter;
+  const { category, source, tainted, conflicts, tag, group, deleted } = filter;
   return (
     (!category || memory.category === category) &&
     (!source || memory.source === source) &&
     (tainted === undefined || memory.tainted === tainted) &&
+    (!conflicts || memory.updates.length > 0) &&
     (!tag || memory.tags.includes(tag)) &&
     (!group || memory.groups.includes(group)) &&
     Boolean(deleted) === Boolean(memory.deleted) &&

@@ -9,7 +9,7 @@ import { count } from "../../shell/format.js";
 import { key } from "../../shell/key.js";
 import { toast } from "../../shell/toasts.js";
 import { excerpt } from "../card/labels.js";
-import { offerReplacement, replacements, withdrawReplacement } from "../remember.js";
+import { withdrawReplacement } from "../remember.js";
 import { changesOf, draftOf } from "./use_drafts.js";
 
 const UNDO = 10; // seconds
@@ -161,10 +161,22 @@ function judging(source, of) {
         problem("It was not replaced", error);
       }
     },
-    keepBoth(memory, older) {
-      const left = replacements(source, memory.id).filter((one) => one.id !== older.id);
-      offerReplacement(source, memory.id, left);
-      of().view.focus(memory.id);
+    async keepBoth(memory, older) {
+      try {
+        of().memories.put(await source.keepBoth(memory.id, older.id));
+        of().view.focus(memory.id);
+      } catch (error) {
+        if (error.status === 404) withdrawReplacement(source, older.id);
+        problem("That was not kept", error);
+      }
+    },
+    async pin(memory) {
+      try {
+        of().memories.put(await source.pin(memory, !memory.standing));
+        of().view.focus(memory.id);
+      } catch (error) {
+        problem("It was not changed", error);
+      }
     },
   };
 }

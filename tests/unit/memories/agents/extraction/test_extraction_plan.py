@@ -276,3 +276,29 @@ async def test_a_required_field_that_is_refused_leaves_all_out(agents: Agents) -
     await strict_profile(model, "age")
     assert [reason for _, reason in reasons(await model.say("m1: Bo, 300."))] == ["invalid"]
     assert await model.data() == []
+
+
+async def test_a_fact_that_contradicts_another_of_its_kind_is_kept_as_what_may_replace_it(
+    agents: Agents,
+) -> None:
+    finds = Finds([profile(city="Graz")], [profile(city="Vienna")])
+    both = Agents(agents.whole, structured=finds)
+    await both.profile()
+    [old] = (await both.say("I live in Graz.")).created
+    [new] = (await both.say("Vienna now.")).created
+    [update] = new.memory.updates
+    assert (update.id, update.differs) == (old.memory.id, ("Graz -> Vienna",))
+
+
+async def test_a_message_whose_answer_nobody_could_read_is_read_again(agents: Agents) -> None:
+    class Unanswered(Finds):
+        async def read(self, scope, messages, schemas):
+            rows = await super().read(scope, messages, schemas)
+            return [replace(row, done=False) for row in rows]
+
+    unanswered = Agents(agents.whole, structured=Unanswered([profile(name="Bo")]))
+    await unanswered.profile("name")
+    await unanswered.say("I'm Bo, and forty.")
+    answered = Agents(agents.whole, structured=Finds([profile(name="Bo", age=40)]))
+    assert len((await answered.say("I'm Bo, and forty.")).updated) == 1
+    assert await answered.data() == [{"name": "Bo", "age": 40}]

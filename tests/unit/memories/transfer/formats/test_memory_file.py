@@ -108,3 +108,17 @@ def test_a_long_line_is_a_line():
 def test_bytes_without_a_mark_stay_as_they_are():
     assert as_utf8(b"Likes tea") == b"Likes tea"
     assert as_utf8("té".encode("utf-16")) == "té".encode()
+
+
+@pytest.mark.parametrize("name", ["memtree", "openmemory", "mem0", "chatgpt", "server-memory"])
+def test_json_whose_beginning_is_lost_is_no_list(name):
+    damaged = KNOWN[name].encode()[2:]
+    with pytest.raises(BadRequest, match="line 2 does not begin any") as caught:
+        read_memory_file(b"\n" + damaged)
+    assert caught.value.param == "format"
+    assert texts(damaged, "text")
+
+
+def test_a_list_may_speak_of_json():
+    raw = b'Likes tea\nThe header is {"alg": "none"}\nLikes cake'
+    assert len(texts(raw)) == 3

@@ -1,0 +1,49 @@
+"""Which standing memories a prompt gets: wishes before facts, of each topic the newest, as many as
+their budget takes.
+
+They are chosen anew for each request, of the same memories to the same lines: the text changes
+where the set does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from memtree.memories.memory import Memory
+from memtree.memories.rules.standing import WISH
+from memtree.text import tokens
+
+BUDGET = 300  # tokens of the lines of a scope
+MOST = 100  # that are read
+
+
+def chosen(
+    memories: Iterable[Memory], line: Callable[[Memory], str], budget: int = BUDGET
+) -> list[Memory]:
+    """In the order of numbers. `line`: how one reads, "" where it cannot be shown."""
+    newest = sorted(memories, key=lambda memory: -memory.number)
+    newest.sort(key=lambda memory: not memory.standing.startswith(WISH))
+    seen: set[str] = set()
+    kept: list[Memory] = []
+    for memory in newest:
+        if ":" in memory.standing and memory.standing in seen:
+            continue
+        cost = tokens.count(line(memory)) + _NUMBER
+        if not line(memory) or cost > budget or _is_changed(memory, kept):
+            continue
+        seen.add(memory.standing)
+        budget -= cost
+        kept.append(memory)
+    return sorted(kept, key=lambda memory: memory.number)
+
+
+def _is_changed(memory: Memory, kept: Sequence[Memory]) -> bool:
+    """Whether a newer one says that it changed a value of this."""
+    return any(
+        update.id == memory.id and " -> " in " ".join(update.differs)
+        for other in kept
+        for update in other.updates
+    )
+
+
+_NUMBER = 4  # tokens of a line's number and its end

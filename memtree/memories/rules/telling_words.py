@@ -1,0 +1,93 @@
+"""Words that say what a text is about, in forms in which their inflections meet.
+
+A word of a message tells something where hardly any sentence of its language's background holds it,
+and few memories do: two texts that share one are about one thing far more often than their vectors
+can say, and where an embedder cannot read a language it is all there is.
+
+    >>> sharing("Quel morceau de violoncelle travailler ?", ["L'utilisateur joue du violoncelle."])
+    [True]
+    >>> sharing("What does the user like best?", ["The user likes tea."])
+    [False]
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+from memtree.memories.background.sentences import common_words, language_of, sentences
+from memtree.text.terms import stem
+
+REACH = 2_000  # characters of a text that are looked at
+IN_BACKGROUND = 1  # sentences of the background that may hold a telling word
+FEW, SHARE = 3, 0.01  # memories that may hold one: so many, or this share of all
+LETTERS, SYLLABLES, CONSONANTS = 5, 2, 4  # of a word's beginning: of Korean, of Arabic words
+_WORD = re.compile(r"[^\W_]+")
+_RUN = re.compile(
+    r"(?P<pairs>[\u3400-\u9fff\uf900-\ufaff]+)|(?P<triples>[\u30a0-\u30ff\u0e00-\u0eff\u1000-\u109f]+)"
+    r"|(?P<nothing>[\u3040-\u309f]+)"
+    r"|(?P<letters>[^\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f]+)"
+)
+_ARTICLE = re.compile("^(?:[وبكف]?ال|لل)(?=...)")
+_VOICED = "\u3099\u309a"
+
+
+def sharing(message: str, texts: Sequence[str], memories: int = 0) -> list[bool]:
+    """Whether each text, of a scope of so many memories, shares a telling word with a message."""
+    asked = telling(message)
+    shared = [asked & word_forms(text) for text in texts]
+    held = Counter(form for forms in shared for form in forms)
+    few = max(FEW, SHARE * memories)
+    return [any(held[form] <= few for form in forms) for forms in shared]
+
+
+def telling(text: str) -> set[str]:
+    """The forms of a text's words that its language does not use everywhere."""
+    language = language_of(text)
+    often = _often(language)
+    return {form for form in word_forms(text) if len(form) > 1 and form not in often}
+
+
+def word_forms(text: str) -> set[str]:
+    """Beginnings of words without accents; of Chinese characters the pairs, since they are written
+    without spaces, and of syllable signs, which say less, two adjacent pairs."""
+    found: set[str] = set()
+    for word in _WORD.findall(_folded(text[:REACH])):
+        for run in _RUN.finditer(word):
+            signs = run[0]
+            if run.lastgroup == "letters":
+                found.add(_beginning(signs))
+            elif run.lastgroup != "nothing":
+                size = 2 if run.lastgroup == "pairs" else 3
+                found |= {signs[at : at + size] for at in range(max(1, len(signs) - size + 1))}
+    return found
+
+
+@lru_cache(maxsize=32)
+def _often(language: str) -> frozenset[str]:
+    held = Counter(form for each in sentences(language) for form in word_forms(each))
+    often = {form for form, count in held.items() if count > IN_BACKGROUND}
+    return frozenset(often | _forms_of_all(common_words().get(language, "")))
+
+
+def _forms_of_all(words: str) -> set[str]:
+    return {form for word in words.split() for form in word_forms(word)}
+
+
+def _beginning(word: str) -> str:
+    if "\uac00" <= word[0] <= "\ud7a3":
+        return word[:SYLLABLES]
+    if "\u0600" <= word[0] <= "\u06ff":
+        return _ARTICLE.sub("", word)[:CONSONANTS]
+    return (stem(word) if word.isascii() and word.isalpha() else word)[:LETTERS]
+
+
+def _folded(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    apart = unicodedata.normalize("NFKD", text.lower())
+    bare = "".join(sign for sign in apart if sign in _VOICED or unicodedata.category(sign) != "Mn")
+    return unicodedata.normalize("NFC", bare)

@@ -1,0 +1,102 @@
+"""Memories that may replace others, until somebody settles it: a table of pairs, newer and older.
+
+A pair is open while both count. A row that was ever the newer of a pair is marked `conflicting`,
+so that reading the others asks nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memtree.memories.memory import Memory, PossibleUpdate
+from memtree.memories.scope import Scope
+from memtree.stores.memories.counters import ScopeRow, begin_known, commit
+from memtree.stores.memories.lookup import kept
+from memtree.stores.memories.rows import encoded, read_memory
+from memtree.stores.memories.sql import Sql
+
+_OPEN = """
+    SELECT pairs.number, older.id, older.data, pairs.differs
+    FROM memory_conflicts AS pairs JOIN memories AS older
+        ON older.scope = pairs.scope AND older.number = pairs.other
+    WHERE pairs.scope = :scope AND pairs.number IN :numbers[] AND older.counted = 1
+        AND (older.expires = 0 OR older.expires > :now)
+    ORDER BY pairs.number, pairs.place, pairs.other"""
+_PUT = """
+    INSERT INTO memory_conflicts (scope, number, other, place, differs)
+    VALUES (:scope, :number, :other, :place, :differs)
+    ON CONFLICT (scope, number, other) DO UPDATE SET differs = excluded.differs"""
+_MARK = """
+    UPDATE memories SET data = :data, changed = :changed, told = :changed
+    WHERE scope = :scope AND number = :number"""
+_SETTLE = """
+    DELETE FROM memory_conflicts WHERE scope = :scope
+    AND ((number = :one AND other = :two) OR (number = :two AND other = :one))"""
+
+
+async def with_updates(
+    sql: Sql, scope: int, memories: Sequence[Memory], now: float
+) -> list[Memory]:
+    """These, each with those that it may replace."""
+    numbers = [memory.number for memory in memories if memory.conflicting]
+    if not numbers:
+        return list(memories)
+    found: dict[int, list[PossibleUpdate]] = {}
+    values = {"scope": scope, "numbers": numbers, "now": now}
+    for number, id_, data, differs in await sql.fetch(_OPEN, values):
+        old = tuple(differs.split("\n")) if differs else ()
+        found.setdefault(number, []).append(PossibleUpdate(id_, _plain(data).text, old))
+    return [replace(each, updates=tuple(found.get(each.number, ()))) for each in memories]
+
+
+async def put(sql: Sql, scope: Scope, id_: str, updates: Sequence[PossibleUpdate]) -> None:
+    at = await begin_known(sql, scope)
+    found = await kept(sql, at.number, [id_]) if at else []
+    if at is None or not found:
+        return
+    others = {row.id: row.number for row in await kept(sql, at.number, [u.id for u in updates])}
+    pairs = [
+        {
+            "scope": at.number,
+            "number": found[0].number,
+            "other": others[update.id],
+            "place": place,
+            "differs": "\n".join(update.differs),
+        }
+        for place, update in enumerate(updates)
+        if others.get(update.id, found[0].number) != found[0].number
+    ]
+    if pairs:
+        await sql.run_many(_PUT, pairs)
+        await _mark(sql, at, found[0].number, found[0].data)
+        await commit(sql, at)
+
+
+async def settle(sql: Sql, scope: Scope, one: str, two: str) -> bool:
+    """Both are kept; whether there was a pair of the two."""
+    at = await begin_known(sql, scope)
+    rows = await kept(sql, at.number, [one, two]) if at else []
+    if at is None or len(rows) < 2:
+        return False
+    values = {"scope": at.number, "one": rows[0].number, "two": rows[1].number}
+    asked = _SETTLE.replace("DELETE", "SELECT 1")
+    if not await sql.fetch(asked, values):
+        return False
+    await sql.run(_SETTLE, values)
+    for row in rows:
+        if row.memory().conflicting:
+            await _mark(sql, at, row.number, row.data)
+    await commit(sql, at)
+    return True
+
+
+def _plain(data: bytes) -> Memory:
+    return read_memory(data, 0.0, "", "")
+
+
+async def _mark(sql: Sql, scope: ScopeRow, number: int, data: bytes) -> None:
+    """Whoever watches the scope is told as of a change."""
+    marked = replace(_plain(data), conflicting=True)
+    values = {"scope": scope.number, "number": number, "changed": scope.next}
+    await sql.run(_MARK, {**values, "data": encoded(marked)})

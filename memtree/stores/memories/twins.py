@@ -1,0 +1,58 @@
+"""One memory for all rows that say the same: one counts, the others are its duplicates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memtree.memories.memory import MAX_TAGS, NewMemory
+from memtree.memories.scope import ScopeKind
+from memtree.stores.memories.counters import ScopeRow, count_vectors
+from memtree.stores.memories.lookup import duplicates, of_text
+from memtree.stores.memories.rows import Standing, time_column
+from memtree.stores.memories.sql import Sql
+
+_JOINING = (ScopeKind.CHAT, ScopeKind.USER)
+_DUPLICATE = """
+    UPDATE memories SET duplicate_of = :of, counted = 0, changed = :changed, told = :changed,
+        replaced = CASE WHEN replaced > 0 THEN replaced ELSE :at END
+    WHERE scope = :scope AND number IN :numbers[]"""
+JOIN_GROUPS = """
+    INSERT INTO memory_group_members (scope, group_id, number, added)
+    SELECT scope, group_id, :heir, added FROM memory_group_members
+    WHERE scope = :scope AND number = :number
+    ON CONFLICT DO NOTHING"""
+
+
+async def twin_of(sql: Sql, scope: ScopeRow, new: NewMemory, now: float) -> Standing | None:
+    """The live memory that a new one of a user or a chat counts in the place of."""
+    if scope.kind not in _JOINING or new.kind:
+        return None
+    twin = await of_text(sql, scope.number, new.text_hash, now)
+    return None if twin is None or twin.memory().kind else twin
+
+
+def joined(new: NewMemory, twin: Standing) -> NewMemory:
+    """A new memory with what was said of its twin: all tags, the latest expiry, and no taint where
+    one of them has none."""
+    old = twin.memory()
+    ends = (new.expires, old.expires)
+    return replace(
+        new,
+        tags=tuple(dict.fromkeys((*new.tags, *old.tags)))[:MAX_TAGS],
+        expires=None if None in ends else max(end for end in ends if end is not None),
+        tainted=new.tainted and old.tainted,
+        standing=new.standing or old.standing,
+        session_id=new.session_id or old.session_id,
+    )
+
+
+async def count_as(
+    sql: Sql, scope: ScopeRow, row: Standing, main: str, number: int, now: float
+) -> None:
+    """Let `main`, with this number, count in the place of a live memory and its duplicates."""
+    every = [row.number, *(each.number for each in await duplicates(sql, scope.number, [row]))]
+    values = {"scope": scope.number, "numbers": every, "of": main, "changed": scope.next}
+    await sql.run(_DUPLICATE, {**values, "at": time_column(now)})
+    heirs = {"scope": scope.number, "number": row.number, "heir": number}
+    await sql.run(JOIN_GROUPS, heirs)
+    await count_vectors(sql, scope, [row.number], -1)
