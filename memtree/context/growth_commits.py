@@ -28,6 +28,8 @@ from memtree.tree.node import Node
 
 log = logging.getLogger("memtree")
 
+TOLD = 4_096  # conversations whose title this process has stored
+
 
 class GrowthCommits:
     """Those of one history, from one stored prefix on."""
@@ -39,16 +41,18 @@ class GrowthCommits:
         expires: float,
         stored: int,
         *,
-        end: Callable[[int], HistoryEnd],
+        end: Callable[..., HistoryEnd],
+        told: dict[bytes, None],
         wanted: Callable[[], bool],
         made: Callable[[Sequence[Node]], None],
     ) -> None:
         """`expires`: unix seconds; `stored`: messages of the prefix that is stored already; `end`:
-        what is told of the first so many messages;
+        what is told of the first so many messages; `told`: addresses that end conversations whose
+        title this process has stored, so that it is not made again for those that go on from them;
         `wanted`: False once something of the tenant was deleted, and then nothing is stored;
         `made`: told of the nodes of a part before its end."""
         self._store, self._posted, self._expires = store, posted, expires
-        self._end, self._wanted, self._made = end, wanted, made
+        self._end, self._told, self._wanted, self._made = end, told, wanted, made
         self._lock = asyncio.Lock()
         self.stored = stored
 
@@ -72,12 +76,15 @@ class GrowthCommits:
             frontiers = {at: grown.frontiers[at] for at in new if at in grown.frontiers}
             if not frontiers:
                 return True
+            before = addresses[self.stored]
+            told = before in self._told
+            ended = await asyncio.to_thread(self._end, last, told=told)
             batch = IndexBatch(
                 grown.nodes,
                 thinned(frontiers, last),
                 self._expires,
                 addresses[self.stored] if self.stored else b"",
-                await asyncio.to_thread(self._end, last),
+                ended,
             )
             try:
                 with tracing.step("write"):
@@ -88,6 +95,12 @@ class GrowthCommits:
                 log.warning("store.commit_failed code=%s", error.code)
                 return False
             self.stored = last
+            if told or ended.title:
+                self._told.pop(before, None)
+                self._told.pop(
+                    next(iter(self._told), b"") if len(self._told) >= TOLD else b"", None
+                )
+                self._told[addresses[last]] = None
             return True
 
 
@@ -104,6 +117,7 @@ class SharedCommits:
         """`made`: told of a tenant's nodes that were made before the end of a run."""
         self._store, self._clock = store, clock
         self._generations, self._made = generations, made
+        self._told: dict[bytes, None] = {}
         self._runs: WeakValueDictionary[tuple[bytes, int, int], GrowthCommits] = (
             WeakValueDictionary()
         )
@@ -119,6 +133,7 @@ class SharedCommits:
                 self._clock.now() + request.days * DAY,
                 stored,
                 end=partial(request.end, used=self._clock.now()),
+                told=self._told,
                 wanted=lambda: request.generation == self._generations.of(tenant),
                 made=lambda nodes: self._made(tenant, nodes),
             )

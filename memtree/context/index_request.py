@@ -39,9 +39,10 @@ class IndexRequest:
         """What its requests have in common: the tenant and the address of the first message."""
         return self.posted.tenant, self.posted.addresses[1]
 
-    def end(self, length: int, used: float) -> HistoryEnd:
+    def end(self, length: int, used: float, *, told: bool = False) -> HistoryEnd:
         """What is told of the first `length` messages; `used`: unix seconds of their last request.
-        Reads the beginning of the conversation, which takes milliseconds."""
+        `told`: its title and project are stored; else the beginning of the conversation is read,
+        which takes milliseconds."""
         posted = self.posted
         return HistoryEnd(
             used,
@@ -49,9 +50,9 @@ class IndexRequest:
             posted.size(0, length),
             posted.posted[0],
             length == len(posted),
-            title(self._turns()),
+            "" if told else title(self._turns()),
             self.client,
-            project_of(self._surroundings()),
+            "" if told else project_of(self._surroundings()),
         )
 
     def _turns(self) -> Iterator[tuple[str, str]]:

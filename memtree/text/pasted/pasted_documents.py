@@ -88,7 +88,7 @@ class PastedDocument:
 
 def documents(text: str) -> tuple[PastedDocument, ...]:
     """The texts of others in a message, in order; none overlaps another."""
-    if len(text) < LEAST:
+    if len(text) < LEAST or text.count("\n") < 2:
         return ()
     whole = next(_whole(text), None)
     parts = list(islice(_fenced(text), MOST)) or list(islice(_headed(text), MOST))

@@ -11,6 +11,7 @@ the SDK below them as well.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 OTHER = "other"  # what a program that is none of these is called
@@ -68,6 +69,8 @@ _OWN = (
     ("x-kilocode-version", "kilo"),
     ("x-openwebui-user-id", "open-webui"),
 )
+_CALLED = dict(_NAMES)
+_BEGINS = re.compile("|".join(re.escape(beginning) for beginning in _CALLED))
 CLIENTS = tuple(dict.fromkeys(name for _, name in _NAMES))
 
 
@@ -79,7 +82,6 @@ def client_of(headers: Mapping[str, str]) -> str:
     for header in _HEADERS:
         called = headers.get(header, "")[:READ].lower()
         plain = called.replace(" ", "").replace("-", "").replace("_", "")
-        for beginning, client in _NAMES:
-            if plain.startswith(beginning):
-                return client
+        if match := _BEGINS.match(plain):
+            return _CALLED[match.group()]
     return ""
