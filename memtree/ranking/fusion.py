@@ -9,6 +9,7 @@ tokens where sums of z-scores collapse.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,11 +23,13 @@ Scores = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Per passage: `fused` orders, `lexical` and `cosine` are what `explain` shows."""
+    """Per passage: `fused` orders, `lexical` and `cosine` are what `explain` shows. `segments`: how
+    near each segment of a passage is in meaning; none of a passage without a vector."""
 
     fused: Scores
     lexical: Scores
     cosine: Scores | None
+    segments: Callable[[int], Scores] = lambda _: np.empty(0, np.float32)
 
 
 def rank(lexical: Scores, cosine: Scores | None, weights: Scores | None = None) -> Ranking:

@@ -45,4 +45,5 @@ def ranking(
     if not near.embedded.any():
         return rank(lexical, None, weights)
     meaning = near.meaning - near.deviation * expected_maxima(near.segments)
-    return replace(rank(lexical, meaning, weights), cosine=near.nearest)
+    ranked = rank(lexical, meaning, weights)
+    return replace(ranked, cosine=near.nearest, segments=near.of_passage)

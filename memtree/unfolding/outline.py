@@ -135,7 +135,7 @@ class OutlineTree:
 
     def _shown_path(self, row: int) -> list[_Branch]:
         path = list(self._path(int(self._leaf_of[row]))) if self._paths else []
-        return path[-1:] if self._talk else path
+        return path[-1:]
 
     def _path(self, leaf: int) -> Iterator[_Branch]:
         """The nodes that hold a leaf, top first, as far as they end before the cut, down to one of
