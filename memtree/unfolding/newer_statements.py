@@ -53,7 +53,7 @@ def with_earlier(choices: Sequence[ExcerptChoice], ranked: RankedHistory) -> lis
         message = choice.span.message
         if 0 < choice.rank <= BEST and history.facts[message].role == "user":
             text = history.view(message).text[choice.span.start : choice.span.end]
-            said.setdefault(message, []).extend(_statements(message, text[:REACH], query))
+            said.setdefault(message, []).extend(statements(message, text[:REACH], query))
     weights = _weights(said)
     enough = SHARE * sum(weights.values())
 
@@ -85,7 +85,7 @@ def _weights(said: Mapping[int, Sequence[_Statement]]) -> dict[int, float]:
     return {term: log1p(len(said) / count) for term, count in counts.items()}
 
 
-def _statements(message: int, text: str, query: frozenset[int]) -> Iterator[_Statement]:
+def statements(message: int, text: str, query: frozenset[int]) -> Iterator[_Statement]:
     """The clauses of a text that are about what is asked for; code is left out."""
     for sentence in _SENTENCE.split(_FENCE.sub("\n", text)):
         clauses = _CLAUSE.split(sentence)
