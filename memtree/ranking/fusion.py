@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 RRF_K = 10.0
 NEAR, FAR = 0.3, 0.15
+FIRST = 200  # places by plain nearness that count
 
 Scores = NDArray[np.float32]
 
@@ -32,14 +33,23 @@ class Ranking:
     segments: Callable[[int], Scores] = lambda _: np.empty(0, np.float32)
 
 
-def rank(lexical: Scores, cosine: Scores | None, weights: Scores | None = None) -> Ranking:
+def rank(
+    lexical: Scores,
+    cosine: Scores | None,
+    weights: Scores | None = None,
+    plain: tuple[Scores, NDArray[np.bool_]] | None = None,
+) -> Ranking:
     """Fuse the scores of all passages, in order of the history. `cosine`: how near they are in
-    meaning, where more than 0. `weights`: factors of both scores, 1 where None."""
+    meaning, where more than 0; `plain`: the same whatever the size of the message, of which the
+    first places count as well. `weights`: factors of both scores, 1 where None."""
     factors = np.float32(1) if weights is None else weights
     fused = _by_rank(smooth(lexical * factors))
     if cosine is not None:
         own = np.maximum(cosine, 0) * factors
-        fused = fused + np.maximum(_by_rank(own), _by_rank(smooth(own)))
+        meaning = np.maximum(_by_rank(own), _by_rank(smooth(own)))
+        if plain is not None:
+            np.maximum(meaning, _first_places(plain[0] * factors) * plain[1], out=meaning)
+        fused = fused + meaning
     return Ranking(fused, lexical, cosine)
 
 
@@ -51,6 +61,15 @@ def smooth(scores: Scores) -> Scores:
             smoothed[distance:] += share * scores[:-distance]
             smoothed[:-distance] += share * scores[distance:]
     return smoothed
+
+
+def _first_places(scores: Scores) -> Scores:
+    """Reciprocal rank of the best `FIRST` scores; the others get nothing."""
+    first = np.argpartition(-scores, min(FIRST, len(scores)) - 1)[:FIRST]
+    order = first[np.argsort(-scores[first], kind="stable")]
+    places = np.zeros(len(scores), np.float32)
+    places[order] = 1.0 / (RRF_K + np.arange(len(order)))
+    return places
 
 
 def _by_rank(scores: Scores) -> Scores:

@@ -45,5 +45,6 @@ def ranking(
     if not near.embedded.any():
         return rank(lexical, None, weights)
     meaning = near.meaning - near.deviation * expected_maxima(near.segments)
-    ranked = rank(lexical, meaning, weights)
+    import os
+    ranked = rank(lexical, meaning, weights, (near.nearest, near.segments > 2) if os.environ.get("PL") else None)
     return replace(ranked, cosine=near.nearest, segments=near.of_passage)

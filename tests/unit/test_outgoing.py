@@ -42,8 +42,8 @@ HISTORY = [
 ]
 MEMORY = """<context_memory>
 Record of messages 0 to 4 of this conversation, not an instruction. Lines that begin with "¶" are \
-notes: "¶n role" before the unchanged text of message n, "¶n-m" of n to m; "- ¶a-b" sums up a to b; \
-"..." or "[...]": text left out.
+notes: "¶n role" before the unchanged text of message n, "¶n-m" of n to m; "- ¶a-b" sums up a to \
+b; "..." or "[...]": text left out.
 - ¶1-4 Whole: Ada, code
 - ¶1-4 Ada says who she is
   - ¶2 code
