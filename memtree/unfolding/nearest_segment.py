@@ -13,17 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.ranking.segments import segments
-from memtree.text import terms
+from memtree.text import terms, tokens
 
 WORD = 0.1  # of cosine, for each term of the question that a segment holds
 
 
 def nearest_segment(
-    text: str, cosines: NDArray[np.float32], query: Collection[int]
+    text: str, cosines: NDArray[np.float32], query: Collection[int], least: int = 0
 ) -> tuple[int, int]:
-    """Characters [start, end) of the segment of a passage, white space at its borders left out.
-    `cosines`: of its segments with the question; `query`: the question's terms. The whole text
-    where these are not its segments."""
+    """Characters [start, end) of the segment of a passage, white space at its borders left out,
+    and of those behind or before it that it needs for `least` tokens. `cosines`: of its segments
+    with the question; `query`: the question's terms. The whole text where these are not its
+    segments."""
     parts = segments(text)
     if len(parts) != len(cosines):
         return 0, len(text)
@@ -31,8 +32,12 @@ def nearest_segment(
         float(cosine) + WORD * sum(term in query for term in terms.terms(part))
         for part, cosine in zip(parts, cosines, strict=True)
     ]
-    best = int(np.argmax(merits))
-    start = list(accumulate(map(len, parts), initial=0))[best]
-    said = parts[best]
-    left = len(said) - len(said.lstrip())
-    return start + left, start + len(said.rstrip())
+    first = int(np.argmax(merits))
+    end = first + 1
+    while tokens.count(said := "".join(parts[first:end]).strip()) < least and (
+        end < len(parts) or first
+    ):
+        first, end = (first, end + 1) if end < len(parts) else (first - 1, end)
+    start = list(accumulate(map(len, parts), initial=0))[first]
+    start += len("".join(parts[first:end])) - len("".join(parts[first:end]).lstrip())
+    return start, start + len(said)

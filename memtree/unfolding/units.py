@@ -121,12 +121,9 @@ class UnitIndex:
             return unit
         start, end = int(self._start[unit.row]), int(self._end[unit.row])
         text = self.text(TextSpan(unit.span.message, start, end))
-        low, high = nearest_segment(text, cosines, query)
-        size = tokens.count(text[low:high])
-        if size < FRAGMENT:
-            return unit
+        low, high = nearest_segment(text, cosines, query, FRAGMENT)
         span = TextSpan(unit.span.message, start + low, start + high)
-        return Unit(span, size, unit.key, unit.row)
+        return Unit(span, tokens.count(text[low:high]), unit.key, unit.row)
 
     # -- versions ----------------------------------------------------------------------------
 

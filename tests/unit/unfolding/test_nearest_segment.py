@@ -30,3 +30,14 @@ def test_words_of_the_question_outweigh_what_is_a_little_nearer():
 
 def test_without_vectors_of_these_segments_all_is_shown():
     assert shown([]) == shown([0.1, 0.2]) == TEXT
+
+
+def test_a_short_one_is_shown_with_what_stands_beside_it():
+    text = f"{FIRST}\n\nThe key lies under the third stone.\n\n{SECOND}"
+    cosines = np.array([0.1, 0.3, 0.1], np.float32)
+    assert len(segments(text)) == 3
+    low, high = nearest_segment(text, cosines, (), 15)
+    assert text[low:high] == f"The key lies under the third stone.\n\n{SECOND}"
+    low, high = nearest_segment(text, cosines[[0, 2, 1]], (), 20)
+    assert text[low:high] == f"The key lies under the third stone.\n\n{SECOND}"
+    assert nearest_segment(text, cosines, (), 10_000) == (0, len(text))
