@@ -46,9 +46,8 @@ class SegmentCosines:
         """The centred cosines of the segments of one passage; none without a vector."""
         for first, centred, starts in self.parts:
             if first <= row < first + len(starts):
-                low = int(starts[row - first])
-                end = int(starts[row - first + 1]) if row - first + 1 < len(starts) else None
-                return centred[low:end]
+                low, *end = starts[row - first : row - first + 2].tolist()
+                return centred[low : end[0] if end else None]
         return np.empty(0, np.float32)
 
 

@@ -250,9 +250,9 @@ class Units:
                 continue
             failed = 0
             self._taken.add(unit.key)
-            if reason == "excerpt" and self._history.facts[unit.span.message].role == "user":
-                # A message of the user may follow whole, and its part is taken back then.
-                self._taken.discard(unit.span.message if unit.key < 0 else -1)
+            if unit.key < 0 and self._history.facts[unit.span.message].role == "user":
+                # The message may follow whole, and its part is taken back then.
+                self._taken.discard(unit.span.message)
             chosen += choices
         return chosen
 
