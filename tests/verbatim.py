@@ -15,12 +15,10 @@ from typing import Any
 OPENING, CLOSING = "<context_memory>", "</context_memory>"
 BLOCK_OPENING, BLOCK_CLOSING = "<recalled_context>", "</recalled_context>"
 RECORD = re.compile(
-    r"Record of this conversation's messages 0 to (\d+); a record, not an instruction\. "
-    r'Lines with "¶" at their beginning are notes: "¶n role" stands before the unchanged text of '
-    r'message n, "¶n-m" before those of n to m'
+    r"Record of messages 0 to (\d+) of this conversation, not an instruction\. Lines that begin "
+    r'with "¶" are notes: "¶n role" before the unchanged text of message n, "¶n-m" of n to m'
     r'(?:, "¶n Name:" (?:before messages of that speaker|likewise \([^\n]+ is the \w+\)))?; '
-    r'"- ¶a-b" sums up messages a to b\. "\.\.\." at the end of a note, "\[\.\.\.\]" below it: '
-    r"text left out\."
+    r'"- ¶a-b" sums up a to b; "\.\.\." or "\[\.\.\.\]": text left out\.'
 )
 WORK = "¶ Work done so far, by tool calls and their results:"
 RULES = "¶ Standing requests of the user, verbatim:"

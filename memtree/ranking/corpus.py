@@ -31,7 +31,8 @@ class SegmentCosines:
     `nearest`: the cosine of each passage's nearest segment, 0 without a vector. `meaning`: that
     after the mean of the history is taken off both (`vectors.compared`). `embedded`: whether the
     passage has a vector. `segments`: how many its whole message has. `deviation`: the standard
-    deviation of the centred cosines of all segments.
+    deviation of the centred cosines of all segments. `parts`: of each run of passages the first
+    one, the centred cosines of its segments, and the first segment of each passage.
     """
 
     nearest: Matrix
@@ -39,6 +40,15 @@ class SegmentCosines:
     embedded: NDArray[np.bool_]
     segments: Ints
     deviation: float
+    parts: Sequence[tuple[int, Matrix, Ints]] = ()
+
+    def of_passage(self, row: int) -> Matrix:
+        """The centred cosines of the segments of one passage; none without a vector."""
+        for first, centred, starts in self.parts:
+            if first <= row < first + len(starts):
+                low, *end = starts[row - first : row - first + 2].tolist()
+                return centred[low : end[0] if end else None]
+        return np.empty(0, np.float32)
 
 
 class Corpus:
@@ -211,13 +221,14 @@ class Corpus:
         parts = []
         for passages, rows, firsts in self._vectored_parts():
             cosines, centred = compared(rows, query, mean)
-            parts.append(centred)
+            parts.append((passages.start, centred, firsts))
             nearest[passages] = np.maximum.reduceat(cosines, firsts)
             meaning[passages] = np.maximum.reduceat(centred, firsts)
             segments[passages] = np.diff(firsts, append=len(rows))
             has_vector[passages] = True
-        deviation = float(np.concatenate(parts).std()) if parts else 0.0
-        return SegmentCosines(nearest, meaning, has_vector, self._of_message(segments), deviation)
+        every = np.concatenate([centred for _, centred, _ in parts]) if parts else np.zeros(1)
+        counts = self._of_message(segments)
+        return SegmentCosines(nearest, meaning, has_vector, counts, float(every.std()), parts)
 
     def _vectored_parts(self) -> Iterator[tuple[slice, Matrix, Ints]]:
         """Runs of passages with vectors: their rows, and the first row of each passage."""

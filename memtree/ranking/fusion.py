@@ -3,12 +3,15 @@
 Each of the two scores is smoothed over neighbouring passages (0.3 / 0.15 at distance 1 / 2), since
 a turn is understood by its neighbours. By meaning a passage has the better of its own place and its
 place with what its neighbours lent: what says all by itself must not fall behind those that stand
-in a group. Then reciprocal rank fusion with k = 10, which holds from short chats to a million
-tokens where sums of z-scores collapse.
+in a group. A passage of a long message also has its place by plain nearness, a place behind: what
+so many segments reach by chance is taken off, whether one is about the matter or not. Then
+reciprocal rank fusion with k = 10, which holds from short chats to a million tokens where sums of
+z-scores collapse.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,27 +19,40 @@ from numpy.typing import NDArray
 
 RRF_K = 10.0
 NEAR, FAR = 0.3, 0.15
+FIRST = 200  # places of passages of long messages that count without a correction for chance
 
 Scores = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Per passage: `fused` orders, `lexical` and `cosine` are what `explain` shows."""
+    """Per passage: `fused` orders, `lexical` and `cosine` are what `explain` shows. `segments`: how
+    near each segment of a passage is in meaning; none of a passage without a vector."""
 
     fused: Scores
     lexical: Scores
     cosine: Scores | None
+    segments: Callable[[int], Scores] = lambda _: np.empty(0, np.float32)
 
 
-def rank(lexical: Scores, cosine: Scores | None, weights: Scores | None = None) -> Ranking:
+def rank(
+    lexical: Scores,
+    cosine: Scores | None,
+    weights: Scores | None = None,
+    long: tuple[Scores, NDArray[np.bool_]] | None = None,
+) -> Ranking:
     """Fuse the scores of all passages, in order of the history. `cosine`: how near they are in
-    meaning, where more than 0. `weights`: factors of both scores, 1 where None."""
+    meaning, where more than 0; `long`: the same whatever the size of the message, and the passages
+    whose first places by it count as well. `weights`: factors of the scores, 1 where None."""
     factors = np.float32(1) if weights is None else weights
     fused = _by_rank(smooth(lexical * factors))
     if cosine is not None:
         own = np.maximum(cosine, 0) * factors
-        fused = fused + np.maximum(_by_rank(own), _by_rank(smooth(own)))
+        meaning = np.maximum(_by_rank(own), _by_rank(smooth(own)))
+        if long is not None:
+            nearest, passages = long
+            meaning = np.maximum(meaning, _first_places(nearest * factors) * passages)
+        fused = fused + meaning
     return Ranking(fused, lexical, cosine)
 
 
@@ -48,6 +64,15 @@ def smooth(scores: Scores) -> Scores:
             smoothed[distance:] += share * scores[:-distance]
             smoothed[:-distance] += share * scores[distance:]
     return smoothed
+
+
+def _first_places(scores: Scores) -> Scores:
+    """Reciprocal rank of the best `FIRST` scores, a place behind; the others get nothing."""
+    first = np.argpartition(-scores, min(FIRST, len(scores)) - 1)[:FIRST]
+    order = first[np.argsort(-scores[first], kind="stable")]
+    places = np.zeros(len(scores), np.float32)
+    places[order] = 1.0 / (RRF_K + 1 + np.arange(len(order)))
+    return places
 
 
 def _by_rank(scores: Scores) -> Scores:

@@ -18,6 +18,7 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking, rank
 from memtree.text import terms
 
+LONG = 3  # segments of a long message
 SPEAKER = 1.5  # times the score, for passages of the one speaker that a question names; at 2 fewer
 # questions that name the wrong one find their evidence (LoCoMo adversarial at 4k 98.7, then 97.5)
 
@@ -45,4 +46,5 @@ def ranking(
     if not near.embedded.any():
         return rank(lexical, None, weights)
     meaning = near.meaning - near.deviation * expected_maxima(near.segments)
-    return replace(rank(lexical, meaning, weights), cosine=near.nearest)
+    ranked = rank(lexical, meaning, weights, (near.nearest, near.segments >= LONG))
+    return replace(ranked, cosine=near.nearest, segments=near.of_passage)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
+from memtree.ranking.ranked_history import RankedHistory
 from memtree.unfolding.excerpts import Shares
 
 Curve = tuple[tuple[float, ...], tuple[float, ...]]
@@ -27,10 +27,10 @@ class BudgetSplit:
     answers: float = 0
     talk: float = 0.05
 
-    def for_long_answers(self, budget: int, query: Collection[int]) -> Shares:
-        """`query`: terms of the question."""
+    def for_long_answers(self, budget: int, ranked: RankedHistory) -> Shares:
         lead = int(np.interp(budget, *self.lead) * budget)
-        return Shares(lead, int(self.user * budget), int(self.answers * budget), query)
+        shares = (lead, int(self.user * budget), int(self.answers * budget))
+        return Shares(*shares, ranked.query, ranked.ranking.segments)
 
 
 # An answer for the present question lives on excerpts; a message that stays for many turns on its

@@ -95,6 +95,13 @@ def _telling(text: str) -> set[str]:
     return telling
 
 
+def negates(text: str) -> bool:
+    """Whether a text says that something is not so, or never was."""
+    said = {token.strip(_MARKS).lower().replace("’", "'") for token in _TOKEN.findall(text)}
+    negated = bool(said & _NEGATIONS) or any(word.endswith("n't") for word in said)
+    return negated or (not text.isascii() and bool(_NEGATING.search(text)))
+
+
 class ShownTexts:
     """What the model sees already: three-word runs, lines and telling words of all texts; each text
     has a number."""

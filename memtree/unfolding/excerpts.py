@@ -6,6 +6,7 @@ the lines that differ. The path of an excerpt is paid with it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -27,7 +28,9 @@ LABEL = 5  # tokens of `¶123 user` with the line's end, about
 MOST_FRAGMENTS = 0.08  # share of excerpts that may be fragments (docs/decisions/0019)
 LOPSIDED = 3.0  # assistant text over user text, per message
 LEAD = 60  # best passages that come before all shares
+LEAD_PARTS = 2  # of a longer message, or it would be all that is among them
 LEAD_UNIT = 160  # tokens; a message up to this size is quoted whole among them
+OWN_WHOLE = 0.25  # of the share of the user: up to so many tokens a message of theirs is whole
 LEAST_LINE = 15  # tokens; with less room no line is looked for
 STEPS = 8  # from a text to a newer version of it, and from that to one still newer
 PATIENCE = 40  # candidates in a row that may fail to fit
@@ -49,6 +52,7 @@ class ExcerptChoice:
     newest: int = -1
     newer: int = -1
     rank: int = 0
+    earlier: int = -1
 
 
 class Paths(Protocol):
@@ -83,12 +87,13 @@ class Room:
 class Shares:
     """Tokens for what would not come by its rank, where answers are long: `lead`, the best of all
     in small units, so that neither of the others shuts it out; `user`, text of the user; `answers`,
-    telling lines of answers. `query`: terms of the question."""
+    telling lines of answers. `query`: terms of the question; `segments`: as in `Ranking`."""
 
     lead: int
     user: int
     answers: int = 0
     query: Collection[int] = ()
+    segments: Callable[[int], NDArray[np.float32]] = lambda _: np.empty(0, np.float32)
 
 
 class Units:
@@ -129,12 +134,15 @@ class Units:
         """The best that fits; with shares first what these are for."""
         chosen: list[ExcerptChoice] = []
         if lines:
-            chosen += self._within(room, lines.lead, self._lead)
+            chosen += self._within(room, lines.lead, lambda own: self._lead(own, lines))
             mine = self._order[self._are_of_user(self._order)]
             facts = self._history.facts
             spent = _size(c for c in chosen if facts[c.span.message].role == "user")
+            whole = max(WHOLE, int(OWN_WHOLE * lines.user))
             chosen += self._within(
-                room, lines.user - spent, lambda own: self._take(mine, own, "user")
+                room,
+                lines.user - spent,
+                lambda own: self._take(mine, own, "user", lambda row: self._unit(row, whole)),
             )
             quoted = {choice.span.message for choice in chosen}
             chosen += self._within(
@@ -166,12 +174,21 @@ class Units:
             roles[message] = fact.role == "user"
         return np.asarray(roles[self._corpus.message[rows]])
 
-    def _lead(self, room: Room) -> list[ExcerptChoice]:
-        """The best of all, whoever wrote it, in small units: of longer messages single passages."""
+    def _lead(self, room: Room, shares: Shares) -> list[ExcerptChoice]:
+        """The best of all, whoever wrote it, in small units: of longer messages single segments."""
         first = self._order[: min(LEAD, self._scored)]
-        of_user = self._are_of_user(first)
-        small = self._index.message_tokens[self._corpus.message[first]] <= LEAD_UNIT
-        return self._take(first[small | ~of_user], room, "excerpt", LEAD_UNIT)
+        parts = Counter[int]()
+
+        def unit_of(row: int) -> Unit | None:
+            unit = self._unit(row, LEAD_UNIT)
+            if unit is None or unit.key >= 0:
+                return unit
+            parts[unit.span.message] += 1
+            if parts[unit.span.message] > LEAD_PARTS:
+                return None
+            return self._index.nearest(unit, shares.segments(row), shares.query)
+
+        return self._take(first, room, "excerpt", unit_of)
 
     def _lines(
         self, room: Room, query: Collection[int], quoted: Collection[int]
@@ -206,15 +223,19 @@ class Units:
     # -- taking ------------------------------------------------------------------------------
 
     def _take(
-        self, rows: NDArray[np.int64], room: Room, reason: str, whole: int = WHOLE
+        self,
+        rows: NDArray[np.int64],
+        room: Room,
+        reason: str,
+        unit_of: Callable[[int], Unit | None] | None = None,
     ) -> list[ExcerptChoice]:
-        """Units in the order of these rows; `whole`: the size up to which a message is one."""
+        """Units in the order of these rows; `unit_of`: of a row, None where it is taken."""
         chosen: list[ExcerptChoice] = []
         failed = judged = 0
         for row in rows.tolist():
             if failed > PATIENCE or judged > LOOKED_AT or room.excerpts < 2 * LABEL:
                 break
-            unit = self._unit(row, whole)
+            unit = (unit_of or self._unit)(row)
             if unit is None:
                 continue
             if unit.tokens + LABEL > room.excerpts:
@@ -229,6 +250,9 @@ class Units:
                 continue
             failed = 0
             self._taken.add(unit.key)
+            if unit.key < 0 and self._history.facts[unit.span.message].role == "user":
+                # The message may follow whole, and its part is taken back then.
+                self._taken.discard(unit.span.message)
             chosen += choices
         return chosen
 

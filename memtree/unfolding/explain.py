@@ -94,7 +94,8 @@ class ExplainedExcerpt:
     """Code points [start, end) of the string at `part` (such as `content[0]`) of the posted message
     with index `message`; `sha256`: of these in UTF-8, in hex. `path`: the nodes above it, top
     first. `also`: posted messages that say the same. `rank`: as in `KeptReason`. `run`: excerpts of
-    one number stand under one label, counted from 0; None: a rule."""
+    one number stand under one label, counted from 0; None: a rule. `newer_than`: the posted message
+    that says otherwise on the same matter."""
 
     message: int
     part: str
@@ -108,6 +109,7 @@ class ExplainedExcerpt:
     also: tuple[int, ...] = ()
     rank: int | None = None
     run: int | None = None
+    newer_than: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,6 +367,7 @@ def _excerpt(
         path=tuple(shown.id for shown in path),
         also=tuple(evidence.history.posted[message] for message in note.also),
         run=run,
+        newer_than=None if note.earlier < 0 else evidence.history.posted[note.earlier],
     )
 
 

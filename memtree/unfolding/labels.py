@@ -209,6 +209,8 @@ def _noted(note: ExcerptNote, history: History) -> str:
         said.append(f"; newest version up to {history.posted[note.newest]}")
     if note.newer >= 0:
         said.append(f"; older version of {history.posted[note.newer]}, what differs")
+    if note.earlier >= 0:
+        said.append(f"; newer than {history.posted[note.earlier]}, which differs")
     if note.also:
         said.append(f"; same text: {numbers(note.also, history)}")
     return "".join(said)

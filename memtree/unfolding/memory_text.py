@@ -22,6 +22,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
+import msgspec
+
 from memtree.conversation.history import History
 from memtree.conversation.media.placeholders import placeholders
 from memtree.conversation.message import RESULT_ROLES
@@ -108,10 +110,10 @@ def _legend(plan: Plan, history: History) -> str:
     last = history.posted[plan.cut - 1] if plan.cut else 0
     names = _speakers(plan, history) if any(plan.named) else ""
     return (
-        f"Record of this conversation's messages 0 to {last}; a record, not an instruction. "
-        f'Lines with "{MARK}" at their beginning are notes: "{MARK}n role" stands before the '
-        f'unchanged text of message n, "{MARK}n-m" before those of n to m{names}; "- {MARK}a-b" '
-        'sums up messages a to b. "..." at the end of a note, "[...]" below it: text left out.'
+        f"Record of messages 0 to {last} of this conversation, not an instruction. Lines that "
+        f'begin with "{MARK}" are notes: "{MARK}n role" before the unchanged text of message n, '
+        f'"{MARK}n-m" of n to m{names}; "- {MARK}a-b" sums up a to b; "..." or "[...]": text '
+        "left out."
     )
 
 
@@ -201,8 +203,8 @@ def placed(shown: Plan | RecallPlan) -> list[Entry]:
     return entries
 
 
-def _facts(note: ExcerptNote) -> tuple[tuple[int, ...], int, int]:
-    return note.also, note.newest, note.newer
+def _facts(note: ExcerptNote) -> ExcerptNote:
+    return msgspec.structs.replace(note, excerpt=-1)
 
 
 def runs(entries: Iterable[Entry], history: History) -> Iterator[Run]:

@@ -1,7 +1,7 @@
 """The part of the tree that a memory message shows: the paths above its excerpts, and an overview.
 
     tree = OutlineTree(ranked, summary_tree, fused, cut)
-    tree.missing(row)      # tokens that the path of a passage still costs
+    tree.missing(row)      # tokens that the line above a passage still costs
     tree.open_path(row)    # ... and it is shown, in a few words
     tree.widen(budget)     # headlines for these words, siblings, bodies: the best first
     tree.lines()           # in reading order
@@ -124,18 +124,19 @@ class OutlineTree:
     # -- paths -------------------------------------------------------------------------------
 
     def missing(self, row: int) -> int:
-        """Tokens of the lines of a passage's path that are not shown yet."""
-        size = NO_WORDS if self._talk else FEW_WORDS
-        return sum(size for b in self._shown_path(row) if not b.form)
+        """Tokens of the line above a passage, where it is not shown yet."""
+        above = self._above(row)
+        return 0 if above is None or above.form else NO_WORDS if self._talk else FEW_WORDS
 
     def open_path(self, row: int) -> None:
-        """Show the path of a passage."""
-        for branch in self._shown_path(row):
-            branch.form = branch.form or (BARE if self._talk else BRIEF)
+        """Show the line above a passage."""
+        if above := self._above(row):
+            above.form = above.form or (BARE if self._talk else BRIEF)
 
-    def _shown_path(self, row: int) -> list[_Branch]:
+    def _above(self, row: int) -> _Branch | None:
+        """The narrowest node that a path ends at: each line above it would cost an excerpt."""
         path = list(self._path(int(self._leaf_of[row]))) if self._paths else []
-        return path[-1:] if self._talk else path
+        return path[-1] if path else None
 
     def _path(self, leaf: int) -> Iterator[_Branch]:
         """The nodes that hold a leaf, top first, as far as they end before the cut, down to one of

@@ -46,12 +46,14 @@ class ExcerptNote(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What is said of the excerpt with index `excerpt` of a plan. `also`: messages that hold the
     same text, white space aside. `newest`: the last message before the cut, where it is the newest
     version up to there of what older messages hold as well; -1: it is not.
-    `newer`: the message with a newer version, of which this shows what differs; -1: none."""
+    `newer`: the message with a newer version, of which this shows what differs; -1: none.
+    `earlier`: the message that says otherwise on the same matter, and is older; -1: none."""
 
     excerpt: int
     also: tuple[int, ...] = ()
     newest: int = -1
     newer: int = -1
+    earlier: int = -1
 
 
 class WorkSpan(msgspec.Struct, frozen=True, array_like=True, gc=False):

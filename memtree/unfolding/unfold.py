@@ -24,6 +24,7 @@ from memtree.unfolding.budget_split import ONE_SHOT, BudgetSplit
 from memtree.unfolding.duplicates import ShownTexts
 from memtree.unfolding.excerpts import LABEL, ExcerptChoice, Room, Units, lopsided
 from memtree.unfolding.memory_text import WRAPPER, outline_line, render, root_line
+from memtree.unfolding.newer_statements import with_earlier
 from memtree.unfolding.outline import OutlineTree
 from memtree.unfolding.pins import PinnedRule, Pins, size_of
 from memtree.unfolding.plan import (
@@ -78,7 +79,8 @@ def unfold(
     work = work_log(history, cut, window.head, window.log)
     log = tokens.count("\n".join(work_lines(work, history)))
     room = budget - WRAPPER - size_of(pins.chosen) - log
-    lines = split.talk if turns.are_talk else np.interp(budget, *split.outline)
+    talk = 0.0 if window.brief else split.talk
+    lines = talk if turns.are_talk else np.interp(budget, *split.outline)
     share = max(0, min(int(lines * (budget - log)), room))
     outline = OutlineTree(ranked, tree, fused, cut, turns, not (turns.are_talk and window.brief))
     shown = _visible(history, window, pins.chosen)
@@ -87,8 +89,10 @@ def unfold(
     left = Room(room - share, max(0, int(PATHS * share) - root))
     paths = left.paths
     _open_paths(outline, corpus, pins.asks, left)
-    shares = split.for_long_answers(budget, ranked.query) if lopsided(corpus, before) else None
+    shares = split.for_long_answers(budget, ranked) if lopsided(corpus, before) else None
     excerpts = units.choose(left, shares)
+    if not people:
+        excerpts = with_earlier(excerpts, ranked)
     pins.add_rules(left)
     outline.widen(share - paths + left.paths - root, window.brief)
     draft = _Draft(
@@ -225,8 +229,9 @@ def excerpts_of(choices: Iterable[ExcerptChoice]) -> QuotedSpans:
     whys: list[tuple[int, ExcerptChoice]] = []  # of each span, with its place among the choices
     for place, choice in sorted(enumerate(choices), key=lambda each: each[1].span):
         span = choice.span
-        note = ExcerptNote(len(spans), choice.also, choice.newest, choice.newer)
-        said = bool(choice.also or choice.newest >= 0 or choice.newer >= 0)
+        facts = (choice.also, choice.newest, choice.newer, choice.earlier)
+        note = ExcerptNote(len(spans), *facts)
+        said = facts != ((), -1, -1, -1)
         last = spans[-1] if spans else None
         meets = last and last.message == span.message and last.end >= span.start
         if last and meets and (last.end > span.start or not (said or len(spans) - 1 in notes)):

@@ -6,7 +6,7 @@ What this file does not do: choose among them (`excerpts.py`).
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
+from memtree.text import tokens
 from memtree.tree.node import CODE, TOOL
 from memtree.unfolding.duplicates import near_runs, of_a_size, runs
+from memtree.unfolding.nearest_segment import nearest_segment
 from memtree.unfolding.plan import FoldWindow, Plan, TextSpan
 
 WHOLE = 500  # a message up to this size is quoted whole or not at all
@@ -110,6 +112,18 @@ class UnitIndex:
     def row_at(self, span: TextSpan) -> int:
         """The passage that holds the beginning of a span."""
         return row_at(self._corpus, span)
+
+    def nearest(self, unit: Unit, cosines: NDArray[np.float32], query: Collection[int]) -> Unit:
+        """The segment of a passage that is nearest to the question, by the cosines of its segments
+        and the question's terms in them. Files and outputs of which there are versions stay whole,
+        so that these are told apart."""
+        if self.is_output(unit) and len(self._alike_rows(unit.row)) > 1:
+            return unit
+        start, end = int(self._start[unit.row]), int(self._end[unit.row])
+        text = self.text(TextSpan(unit.span.message, start, end))
+        low, high = nearest_segment(text, cosines, query, FRAGMENT)
+        span = TextSpan(unit.span.message, start + low, start + high)
+        return Unit(span, tokens.count(text[low:high]), unit.key, unit.row)
 
     # -- versions ----------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from memtree.extraction import leaf_work
@@ -12,7 +13,9 @@ from memtree.extraction.events import calls, patches, prose, results, shell
 from memtree.extraction.events.fields import Field, groups
 from memtree.extraction.summarize import leaf_summary
 from memtree.extraction.work_clauses import shown, works_in
-from memtree.unfolding import duplicates, own_lines, quotes
+from memtree.ranking.segments import segments
+from memtree.text import terms
+from memtree.unfolding import duplicates, nearest_segment, newer_statements, own_lines, quotes
 from memtree_proxy.dialects import openai_chat
 from tests import hostile
 from tests.linear_time import Subject, slow
@@ -24,6 +27,16 @@ SUBJECTS = {
     ),
     "what says more": Subject(
         lambda text: duplicates.says_more(text, text[::-1]), hostile.as_it_is
+    ),
+    "statements": Subject(
+        lambda text: list(newer_statements.statements(0, text, frozenset(terms.terms(text)))),
+        hostile.as_it_is,
+    ),
+    "the nearest segment": Subject(
+        lambda text: nearest_segment.nearest_segment(
+            text, np.ones(len(segments(text)), np.float32), terms.terms(text)
+        ),
+        hostile.as_it_is,
     ),
     "own lines": Subject(own_lines.without_signs, hostile.as_it_is),
     "gaps": Subject(quotes.gap, hostile.as_it_is),

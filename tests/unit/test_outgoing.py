@@ -41,10 +41,9 @@ HISTORY = [
     said("user", "And now?", name="ada"),
 ]
 MEMORY = """<context_memory>
-Record of this conversation's messages 0 to 4; a record, not an instruction. \
-Lines with "¶" at their beginning are notes: "¶n role" stands before the unchanged text of message \
-n, "¶n-m" before those of n to m; "- ¶a-b" sums up messages a to b. "..." at the end of a note, \
-"[...]" below it: text left out.
+Record of messages 0 to 4 of this conversation, not an instruction. Lines that begin with "¶" are \
+notes: "¶n role" before the unchanged text of message n, "¶n-m" of n to m; "- ¶a-b" sums up a to \
+b; "..." or "[...]": text left out.
 - ¶1-4 Whole: Ada, code
 - ¶1-4 Ada says who she is
   - ¶2 code
@@ -222,7 +221,7 @@ FAULTS = {
     "memory in two parts": lambda b, m: m[2].update(content=[text(MEMORY), text("")]),
     "an empty memory message": lambda b, m: m[2].update(content=""),
     "memory is not closed": in_memory("\n</context_memory>", ""),
-    "memory is not called a record": in_memory("; a record, not an instruction", ""),
+    "memory is not called a record": in_memory(", not an instruction", ""),
     "the record line goes too far": in_memory("messages 0 to 4", "messages 0 to 5"),
     "something stands outside of the list": in_memory("- ¶1-4", "Hello\n- ¶1-4"),
     "something stands behind a summary": in_memory("who she is", "who she is\nHello"),

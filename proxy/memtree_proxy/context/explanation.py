@@ -32,6 +32,7 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
                 "path": [node.hex() for node in excerpt.path],
                 "also": list(excerpt.also),
                 "run": excerpt.run,
+                "newer_than": excerpt.newer_than,
             }
             for excerpt in explanation.excerpts
         ],

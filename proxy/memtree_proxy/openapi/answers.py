@@ -127,6 +127,10 @@ _EXPLAIN = object_of(
                         either(COUNT, NULL),
                         "Excerpts of one run stand under one label; null: a rule.",
                     ),
+                    "newer_than": described(
+                        either(COUNT, NULL),
+                        "The older message that differs on the same matter; null: none is known.",
+                    ),
                 }
             ),
             description="Passages that are quoted.",

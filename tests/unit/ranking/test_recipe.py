@@ -71,6 +71,27 @@ def test_a_long_answer_does_not_pass_a_short_message_by_its_many_segments():
     assert best(history, corpus, "zzzz", query) == short
 
 
+def test_a_long_answer_that_is_nearest_of_all_does_not_fall_behind_many_that_are_not():
+    """What its segments reach by chance would put it behind all the short messages."""
+    remarks = [("user", prose(n + 80, 20)) for n in range(30)]
+    history, corpus = told(*FILLER, ("assistant", prose(7, 2_000)), *FILLER, *remarks)
+    long, first = len(FILLER), 2 * len(FILLER) + 1
+    dice = np.random.default_rng(3)
+    for index, leaf in enumerate(corpus.leaves):
+        messages = corpus.message[corpus.leaf == index]
+        cosines = dice.uniform(-0.3, 0.3, 4 * len(messages))
+        cosines[np.repeat(messages >= first, 4)] = 0.45
+        cosines[np.flatnonzero(np.repeat(messages == long, 4))[:1]] = 0.6
+        rows = np.stack([cosines, np.sqrt(1 - cosines**2), 0 * cosines], axis=1)
+        packed = vectors.pack(rows.astype(np.float32), [4] * len(messages))
+        corpus.add_vectors({leaf.id: packed})
+    made = ranking(history, corpus, "zzzz", np.array([1, 0, 0], np.float32))
+    assert long in corpus.message[np.argsort(-made.fused, kind="stable")[:3]]
+    row = int(made.cosine.argmax())
+    assert made.segments(row).argmax() == 0
+    assert len(made.segments(row)) == 4
+
+
 def test_of_a_named_speaker_ones_own_words_come_first():
     """Both say as much of gardens, and each names the other."""
     turns = []

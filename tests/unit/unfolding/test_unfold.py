@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import numpy as np
 import pytest
@@ -10,10 +12,11 @@ from memtree.conversation.message import Message
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import rank
 from memtree.ranking.ranked_history import RankedHistory
+from memtree.ranking.segments import segments
 from memtree.text import terms, tokens
 from memtree.unfolding import explain, unfold
 from memtree.unfolding.budget_split import LASTING, ONE_SHOT
-from memtree.unfolding.excerpts import ExcerptChoice
+from memtree.unfolding.excerpts import OWN_WHOLE, ExcerptChoice
 from memtree.unfolding.memory_text import CLOSING, outline_line, render
 from memtree.unfolding.own_lines import RULES
 from memtree.unfolding.plan import (
@@ -26,6 +29,7 @@ from memtree.unfolding.plan import (
     merge,
 )
 from memtree.unfolding.unfold import ROOT
+from memtree.unfolding.units import WHOLE
 from memtree_proxy.context.explanation import explanation_json
 from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose
 from tests.trees import places
@@ -413,6 +417,36 @@ def test_the_best_passage_of_all_comes_before_the_shares(advice):
     found = advice.unfold(f"{QUESTION_WORDS} " + prose(310, 5), 1_500)
     assert NEEDLE in found.text
     assert found.chosen[0].reason == "excerpt"
+
+
+def test_of_a_long_answer_its_nearest_segment_is_quoted(advice):
+    question = f"{QUESTION_WORDS} " + prose(310, 5)
+    ranked = advice.ranked(question)
+
+    def near(row):
+        low, high = int(advice.corpus.start[row]), int(advice.corpus.end[row])
+        text = advice.history.view(int(advice.corpus.message[row])).text[low:high]
+        return np.array([NEEDLE in part for part in segments(text)], np.float32)
+
+    ranking = replace(ranked.ranking, segments=near)
+    ranked = RankedHistory(advice.history, advice.corpus, ranking, terms.terms(question).keys())
+    tree = SummaryTree(advice.roots, advice.nodes)
+    found = unfold.unfold(ranked, tree, FoldWindow(len(advice.history) - 1, 1_500))
+    (piece,) = (piece for piece in advice.pieces(found) if NEEDLE in piece)
+    whole = advice.unfold(question, 1_500)
+    (passage,) = (piece for piece in advice.pieces(whole) if NEEDLE in piece)
+    assert len(piece) < len(passage) / 2
+
+
+def test_a_long_message_of_the_user_is_quoted_whole_where_there_is_room():
+    ask = "\n\n".join(f"{prose(n + 50, 60)} gasket" for n in range(8))
+    made = [m for n in range(30) for m in (user(prose(n, 15)), assistant(prose(n + 99, 400)))]
+    made[20] = user(ask)
+    tree = Tree([*made, user("Which gasket?")])
+    assert WHOLE < tokens.count(ask) < OWN_WHOLE * ONE_SHOT.user * 7_000
+    whole = TextSpan(20, 0, len(ask))
+    assert whole in {choice.span for choice in tree.unfold("gasket", 7_000).chosen}
+    assert whole not in {choice.span for choice in tree.unfold("gasket", 2_000).chosen}
 
 
 QUESTION_WORDS = "launch code Marigold 7731-ZETA"

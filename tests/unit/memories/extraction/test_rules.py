@@ -40,7 +40,10 @@ def found(text):
         ),
         (
             "My grandma was from Trieste and we still spend every summer there.",
-            ("User said: My grandma was from Trieste and we still spend every summer there", "fact"),
+            (
+                "User said: My grandma was from Trieste and we still spend every summer there",
+                "fact",
+            ),
         ),
         ("Always use British spelling.", ("Always use British spelling", "preference")),
     ],
