@@ -179,9 +179,7 @@ def create_app(services: Services) -> Starlette:
         # So does /v1/mcp. With a slash at its end it is ours too: it must not reach the upstream.
         Route("/mcp", Handler(mcp.handle, "POST")),
         Route("/mcp/", Handler(mcp.handle, "POST")),
-        Route("/openapi.json", Handler(DocumentPage(settings).show, "GET")),
-        HomeRoute("/", Handler(HomePage(settings).show), methods=["GET"]),
-        Route("/llms.txt", Handler(show_map, "GET")),
+        *_descriptions(settings),
         *_web_pages(settings),
         *everywhere("/{rest:rest}", passthrough.relay),
     ]
@@ -219,6 +217,15 @@ def _collectors(
         *services.collectors,
         WaitMetrics(waits),
         CacheMetrics(caches),
+    ]
+
+
+def _descriptions(settings: Settings) -> list[Route]:
+    """What this server says of itself: to programs, to people, to language models."""
+    return [
+        Route("/openapi.json", Handler(DocumentPage(settings).show, "GET")),
+        HomeRoute("/", Handler(HomePage(settings).show), methods=["GET"]),
+        Route("/llms.txt", Handler(show_map, "GET")),
     ]
 
 
