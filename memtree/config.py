@@ -255,11 +255,7 @@ class Settings:
         "memories that were said in a conversation stand beside: same (other conversations, not "
         "other branches of their own), strict (that very branch alone) or off (any)",
     )
-    memories_standing: str = _setting(
-        "on",
-        "on: what a person wants in every answer, and who they are, stands in each prompt that "
-        "memories stand in; off: only where a message is about it",
-    )
+    memories_standing: str = _setting("on", "on: standing memories in each prompt; or off")
     max_text_chars: int = _setting(16_000, "longest text of one memory, in characters")
     max_memories: int = _setting(100_000, "most memories of one tenant")
     import_lines: int = _setting(
@@ -479,9 +475,8 @@ def _checked(settings: Settings) -> Settings:
     check_choice("embedder", settings.embedder, ("auto", "local", "remote", "none"))
     check_queue(settings.queue)
     check_choice("memories_placement", settings.memories_placement, ("system", "user"))
-    check_choice(
-        "memories_extraction", settings.memories_extraction, ("auto", "model", "rules", "off")
-    )
+    readers = ("auto", "model", "rules", "off")
+    check_choice("memories_extraction", settings.memories_extraction, readers)
     check_choice("memories_standing", settings.memories_standing, ("on", "off"))
     check_choice("memories_branches", settings.memories_branches, ("same", "strict", "off"))
     check_choice("agent_secrets", settings.agent_secrets, ("refuse", "allow"))

@@ -337,7 +337,7 @@ class MemoryBook:
         pairs = {(memory.id, each.id) for each in memory.updates}
         pairs |= {(each.id, older.id) for each in older.updates}
         if not pairs & {(memory.id, older.id)}:
-            raise NotFound("There is no open conflict between these two.", param="with")
+            raise NotFound("with names no memory that this one conflicts with.", param="with")
         if replaces:
             memory = await self._store.merge(scope, memory.id, older.id, "settled")
         else:

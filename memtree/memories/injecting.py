@@ -56,8 +56,9 @@ class PostedHistory(Protocol):
     @property
     def rule(self) -> str: ...
 
-    async def addresses(self) -> Container[str]:
-        """Hex, of all its prefixes; none where it cannot be read."""
+    async def addresses(self) -> tuple[Container[str], Container[str]]:
+        """Hex, of all its prefixes, and of those whose last message may be folded away; none where
+        it cannot be read."""
         ...
 
 
@@ -238,8 +239,8 @@ async def _away(live: Mapping[str, Memory], posted: PostedHistory | None) -> set
     asked = [memory for memory in live.values() if branches.depends(memory.source, rule)]
     if not asked:
         return set()
-    addresses = await posted.addresses()
-    return {memory.id for memory in asked if not branches.fits(memory.source, addresses, rule)}
+    every, folded = await posted.addresses()
+    return {memory.id for memory in asked if not branches.fits(memory.source, every, rule, folded)}
 
 
 def _line(scope: Scope, memory: Memory, options: InjectionOptions) -> MemoryLine:

@@ -161,6 +161,8 @@ async def answers(memories, scope: Scope, refs: list[str | int]) -> dict[str, ob
     return {
         "get": [await memories.get(scope, refs, deleted=d) for d in (False, True)],
         "page": [await memories.page(scope, wanted) for wanted in (ANY, EVERY)],
+        "deletable": await memories.deletable(scope, refs),
+        "twins": await memories.twins(scope, ids),
         "versions": await memories.versions(scope, [(id_, v) for id_ in ids for v in (1, 2)]),
         "history": [await memories.history(scope, ref) for ref in refs],
         "tombstones": await memories.tombstones(scope),
@@ -212,8 +214,10 @@ WRITES = {
     "change_settings",
     "add_extracted",
     "put_snapshot",
+    "put_updates",
+    "keep_both",
 }
-NUMBERS_ONLY = {"state", "matching", "settings"}
+NUMBERS_ONLY = {"state", "matching", "settings", "twins"}  # nothing has a twin here
 
 
 class MemoryScopesContract:

@@ -283,8 +283,12 @@ async def test_a_limit_out_of_range_is_clamped(limit: str, count: int):
 )
 async def test_wrong_queries_are_named(path: str, name: str, value: str):
     async with remembering() as chat:
-        answer = await chat.ask("GET", path, params={"query": "a", name: value})
+        answer = await chat.ask("GET", path, params=_searched(path, name, value))
         error(answer, 400, "invalid_request", name)
+
+
+def _searched(path: str, name: str, value: str) -> dict[str, str]:
+    return {name: value, **({"query": "a"} if path.endswith("search") else {})}
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "-1", "1.0", "9" * 19, "٣"])

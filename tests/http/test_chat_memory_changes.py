@@ -56,7 +56,7 @@ async def test_category_and_tags_can_be_changed_alone():
 @pytest.mark.parametrize(
     ("posted", "param"),
     [
-        ({}, "content"), ({"content": None}, "content"), ({"other": 1}, "content"),
+        ({}, "content"), ({"content": None}, "content"), ({"other": 1}, "other"),
         ({"content": ""}, "content"), ({"content": 1}, "content"), ({"content": " "}, "content"),
         ({"content": "x" * 16_001}, "content"), ({"category": "x"}, "category"),
         ({"content": "a", "category": 3}, "category"), ({"tags": "x"}, "tags"),

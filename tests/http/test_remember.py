@@ -87,7 +87,7 @@ async def _(mcp: Mcp) -> None:
 async def _(mcp: Mcp) -> None:
     given = [" Family ", "FAMILY", "Los  Angeles", "ÉTÉ"]
     assert (await stored(mcp, tags=given))["tags"] == ["family", "los-angeles", "été"]
-    assert (await stored(mcp))["tags"] == []
+    assert (await stored(mcp))["tags"] == ["family", "los-angeles", "été"]  # of all that say so
     for wrong in ("family", 5, {"tag": "family"}, [5], [None], [["family"]]):
         assert "tags" in await mcp.refused("remember", "INVALID_INPUT", text=FACT, tags=wrong)
 
@@ -164,7 +164,7 @@ async def _(mcp: Mcp) -> None:
         again = await mcp.ok("remember", text=NEARLY, **given)
         assert again["message"] == "Ok"
         assert again["memory_id"] != first["memory_id"]
-        assert first["memory_id"] in [one["memory_id"] for one in again["near_duplicates"]]
+        assert again["near_duplicates"]  # the newest row of those that say the same
     for wrong in ("ASK", "", "replace", 1, ["ask"]):
         message = await mcp.refused("remember", "INVALID_INPUT", text=FACT, dedup_policy=wrong)
         assert "dedup_policy" in message
@@ -365,6 +365,25 @@ async def _(mcp: Mcp) -> None:
         await mcp.refused("confirm", "NOT_FOUND", id=unknown)
 
 
+@says("standing: false for what is not for every prompt; settle ends a conflict of two")
+async def _(mcp: Mcp) -> None:
+    wish = {"text": "Always answer in British English.", "capture_mode": "explicit"}
+    assert (await mcp.ok("remember", **wish))["standing"] is True
+    assert "standing" not in await mcp.ok("remember", text="Never use emojis.")  # not explicit
+    other = {**wish, "text": "Always answer in French.", "standing": False}
+    assert "standing" not in await mcp.ok("remember", **other)
+    old = await mcp.ok("remember", text="The port of staging is 8090.")
+    new = await mcp.ok("remember", text="The port of staging is 8091.")
+    assert new["id"] in new["advice"]
+    assert "settle" in new["advice"]
+    listed = (await mcp.ok("list_memories", conflicts=True))["memories"]
+    assert new["id"] in [row["id"] for row in listed]
+    asked = {"id": new["id"], "with": old["id"], "action": "replace"}
+    assert (await mcp.ok("settle", **asked))["id"] == new["id"]
+    assert old["id"] not in [row["id"] for row in await mcp.all()]
+    assert "with" in await mcp.refused("settle", "NOT_FOUND", **asked)
+
+
 @says("near_duplicates: [{memory_id, id, text, relevance, relation, differs}], at most 5")
 async def _(mcp: Mcp) -> None:
     old = await mcp.ok("remember", text="The staging server listens on port 8090.")
@@ -375,9 +394,10 @@ async def _(mcp: Mcp) -> None:
     assert near["relation"] == "possible_update"
     assert near["differs"] == ["8090 -> 8091"]
     assert 0 <= near["relevance"] <= 1
-    for _ in range(7):
-        last = await mcp.ok("remember", text=FACT)
-    assert [one["relation"] for one in last["near_duplicates"]] == ["same"] * 5
+    for port in range(7):
+        text = f"The staging server listens on port 700{port}."
+        last = await mcp.ok("remember", text=text)
+    assert len(last["near_duplicates"]) == 5
 
 
 @says("a possible_update is stored, and says what it may replace, also with skip_if_near")
@@ -399,7 +419,7 @@ async def _(mcp: Mcp) -> None:
         key = {"idempotency-key": f"key-{policy}"}
         rows = await asyncio.gather(*(mcp.ok("remember", key, **given) for _ in range(6)))
         assert len({row["memory_id"] for row in rows}) == 1
-    assert len(await mcp.all()) == 14
+    assert len(await mcp.all()) == 2  # of each text the newest stands for all
 
 
 @says("with skip_if_near concurrent saves give one")

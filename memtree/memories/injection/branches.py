@@ -6,7 +6,8 @@ was said there counts no more in this conversation; in a new one it is as good a
 The histories of both branches begin alike, so a memory keeps the address of that beginning.
 
 What a history says itself is not said once more beside it: a line that follows from the message
-before would change the prompt's beginning for nothing.
+before would change the prompt's beginning for nothing. But where that message may be folded away,
+the history says it no more, and the memory stands.
 """
 
 from __future__ import annotations
@@ -24,12 +25,19 @@ def depends(source: MemorySource | None, rule: str) -> bool:
     return source is not None and bool(source.address) and rule != OFF
 
 
-def fits(source: MemorySource | None, addresses: Container[str], rule: str) -> bool:
-    """Whether a memory may stand beside a history. `addresses`: hex, of all its prefixes. With
-    `strict`, only beside one in which it was said; else not beside that, nor beside another branch
-    of it."""
+def fits(
+    source: MemorySource | None,
+    addresses: Container[str],
+    rule: str,
+    folded: Container[str] = (),
+) -> bool:
+    """Whether a memory may stand beside a history. `addresses`: hex, of all its prefixes; `folded`:
+    of those whose last message may be folded away. With `strict`, only beside one in which it was
+    said; else not beside one that shows it, nor beside another branch of it."""
     if source is None or not depends(source, rule):
         return True
     if rule == STRICT:
         return source.address in addresses
-    return source.address not in addresses and source.origin not in addresses
+    if source.address in addresses:
+        return source.address in folded
+    return source.origin not in addresses

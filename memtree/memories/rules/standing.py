@@ -96,7 +96,8 @@ _TOPICS = tuple(
         ),
         (
             "wish.address",
-            r"\b(?:call me|address me|refer to me|addressed (?:as|by|with)|called|(?:nenne?|duze?"
+            r"\b(?:(?:call|address|refer to) (?:me|the user|user)|addressed (?:as|by|with)"
+            r"|called|(?:nenne?|duze?"
             r"|sieze?|ansprich\w*|sprich) mich|mich (?:\w+ ){0,4}ansprich\w*|angesprochen"
             r"|llámame|tutee?s?"
             r"|tutéame|de usted|de tú|appelle[sz]?[- ]moi|tutoie\w*|tutoyez\w*|vouvoie\w*"

@@ -42,7 +42,6 @@ def joined(new: NewMemory, twin: Standing) -> NewMemory:
         expires=None if None in ends else max(end for end in ends if end is not None),
         tainted=new.tainted and old.tainted,
         standing=new.standing or old.standing,
-        session_id=new.session_id or old.session_id,
     )
 
 

@@ -20,12 +20,15 @@ from memtree.memories.draft import DedupPolicy
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.memory import WORDING, Memory, PossibleUpdate, Tombstone
 from memtree.memories.rules.expiry import shown
+from memtree.memories.rules.injectable import SHARING
 from memtree.memories.rules.relation import Relation
 from memtree.memories.search.hits import SearchResult
 
 Json = dict[str, Any]
 
 MAX_NEAR_CHARS = 1_000  # of the text of a memory that only comes near
+MAX_RECALLED_CHARS, CUT = 2_000, " [...]"  # of one hit
+FLOOR = SHARING  # relevance below which a hit is hardly about what was asked
 INTERNAL = "INTERNAL_ERROR"
 CODES: tuple[tuple[type[MemTreeError], str], ...] = (
     (BadRequest, "INVALID_INPUT"),
@@ -84,7 +87,17 @@ def _advice(result: SaveResult, near: Sequence[NearMemory]) -> Json:
 
 
 def recalled(result: SearchResult) -> Json:
-    memories = [{**memory(hit.memory), "relevance": _share(hit.relevance)} for hit in result.hits]
+    """Weak hits stand last, and long texts are cut: `list_memories` has them whole."""
+    hits = sorted(result.hits, key=lambda hit: hit.relevance < FLOOR)  # stable
+    memories = [
+        {
+            **memory(hit.memory),
+            "text": _cut(hit.memory.text),
+            "relevance": _share(hit.relevance),
+            **({"weak": True} if hit.relevance < FLOOR else {}),
+        }
+        for hit in hits
+    ]
     return {"ok": True, "memories": memories, **_present("degraded", list(result.degraded))}
 
 
@@ -181,6 +194,10 @@ def _present(name: str, values: Sequence[object]) -> Json:
 
 def _short(text: str) -> str:
     return text if len(text) <= MAX_NEAR_CHARS else text[: MAX_NEAR_CHARS - 1] + "…"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_RECALLED_CHARS else text[:MAX_RECALLED_CHARS] + CUT
 
 
 def _share(value: float) -> float:

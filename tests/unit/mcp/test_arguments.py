@@ -135,6 +135,7 @@ READERS = {
     "correct": arguments.correct,
     "confirm": arguments.reference,
     "list_memories": arguments.list_memories,
+    "settle": arguments.settle,
 }
 
 

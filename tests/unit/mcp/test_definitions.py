@@ -1,4 +1,4 @@
-"""What a client lists: the tools of the remember tool's document and the five beside it."""
+"""What a client lists: the tools of the remember tool's document and the six beside it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from memtree_proxy.mcp.definitions import BY_NAME, REMEMBER, TOOLS, ToolDefiniti
 
 INPUTS = {
     "remember": {"text", "tags", "source_provider", "importance", "capture_mode", "session_id",
-                 "dedup_policy", "expires_at", "last_confirmed_at"},
+                 "dedup_policy", "expires_at", "last_confirmed_at", "standing"},
     "recall": {"query", "tags", "limit", "session_id"},
     "forget": {"id", "reason", "dry_run"},
     "correct": {"id", "text", "reason"},
     "confirm": {"id"},
-    "list_memories": {"cursor", "limit", "tags"},
+    "list_memories": {"cursor", "limit", "tags", "standing", "conflicts"},
+    "settle": {"id", "with", "action"},
 }  # fmt: skip
 REQUIRED = {
     "remember": ["text"],
@@ -25,6 +26,7 @@ REQUIRED = {
     "correct": ["id", "text"],
     "confirm": ["id"],
     "list_memories": [],
+    "settle": ["id", "with", "action"],
 }
 
 
@@ -54,7 +56,7 @@ def test_every_tool_may_refuse_within_its_own_schema(tool: ToolDefinition):
 
 def test_hints_say_what_is_safe_to_run_without_asking():
     assert {tool.name for tool in TOOLS if tool.read_only} == {"recall", "list_memories"}
-    assert {tool.name for tool in TOOLS if tool.destructive} == {"forget", "correct"}
+    assert {tool.name for tool in TOOLS if tool.destructive} == {"forget", "correct", "settle"}
 
 
 def test_limits_in_the_schema_are_those_of_the_reader():

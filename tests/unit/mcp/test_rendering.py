@@ -6,7 +6,7 @@ import jsonschema_rs
 import pytest
 
 from memtree import errors
-from memtree.memories.book import BookPage, SaveResult
+from memtree.memories.book import BookPage, ForgottenMemory, SaveResult
 from memtree.memories.draft import DedupPolicy
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.memory import Memory, Tombstone
@@ -52,6 +52,8 @@ def valid(tool: str, answer: rendering.Json) -> rendering.Json:
 )  # fmt: skip
 def test_saved(policy, result, answer):
     told = valid("remember", rendering.saved(result, policy))
+    assert ("advice" in told) is (bool(result.near) and not result.existing)
+    told.pop("advice", None)
     assert told == {"ok": True, "memory_id": 124, "id": "mem_b", **answer}
 
 
@@ -133,8 +135,10 @@ def test_listed():
 
 
 def test_one_memory():
-    forgotten = valid("forget", rendering.forgotten(OLD))
+    forgotten = valid("forget", rendering.forgotten(ForgottenMemory(OLD)))
     assert forgotten == {"ok": True, "memory_id": 99, "id": "mem_a", "message": "Forgotten"}
+    both = valid("forget", rendering.forgotten(ForgottenMemory(OLD, ("mem_c",))))
+    assert both["also"] == ["mem_c"]
     new = Memory("mem_b", 124, "now", AT, AT, supersedes="mem_a")
     corrected = valid("correct", rendering.corrected(SaveResult(new, degraded=("embedder",))))
     assert corrected == {
@@ -168,3 +172,22 @@ def test_errors(error, code):
         "error": code,
         "message": error.message,
     }
+
+
+def test_weak_hits_stand_last_and_long_texts_are_cut():
+    long = Memory("mem_c", 7, "x" * 3_000, AT, AT)
+    hits = (MemoryHit(NEW, 0.2, 3.0), MemoryHit(long, 0.8, 2.0))
+    answer = valid("recall", rendering.recalled(SearchResult(hits)))
+    assert [(row["id"], row.get("weak")) for row in answer["memories"]] == [
+        ("mem_c", None),
+        ("mem_b", True),
+    ]
+    assert answer["memories"][0]["text"] == "x" * 2_000 + " [...]"
+
+
+def test_a_conflict_comes_with_advice():
+    for differs, told in ((("8090 -> 8091",), "settle"), (("wording",), "leave them")):
+        near = NearMemory(OLD, 0.9, Relation.POSSIBLE_UPDATE, differs)
+        answer = valid("remember", rendering.saved(SaveResult(NEW, near=(near,)), DedupPolicy.ASK))
+        assert told in answer["advice"]
+    assert "advice" not in rendering.saved(SaveResult(NEW), DedupPolicy.ASK)

@@ -16,10 +16,13 @@ from memtree_proxy.mcp.tools import Caller, MemoryTools
 
 CALLER = Caller(Scope.of_user("t_tenant", "ann"), "key-1")
 GIVEN = {"text": "canary text", "query": "canary query", "id": 1, "reason": "canary reason"}
+SETTLED = {"id": 1, "with": 2, "action": "replace"}
 
 
 def given_to(name: str) -> dict[str, Any]:
     """`forget` refuses what it does not know."""
+    if name == "settle":
+        return SETTLED
     known = BY_NAME[name].input_schema["properties"]
     return {key: GIVEN[key] for key in GIVEN if key in known} if name == "forget" else GIVEN
 

@@ -109,7 +109,10 @@ async def test_ask_stores_it_and_tells_what_is_near():
         assert [(near.memory.id, near.relation) for near in asked.near] == [
             (first.memory.id, Relation.SAME)
         ]
-        assert (await of.book.state(SCOPE)).total == 2
+        assert (await of.book.state(SCOPE)).total == 1  # the newest stands for all
+        assert (await of.book.get(SCOPE, first.memory.id)).id == asked.memory.id
+        twins = await of.book.twins(SCOPE, [asked.memory])
+        assert twins == {asked.memory.id: [first.memory.id]}
 
 
 async def test_a_changed_value_is_stored_and_says_what_it_may_replace():

@@ -38,29 +38,41 @@ from memtree_proxy.observability import log
 
 class PostedAddresses:
     """The addresses of a posted history, for what depends on where a memory was said. Read once,
-    and only where somebody asks. `rule`: the setting `memories_branches`."""
+    and only where somebody asks. `rule`: the setting `memories_branches`. `target`: tokens above
+    which the history may be folded; None: it is not."""
 
     def __init__(
-        self, memory: ContextMemory, tenant: str, messages: Sequence[Message], rule: str
+        self,
+        memory: ContextMemory,
+        tenant: str,
+        messages: Sequence[Message],
+        rule: str,
+        target: int | None,
     ) -> None:
         self._memory, self._ask = memory, CompressRequest(tenant, messages)
         self._lock = asyncio.Lock()
-        self._addresses: frozenset[str] | None = None
-        self.rule = rule
+        self._addresses: tuple[frozenset[str], frozenset[str]] | None = None
+        self.rule, self._target = rule, target
 
-    async def addresses(self) -> frozenset[str]:
-        """Hex, of all prefixes; none of a history that cannot be read."""
+    async def addresses(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Hex, of all prefixes, and of those whose last message may be folded away: it stands more
+        than half the target before the end. None of a history that cannot be read."""
         async with self._lock:
             if self._addresses is None:
                 self._addresses = await self._read()
             return self._addresses
 
-    async def _read(self) -> frozenset[str]:
+    async def _read(self) -> tuple[frozenset[str], frozenset[str]]:
         try:
             posted = await self._memory.read(self._ask)
         except BadRequest:
-            return frozenset()
-        return frozenset(address.hex() for address in posted.addresses)
+            return frozenset(), frozenset()
+        every = [address.hex() for address in posted.addresses]
+        total, target = posted.totals[-1], self._target
+        if target is None or total <= target:
+            return frozenset(every), frozenset()
+        ends = zip(every, posted.totals, strict=True)
+        return frozenset(every), frozenset(at for at, end in ends if 2 * (total - end) > target)
 
 
 class ChatMemories:
@@ -107,7 +119,8 @@ class ChatMemories:
         if not sources:
             return exchange
         tenant, rule = exchange.tenant.id, self._settings.memories_branches
-        posted = PostedAddresses(self._memory, tenant, chat.messages, rule)
+        target = None if chat.ask is None else chat.ask.target
+        posted = PostedAddresses(self._memory, tenant, chat.messages, rule, target)
         with step("memories"):
             choices = await self._choices(chat, sources, posted)
         trace.memories_degraded = tuple(

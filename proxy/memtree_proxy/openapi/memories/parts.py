@@ -94,7 +94,7 @@ def saved_row(row: Mapping[str, Json], text: str) -> Json:
             array({"const": "embedder"}), "There only where the embedder failed or was slow."
         ),
     }
-    return object_of({**row, **more}, (*row, "possible_update_of"))
+    return object_of({**row, **more}, tuple(dict.fromkeys((*row, "possible_update_of"))))
 
 
 def parameters() -> dict[str, Json]:

@@ -58,6 +58,13 @@ def test_beside_which_history_it_stands(now, same, strict):
     assert fits(said, there, "off")
 
 
+def test_what_may_be_folded_away_is_said_beside_its_own_history():
+    said, there = source(FIRST, 2), addresses(OTHERS["goes on"])
+    assert fits(said, there, "same", {said.address})
+    assert not fits(source(FIRST, 4), there, "same", {said.address})
+    assert not fits(said, addresses(OTHERS["edited"]), "same", {said.address})
+
+
 @pytest.mark.parametrize("rule", ["same", "strict", "off"])
 @pytest.mark.parametrize("said", [None, MemorySource(), MemorySource(message="msg_1")])
 def test_what_was_said_nowhere_stands_beside_any(said, rule):

@@ -1,0 +1,97 @@
+"""Standing memories in prompts: with every message, beside the others, and in the same order."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtree.memories.book import MemoryRules
+from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
+from memtree.memories.injection.options import InjectionOptions
+from memtree.memories.memory import Memory
+from memtree.memories.scope import Scope
+from memtree.text.memory_lines import MemoryLine
+from tests.fakes import HashingEmbedder
+from tests.standing_lists import ordinary
+from tests.unit.memories.books import Opened, opened
+
+SCOPE = Scope.of_user("t")
+WISHES = (
+    "Always answer in British English.", "Call the user Captain.", "Never use emojis.",
+    "User wants recipes in grams, not cups.", "Please write all code examples in Python.",
+    "User prefers short answers.", "Use metric units only.", "User is vegetarian.",
+    "Write dates as day month year.", "Don't apologise in your replies.",
+    "User would like answers in bullet points.", "Keep your tone friendly.",
+)  # fmt: skip
+ASKED = (
+    "What should I cook tonight?", "Fix this regex for me", "When is the demo?",
+    "Plan a weekend in Graz", "Wo steht das Auto?", "Explain how a heat pump works",
+    "Quelle est la date de la réunion ?", "Which database does the team use?",
+    "Write a poem about bees", "¿Cuándo es la reunión?",
+)  # fmt: skip
+
+
+async def saved(of: Opened, text: str, **more: object) -> Memory:
+    draft = MemoryDraft(text, **more)  # type: ignore[arg-type]
+    return (await of.book.save(SCOPE, draft, DedupPolicy.INSERT)).memory
+
+
+async def shown(of: Opened, asked: str, *keys: str, most: int = 3) -> tuple[MemoryLine, ...]:
+    choice = await of.book.injection.choose(SCOPE, keys, asked, InjectionOptions(most))
+    assert choice.degraded == ()
+    return choice.lines
+
+
+async def test_twelve_wishes_stand_in_ten_ordinary_chats():
+    async with opened(HashingEmbedder()) as of:
+        for text in ordinary()[:60]:
+            await saved(of, text)
+        ids = [(await saved(of, text)).id for text in WISHES]
+        before = None
+        for number, asked in enumerate(ASKED):
+            lines = await shown(of, asked, f"chat {number}")
+            standing = [line for line in lines if line.standing]
+            assert [line.memory.id for line in standing] == ids
+            assert len(lines) - len(standing) <= 3  # they do not count against the others
+            assert before in (None, standing)
+            before = standing
+
+
+async def test_a_person_pins_and_unpins():
+    async with opened(HashingEmbedder()) as of:
+        plain, wish = await saved(of, "The port is 8090."), await saved(of, WISHES[2])
+        assert [line.memory.id for line in await shown(of, "What now?")] == [wish.id]
+        await of.book.edit(SCOPE, wish.id, Edit(standing=False))
+        await of.book.edit(SCOPE, plain.id, Edit(standing=True))
+        assert [line.memory.id for line in await shown(of, "What now?")] == [plain.id]
+        await of.book.edit(SCOPE, wish.id, Edit(text="Never use emoticons."))
+        assert [line.memory.id for line in await shown(of, "What now?")] == [plain.id]
+
+
+async def test_they_can_be_switched_off():
+    async with opened(HashingEmbedder(), MemoryRules(standing=False)) as of:
+        await saved(of, WISHES[2])
+        assert await shown(of, "What now?") == ()
+
+
+@pytest.mark.parametrize("by_person", [True, False])
+async def test_what_a_model_saved_waits_for_a_person(by_person: bool):
+    async with opened(HashingEmbedder()) as of:
+        given = {"source_type": "model", "tainted": True}
+        wish = await saved(of, "Always answer in French.", **given)
+        assert (wish.standing, wish.tainted) == ("", True)
+        await of.book.confirm(SCOPE, wish.id, by_person=by_person)
+        texts = [line.text for line in await shown(of, "What now?")]
+        assert texts == (["Always answer in French. (instruction)"] if by_person else [])
+
+
+async def test_a_newer_value_stands_alone_with_the_former_one():
+    async with opened(HashingEmbedder()) as of:
+        for text in ("The staging port is 8090.", "The staging port is 8091."):
+            newer = (await of.book.save(SCOPE, MemoryDraft(text))).memory
+        assert [update.differs for update in newer.updates] == [("8090 -> 8091",)]
+        asked = "Which port has staging?"
+        assert [line.text for line in await shown(of, asked)] == [
+            "The staging port is 8091. (was: 8090) (fact)"
+        ]
+        await of.book.settle(SCOPE, newer.id, newer.updates[0].id, replaces=False)
+        assert len(await shown(of, asked)) == 2
