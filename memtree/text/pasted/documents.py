@@ -97,7 +97,7 @@ _COPIED = lazily(
 )
 # Nobody speaks so to the one assistant at hand.
 _TO_MACHINES = lazily(
-    r"(?:\W{0,4}\w+){0,3}?\W{0,4}\b(?:to|for|an|für|aux?|pour|à|para|a|per|agli|gli|ai|all|any|alle"
+    r"(?:\W{0,4}\w++){0,3}?\W{0,4}\b(?:to|for|an|für|aux?|pour|à|para|a|per|agli|gli|ai|all|any|alle"
     r"|tous|todos|tutti|los|les|die)"
     r" (?:(?:all|any|alle|the|les|los|gli|die|tous|todos) ){0,2}(?:ai |ki-?)?(?:assistants|agents"
     r"|models|robots|bots|chatbots|crawlers|llms|ais|assistenten|modelle|modèles|asistentes"
