@@ -160,6 +160,7 @@ def test_an_entry_of_window_that_says_nothing(entry):
         ("overflow_status", "500"),
         ("log_level", "loud"),
         ("upstream", "localhost:1"),
+        ("otel_endpoint", "http://localhost:0"),  # nobody listens on it
         ("embedding_seconds", "0"),
         ("embedding_seconds", "-1"),
         ("embedding_seconds", "inf"),
