@@ -207,6 +207,16 @@ def test_every_error_of_the_tree_is_in_it_and_no_other():
     }
 
 
+@pytest.mark.parametrize("name", ["ContextOfMessages", "MessagesRequest", "ResponsesRequest"])
+def test_one_message_is_a_whole_history(name: str):
+    said = [{"role": "user", "content": "hello"}]
+    field = "input" if name == "ResponsesRequest" else "messages"
+    body = {"model": "m", "dialect": "messages", field: said}
+    schema = rooted({"$ref": f"#/components/schemas/{name}"})
+    assert schema.is_valid(body)
+    assert name == "ResponsesRequest" or not schema.is_valid(body | {field: []})
+
+
 def test_overflow_has_the_status_of_the_setting():
     document = build(dataclasses.replace(SETTINGS, overflow_status=400))
     codes = failures.codes(dataclasses.replace(SETTINGS, overflow_status=400))
