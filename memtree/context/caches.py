@@ -155,7 +155,8 @@ class CorpusCache:
     the first time."""
 
     def __init__(self, most: int = CacheLimits.of().corpora) -> None:
-        """`most`: bytes. A passage takes 300, and 1,500 for each vector of 384 numbers."""
+        """`most`: bytes. A passage takes 300, and 1,500 for each vector of 384 numbers. The tree of
+        its leaves counts as well: a corpus keeps it when the cache of nodes has let go of it."""
         self._most = most
         self._kept: list[Corpus] = []
         self._uses: WeakKeyDictionary[Corpus, _CorpusUse] = WeakKeyDictionary()
@@ -221,7 +222,7 @@ class CorpusCache:
     def _weigh(self, corpus: Corpus) -> None:
         use = self._uses.get(corpus)
         if use is not None:  # else it was forgotten meanwhile
-            use.size = ROW_BYTES + corpus.nbytes
+            use.size = ROW_BYTES + corpus.nbytes + use.tree.shared_bytes
         while len(self._kept) > CORPORA or self.nbytes > self._most:
             self._kept.pop(0)
 

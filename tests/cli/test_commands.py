@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memtree_proxy.cli.commands import read_history
 from memtree_proxy.cli.main import main
 from tests.sessions import chat, coding
 from tests.wire import messages_changes, responses_changes
@@ -89,6 +90,20 @@ def test_a_store_in_the_current_folder_is_used_as_before(
 
 
 # The longer ones are indexed in a process of its own.
+def test_a_history_is_read_from_each_form_of_file(tmp_path: Path) -> None:
+    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    for said in (messages, messages[:1]):
+        for text in (
+            json.dumps(said),
+            json.dumps({"messages": said}),
+            json.dumps({"messages": said}, indent=1),
+            "\n".join(map(json.dumps, said)),
+        ):
+            (tmp_path / "history").write_text(text)
+            read = read_history(str(tmp_path / "history"))
+            assert [json.loads(each.raw) for each in read] == said, text
+
+
 @pytest.mark.parametrize("size", [150, pytest.param(900, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("dialect", "field"), [("messages", "messages"), ("responses", "input")])
 def test_the_body_of_a_request_is_compressed_in_its_own_dialect(

@@ -8,7 +8,6 @@ import os
 import re
 import socket
 import threading
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -40,12 +39,19 @@ STARTS = {
 }
 
 
+class Events(dict[str, threading.Event]):
+    """One event a case, whichever thread asks for it first. A `defaultdict` gives two threads that
+    ask at the same time two events, and who waits for the lost one waits in vain."""
+
+    def __missing__(self, case: str) -> threading.Event:
+        return self.setdefault(case, threading.Event())
+
+
 class Endless:
     """An upstream that never ends its answers; tells by case who has come and who has gone."""
 
     def __init__(self) -> None:
-        self.reached: defaultdict[str, threading.Event] = defaultdict(threading.Event)
-        self.gone: defaultdict[str, threading.Event] = defaultdict(threading.Event)
+        self.reached, self.gone = Events(), Events()
 
     def __call__(self, connection: Connection, _: int) -> None:
         if not (raw := connection.request()):

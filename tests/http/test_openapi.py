@@ -207,6 +207,14 @@ def test_every_error_of_the_tree_is_in_it_and_no_other():
     }
 
 
+@pytest.mark.parametrize("name", ["ContextOfMessages", "MessagesRequest"])
+def test_one_message_is_a_whole_history(name: str):
+    body = {"model": "m", "dialect": "messages", "messages": [{"role": "user", "content": "hi"}]}
+    schema = rooted({"$ref": f"#/components/schemas/{name}"})
+    assert schema.is_valid(body)
+    assert not schema.is_valid(body | {"messages": []})
+
+
 def test_overflow_has_the_status_of_the_setting():
     document = build(dataclasses.replace(SETTINGS, overflow_status=400))
     codes = failures.codes(dataclasses.replace(SETTINGS, overflow_status=400))

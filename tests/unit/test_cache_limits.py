@@ -12,7 +12,7 @@ import pytest
 
 from memtree.cache_limits import MEGABYTES, CacheLimits
 from memtree.config import Settings
-from memtree.context.caches import NodeCache, PassedHistories
+from memtree.context.caches import CorpusCache, NodeCache, PassedHistories
 from memtree.context.known_tree import EMPTY_TREE
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
@@ -73,7 +73,7 @@ def test_read_messages() -> None:
 
 
 @pytest.mark.slow
-def test_nodes_and_the_corpus_over_them() -> None:
+async def test_nodes_and_the_corpus_over_them() -> None:
     posted = [Message(json.dumps(each).encode()) for each in as_chat(conversation(1, 100, 30))]
     grown = batch(history.read("t", posted, Volatile()))
     cache = NodeCache()
@@ -92,6 +92,10 @@ def test_nodes_and_the_corpus_over_them() -> None:
     corpus.add_vectors(rows)
     vectors = 4 * 384 * len(corpus)
     assert vectors <= corpus.nbytes - before < 2.1 * vectors
+    kept = CorpusCache()
+    async with kept.of("t", tree, 384):
+        pass
+    assert 0.5 < kept.nbytes / real_size(kept) < 2  # with the tree, which it keeps
 
 
 @pytest.mark.slow

@@ -160,6 +160,9 @@ def test_an_entry_of_window_that_says_nothing(entry):
         ("overflow_status", "500"),
         ("log_level", "loud"),
         ("upstream", "localhost:1"),
+        ("otel_endpoint", "http://localhost:0"),  # nobody listens on it
+        ("summary_api_key", "sk-1\nx-other: 2"),  # it would be another header
+        ("embedding_api_key", "sk-é"),
         ("embedding_seconds", "0"),
         ("embedding_seconds", "-1"),
         ("embedding_seconds", "inf"),

@@ -76,6 +76,27 @@ async def test_the_first_requests_are_left_alone():
     assert memory.sweeps == 0
 
 
+async def test_a_sweep_under_way_has_ended_when_it_is_closed():
+    """Its store may be closed right behind it."""
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    class Slow(Swept):
+        async def sweep(self) -> Receipt:
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(0)  # as a transaction that is rolled back
+                ended.set()
+            return Receipt()
+
+    running = sweeper(Slow())
+    running.start()
+    await begun.wait()
+    await running.close()
+    assert ended.is_set()
+
+
 async def test_closing_what_never_started_is_nothing():
     await sweeper(Swept()).close()
 

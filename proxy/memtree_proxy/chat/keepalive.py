@@ -124,7 +124,9 @@ class KeepaliveResponse(Response):
         finally:
             work.cancel()
             self._ended()
-            await asyncio.gather(work, return_exceptions=True)
+            (reply,) = await asyncio.gather(work, return_exceptions=True)
+            if not isinstance(reply, BaseException):  # it may have come as the client went
+                reply.close()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _rest(self, work: asyncio.Future[RelayedReply]) -> AsyncIterator[bytes]:
@@ -137,15 +139,12 @@ class KeepaliveResponse(Response):
             log.failure("chat.internal_error", error)
             yield self._form.failed(named(error_response.internal()))
             return
-        try:
-            if reply.status == 200 and self._form.fits(reply):
-                async for piece in decoded(reply):
-                    yield piece
-            else:
-                body = await beginning(reply, MAX_ERROR)
-                yield self._form.failed(upstream_error(reply.status, body))
-        finally:
-            reply.close()
+        if reply.status == 200 and self._form.fits(reply):
+            async for piece in decoded(reply):
+                yield piece
+        else:
+            body = await beginning(reply, MAX_ERROR)
+            yield self._form.failed(upstream_error(reply.status, body))
 
 
 def named(error: MemTreeError) -> dict[str, Any]:

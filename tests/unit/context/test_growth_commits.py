@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow  # trees of ten thousand tokens and more, some in 
 
 TENANT = "t"
 GRACE = 0.05
-SECONDS = 300  # longer than any machine takes; a request that hangs up is still waiting then
+SECONDS = 300  # longer than any machine takes; a request that is given up is still waiting then
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def memory(store, builder) -> ContextMemory:
 
 
 async def indexed(store, builder, messages):
-    return await memory(store, builder).index(CompressRequest(TENANT, messages))
+    return await memory(store, builder).index(CompressRequest(TENANT, messages, patience=SECONDS))
 
 
 async def nodes(store, messages, whole):
@@ -128,7 +128,7 @@ async def test_two_that_share_a_run_store_each_address_once(messages, whole, mon
 
     monkeypatch.setattr(store, "commit", noted)
     context = memory(store, builder)
-    request = CompressRequest(TENANT, messages)
+    request = CompressRequest(TENANT, messages, patience=SECONDS)
     await asyncio.gather(context.index(request), context.index(request))
     assert len(written) == len(set(written)) > 0
     assert await nodes(store, messages, whole) == {node.id: node for node in whole.nodes}
@@ -159,7 +159,7 @@ async def test_of_a_deleted_history_nothing_is_stored(messages, monkeypatch):
     store, builder, counting = RamStore(), StageOne(child=False), Counting(monkeypatch)
     context = memory(store, builder)
     counting.most = 3
-    work = asyncio.create_task(context.index(CompressRequest(TENANT, messages)))
+    work = asyncio.create_task(context.index(CompressRequest(TENANT, messages, patience=SECONDS)))
     await until(lambda: counting.steps)
     await context.forget_tenant(TENANT)
     await work

@@ -19,6 +19,7 @@ from memtree_indexer.growing import child_process
 from memtree_indexer.growing.builder import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, StageOne
 from memtree_indexer.growing.children import Children
 from tests.loop_clock import LoopClock
+from tests.processes import descendants
 from tests.properties.strategies import conversation, history_of, tail_of
 
 SIZES = {
@@ -239,18 +240,28 @@ def test_the_child_answers_until_its_input_ends(tail, monkeypatch):
         assert concat(pieces) == grow(tail)
 
 
+async def test_a_long_tail_is_worth_a_line(tail, caplog):
+    builder = StageOne(child=False)
+    with caplog.at_level("INFO"):
+        await builder.grow(tail, THREAD_TOKENS)
+        await builder.grow(tail, THREAD_TOKENS + 1)
+    said = [record.getMessage() for record in caplog.records]
+    assert said == [f"build.began tokens={THREAD_TOKENS + 1}"]
+
+
 @pytest.mark.slow
 @forking
 @pytest.mark.parametrize("parts", [1, 2, 4])
 @pytest.mark.parametrize("overlap", [1, 8_000])
 def test_forks_find_what_one_process_finds(tail, monkeypatch, parts, overlap):
-    """Whether their borders fall in step or not."""
-    made = []
+    """Whether their borders fall in step or not. None of them stays behind as a zombie."""
+    made, before = [], descendants(os.getpid())
     monkeypatch.setattr(
         child_process, "split", lambda *of: made.extend(split(*of, overlap)) or made
     )
     assert concat([*child_process.grow(tail, parts)]) == grow(tail)
     assert (len(made) > 1) == (parts > 1)
+    assert descendants(os.getpid()) <= before
 
 
 @pytest.mark.slow

@@ -262,10 +262,11 @@ def test_fields_that_are_missing_are_empty(tmp_path: Path, value: Any, format_: 
 def test_what_is_not_there_or_not_to_be_read(tmp_path: Path) -> None:
     assert "No such file" in refused(tmp_path / "none.json")
     assert "no conversations in this folder" in refused(tmp_path)
-    other = sqlite3.connect(tmp_path / "other.db")
-    other.execute("CREATE TABLE t (a)")
-    other.close()
-    assert "not a database of opencode" in refused(tmp_path / "other.db")
+    for number, table in enumerate(("t (a)", "session (id)", "part (id)")):
+        path = tmp_path / f"other-{number}.db"
+        with closing(sqlite3.connect(path)) as other:
+            other.execute(f"CREATE TABLE {table}")
+        assert "not a database of opencode" in refused(path)
 
 
 @pytest.mark.skipif(ROOT, reason="nothing is forbidden to root")

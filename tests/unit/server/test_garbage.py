@@ -136,21 +136,33 @@ async def test_a_server_that_rests_frees_its_frozen_cycles(under_way: int) -> No
 
 
 async def test_what_the_allocator_holds_is_given_back_once_in_each_rest() -> None:
-    answered = iter([1, 2, 2, 2, 2, 3, 3])
-    calls: list[None] = []
-    ended = asyncio.Event()
+    assert await given_back([1, 1, 2, 2, 2, 2, 3, 3], under_way=0) == 3
+    allocator_trim()()
+
+
+async def test_it_is_given_back_now_and_then_where_the_server_never_rests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answered = [1, 1, 2, 2, 3, 4]
+    assert await given_back(answered, under_way=1) == 0
+    monkeypatch.setattr(garbage, "GIVE_SECONDS", 0.0)
+    assert await given_back(answered, under_way=1) == 4
+
+
+async def given_back(answered: list[int], under_way: int) -> int:
+    """How often that is done while the server has answered so many requests at each look."""
+    looks, calls, ended = iter(answered), list[None](), asyncio.Event()
 
     def requests() -> tuple[int, int]:
-        number = next(answered, None)
+        number = next(looks, None)
         if number is None:
             ended.set()
-        return number or 3, 0
+        return number or answered[-1], under_way
 
     task = asyncio.create_task(collect_at_rest(requests, 0, lambda: calls.append(None)))
     await ended.wait()
     task.cancel()
-    assert len(calls) == 2
-    allocator_trim()()
+    return len(calls)
 
 
 def test_full_collections_are_counted() -> None:

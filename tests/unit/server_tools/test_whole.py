@@ -211,6 +211,11 @@ def test_groups_are_left_out_in_the_order_in_which_they_stand():
     assert offer.of(json_body.split(b"{}"), ()) is None
 
 
+def test_tools_that_cannot_be_decoded_are_the_upstreams_to_judge():
+    posted = json_body.split(b'{"tools": [1e999]}')  # no number of ours
+    assert offer.of(posted, (CHAT_MEMORY_TOOLS,)) is None
+
+
 @pytest.mark.parametrize(
     "tool",
     [

@@ -33,6 +33,7 @@ OTHERS = [
     "I need a plan for a trip to Rome in May. We like museums and short walks.",
     "Du bist ein Schatz! Schreibst du mir noch die Einladung für das Sommerfest?",
     "你能解释一下这个函数为什么返回空列表吗？我试了很多次，结果都一样。",
+    "Name: Jane\nLikes: tea\nDislikes: fog\nTraits: calm\nPlease improve my CV.",
     "You are Odile.",
     "",
 ]

@@ -128,7 +128,7 @@ def unsplit(piece, around=12):
     return True
 
 
-@pytest.mark.parametrize("lines", [5, 40, 80])
+@pytest.mark.parametrize("lines", [5, 40, 80, 115])
 @pytest.mark.parametrize("mark", ["```", "~~~", "````"])
 def test_fences_that_fit_stay_in_one_leaf(mark, lines):
     assert unsplit(f"{mark}python\n{code(3, lines)[: chunking.UNIT - 60]}\n{mark}")

@@ -145,6 +145,13 @@ def test_in_steps_the_result_is_that_of_one_run(seed, size, step, known, stopped
     assert parallel_growth.concat([*done, growth.grow(rest)]) == growth.grow(tail)
 
 
+def test_nothing_new_is_one_step():
+    tail = tail_of(history_of(conversation(1, 3_000)))
+    left = parallel_growth.rest(tail, growth.grow(tail), len(tail.messages))
+    (step,) = parallel_growth.in_steps(left)
+    assert step == growth.grow(left)
+
+
 def test_steps_are_of_about_equal_size():
     tail = tail_of(history_of(conversation(5, 30_000)))
     size = sum(map(len, tail.messages))

@@ -6,10 +6,11 @@ from itertools import pairwise
 
 from memtree.conversation.history import read
 from memtree.conversation.message import Message, Volatile
+from memtree.text import tokens
 from memtree.unfolding.budget_split import LASTING, ONE_SHOT
 from memtree.unfolding.excerpts import Room
 from memtree.unfolding.memory_text import quote_lines
-from memtree.unfolding.pins import Pins, asked_message, size_of
+from memtree.unfolding.pins import Pins, ask_excerpt, asked_message, size_of
 from memtree.unfolding.plan import FoldWindow
 from memtree.unfolding.rules import CurrentRule, RuleText
 from tests.unit.unfolding.histories import answering, call, calling, history
@@ -55,6 +56,12 @@ def test_steps_keep_to_a_part_of_the_trail():
 
 def test_an_answer_for_one_question_names_no_steps():
     assert {choice.reason for choice in pinned(loop(60), split=ONE_SHOT)} == {"ask"}
+
+
+def test_the_beginning_of_a_long_ask_has_no_more_tokens_than_it_may():
+    found = history(" ".join(["x"] * 400))
+    (shown,) = ask_excerpt(found, 0, 100)
+    assert tokens.count(found.view(0).text[: shown.span.end]) == shown.tokens == 100
 
 
 def test_the_ask_is_found_behind_a_reminder():

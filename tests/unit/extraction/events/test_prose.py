@@ -76,3 +76,26 @@ def test_a_client_tells_of_commits_and_undoing_in_the_users_place() -> None:
 def test_messages_with_a_form_are_looked_at(text: str) -> None:
     assert prose.may_tell(text.encode())
     assert not prose.may_tell(b"Thank you, that is all.")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Run it:\n```bash\nmake test\n```", [(RAN, "make test")]),
+        ("```\nmake\n```\nand then\n```\nls\n```", []),  # two blocks
+        ("```bash\nmake\n```\nThen look.", []),  # something follows
+        ("```bash\nmake", []),  # no end
+        ("```python\nmake()\n```", []),  # another language
+        ("```bash\n\n```", []),  # nothing in it
+        ("<parameter=command>make", []),  # no end
+        (
+            "<read_file><path>a.py</path><path>b.py</path></read_file>",
+            [(READ, "a.py"), (READ, "b.py")],
+        ),
+        ('{"name": "bash", "arguments": {"command": "make"}', []),  # cut off
+    ],
+)
+def test_commands_in_fences_and_calls_that_are_cut_off(
+    text: str, expected: list[tuple[int, str]]
+) -> None:
+    assert [(action.kind, action.text) for action in prose.written(text, 0)] == expected

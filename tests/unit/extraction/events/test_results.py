@@ -100,3 +100,38 @@ def test_the_file_that_an_editor_shows() -> None:
     span = results.shown_file(text)
     assert span is not None
     assert text[slice(*span)] == "/testbed/a.py"
+
+
+def test_an_exit_code_beside_the_text_counts() -> None:
+    said = results.ended("== 1 failed, 2 passed ==")
+    assert results.with_code("== 1 failed, 2 passed ==", OK, said).code == FAILED
+    assert results.with_code("fine", OK, results.ended("fine")).code == OK
+    broken = results.with_code("a\nValueError: bad", 3, results.ended("a"))
+    assert (broken.code, broken.error is not None) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "failed", "passed"),
+    [
+        ("Tests: failed 1, passed 4", 1, 4),
+        ("Tests: passed: 4", 0, 4),
+        ("word\n" * 20_000 + "== 3 passed in 1s ==", 0, 3),
+    ],
+)
+def test_counts_by_their_labels_and_at_the_end_of_long_texts(
+    text: str, failed: int, passed: int
+) -> None:
+    found = results.ended(text)
+    assert (found.failed, found.passed) == (failed, passed)
+
+
+def test_what_begins_as_a_failure_is_no_edit() -> None:
+    assert results.refused("failed, for a reason of its own\nmore") == (0, 31)
+    assert results.refused("[error 7]") == (0, 9)
+    assert results.refused("Edit applied. Error: not found in the log") is None
+
+
+def test_an_editor_without_a_file_shows_none() -> None:
+    assert results.shown_file("(Open file: n/a)") is None
+    assert results.not_changed("rm: cannot remove 'a'") is not None
+    assert results.not_changed("done") is None

@@ -16,6 +16,7 @@ from memtree.errors import (
     SchemaInvalid,
     SchemaViolation,
     SecretRejected,
+    VersionConflict,
 )
 from memtree.memories.schemas.memory_schema import MAX_SCHEMAS, MemorySchema
 from memtree.memories.schemas.schema_book import SchemaBook, SchemaChange
@@ -144,6 +145,30 @@ async def test_a_change_makes_none_anew_that_is_deleted_meanwhile(store, clock):
             TENANT, "UserProfile", SchemaChange(description="They.")
         )
     assert await book.list(TENANT) == []
+
+
+@pytest.mark.parametrize("conflicts", [19, 20])
+async def test_a_change_is_tried_twenty_times(book, store, conflicts):
+    """Others change the schema meanwhile, each time anew."""
+    await book.put(TENANT, "UserProfile", TEXT)
+    put, tries = store.put_schema, []
+
+    async def contended(*args: Any, **options: Any) -> bool:
+        tries.append(args)
+        if len(tries) <= conflicts:
+            raise VersionConflict("It was changed meanwhile.")
+        return await put(*args, **options)
+
+    store.put_schema = contended
+    change = book.change(TENANT, "UserProfile", SchemaChange(description="They."))
+    if conflicts < 20:
+        await change
+    else:
+        with pytest.raises(VersionConflict):
+            await change
+    assert len(tries) == 20
+    kept = await book.get(TENANT, "UserProfile")
+    assert kept.description == ("They." if conflicts < 20 else "")
 
 
 async def test_one_that_is_not_there(book):
