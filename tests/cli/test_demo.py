@@ -35,7 +35,7 @@ def test_it_shows_question_path_words_and_cost(shown: str) -> None:
     assert "└── 80-90 SHOP-108: please merge each cart in billing/merge_cart.py" in shown
     words = " ".join(shown.replace("│", " ").split())
     assert "I will guard it and set the limit to 3337, because the queue delivers twice" in words
-    assert re.search(r"with memory +4,\d{3} tokens +\$0\.004", shown)
+    assert re.search(r"with memory +3,9\d{2} tokens +\$0\.004", shown)
     assert re.search(r"without +30,632 tokens +\$0\.031 +8 times as much", shown)
     assert len(re.findall(r"^  In SHOP-.*  yes *$", shown, re.MULTILINE)) == 4
 

@@ -47,7 +47,7 @@ def test_the_extras_exist():
     wanted = install.partition(".[")[2].partition("]")[0].split(",")
     known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert set(wanted) <= known.keys()
-    assert {"local", "postgres", "redis"} <= set(wanted)
+    assert {"postgres", "redis", "remote"} <= set(wanted)
 
 
 def test_the_command_is_one_of_memtree():

@@ -30,10 +30,12 @@ memories search x
 memories delete 1
 memories history 1
 memories merge 1 2
+memories settle 1 2 replace
 memories undelete 1
 memories export
 memories import x
 memories confirm 1
+memories pin 1
 documents add n x
 documents list
 documents search n x

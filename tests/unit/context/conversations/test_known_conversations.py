@@ -116,8 +116,7 @@ async def test_a_store_that_fails_is_an_error(world: World, call: str) -> None:
 
 async def untitled(world: World) -> None:
     """Make the rows those of a store that knew no titles."""
-    rows = store(world).database.tenants["t"].conversations
-    rows |= {at: row._replace(title="", ordinal=0) for at, row in rows.items()}
+    store(world).database.connection.execute("UPDATE conversations SET title = '', ordinal = 0")
 
 
 async def test_a_title_is_the_first_request_and_needs_no_tree(world: World) -> None:
