@@ -48,7 +48,8 @@ def command(folder: Path, *flags: str) -> list[str]:
 
 def environment() -> dict[str, str]:
     env = {name: value for name, value in os.environ.items() if not name.startswith("MEMTREE_")}
-    return env | {"PYTHONPATH": str(ROOT)}
+    paths = (ROOT, ROOT / "indexer", ROOT / "proxy")  # of this tree, whatever is installed
+    return env | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
 
 
 def call(id_: int | str, tool: str, **given: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import pytest
 from memtree.errors import NotFound, StoreUnavailable, VersionConflict
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ChangeEvent, StoredSegment
-from memtree.memories.scope import Scope
+from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores import Memories, Opened, SqliteStore, open_store
 from tests.contracts.memory_backends import (
     CHAT,
@@ -66,10 +66,31 @@ class MemoryRacesContract(MemoryBackend):
 
     async def test_as_many_saves_as_calls(self, both):
         scopes = (CHAT, Scope.of_chat("tenant", "another"))
-        saves = [both[n % 2].add(scopes[n % 4 // 2], new("same", id=f"mem_{n}")) for n in range(20)]
+        saves = [both[n % 2].add(scopes[n % 4 // 2], new(f"text {n}")) for n in range(20)]
         added = await asyncio.gather(*saves)
         assert sorted(each.memory.number for each in added) == list(range(1, 21))
         assert [(await both[1].state(scope)).total for scope in scopes] == [10, 10]
+
+    async def test_the_newest_of_many_saves_of_a_text_stands_for_all(self, both):
+        """None of the rows is lost, and none of another scope is taken along."""
+        scopes = (CHAT, Scope.of_user("tenant"), Scope.of_agent("tenant", "agent", ""))
+        saves = [both[n % 2].add(scopes[n % 6 // 2], new("same", id=f"mem_{n}")) for n in range(24)]
+        added = [each.memory for each in await asyncio.gather(*saves)]
+        assert sorted(each.number for each in added) == list(range(1, 25))
+        for at, scope in enumerate(scopes):
+            mine = sorted(
+                (each for n, each in enumerate(added) if n % 6 // 2 == at),
+                key=lambda each: each.number,
+                reverse=True,
+            )
+            page = await both[1].page(scope)
+            twins = await both[0].twins(scope, [each.id for each in mine])
+            if scope.kind is ScopeKind.AGENT:  # which may hold equal ones
+                assert (page.total, twins) == (8, {})
+                continue
+            newest, *others = [each.id for each in mine]
+            assert ([each.id for each in page.memories], page.total) == ([newest], 1)
+            assert twins == {newest: others[::-1]}
 
     async def test_the_limit_holds_for_all(self, both):
         saves = [both[n % 2].add(CHAT, new(f"{n}"), most=5) for n in range(12)]
@@ -210,12 +231,14 @@ def url(request, tmp_path: Path):
         drop_schema(tmp_path)
 
 
-async def stored(url: str) -> list[Memory]:
+async def stored(url: str) -> tuple[list[Memory], dict[str, list[str]]]:
+    """The memories that count, and the ids of their twins."""
     store = open_store(url)
     assert await store.check() == []
-    page = await store.memories().page(CHAT, limit=10_000)
+    rows = list((await store.memories().page(CHAT, limit=10_000)).memories)
+    twins = dict(await store.memories().twins(CHAT, [row.id for row in rows]))
     await store.close()
-    return list(page.memories)
+    return rows, twins
 
 
 @pytest.mark.slow
@@ -224,7 +247,8 @@ async def test_two_processes_save_the_same(url):
     begin(children)
     outputs = [each.communicate(timeout=600)[0] for each in children]
     assert [each.returncode for each in children] == [0, 0]
-    rows = await stored(url)
+    rows, twins = await stored(url)
+    assert twins == {}
     assert sorted(row.text for row in rows) == sorted(f"text {n}" for n in range(40))
     assert len({row.number for row in rows}) == 40
     for output in outputs:
@@ -242,7 +266,9 @@ async def test_what_was_saved_is_there_after_a_kill(url):
     for each in children:
         each.communicate()
     wait_for_victims(url)
-    ids = {row.id for row in await stored(url)}
+    rows, twins = await stored(url)
+    assert len({row.text for row in rows}) == len(rows)
+    ids = {row.id for row in rows} | {id_ for others in twins.values() for id_ in others}
     acknowledged = {id_ for lines in (*told, *rest) for id_ in lines}
     assert acknowledged <= ids
     assert len(ids - acknowledged) <= len(children)  # on its way when the process ended

@@ -59,7 +59,7 @@ async def test_many_are_deleted_by_their_ids():
     async with agents() as of:
         ids = [await of.noted(), await of.noted(subjectId="s"), await of.noted(agent="other"),
                await mine(of)]  # fmt: skip
-        left = await of.noted()
+        left = await of.noted("Write")
         unknown = ["mem_none", "no id at all", "\0", "a" * 300]
         assert await deleted(of, ids=[*ids, ids[0], *unknown]) == 4
         assert await deleted(of, ids=ids) == 0

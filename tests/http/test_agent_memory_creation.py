@@ -57,7 +57,8 @@ async def test_a_memory_of_a_kind_with_unique_fields_takes_the_place_of_the_one_
         assert answer.json()["created"] == []
         assert second["supersedes"] == first["id"] != second["id"]
         assert await of.data() == [{"name": "Ada", "age": 31}]
-        error(await of.ask("GET", f"/{first['id']}"), 404, "not_found", "memory_id")
+        replaced = (await of.one(first["id"]))["metadata"]
+        assert (replaced["isLatest"], replaced["supersededBy"]) == (False, second["id"])
         # Another value, another subject and another agent have memories of their own.
         await of.stored({"kind": "UserProfile", "data": {"name": "Bob"}})
         await of.stored(ada, subjectId="s")
@@ -282,7 +283,7 @@ async def test_a_repeated_request_with_a_key_stores_nothing_twice():
         assert await of.data() == [NOTE["data"]]
         other = {**NOTE, "data": {"text": "another"}}
         error(await of.post(other, headers=key), 409, "conflict", "idempotency-key")
-        lasting = {**NOTE, "ttl": "1h"}
+        lasting = {**other, "ttl": "1h"}  # what says the same as the first goes with it
         ending = await of.stored(lasting, headers={"idempotency-key": "ending"})
         of.opened.clock.time += 10
         assert await of.stored(lasting, headers={"idempotency-key": "ending"}) == ending

@@ -155,7 +155,7 @@ UNSAID = (
     "is made from its data", "of the same kind",
     "had this key within", "cursor must be the next_cursor", "names nothing: leave",
     "not a conversation of a program", "not valid JSON", "conversations[", "no messages in it",
-    ": must be an", "is not in the format", "is empty", "nested too deeply",
+    ": must be an", "is not in the format", "is empty", "nested too deeply", "of one line",
     "a number has too many digits", "system", "input", "messages[",
 )  # fmt: skip
 

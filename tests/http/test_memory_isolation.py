@@ -98,6 +98,7 @@ BY_ID = [
     Row("GET", "/memories/ID/history", several=True),
     Row("POST", "/memories/ID/confirm", several=True),
     Row("POST", "/memories/ID/merge", {"replaces": "mem_none"}, several=True),
+    Row("POST", "/memories/ID/settle", {"with": "mem_none", "action": "replace"}, several=True),
     Row("PATCH", "/memories/ID", {"tags": ["mine"]}, several=True),
     Row("DELETE", "/memories/ID", several=True),
     Row("DELETE", "/memories/ID?purge=true", several=True),
@@ -201,9 +202,10 @@ class Everybody:
     def ids(self) -> list[str]:
         return [id_ for kept in self.kept.values() for id_ in kept.ids]
 
-    def live(self, owner: Owner) -> list[str]:
+    def there(self, owner: Owner) -> list[str]:
+        """Ids of what an owner has and may delete: all but what is deleted."""
         kept = self.kept[owner]
-        return [kept.live, kept.changed, kept.newer, kept.twin]
+        return [kept.live, kept.changed, kept.newer, kept.older, kept.twin]
 
 
 @asynccontextmanager
@@ -285,13 +287,23 @@ async def test_an_id_opens_what_it_may(ask: Ask):
             kept = each.kept[owner]
             for row, id_ in zip(
                 BY_ID,
-                (kept.live, kept.changed, kept.live, kept.live, kept.live, kept.twin, kept.newer),
+                (
+                    kept.live,
+                    kept.changed,
+                    kept.live,
+                    kept.live,
+                    kept.live,
+                    kept.live,
+                    kept.twin,
+                    kept.newer,
+                ),
                 strict=True,
             ):
                 answer = await each.ask(ask, row, id_)
                 told = seen(answer.text)
-                if "merge" in row.path:
-                    assert answer.json()["error"]["param"] == "replaces", answer.text
+                other = {"merge": "replaces", "settle": "with"}.get(row.path.rpartition("/")[2])
+                if other:
+                    assert answer.json()["error"]["param"] == other, answer.text
                     continue
                 assert answer.status_code == 200, (row, answer.text)
                 assert told <= {owner.name}
@@ -315,7 +327,7 @@ async def test_ids_of_everybody_change_nobody_else_s_memories(ask: Ask):
             assert answer.status_code == 200, (row, answer.text)
             assert seen(answer.text) <= ask.sees
             if (row.posted or {}).get("dry_run"):
-                assert answer.json()["count"] == sum(len(each.live(owner)) for owner in whom)
+                assert answer.json()["count"] == sum(len(each.there(owner)) for owner in whom)
         after = await each.state()
         changed = {name for name, state in before.items() if after[name] != state}
         assert changed == ask.sees
@@ -327,8 +339,8 @@ async def test_batches_of_everybody_s_ids(ask: Ask):
     async with everybody() as each:
         before = await each.state()
         whom = ask.sees | ask.all_agents
-        live = sum(len(each.live(owner)) for owner in OWNERS if owner.name in whom)
-        for row, count in zip(BATCHES, (live, live, 0), strict=True):
+        there = sum(len(each.there(owner)) for owner in OWNERS if owner.name in whom)
+        for row, count in zip(BATCHES, (there, there, 0), strict=True):
             asked = [2 * each.ids[at : at + 50] for at in range(0, len(each.ids), 50)]
             answers = [await each.ask(ask, row, ids=ids) for ids in asked]
             assert {answer.status_code for answer in answers} == {200}

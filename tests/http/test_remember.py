@@ -259,6 +259,7 @@ async def _(mcp: Mcp) -> None:
     number = await mcp.remembered(FACT)
     await mcp.store.close()
     given = {"text": UNLIKE, "query": "where?", "id": number}
+    given |= {"with": "mem_none", "action": "replace"}
     for name in BY_NAME:
         taken = {"id": number} if name == "forget" else given  # it refuses what it does not know
         assert FACT not in await mcp.refused(name, "DATABASE_ERROR", **taken)

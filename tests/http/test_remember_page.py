@@ -21,6 +21,7 @@ from tests.http.mcp_client import OLD, remembering
 PAGE = (Path(__file__).parents[2] / "docs" / "remember.md").read_text("utf-8")
 ADDRESS = "http://127.0.0.1:8787/mcp"
 STORE = "sqlite:////home/ann/memtree.db"
+_ID = re.compile(r"\bmem_[0-9a-f]+")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -34,8 +35,8 @@ def masked(value: Any, name: str = "") -> Any:
         return {key: masked(one, key) for key, one in value.items()}
     if isinstance(value, list):
         return [masked(one) for one in value]
-    if isinstance(value, str) and value.startswith("mem_"):
-        return "mem_..."
+    if isinstance(value, str):
+        value = _ID.sub("mem_...", value)
     if value is not None and (name == "at" or name.endswith("_at")):
         return "..."
     return "0 to 1" if name == "relevance" and 0 <= value <= 1 else value

@@ -70,6 +70,7 @@ ROUTES: list[tuple[str, str, dict[str, Any] | None, int]] = [
     ("POST", "/ID/confirm", None, 404),
     ("GET", "/ID/history", None, 404),
     ("POST", "/ID/merge", {"replaces": "ID"}, 404),
+    ("POST", "/ID/settle", {"with": "ID", "action": "replace"}, 404),
     ("GET", "/export", None, 200),
 ]
 # Streams of events have tests of their own, and so has what is posted to be stored.

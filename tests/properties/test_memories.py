@@ -1,6 +1,7 @@
 """Whatever is saved, changed and deleted in whatever order, the book is what a plain model says.
 
-The model is a dictionary of texts; duplicates, tombstones and times are reckoned in it by hand.
+The model is a dictionary of texts; twins, what took the place of what, tombstones and times are
+reckoned in it by hand.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from memtree.errors import NotFound
 from memtree.memories.book import MemoryRules
 from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
 from memtree.memories.rules.canonical import canonical
-from memtree.memories.scope import Scope
+from memtree.memories.scope import Scope, ScopeKind
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.books import Opened
 
@@ -37,16 +38,29 @@ DAYS = 30
 
 @dataclass
 class Row:
+    """`by`: the id of what took its place; `main`: of the twin that stands for it."""
+
     scope: Scope
     text: str
     expires: float | None = None
     deleted: float | None = None
-    superseded: bool = False
+    by: str = ""
+    main: str = ""
     erased: bool = False
 
+    @property
+    def there(self) -> bool:
+        return not self.erased and self.deleted is None
+
+    @property
+    def counts(self) -> bool:
+        return self.there and not self.by and not self.main
+
     def live(self, now: float) -> bool:
-        ended = self.expires is not None and self.expires <= now
-        return not (ended or self.superseded or self.erased) and self.deleted is None
+        return self.counts and (self.expires is None or self.expires > now)
+
+    def says(self, text: str) -> bool:
+        return canonical(self.text) == canonical(text)
 
 
 class Memories(RuleBasedStateMachine):
@@ -84,7 +98,7 @@ class Memories(RuleBasedStateMachine):
         there = [
             id_
             for id_, row in self.rows.items()
-            if row.scope == scope and row.live(self.now) and canonical(row.text) == canonical(word)
+            if row.scope == scope and row.live(self.now) and row.says(word)
         ]
         result = self.loop.run(
             self.of.book.save(scope, MemoryDraft(word + ending, expires=expires), policy)
@@ -98,77 +112,143 @@ class Memories(RuleBasedStateMachine):
         if skipped:
             assert result.memory.id in there
             return multiple()
-        self.rows[result.memory.id] = Row(scope, (word + ending).strip(), expires)
-        return result.memory.id
+        id_ = result.memory.id
+        self.rows[id_] = Row(scope, (word + ending).strip(), expires)
+        if there and scope.kind is not ScopeKind.AGENT:
+            self._stands_for(id_, there[0])
+        assert result.memory.expires == self.rows[id_].expires
+        return id_
+
+    def _stands_for(self, id_: str, twin: str) -> None:
+        """The new one stands for the oldest that says the same, and lasts as long."""
+        ends = (self.rows[id_].expires, self.rows[twin].expires)
+        self.rows[id_].expires = None if None in ends else max(ends)
+        for each in (twin, *self._twins(twin)):
+            self.rows[each].main = id_
+
+    def _twins(self, main: str) -> list[str]:
+        return [id_ for id_, row in self.rows.items() if row.main == main and not row.erased]
 
     @rule(id_=saved, word=st.sampled_from(WORDS))
     def edit(self, id_, word):
-        self._expect(id_, lambda row: self.of.book.edit(row.scope, id_, Edit(text=word)))
-        if self.rows[id_].live(self.now):
-            self.rows[id_].text = word
+        counting = self._counting(id_)
+        edited = self.of.book.edit(counting.scope, id_, Edit(text=word))
+        if self._expect(counting.there, edited) is not None:
+            counting.text = word
 
     @rule(target=saved, id_=saved, word=st.sampled_from(WORDS))
     def correct(self, id_, word):
-        row = self.rows[id_]
-        same = canonical(row.text) == canonical(word)
+        main, row = self._main(id_), self._counting(id_)
         result = self._expect(
-            id_, lambda row: self.of.book.correct(row.scope, id_, MemoryDraft(word))
+            row.live(self.now), self.of.book.correct(row.scope, id_, MemoryDraft(word))
         )
         if result is None:
             return multiple()
-        if same:
+        if row.says(word):
             assert result.existing
             return multiple()
-        assert result.memory.supersedes == id_
-        row.superseded = True
+        assert result.memory.supersedes == main
+        row.by = result.memory.id
         self.rows[result.memory.id] = Row(row.scope, word)
         stones = self.loop.run(self.of.store.tombstones(row.scope))
-        assert (id_, row.text) in {(stone.id, stone.text) for stone in stones}
+        assert (main, row.text) in {(stone.id, stone.text) for stone in stones}
         return result.memory.id
 
     @rule(id_=saved, reason=st.sampled_from(("", "wrong")))
     def forget(self, id_, reason):
-        row = self.rows[id_]
-        if self._expect(id_, lambda row: self.of.book.forget(row.scope, id_, reason)):
-            row.deleted = self.now
+        main, row = self._main(id_), self._counting(id_)
+        counted = row.counts
+        gone = self._expect(row.there, self.of.book.forget(row.scope, id_, reason))
+        if gone is None:
+            return
+        assert {main, *gone.twins} == self._deleted(main)
+        if counted:
             stones = self.loop.run(self.of.store.tombstones(row.scope))
-            assert (id_, reason, "") in {(each.id, each.reason, each.text) for each in stones}
+            assert (main, reason, "") in {(each.id, each.reason, each.text) for each in stones}
 
     @rule(id_=saved)
     def delete(self, id_):
-        row = self.rows[id_]
+        main, row = self._main(id_), self._counting(id_)
+        expected = self.loop.run(self.of.book.count(row.scope, [id_]))
         gone = self.loop.run(self.of.book.delete(row.scope, [id_]))
-        assert gone == ([id_] if row.live(self.now) else [])
-        if gone:
-            row.deleted = self.now
+        assert len(gone) == expected
+        assert set(gone) == (self._deleted(main) if row.there else set())
+        event(f"delete {min(len(gone), 3)}")
+
+    def _deleted(self, main: str) -> set[str]:
+        """Delete it with all that say the same, what they stand for, and what they replaced."""
+        gone = self._same(main, deleted=False)
+        beside = {id_ for each in gone for id_ in self._twins(each)}
+        past = {id_ for id_ in self._lineage(gone) if self.rows[id_].there}
+        for id_ in gone | beside | past:
+            self.rows[id_].deleted = self.now
+        return gone
+
+    def _same(self, main: str, *, deleted: bool) -> set[str]:
+        row = self.rows[main]
+        return {main} | {
+            id_
+            for id_, other in self.rows.items()
+            if other.scope == row.scope and other.says(row.text)
+            and not other.erased and (deleted or other.there)
+        }  # fmt: skip
+
+    def _lineage(self, ids: set[str]) -> set[str]:
+        """These, what they stand for, and what they took the place of."""
+        every, before = set(ids), set()
+        while every != before:
+            before = set(every)
+            every |= {
+                id_
+                for id_, row in self.rows.items()
+                if not row.erased and before & {row.by, row.main}
+            }
+        return every
 
     @rule(id_=saved)
     def undelete(self, id_):
-        row = self.rows[id_]
+        main, row = self._main(id_), self._counting(id_)
         back = self.loop.run(self.of.book.undelete(row.scope, [id_]))
-        if row.deleted is None or row.erased:
-            assert back == []
-            return
-        row.deleted = None
-        assert bool(back) == row.live(self.now) or not row.live(self.now)
+        comes = (
+            row.deleted is not None
+            and not row.erased
+            and not (row.expires is not None and row.deleted < row.expires <= self.now)
+            and not (row.by and not self.rows[row.by].there)
+        )
+        assert [memory.id for memory in back] == ([main] if comes else [])
+        if comes:
+            time = row.deleted
+            past = {each for each in self._lineage({main}) if self.rows[each].deleted == time}
+            for each in (main, *self._twins(main), *past):
+                self.rows[each].deleted = None
 
     @rule(id_=consumes(saved))
     def purge(self, id_):
-        row = self.rows[id_]
-        self.loop.run(self.of.book.delete(row.scope, [id_], purge=True))
-        if row.live(self.now) or row.deleted is not None:
-            row.erased = True
-            assert self.loop.run(self.of.store.get(row.scope, [id_], deleted=True)) == []
+        main, row = self._main(id_), self._counting(id_)
+        gone = self.loop.run(self.of.book.delete(row.scope, [id_], purge=True))
+        assert set(gone) == (set() if row.erased else self._same(main, deleted=True))
+        if not row.erased:
+            self._erase({id_, *gone})
+            every = [each for each, other in self.rows.items() if other.erased]
+            assert self.loop.run(self.of.store.get(row.scope, every, deleted=True)) == []
+
+    def _erase(self, ids: set[str]) -> None:
+        for id_ in self._lineage(ids):
+            self.rows[id_].erased = True
 
     @rule(days=st.sampled_from((0.0005, 1, DAYS + 1)))
     def time_goes_by(self, days):
         self.of.clock.time += days * 86_400
         self.loop.run(self.of.book.sweep())
         end = self.now - DAYS * 86_400
-        for row in self.rows.values():
-            ended = (row.deleted, row.expires)
-            if any(time is not None and time <= end for time in ended):
-                row.erased = True
+        self._erase(
+            {
+                id_
+                for id_, row in self.rows.items()
+                if not row.erased
+                and any(time is not None and time <= end for time in (row.deleted, row.expires))
+            }
+        )
 
     @rule(scope=st.sampled_from(SCOPES), word=st.sampled_from(WORDS))
     def search(self, scope, word):
@@ -176,7 +256,7 @@ class Memories(RuleBasedStateMachine):
         live = {id_ for id_, row in self.rows.items() if row.scope == scope and row.live(self.now)}
         hits = {hit.memory.id for hit in found.hits}
         assert hits <= live
-        same = {id_ for id_ in live if canonical(self.rows[id_].text) == canonical(word)}
+        same = {id_ for id_ in live if self.rows[id_].says(word)}
         assert same <= hits
 
     @invariant()
@@ -193,6 +273,9 @@ class Memories(RuleBasedStateMachine):
             assert {memory.id: memory.text for memory in page.memories} == live
             numbers = [memory.number for memory in page.memories]
             assert numbers == sorted(numbers, reverse=True)
+            twins = self.loop.run(self.of.book.twins(scope, page.memories))
+            told = {id_: [one for one in self._twins(id_) if self.rows[one].there] for id_ in live}
+            assert twins == {id_: each for id_, each in told.items() if each}
 
     @invariant()
     def counters_never_go_back(self):
@@ -203,16 +286,21 @@ class Memories(RuleBasedStateMachine):
             assert state.changed >= self.changed[scope]
             self.changed[scope] = state.changed
 
-    def _expect(self, id_, call):
+    def _main(self, id_: str) -> str:
+        """Whose row an id means: that of the twin which stands for it."""
+        return self.rows[id_].main or id_
+
+    def _counting(self, id_: str) -> Row:
+        return self.rows[self._main(id_)]
+
+    def _expect(self, there: bool, call):
         """What the call gives, None where it must find nothing."""
-        row = self.rows[id_]
-        live = row.live(self.now)
         try:
-            result = self.loop.run(call(row))
+            result = self.loop.run(call)
         except NotFound:
-            assert not live
+            assert not there
             return None
-        assert live
+        assert there
         return result
 
 

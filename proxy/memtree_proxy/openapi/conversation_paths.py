@@ -8,6 +8,7 @@ from memtree.extraction.conversation_title import LONGEST
 from memtree_proxy.context.conversations import ADDRESS, MAX_ROWS, ROWS
 from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.answers import ADDRESS_SHAPE, OUTLINE_NODE, RANK
+from memtree_proxy.openapi.memories.parts import SAYS_SOMETHING
 from memtree_proxy.openapi.operations import KNOWN, ok, operation
 from memtree_proxy.openapi.shapes import (
     COUNT,
@@ -47,6 +48,7 @@ _TITLE: Json = {
     **described(STRING, "Of one line; white space around it is taken off."),
     "minLength": 1,
     "maxLength": LONGEST,
+    "pattern": SAYS_SOMETHING,
 }
 _RENAMING = {"rename": {"summary": "A title of its own", "value": {"title": "The tea bar"}}}
 SCHEMAS: dict[str, Json] = {

@@ -176,7 +176,7 @@ def test_errors(error, code):
 
 def test_weak_hits_stand_last_and_long_texts_are_cut():
     long = Memory("mem_c", 7, "x" * 3_000, AT, AT)
-    hits = (MemoryHit(NEW, 0.2, 3.0), MemoryHit(long, 0.8, 2.0))
+    hits = (MemoryHit(NEW, rendering.FLOOR - 0.01, 3.0), MemoryHit(long, rendering.FLOOR, 2.0))
     answer = valid("recall", rendering.recalled(SearchResult(hits)))
     assert [(row["id"], row.get("weak")) for row in answer["memories"]] == [
         ("mem_c", None),

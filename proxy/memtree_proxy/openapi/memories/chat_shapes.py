@@ -128,9 +128,15 @@ def bodies(settings: Settings) -> dict[str, Json]:
             {"messageId": described(message, "Kept as it is; no messages are."), **given},
             ("messageId", "content"),
             description="A memory to be made from a message of the chat.",
+            additionalProperties=False,
         ),
         "ChatMemoryEdit": {
-            **object_of(changed, (), description="What is to be changed: at least one field."),
+            **object_of(
+                changed,
+                (),
+                description="What is to be changed: at least one field.",
+                additionalProperties=False,
+            ),
             "anyOf": [
                 {"required": [name], "properties": {name: {"not": NULL}}} for name in changed
             ],

@@ -214,7 +214,9 @@ def bodies(settings: Settings) -> dict[str, Json]:
         "category": either(named, NULL),
     }
     return {
-        "NewMemory": object_of(given, ("text",), description="A memory to be made."),
+        "NewMemory": object_of(
+            given, ("text",), description="A memory to be made.", additionalProperties=False
+        ),
         "MemoryEdit": {
             **object_of(changed, (), description="What is to be changed: at least one field."),
             "anyOf": [
@@ -236,7 +238,8 @@ def bodies(settings: Settings) -> dict[str, Json]:
                     {"type": "string", "enum": ["replace", "keep_both"]},
                     "Whether this memory counts in the place of the other.",
                 ),
-            }
+            },
+            additionalProperties=False,
         ),
         "BulkDeletion": _bulk_deletion(tags),
         "NewMemoryGroup": object_of(group, ("title",), description="A group to be made."),
