@@ -47,7 +47,7 @@ def slow(subject: Subject, shapes: Mapping[str, str], most: int) -> Iterator[Slo
     to `most` characters: what is quicker even then has no square to fear."""
     for name, unit in shapes.items():
         size = FIRST
-        while _seconds(subject, unit, size) < LEAST and TIMES * size < most:
+        while seconds(subject, unit, size) < LEAST and TIMES * size < most:
             size *= TIMES
         if found := _slow(subject, name, unit, size):
             yield found
@@ -60,8 +60,8 @@ def _slow(subject: Subject, name: str, unit: str, size: int) -> Slow | None:
     while True:
         short = long = float("inf")
         for _ in range(TRIES * (SURELY if seen else 1)):
-            short = min(short, _seconds(subject, unit, size))
-            long = min(long, _seconds(subject, unit, TIMES * size))
+            short = min(short, seconds(subject, unit, size))
+            long = min(long, seconds(subject, unit, TIMES * size))
             if long <= LIMIT * max(short, LEAST / TIMES):
                 return None
         if long >= CERTAIN and seen:
@@ -70,7 +70,8 @@ def _slow(subject: Subject, name: str, unit: str, size: int) -> Slow | None:
         size *= TIMES
 
 
-def _seconds(subject: Subject, unit: str, size: int) -> float:
+def seconds(subject: Subject, unit: str, size: int) -> float:
+    """CPU time of one run on a text of `size` characters."""
     value = subject.made(text(unit, size))
     with uncollected():
         begun = time.thread_time()

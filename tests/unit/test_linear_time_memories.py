@@ -6,9 +6,9 @@ import pytest
 
 from memtree.memories.extraction import clauses, fiction, gate, own_sentences, third_person
 from memtree.memories.extraction.statements import other_languages, plain_form
-from memtree.text.pasted import lines
+from memtree.text.pasted import lines, own_words
 from tests import hostile
-from tests.linear_time import Subject, slow
+from tests.linear_time import CERTAIN, Subject, seconds, slow
 
 SUBJECTS = {
     "own sentences": Subject(own_sentences.own_sentences, hostile.as_it_is),
@@ -39,3 +39,11 @@ UNITS = (
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_no_shape_of_a_text_takes_more_than_its_share_of_time(name):
     assert list(slow(SUBJECTS[name], hostile.shapes(*UNITS), 1 << 15)) == []
+
+
+def test_a_line_is_read_at_little_cost_however_it_looks():
+    """Lines are read as far as some hundred characters. A pattern that takes the cube of that time
+    is not slower on a longer text, and makes every short message dear."""
+    subject = Subject(own_words.own_words, hostile.as_it_is)
+    for name, unit in hostile.shapes(*UNITS, "a", "ab1_").items():
+        assert min(seconds(subject, unit, 400) for _ in range(3)) < CERTAIN, name
