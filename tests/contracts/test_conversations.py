@@ -6,6 +6,7 @@ import sqlite3
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,7 +51,7 @@ async def grow(store, *at: int, used: float, after: int | None = None, expires=1
     await store.commit(tenant, batch)
 
 
-async def titled(store, *at: int, after: int | None = None, tenant=A, **told: str):
+async def titled(store, *at: int, after: int | None = None, tenant=A, **told: Any):
     """One request, of which a title, a client or a project is told."""
     previous = b"" if after is None else address(after)
     covered = dict.fromkeys(map(address, at), COVERED)

@@ -368,7 +368,9 @@ async def _(mcp: Mcp) -> None:
 
 @says("standing: false for what is not for every prompt; settle ends a conflict of two")
 async def _(mcp: Mcp) -> None:
-    wish = {"text": "Always answer in British English.", "capture_mode": "explicit"}
+    wish: dict[str, Any] = {
+        "text": "Always answer in British English.", "capture_mode": "explicit"
+    }  # fmt: skip
     assert (await mcp.ok("remember", **wish))["standing"] is True
     assert "standing" not in await mcp.ok("remember", text="Never use emojis.")  # not explicit
     other = {**wish, "text": "Always answer in French.", "standing": False}

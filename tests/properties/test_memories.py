@@ -121,8 +121,9 @@ class Memories(RuleBasedStateMachine):
 
     def _stands_for(self, id_: str, twin: str) -> None:
         """The new one stands for the oldest that says the same, and lasts as long."""
-        ends = (self.rows[id_].expires, self.rows[twin].expires)
-        self.rows[id_].expires = None if None in ends else max(ends)
+        ends = [self.rows[id_].expires, self.rows[twin].expires]
+        known = [end for end in ends if end is not None]
+        self.rows[id_].expires = max(known) if len(known) == len(ends) else None
         for each in (twin, *self._twins(twin)):
             self.rows[each].main = id_
 
@@ -195,7 +196,7 @@ class Memories(RuleBasedStateMachine):
 
     def _lineage(self, ids: set[str]) -> set[str]:
         """These, what they stand for, and what they took the place of."""
-        every, before = set(ids), set()
+        every, before = set(ids), set[str]()
         while every != before:
             before = set(every)
             every |= {
