@@ -89,6 +89,18 @@ async def test_many_are_changed_alike():
         assert (await of.one(left))["metadata"]["version"] == 1
 
 
+async def test_a_field_that_is_not_known_changes_nothing():
+    async with agents() as of:
+        id_ = await of.noted()
+        update = {"tags": ["mine"], "tag": ["x"]}
+        answer = await of.ask("PATCH", f"/{id_}", json=update)
+        error(answer, 400, "invalid_request", "tag")
+        posted = {"ids": [id_], "update": update}
+        answer = await of.ask("POST", "/batch/update", json=posted)
+        error(answer, 400, "invalid_request", "update.tag")
+        assert (await of.one(id_))["metadata"]["version"] == 1
+
+
 async def test_foreign_ids_look_like_unknown_ones():
     async with agents() as of:
         agents_id = await of.noted()

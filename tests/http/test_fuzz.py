@@ -156,6 +156,7 @@ UNSAID = (
     "had this key within", "cursor must be the next_cursor", "names nothing: leave",
     "not a conversation of a program", "not valid JSON", "conversations[", "no messages in it",
     ": must be an", "is not in the format", "is empty", "nested too deeply", "of one line",
+    "needs a model, and this server has none",
     "a number has too many digits", "system", "input", "messages[",
 )  # fmt: skip
 

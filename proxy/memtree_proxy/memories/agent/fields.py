@@ -33,11 +33,13 @@ from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.fields import ids, queried_tags
 from memtree_proxy.memories.fields import limit as limit_of
 from memtree_proxy.request import fields
+from memtree_proxy.request.delete_options import refuse_unknown
 
 THREAD = "threadId"
 ROLES = ("user", "assistant", "system", "human", "ai")  # of a conversation
 DEFAULT_ROWS, MAX_ROWS = 100, 1_000  # of a list
 MAX_MESSAGE_ID = 200  # characters
+NOT_EDITED = ("data", "kind", "text", "category", TTL)
 # Of one memory as it is posted: each of its characters may be written as six.
 MAX_POSTED = 131_072
 USERS_FILTERS = (
@@ -222,7 +224,9 @@ def memory_filter(given: Mapping[str, object], place: str = "") -> MemoryFilter:
 def edit(given: Mapping[str, Any], by: RequestContext, place: str = "") -> AgentEdit:
     """Null takes an expiry away. Raises `BadRequest` where nothing is to be changed, or something
     that is not changed here."""
-    for name in ("data", "kind", "text", "category", TTL):
+    known = [f"{place}{name}" for name in ("tags", EXPIRES_AT, *NOT_EDITED)]
+    refuse_unknown((f"{place}{name}" for name in given), known, "field")
+    for name in NOT_EDITED:
         if given.get(name) is not None:
             raise BadRequest(f"{place}{name} cannot be changed: tags and expiresAt can; data is "
                              "replaced by POST /memories with the memory's id",
@@ -238,9 +242,7 @@ def edit(given: Mapping[str, Any], by: RequestContext, place: str = "") -> Agent
 
 
 def posted_edit(body: Body, by: RequestContext) -> AgentEdit:
-    names = ("tags", EXPIRES_AT, "data", "kind", "text", "category", TTL)
-    given = {name: body.value(name) for name in names if body.fragment(name) is not None}
-    return edit(given, by)
+    return edit({name: body.value(name) for name in body.spans}, by)
 
 
 def batch_update(body: Body, by: RequestContext) -> BatchUpdate:

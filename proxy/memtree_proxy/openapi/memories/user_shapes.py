@@ -218,7 +218,12 @@ def bodies(settings: Settings) -> dict[str, Json]:
             given, ("text",), description="A memory to be made.", additionalProperties=False
         ),
         "MemoryEdit": {
-            **object_of(changed, (), description="What is to be changed: at least one field."),
+            **object_of(
+                changed,
+                (),
+                description="What is to be changed: at least one field.",
+                additionalProperties=False,
+            ),
             "anyOf": [
                 *(given_field(name) for name in ("text", "category", "tags", "standing")),
                 {"required": ["expires_at"]},

@@ -118,6 +118,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
         (),
         anyOf=[_given("tags"), {"required": ["expiresAt"]}],
         description="What is to be changed: at least one field.",
+        additionalProperties=False,
     )
     return {
         "NewAgentMemories": {
