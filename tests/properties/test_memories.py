@@ -288,8 +288,9 @@ class Memories(RuleBasedStateMachine):
             self.changed[scope] = state.changed
 
     def _main(self, id_: str) -> str:
-        """Whose row an id means: that of the twin which stands for it."""
-        return self.rows[id_].main or id_
+        """Whose row an id means: of the twin that stands for it, until it is erased itself."""
+        row = self.rows[id_]
+        return id_ if row.erased else row.main or id_
 
     def _counting(self, id_: str) -> Row:
         return self.rows[self._main(id_)]
