@@ -79,7 +79,7 @@ class Session:
         self.server.settle(CLIENT)
 
     def doctor(self) -> tuple[int, str]:
-        command = [sys.executable, "-m", "memtree_proxy.cli", "doctor"]
+        command = [sys.executable, "-m", "memtree_proxy.cli", "doctor", "--settings"]
         done = subprocess.run(
             command, env=self.variables, capture_output=True, text=True, check=False
         )
