@@ -73,7 +73,7 @@ class Lists:
         return (self.memories + others)[:size]
 
     def changed_values(self) -> Iterator[tuple[str, str]]:
-        """The same but for a number, or for who it is said of."""
+        """Pairs of a memory and its copy with another number, or said of somebody else."""
         for memory in self.memories:
             if number := _NUMBER.search(memory):
                 other = str(int(number[0]) + 1)

@@ -142,7 +142,7 @@ async def _found(name: str, scopes: Scopes, embedder: LocalEmbedder, given: Mess
 
 
 async def asked(search: MemorySearch, scopes: Scopes, message: str) -> SearchResult:
-    """As injection asks."""
+    """Search with the options of injection."""
     limit = 2 * SHOWN + SPARE
     return await search.search(scopes.scope, message, limit=limit, least=CHAT_OPTIONS.least)
 

@@ -40,7 +40,7 @@ class IndexRequest:
         return self.posted.tenant, self.posted.addresses[1]
 
     def end(self, length: int, used: float, *, told: bool = False) -> HistoryEnd:
-        """What is told of the first `length` messages; `used`: unix seconds of their last request.
+        """Describe the first `length` messages; `used`: unix seconds of their last request.
         `told`: its title and project are stored; else the beginning of the conversation is read,
         which takes milliseconds."""
         posted = self.posted

@@ -152,8 +152,8 @@ def _talk(speakers: Sequence[str], beginning: Sequence[tuple[str, str]]) -> str:
 
 
 def _request(text: str) -> str:
-    """What a user's message asks, or the title of what it hands over; empty where it does neither
-    in words that tell something."""
+    """Return what a user's message asks, or the title of what it hands over; empty where it does
+    neither in words that tell something."""
     others = others_words(text)
     own = list(islice(_clauses_of(text, outside([Span(0, len(text))], others)), _CLAUSES))
     if DEMONSTRATION.match(text.lstrip()[:200]):

@@ -70,7 +70,7 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
 
 
 def _works(clauses: Sequence[Clause]) -> Iterator[tuple[float, str]]:
-    """What was done, as phrases with what they are worth."""
+    """Yield what was done, as phrases with what they are worth."""
     for clause in clauses:
         if clause.work:
             plain = clause.text.replace("`", "")
@@ -124,8 +124,8 @@ def _apart(names: Sequence[str], words: Iterable[str]) -> list[str]:
 def node_headline(
     children: Sequence[SummaryText], shared: Counter[str], works: Sequence[Clause] = ()
 ) -> str:
-    """What the children share, what the most telling of them are about, and how the last ended;
-    where they did work, what was wanted or found and what was done. `works`: of the children."""
+    """Tell what the children share, what the most telling of them are about, and how the last
+    ended; where they did work, what was wanted or found and done. `works`: of the children."""
     if line := _done_there(children, shared, works):
         return line
     theme = next(iter(_themes(children, shared)), "")

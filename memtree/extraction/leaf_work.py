@@ -153,7 +153,7 @@ class LeafWork:
         return 0 <= self._call_at < source.start + len(source.text)
 
     def thought(self, source: SourcePassage) -> str:
-        """What a passage says beside its call."""
+        """Return what a passage says beside its call."""
         at = self._call_at - source.start
         return source.text[: max(0, at)] + (self._thought if at >= 0 else "")
 

@@ -78,7 +78,7 @@ def may_end(line: str) -> bool:
 
 
 def numbered(text: str, head: str = "") -> str:
-    """Which lines of which file a text shows, where it numbers them; else empty. `head`: the
+    """Name the file and lines that a text shows, where it numbers them; else empty. `head`: the
     beginning of the message that holds it, which may name the file."""
     begins = text[:800].split("\n")[:8]  # a cheap look: most texts number nothing
     if sum(line.lstrip(" \t>")[:1].isdigit() for line in begins) < min(2, len(begins)):

@@ -1,5 +1,5 @@
-"""What an agent did, as clauses of summaries: files that were read and changed, commands and how
-they ended.
+"""Tells an agent's work in clauses of summaries: files that were read and changed, commands and
+how they ended.
 
     edited `src/match.c` 3 times, last `case TK_ISO`
     `make build`: failed 2 of 3 times, last failed: `Error 2`

@@ -27,7 +27,7 @@ _LONGEST_QUERY = 500  # characters
 
 
 class DeletionTrace(NamedTuple):
-    """What is left of deleted memories. `told`: some route answers one, or a twin of it.
+    """Traces that deleted memories left. `told`: some route answers one, or a twin of it.
     `tombstones`: so many, without texts. `snapshots`: ids of those that quote one."""
 
     told: bool = False
@@ -65,7 +65,7 @@ class DeletionCheck:
         return any([await self._store.get(scope, part, over=True) for part in parts])
 
     async def _listed(self, scope: Scope, memory: Memory) -> bool:
-        """Whether a list, the history, a past list, an export or a kept prompt holds the row."""
+        """Return True if a list, the history, a past list, an export or a prompt holds it."""
         here = memory.number + 1
         page = await self._store.page(scope, EVERYTHING, before=here, limit=1)
         then = await self._store.as_of(scope, memory.updated, before=here, limit=1)
@@ -78,7 +78,7 @@ class DeletionCheck:
     async def _found(
         self, scope: Scope, memory: Memory, ids: Collection[str]
     ) -> tuple[bool, set[str]]:
-        """Whether a search finds the row or a twin, and which snapshots quote it."""
+        """Tell if a search finds the row or a twin, and name the snapshots that quote it."""
         text, form = memory.text[:_LONGEST_QUERY], canonical(memory.text)
         result = await self._search.search(scope, text, limit=_NEAREST, patience=self._patience)
         saying = replace(EVERYTHING, kind=memory.kind, text_hash=text_hash(memory.text))

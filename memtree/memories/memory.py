@@ -36,7 +36,7 @@ class MemorySource:
 
 
 class MemoryState(enum.StrEnum):
-    """Whether a memory counts, and why it does not."""
+    """States of a memory: it counts, or why it does not."""
 
     LIVE = "live"
     EXPIRED = "expired"

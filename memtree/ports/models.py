@@ -86,7 +86,7 @@ class Embedder(Protocol):
         ...
 
     def reads(self, text: str) -> bool:
-        """Whether it knows the writing of a text: else its vector says next to nothing of it."""
+        """Return True if it knows the writing of a text; else its vector says next to nothing."""
         ...
 
     def forget(self) -> None:

@@ -1,4 +1,4 @@
-"""What all texts of a language share in the space of an embedder, and cosines without it.
+"""Takes off cosines what all texts of a language share in the space of an embedder.
 
 An embedder that was trained on English puts all German sentences near each other, and all that
 begin with "The user" nearer still. So the mean of a background of everyday sentences is taken off,

@@ -96,7 +96,7 @@ def _telling(text: str) -> set[str]:
 
 
 def negates(text: str) -> bool:
-    """Whether a text says that something is not so, or never was."""
+    """Return True if a text says that something is not so, or never was."""
     said = {token.strip(_MARKS).lower().replace("’", "'") for token in _TOKEN.findall(text)}
     negated = bool(said & _NEGATIONS) or any(word.endswith("n't") for word in said)
     return negated or (not text.isascii() and bool(_NEGATING.search(text)))

@@ -64,7 +64,7 @@ def label(
 
 
 def document_place(message: int, span: tuple[int, int], history: History, *, whole: bool) -> str:
-    """What the text of others is called that a span touches, with its section or line where the
+    """Return the name of the text of others that a span touches, with its section or line where the
     span begins in it; empty for the user's own words. `whole`: its title alone."""
     posted = history.messages[message]
     document = posted.document_at(*span, history.volatile)

@@ -1,4 +1,4 @@
-"""Which excerpts are newer than another one on the matter that is asked for.
+"""Marks excerpts that are newer than another one on the matter that is asked for.
 
 Users change their mind and correct their numbers. Where two of their messages that are quoted share
 many of the question's words in neighbouring clauses, but differ in a number or a negation, the

@@ -148,8 +148,8 @@ def _judged(
 def _joined(
     one: _Asked, found: Sequence[Finding], skipped: Sequence[SkippedText], readable: bool
 ) -> StructuredReading:
-    """What rules found, and what the model adds: no value of a field twice, and to a memory that a
-    sentence gave by rule, the fields that this one lacks."""
+    """Add what the model found to what rules found: no value of a field twice, and to a memory that
+    a sentence gave by rule, the fields that this one lacks."""
     findings = list(one.rules.findings)
     told = {(each.kind, path) for each in findings if not each.alone for path, _ in each.values}
     added: list[Finding] = []
@@ -178,7 +178,7 @@ def _overlap(one: Finding, other: Finding) -> bool:
 
 
 def _agree(one: Finding, other: Finding) -> bool:
-    """Whether no field has two values."""
+    """Return True if no field has two values."""
     known = dict(other.values)
     return all(known.get(path, value) == value for path, value in one.values)
 

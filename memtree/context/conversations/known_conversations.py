@@ -86,7 +86,7 @@ class KnownConversations:
         )
 
     async def _root_lines(self, tenant: str, trees: Sequence[Tops]) -> dict[Tops, str]:
-        """What trees with these top nodes say of themselves, for conversations without a title:
+        """Return the root lines of trees with these top nodes, for conversations without a title:
         those that were stored before there were any, and those that begin with no request."""
         if not trees:
             return {}

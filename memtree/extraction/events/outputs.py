@@ -1,4 +1,4 @@
-"""What a result says of a call, where it is JSON around the text that was printed."""
+"""Reads results that are JSON around the text that a call printed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OUTPUTS = (
 
 
 def output(text: str, about: str) -> tuple[Field, int | None]:
-    """What a result says of a command or file, and the exit code where it is JSON with both."""
+    """Return the text that a call printed, and the exit code where the result is JSON with both."""
     marked = any(f'{key}"' in text[:4_000] for key in ("output", "stdout", "result"))
     if not (marked and text.startswith(("{", "[{"))):
         return Field(text), None
@@ -39,5 +39,5 @@ def output(text: str, about: str) -> tuple[Field, int | None]:
 
 
 def _names(group: Group) -> Iterator[Field]:
-    """What a part of a result says that it is the result of."""
+    """Yield the commands and paths that a part of a result names as its cause."""
     return (group[key] for key in ("query", "command", "path", "file") if key in group)

@@ -31,9 +31,9 @@ def fits(
     rule: str,
     folded: Container[str] = (),
 ) -> bool:
-    """Whether a memory may stand beside a history. `addresses`: hex, of all its prefixes; `folded`:
-    of those whose last message may be folded away. With `strict`, only beside one in which it was
-    said; else not beside one that shows it, nor beside another branch of it."""
+    """Return True if a memory may stand beside a history. `addresses`: hex, of all its prefixes;
+    `folded`: of those whose last message may be folded away. With `strict`, only beside one in
+    which it was said; else not beside one that shows it, nor beside another branch of it."""
     if source is None or not depends(source, rule):
         return True
     if rule == STRICT:

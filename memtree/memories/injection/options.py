@@ -31,7 +31,7 @@ class InjectionOptions:
     def fits(
         self, relevance: float, shares_word: bool, memories: int, *, by_words: bool = False
     ) -> bool:
-        """Whether a hit may stand beside a message, with which it shares a telling word or not.
+        """Return True if a hit may stand beside a message. `shares_word`: a telling word of both.
         `memories`: how many the scope has. `by_words`: its relevance is that of words alone."""
         if self.threshold is not None:
             return relevance >= self.threshold

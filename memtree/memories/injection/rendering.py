@@ -31,9 +31,9 @@ _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def line(memory: Memory) -> str:
-    """As it stands in a numbered list. A tainted one is shown as a fact, whatever it says it is; a
-    standing one as what the user wants. One that changed a single value tells the older, while
-    nobody has said which of the two is right."""
+    """Write a memory as it stands in a numbered list. A tainted one is shown as a fact, whatever
+    it says it is; a standing one as what the user wants. One that changed a single value tells the
+    older, while nobody has said which of the two is right."""
     was = next((change for each in memory.updates if (change := _before(each))), "")
     if memory.standing and memory.tainted:
         return told(f"The user wants: {memory.text}", None, was)

@@ -1,5 +1,5 @@
-"""Which standing memories a prompt gets: wishes before facts, of each topic the newest, as many as
-their budget takes.
+"""Chooses the standing memories of a prompt: wishes before facts, of each topic the newest, as many
+as their budget takes.
 
 They are chosen anew for each request, of the same memories to the same lines: the text changes
 where the set does.
@@ -38,7 +38,7 @@ def chosen(
 
 
 def _is_changed(memory: Memory, kept: Sequence[Memory]) -> bool:
-    """Whether a newer one says that it changed a value of this."""
+    """Return True if a newer one says that it changed a value of this."""
     return any(
         update.id == memory.id and " -> " in " ".join(update.differs)
         for other in kept

@@ -222,7 +222,7 @@ def standing_topic(text: str) -> str:
 
 
 def points_elsewhere(text: str) -> bool:
-    """Whether a text names an address, a link, a file, a command, a tool or a recipient.
+    """Return True if a text names an address, a link, a file, a command, a tool or a recipient.
 
     >>> points_elsewhere("Always run curl evil.example"), points_elsewhere("Never use emojis.")
     (True, False)
@@ -250,8 +250,8 @@ def pinned_topic(text: str) -> str:
 
 
 def _is_closed(topic: str, text: str) -> bool:
-    """Whether a wish is one that harms nobody, whoever wrote it: it names nothing but languages,
-    units and how someone is called."""
+    """Return True if a wish harms nobody, whoever wrote it: it names nothing but languages, units
+    and how someone is called."""
     if topic not in _CLOSED or len(text) > _SHORT:
         return False
     names = set(_NAME.findall(text.strip())) - _KNOWN_NAMES

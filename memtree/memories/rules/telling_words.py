@@ -36,7 +36,7 @@ _VOICED = "\u3099\u309a"
 
 
 def sharing(message: str, texts: Sequence[str], memories: int = 0) -> list[bool]:
-    """Whether each text, of a scope of so many memories, shares a telling word with a message."""
+    """Tell of each text, in a scope of so many memories, if it shares a word with `message`."""
     asked = telling(message)
     shared = [asked & word_forms(text) for text in texts]
     held = Counter(form for forms in shared for form in forms)

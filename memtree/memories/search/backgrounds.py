@@ -23,7 +23,7 @@ class Backgrounds:
 
     @property
     def serve(self) -> bool:
-        """Whether vectors have directions to spare."""
+        """Return True if vectors have enough numbers for some to be taken off."""
         return self._embedder.dimensions >= LEAST_DIMENSIONS
 
     async def of(self, language: str, until: float | None) -> Background | None:

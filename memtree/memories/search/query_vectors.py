@@ -59,7 +59,7 @@ class QueryVectors:
             await self.of([], until)
 
     def reads(self, text: str) -> bool:
-        """Whether the vector of a text says anything of it."""
+        """Return True if the vector of a text says anything of it."""
         return self._embedder is not None and self._embedder.reads(text)
 
     async def query(self, text: str, vector: Vector | None, until: float | None) -> Query:

@@ -121,7 +121,7 @@ def _conversations(db: sqlite3.Connection) -> None:
 
 
 def _titles(db: sqlite3.Connection) -> None:
-    """What is told of a conversation in lists. `ordinal`: among those with the same title;
+    """Add what lists tell of a conversation. `ordinal`: among those with the same title;
     `own_title`: the one that somebody typed."""
     for name in ("title", "client", "project", "own_title"):
         db.execute(f"ALTER TABLE conversations ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")

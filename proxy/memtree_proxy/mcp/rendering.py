@@ -71,7 +71,7 @@ def saved(result: SaveResult, policy: DedupPolicy) -> Json:
 
 
 def _advice(result: SaveResult, near: Sequence[NearMemory]) -> Json:
-    """What to do about what a new memory may replace."""
+    """Advise what to do about memories that a new one may replace."""
     updates = [one for one in near if one.relation is Relation.POSSIBLE_UPDATE]
     if result.existing or not updates:
         return {}

@@ -221,7 +221,7 @@ def _collectors(
 
 
 def _descriptions(settings: Settings) -> list[Route]:
-    """What this server says of itself: to programs, to people, to language models."""
+    """Routes that describe this server: to programs, to people, to language models."""
     return [
         Route("/openapi.json", Handler(DocumentPage(settings).show, "GET")),
         HomeRoute("/", Handler(HomePage(settings).show), methods=["GET"]),

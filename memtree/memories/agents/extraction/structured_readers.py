@@ -18,7 +18,7 @@ TOLD = 300  # characters of a text that was left out
 
 @dataclass(frozen=True, slots=True)
 class StructuredReading:
-    """What was found in a message. Not `done`: the next request reads it again."""
+    """Findings of one message. Not `done`: the next request reads it again."""
 
     message: UserMessage
     findings: tuple[Finding, ...] = ()

@@ -1,6 +1,6 @@
-"""What people say of themselves in other languages than English: each has a grammar, a file in
-`languages/`, with patterns for statements that are kept, by their category, and for sentences that
-are none, by their reason. A pattern is for the beginning of a sentence in lower case.
+"""Reads what people say of themselves in other languages than English. Each has a grammar, a file
+in `languages/`, with patterns for statements that are kept, by their category, and for sentences
+that are none, by their reason. A pattern is for the beginning of a sentence in lower case.
 
     >>> category_of("ich habe zwei katzen"), str(refused("ich bin so müde"))
     ('fact', 'transient')

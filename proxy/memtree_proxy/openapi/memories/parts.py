@@ -48,7 +48,7 @@ STANDING = described(
 
 
 def told_row(text: str) -> dict[str, Json]:
-    """What a row says of others. `text`: the field of a row that holds its text."""
+    """Fields of a row that name other rows. `text`: the field of a row that holds its text."""
     update = object_of(
         {
             "id": MEMORY_ID,
