@@ -57,6 +57,19 @@ class Receipt(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class StoreSchema:
+    """How many steps of the schema's parts a store has. `since`: the oldest version that knows all
+    of them, and so opens the store; older ones refuse to."""
+
+    steps: Mapping[str, int]
+    since: str
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{part} {count}" for part, count in sorted(self.steps.items()))
+        return f"schema {parts}; MemTree {self.since} and later open it"
+
+
+@dataclass(frozen=True, slots=True)
 class StoreStats:
     """Counts over the whole store; `bytes` is its size on disk, 0 where that has no meaning."""
 
@@ -65,6 +78,7 @@ class StoreStats:
     addresses: int
     vectors: int
     bytes: int
+    schema: StoreSchema
 
 
 class TreeStore(Protocol):

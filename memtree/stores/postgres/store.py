@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from memtree.errors import StoreCorrupt
-from memtree.ports.store import StoreStats
+from memtree.ports.store import StoreSchema, StoreStats
 from memtree.stores.dump import problems
 from memtree.stores.memories.sql import Work
 from memtree.stores.memories.store import SqlMemories
@@ -17,7 +17,7 @@ from memtree.stores.postgres.claims import PostgresClaims
 from memtree.stores.postgres.conversations import PostgresConversations
 from memtree.stores.postgres.dsn import read_dsn
 from memtree.stores.postgres.keys import PostgresKeys
-from memtree.stores.postgres.migrations import TABLES, migrate_all
+from memtree.stores.postgres.migrations import SINCE, TABLES, migrate_all
 from memtree.stores.postgres.plans import PostgresPlans
 from memtree.stores.postgres.pool import DURABLE, Pool, PostgresPart
 from memtree.stores.postgres.queries import Connection, rows
@@ -81,7 +81,10 @@ class PostgresStore(
 
     async def stats(self) -> StoreStats:
         ((*counts,),) = await self.database.run(lambda db: rows(db, _STATS, tables=list(TABLES)))
-        return StoreStats(*counts)
+        steps = await self.database.run(
+            lambda db: rows(db, "SELECT part, version FROM schema_version")
+        )
+        return StoreStats(*counts, StoreSchema(dict(steps), SINCE))
 
     def memories(self) -> PostgresMemories:
         return PostgresMemories(self.database, self.now)

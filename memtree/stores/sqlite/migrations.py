@@ -149,6 +149,7 @@ MEMORY_STEPS = tuple(_statements(step) for step in schema.steps(schema.SQLITE))
 
 # Another port that keeps tables in the same file names its steps here.
 PARTS: dict[str, Sequence[Step]] = {"tree": TREE_STEPS, "memories": MEMORY_STEPS}
+SINCE = "1.0.0rc1"  # the first version with all of these steps; a new step begins a new one
 
 
 def migrate_all(db: sqlite3.Connection) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from memtree.errors import StoreCorrupt
-from memtree.ports.store import StoreStats
+from memtree.ports.store import StoreSchema, StoreStats
 from memtree.stores.dump import problems
 from memtree.stores.memories.sql import Work, finish
 from memtree.stores.memories.store import SqlMemories
@@ -24,6 +24,7 @@ from memtree.stores.sqlite.claims import SqliteClaims
 from memtree.stores.sqlite.conversations import SqliteConversations
 from memtree.stores.sqlite.database import BUSY_TIMEOUT, SqliteDatabase, SqlitePart
 from memtree.stores.sqlite.keys import SqliteKeys
+from memtree.stores.sqlite.migrations import SINCE
 from memtree.stores.sqlite.plans import SqlitePlans
 from memtree.stores.sqlite.retention import SWEEP_BYTES, SqliteRetention, scrub, unscrubbed
 from memtree.stores.sqlite.snapshot import SqliteCopies, SqliteSnapshot
@@ -74,7 +75,9 @@ class SqliteStore(
     async def stats(self) -> StoreStats:
         def work(db: sqlite3.Connection) -> StoreStats:
             nodes, inner, addresses, vectors = db.execute(_STATS).fetchone()
-            return StoreStats(nodes, nodes - inner, addresses, vectors, self.database.bytes())
+            steps = dict(db.execute("SELECT part, version FROM schema_version"))
+            size, schema = self.database.bytes(), StoreSchema(steps, SINCE)
+            return StoreStats(nodes, nodes - inner, addresses, vectors, size, schema)
 
         return await self.database.read(work)
 

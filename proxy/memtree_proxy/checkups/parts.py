@@ -43,7 +43,7 @@ async def store(opened: Store) -> Finding:
         return Finding("store", "problem", error.message)
     text = (
         f"{stats.nodes} nodes, {stats.vectors} leaves with vectors, "
-        f"{stats.bytes / 1e6:.1f} MB, {len(keys)} key(s)"
+        f"{stats.bytes / 1e6:.1f} MB, {len(keys)} key(s); {stats.schema}"
     )
     return Finding("store", "ok", text)
 

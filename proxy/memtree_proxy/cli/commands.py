@@ -135,6 +135,7 @@ async def check(options: argparse.Namespace, settings: Settings) -> int:
         await store.close()
     for problem in problems:
         print(plain(problem))
+    print(stats.schema)
     print(f"{stats.nodes} nodes, {stats.leaves} leaves, {stats.addresses} addresses, "
           f"{stats.vectors} leaves with vectors: {len(problems) or 'no'} problem(s)")  # fmt: skip
     return 1 if problems else 0
