@@ -25,6 +25,7 @@ from memtree.data_folder import (
 )
 from memtree.errors import BadRequest
 from memtree.setting_checks import (
+    check_choices,
     check_embedding,
     check_proxies,
     check_summaries,
@@ -347,6 +348,11 @@ class Settings:
         """Bytes for each cache of posted conversations."""
         return CacheLimits.of(self.cache_mb)
 
+    @property
+    def data_folder(self) -> Path | None:
+        """Folder of the user's data; None if nothing says where it is."""
+        return data_folder(self.home, os.environ, sys.platform)
+
     @classmethod
     def from_env(
         cls,
@@ -472,18 +478,8 @@ def _checked(settings: Settings) -> Settings:
         window(entry)
     for entry in settings.passthrough_routes:
         passthrough_route(entry)
-    check_choice("embedder", settings.embedder, ("auto", "local", "remote", "none"))
     check_queue(settings.queue)
-    check_choice("memories_placement", settings.memories_placement, ("system", "user"))
-    readers = ("auto", "model", "rules", "off")
-    check_choice("memories_extraction", settings.memories_extraction, readers)
-    check_choice("memories_standing", settings.memories_standing, ("on", "off"))
-    check_choice("memories_branches", settings.memories_branches, ("same", "strict", "off"))
-    check_choice("agent_secrets", settings.agent_secrets, ("refuse", "allow"))
-    check_choice("overflow_status", settings.overflow_status, (413, 400))
-    check_choice("json_wait", settings.json_wait, ("silent", "spaces"))
-    check_choice("log_level", settings.log_level, ("debug", "info", "warning", "error"))
-    check_choice("log_format", settings.log_format, ("text", "json"))
+    check_choices(settings)
     for one in fields(settings):
         if one.type != "int":
             continue
@@ -492,9 +488,6 @@ def _checked(settings: Settings) -> Settings:
             raise BadRequest(f"{one.name} must be a positive number, not {value!r}", param=one.name)
     if settings.port > MAX_PORT:
         raise BadRequest(f"port must be at most {MAX_PORT}, not {settings.port}", param="port")
-    check_proxies(settings)
-    check_upstreams(settings)
-    check_embedding(settings)
-    check_summaries(settings)
-    check_traces(settings)
+    for check in (check_proxies, check_upstreams, check_embedding, check_summaries, check_traces):
+        check(settings)
     return settings

@@ -6,8 +6,9 @@ Each raises `BadRequest` that names the setting, and never shows what a URL or a
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from ipaddress import ip_network
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtree.errors import BadRequest
 from memtree.setting_values import check_choice, is_plain_url
@@ -17,6 +18,23 @@ if TYPE_CHECKING:
 
 
 AUTO = "auto"
+CHOICES: Mapping[str, tuple[Any, ...]] = {
+    "embedder": ("auto", "local", "remote", "none"),
+    "memories_placement": ("system", "user"),
+    "memories_extraction": ("auto", "model", "rules", "off"),
+    "memories_standing": ("on", "off"),
+    "memories_branches": ("same", "strict", "off"),
+    "agent_secrets": ("refuse", "allow"),
+    "overflow_status": (413, 400),
+    "json_wait": ("silent", "spaces"),
+    "log_level": ("debug", "info", "warning", "error"),
+    "log_format": ("text", "json"),
+}
+
+
+def check_choices(settings: Settings) -> None:
+    for name, choices in CHOICES.items():
+        check_choice(name, getattr(settings, name), choices)
 
 
 def check_proxies(settings: Settings) -> None:
