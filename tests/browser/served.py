@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import httpx
 
+from memtree.stores import open_store
 from tests.browser.chat_upstream import ChatUpstream
 from tests.scripted import Script, Scripted, Step
 from tests.server import Server
@@ -55,3 +59,16 @@ class Chatting:
 def new_key() -> str:
     """No two tests share one, nor two processes."""
     return f"sk-test-{os.getpid()}-{next(_numbers)}"
+
+
+def keyed(serve: Callable[..., Served], folder: Path) -> Served:
+    """A server of the fixture `serve` with one access key, which is the test's own."""
+    key = new_key()
+
+    async def configure() -> None:
+        store = open_store(f"sqlite:///{folder / 'own.db'}")
+        await store.add_key("own", [key])
+        await store.close()
+
+    asyncio.run(configure())
+    return replace(serve(), key=key)

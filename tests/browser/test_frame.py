@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.browser import pages
-from tests.browser.served import NOBODY_ASKED, Served
+from tests.browser.served import NOBODY_ASKED, Served, keyed
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -49,9 +50,10 @@ def test_the_frame_is_for_everybody(path: str, said: str, open_page: Callable[..
 
 @pytest.mark.long
 def test_the_key_dialog_asks_again_and_is_used_by_keyboard_alone(
-    open_page: Callable[..., Page], served: Served
+    open_page: Callable[..., Page], serve: Callable[..., Served], tmp_path: Path
 ):
-    page = open_page(key=NOBODY_ASKED)  # its first request asks
+    served = keyed(serve, tmp_path)
+    page = open_page(key=NOBODY_ASKED, on=served)  # its first request asks
     dialog = page.get_by_role("dialog", name="Which key does your client use?")
     dialog.wait_for()
     pages.at_each_size(page)
@@ -72,8 +74,12 @@ def test_the_key_dialog_asks_again_and_is_used_by_keyboard_alone(
     assert page.evaluate("sessionStorage.getItem('memtree.key')") == served.key
 
 
-def test_a_first_visit_asks_for_the_key(open_page: Callable[..., Page]):
-    page = open_page(key=NOBODY_ASKED)
-    page.get_by_role("button", name="Continue without a key").click()
-    page.get_by_role("dialog").wait_for(state="detached")
-    assert page.evaluate("sessionStorage.getItem('memtree.key')") == ""
+def test_a_first_visit_asks_for_the_key_where_there_are_keys(
+    open_page: Callable[..., Page], serve: Callable[..., Served], tmp_path: Path
+):
+    page = open_page(key=NOBODY_ASKED, on=keyed(serve, tmp_path))
+    page.get_by_role("dialog").wait_for()
+    without = page.get_by_role("button", name="Continue without a key")
+    without.click()
+    pages.wait_until(page, "sessionStorage.getItem('memtree.key') === ''")
+    page.get_by_text("You did not provide an API key.").wait_for()  # it is asked for again

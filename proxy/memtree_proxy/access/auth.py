@@ -2,6 +2,7 @@
 
 With access keys configured only those values are let in. Without, any value of a header is a tenant
 of its own, and no value is the tenant `anonymous` on a server that only its own machine can reach.
+There the user of the machine is the tenant `local` (`local_user.py`).
 The header `x-memtree-key` goes before all others. It is for us alone: the client's own credential,
 which may change every few hours, then goes on to the upstream.
 After a credential changed, an operator may let the new one in as the old one's tenant (`aliases`).
@@ -30,8 +31,10 @@ from memtree.memories.grants.wallet_proof import ProvenWallet
 from memtree.ports.store import Credentials
 from memtree_proxy.access import wallet_access
 from memtree_proxy.access.failed_keys import FailedKeys
+from memtree_proxy.access.local_user import PREFIX as LOCAL_PREFIX
+from memtree_proxy.access.local_user import LocalUser
 from memtree_proxy.access.rate_limits import RequestRates
-from memtree_proxy.access.tenant_names import ANONYMOUS
+from memtree_proxy.access.tenant_names import ANONYMOUS, LOCAL
 from memtree_proxy.access.wallet_access import WalletAccess
 from memtree_proxy.http.own_headers import TENANT_KEY
 from memtree_proxy.observability import request_trace
@@ -102,7 +105,8 @@ def is_loopback(host: str) -> bool:
 class Gate:
     """Lets requests in. `loopback`: the server is bound to a loopback address.
     `operator_key`: the setting `metrics_key`. `rates`: none, and nobody is counted. `wallets`:
-    none, and no wallet's proof is looked at. `failures`: none, and wrong keys are not counted."""
+    none, and no wallet's proof is looked at. `failures`: none, and wrong keys are not counted.
+    `local`: lets this machine's user in while there are no access keys."""
 
     def __init__(
         self,
@@ -114,8 +118,10 @@ class Gate:
         rates: RequestRates | None = None,
         wallets: WalletAccess | None = None,
         failures: FailedKeys | None = None,
+        local: LocalUser | None = None,
     ) -> None:
         self._failures = failures
+        self._local = local
         self._wallets = wallets
         self._keys = keys
         self._loopback = loopback
@@ -164,7 +170,7 @@ class Gate:
         keys a server on loopback has one user, who needs nothing unless a key was set.
         """
         if self._operator_key is None:
-            if self._loopback and await self.keyless():
+            if await self.opens_without_key():
                 return
             raise Unauthorized("This needs the operator's key: set MEMTREE_METRICS_KEY.")
         if self._failures:
@@ -177,6 +183,10 @@ class Gate:
     async def keyless(self) -> bool:
         """Whether there are no access keys. Raises `StoreUnavailable` where nobody can tell."""
         return not await self._configured.get("", self._keys.has_keys)
+
+    async def opens_without_key(self) -> bool:
+        """Return True if who names no credential is let in, as the tenant `anonymous`."""
+        return self._loopback and await self.keyless()
 
     async def _find(self, request: Request) -> Tenant:
         values = list(credentials(request))
@@ -191,6 +201,9 @@ class Gate:
             raise self._refusal(request, bool(values))
         if not values and not self._loopback:
             raise Unauthorized(_NO_KEY)
+        if self._local and values and values[0].startswith(LOCAL_PREFIX):
+            self._local.check(values[0])
+            return Tenant(LOCAL, keyed=not _own_key(request))
         name = tenant_id(values[0]) if values else ANONYMOUS
         return Tenant(await self._renamed(name), keyed=False)
 

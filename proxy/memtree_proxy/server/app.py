@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -21,6 +21,7 @@ from memtree_indexer.summarizing.queue import InProcessSummaries
 from memtree_proxy.access.auth import Gate, is_loopback
 from memtree_proxy.access.browser_policy import BrowserPolicy
 from memtree_proxy.access.failed_keys import FailedKeys
+from memtree_proxy.access.local_user import LocalUser
 from memtree_proxy.access.rate_limits import (
     CostlyWork,
     RequestRates,
@@ -75,6 +76,8 @@ from memtree_proxy.server.edge import Edge
 from memtree_proxy.server.health import HealthDetails, health
 from memtree_proxy.server.home_page import HomePage, HomeRoute, show_map
 from memtree_proxy.server.metrics_page import MetricsPage
+from memtree_proxy.server.page_session import PATH as SESSION_PATH
+from memtree_proxy.server.page_session import PageSession
 from memtree_proxy.server.routing import App, Handler, everywhere, own
 from memtree_proxy.server.web_pages import WebPages
 from memtree_proxy.upstream.own_objects import OwnObjects
@@ -89,7 +92,8 @@ class Services:
     its metrics. No `tallies`: usage is not counted, and what is measured in shadow mode is in the
     metrics alone. `collectors`: numbers of the process, for its metrics; those that have to be
     asked first are asked. `caches`: of posted conversations, by name. No `spans`: there are no
-    traces. `health`: of the parts that were built."""
+    traces. `health`: of the parts that were built. `local`: this machine's user. `tenants`: gives
+    the names of those whose memory is kept."""
 
     memory: ContextMemory
     memory_services: MemoryServices
@@ -104,6 +108,8 @@ class Services:
     caches: Mapping[str, SizedCache] = field(default_factory=dict)
     spans: Spans | None = None
     health: HealthReport = field(default_factory=HealthReport)
+    local: LocalUser | None = None
+    tenants: Callable[[], Awaitable[Collection[str]]] | None = None
 
 
 def create_app(services: Services) -> Starlette:
@@ -115,6 +121,7 @@ def create_app(services: Services) -> Starlette:
         rates=RequestRates(settings.requests_per_minute),
         wallets=WalletAccess(services.memory_services.grants, settings.max_body_bytes),
         failures=FailedKeys(settings),
+        local=services.local,
     )
     waits = WaitingRequests(settings.max_waits)
     metrics = Metrics()
@@ -180,7 +187,7 @@ def create_app(services: Services) -> Starlette:
         Route("/mcp", Handler(mcp.handle, "POST")),
         Route("/mcp/", Handler(mcp.handle, "POST")),
         *_descriptions(settings),
-        *_web_pages(settings),
+        *_web_pages(settings, PageSession(gate, settings, services.local, services.tenants)),
         *everywhere("/{rest:rest}", passthrough.relay),
     ]
     app = App(
@@ -229,11 +236,12 @@ def _descriptions(settings: Settings) -> list[Route]:
     ]
 
 
-def _web_pages(settings: Settings) -> list[Route]:
+def _web_pages(settings: Settings, session: PageSession) -> list[Route]:
     """At the root alone; below the prefixes there is nothing, and it is not the upstream's."""
     pages = WebPages(settings)
     return [
         Route(DEMO_PATH, Handler(DemoSession(settings).show, "GET")),
+        Route(SESSION_PATH, Handler(session.handle, "GET", "POST")),
         Route("/ui", Handler(pages.show, "GET")),
         Route("/ui/{rest:rest}", Handler(pages.show, "GET")),
         *everywhere("/ui", error_response.not_found),

@@ -23,6 +23,7 @@ from memtree.text import standing_rules
 from memtree_indexer.runtime import Runtime, open_runtime
 from memtree_proxy.access.auth import is_loopback
 from memtree_proxy.access.browser_policy import BrowserPolicy
+from memtree_proxy.access.local_user import LocalUser, new_secret
 from memtree_proxy.checkups.health_report import health_report
 from memtree_proxy.checkups.open_files import allow_many_files
 from memtree_proxy.observability.setup import UNWATCHED, Observers, index_metrics, watching
@@ -30,6 +31,7 @@ from memtree_proxy.server.app import Services, create_app
 from memtree_proxy.server.garbage import collect_at_rest, short_collections
 from memtree_proxy.server.http_protocol import GuardedProtocol, guarded
 from memtree_proxy.server.listener import accept_backlog, bound, listen, shown_address
+from memtree_proxy.server.state_file import state_file
 from memtree_proxy.upstream.upstreams import Upstreams, anthropic_base, is_apart
 
 # Longer than clients keep an idle connection (Go 90 s, undici 4 s, httpx 5 s): the side that closes
@@ -48,9 +50,10 @@ async def serve(settings: Settings) -> None:
     with bound(settings.host, settings.port) as sockets:
         async with open_runtime(settings, shared=True) as runtime:
             await refuse_open_door(settings, runtime)
+            secret = new_secret()
             async with (
                 watching(settings) as watch,
-                open_services(settings, runtime, watch) as services,
+                open_services(settings, runtime, watch, LocalUser(secret)) as services,
             ):
                 app = create_app(services)
                 server = Server(listening(app, settings), app.state.streams.stop)
@@ -58,9 +61,11 @@ async def serve(settings: Settings) -> None:
                 # Signals from the first line on that says that it serves
                 with short_collections(), server.capture_signals():
                     waits = await store_is_away(runtime, settings)
-                    announce(settings, runtime, listen(sockets, settings.host), waits)
-                    async with loading_behind(runtime):
-                        await server.serve(sockets)
+                    port = listen(sockets, settings.host)
+                    announce(settings, runtime, port, waits)
+                    with state_file(settings, port, secret):
+                        async with loading_behind(runtime):
+                            await server.serve(sockets)
 
 
 async def compile_phrases() -> None:
@@ -176,7 +181,10 @@ class Server(uvicorn.Server):
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, runtime: Runtime, watch: Observers = UNWATCHED
+    settings: Settings,
+    runtime: Runtime,
+    watch: Observers = UNWATCHED,
+    local: LocalUser | None = None,
 ) -> AsyncIterator[Services]:
     upstreams = Upstreams.of_settings(settings)
     try:
@@ -194,9 +202,17 @@ async def open_services(
             caches=runtime.caches,
             spans=watch.spans,
             health=health_report(settings, runtime),
+            local=local,
+            tenants=lambda: kept_tenants(runtime),
         )
     finally:
         await upstreams.close()
+
+
+async def kept_tenants(runtime: Runtime) -> set[str]:
+    """Return the names of all whose context memory or saved memories are kept."""
+    names = {row.name for row in await runtime.store.tenants()}
+    return names | {scope.tenant for scope, _ in await runtime.memories.memory_scopes(None)}
 
 
 async def refuse_open_door(settings: Settings, runtime: Runtime) -> None:

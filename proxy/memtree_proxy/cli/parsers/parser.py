@@ -34,6 +34,7 @@ def build_parser() -> CommandParser:
     commands.begin("Begin here")
     histories.add_demo(commands)
     serving.add_serve(commands)
+    serving.add_ui(commands)
     stores.add_doctor(commands)
     commands.begin("Conversations in files")
     histories.add_compress(commands)

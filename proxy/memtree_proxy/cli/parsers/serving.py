@@ -1,4 +1,5 @@
-"""Parsers of what runs for long: `serve`, `worker`, `mcp`."""
+"""Parsers of what runs for long (`serve`, `worker`, `mcp`), and of `ui`, which opens the pages of
+a server that runs."""
 
 from __future__ import annotations
 
@@ -29,6 +30,22 @@ def add_serve(commands: CommandGroups) -> None:
     )
     add_settings(sub, [setting.name for setting in fields(Settings)])
     sub.set_defaults(run="memtree_proxy.cli.serve:run", runs_on=True)
+
+
+def add_ui(commands: CommandGroups) -> None:
+    sub = commands.add(
+        "ui",
+        "open the web pages of the server that runs, as this machine's user",
+        usage="memtree ui [--port N] [--print] [--home VALUE]",
+        description="Open the web pages in a browser. On a server without access keys the page "
+        "shows what `memtree mcp` and `memtree memories` save, by a code that is good once and for "
+        "a minute; on one with keys it asks which key.",
+    )
+    sub.add_argument("--port", dest="only_port", type=int, metavar="N", help="of several servers")
+    shown = "print the address instead of opening a browser"
+    sub.add_argument("--print", dest="only_print", action="store_true", help=shown)
+    add_settings(sub, ["home"])
+    sub.set_defaults(run="memtree_proxy.cli.ui:run")
 
 
 def add_worker(commands: CommandGroups) -> None:

@@ -17,6 +17,7 @@ from memtree_proxy.cli.parsers.setting_groups import GROUPS, OTHER, group_of
 LINES = """\
 demo --query x --full
 serve --port 0
+ui --port 1 --print
 doctor
 compress x.json --wait --target 4000
 tree x.json --query x --scores

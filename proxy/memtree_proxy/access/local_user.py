@@ -1,0 +1,86 @@
+"""This machine's user on a server without access keys: the tenant `local`, who proves to be it by
+the secret of the server's state file, which nobody else may read.
+
+The secret itself is never sent. `memtree ui` makes a code of it, which a page exchanges once and
+within a minute for a key that this process alone knows; and a server proves by it that it is the
+one that wrote the file, since another program may listen on its port by now.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+
+from memtree.errors import Unauthorized
+
+PREFIX = "mt-local-"  # of its keys: of an unknown credential that begins so no tenant is made
+CODE_SECONDS = 60
+EARLY_SECONDS = 5  # that the clock of whoever made a code may be ahead
+LONGEST_CODE = 200
+
+
+class LocalUser:
+    """`secret`: of the state file of this process."""
+
+    def __init__(self, secret: str, clock: Callable[[], float] = time.time) -> None:
+        self._secret = secret
+        self._clock = clock
+        self._key = PREFIX + _signed(secret, "key")
+        self._used: dict[str, float] = {}  # codes, and until when they would be good
+
+    def redeem(self, code: str) -> str:
+        """Return the key of this machine's user for a code. Raises `Unauthorized`."""
+        now = self._clock()
+        made = _time_of(code)
+        right = _with_mark(self._secret, code.rpartition(".")[0])
+        known = hmac.compare_digest(right, code.encode())
+        if not known or not -EARLY_SECONDS <= now - made <= CODE_SECONDS or code in self._used:
+            raise Unauthorized(
+                f"This address was used already, or is older than {CODE_SECONDS} seconds, or is of "
+                "another start of the server. Run `memtree ui` again."
+            )
+        self._used = {each: end for each, end in self._used.items() if end >= now}
+        self._used[code] = made + CODE_SECONDS
+        return self._key
+
+    def check(self, key: str) -> None:
+        """Raises `Unauthorized` for a key that is of another start of a server."""
+        if not hmac.compare_digest(key.encode(), self._key.encode()):
+            raise Unauthorized(
+                "This key was of an earlier start of the server. Run `memtree ui` again."
+            )
+
+    def proof(self, nonce: str) -> str:
+        return server_proof(self._secret, nonce)
+
+
+def new_secret() -> str:
+    return secrets.token_urlsafe(32)
+
+
+def new_code(secret: str, now: float | None = None) -> str:
+    """Make a code that is good once: `TIME.NONCE.SIGNATURE`."""
+    made = int(time.time() if now is None else now)
+    return _with_mark(secret, f"{made}.{secrets.token_urlsafe(9)}").decode()
+
+
+def server_proof(secret: str, nonce: str) -> str:
+    """Return what only the server that wrote the state file answers to this nonce."""
+    return _signed(secret, f"server {nonce}")
+
+
+def _with_mark(secret: str, content: str) -> bytes:
+    return f"{content}.{_signed(secret, f'code {content}')}".encode()
+
+
+def _signed(secret: str, text: str) -> str:
+    return hmac.new(secret.encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
+def _time_of(code: str) -> float:
+    """Return when a code was made; 0 for what is no code."""
+    first = code.partition(".")[0][:LONGEST_CODE]
+    return float(first) if first.isascii() and first.isdigit() else 0.0

@@ -1,0 +1,75 @@
+"""`/ui/session`: whose key a page goes on with that nobody gave one.
+
+GET   {"keyless": true, "empty": true, "others": true}, for who comes without a key
+GET   ?nonce=...: {"proof": "..."}, by which a program knows the server of a state file
+POST  {"code": "..."} of `memtree ui`: {"key": "..."} of this machine's user; null where access
+      keys are configured, since only the user knows which of them the client uses
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from memtree.config import Settings
+from memtree.errors import BadRequest, NotFound, Unauthorized
+from memtree_proxy.access.auth import Gate
+from memtree_proxy.access.local_user import LONGEST_CODE, LocalUser
+from memtree_proxy.access.tenant_names import ANONYMOUS
+from memtree_proxy.http import request_body
+
+PATH = "/ui/session"
+NO_STORE = {"cache-control": "no-store"}
+
+
+class _Posted(msgspec.Struct, forbid_unknown_fields=True):
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageSession:
+    """`local`: None where nobody can prove to be this machine's user. `tenants`: gives the names
+    of those whose memory is kept."""
+
+    gate: Gate
+    settings: Settings
+    local: LocalUser | None
+    tenants: Callable[[], Awaitable[Collection[str]]] | None
+
+    async def handle(self, request: Request) -> Response:
+        """Raises `NotFound` where the pages are off, `BadRequest` and `Unauthorized`."""
+        if not self.settings.ui:
+            raise NotFound(f"There is no {request.method} {PATH} here.")
+        if request.method == "POST":
+            body = await request_body.read(request, 2 * LONGEST_CODE)
+            return JSONResponse(await self._exchanged(body), headers=NO_STORE)
+        nonce = request.query_params.get("nonce")
+        answer = await self._without_key() if nonce is None else self._proof(nonce)
+        return JSONResponse(answer, headers=NO_STORE)
+
+    def _proof(self, nonce: str) -> dict[str, str]:
+        if self.local is None or len(nonce) > LONGEST_CODE:
+            raise BadRequest("nonce is too long, or this server has no secret", param="nonce")
+        return {"proof": self.local.proof(nonce)}
+
+    async def _exchanged(self, body: bytes) -> dict[str, str | None]:
+        try:
+            code = msgspec.json.decode(body, type=_Posted).code
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise BadRequest(f"code: {error}", param="code") from error
+        if self.local is None:
+            raise Unauthorized("This server knows no code.")
+        key = self.local.redeem(code)
+        return {"key": key if await self.gate.keyless() else None}
+
+    async def _without_key(self) -> dict[str, bool]:
+        """Say what a page without a key sees, so that an empty one need not be taken for loss."""
+        if not await self.gate.opens_without_key():
+            return {"keyless": False}
+        names = set(await self.tenants()) if self.tenants else set()
+        others = bool(names - {ANONYMOUS})
+        return {"keyless": True, "empty": ANONYMOUS not in names, "others": others}
