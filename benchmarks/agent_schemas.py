@@ -17,12 +17,12 @@ from typing import Any
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
+from memtree.background.runtime import SystemClock
 from memtree.errors import SchemaInvalid, SchemaViolation
 from memtree.memories.schemas.document.limits import checked_schema
 from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.schemas.validation import CompiledSchema, compiled, violation_of
 from memtree.stores import open_memories, open_store
-from memtree_indexer.runtime import SystemClock
 
 TENANT = "tenant"
 MEMORIES = 1_000

@@ -13,16 +13,16 @@ from collections.abc import Sequence
 
 from benchmarks import extraction
 from benchmarks.extraction import ExtractionScore, LabelledConversation, Said
+from memtree.background.extracting.metered_model import MeteredModel
+from memtree.background.extracting.model_reader import ModelReader
+from memtree.background.runtime import SystemClock
+from memtree.background.summarizing.open import open_endpoint
+from memtree.background.summarizing.spending import Spending
 from memtree.config import Settings
 from memtree.memories.extracting import UserMessage
 from memtree.memories.extraction.candidates import Candidate
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore
-from memtree_indexer.extracting.metered_model import MeteredModel
-from memtree_indexer.extracting.model_reader import ModelReader
-from memtree_indexer.runtime import SystemClock
-from memtree_indexer.summarizing.open import open_endpoint
-from memtree_indexer.summarizing.spending import Spending
 
 SCOPE = Scope.of_user("benchmark")
 

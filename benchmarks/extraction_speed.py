@@ -12,6 +12,8 @@ from pathlib import Path
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
+from memtree.background.memory_services import MemoryServices, open_memory_services
+from memtree.background.runtime import SystemClock
 from memtree.config import Settings
 from memtree.conversation.message import Message
 from memtree.conversation.message_cache import MessageCache
@@ -19,8 +21,6 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import SettingsChange, UserSettings
 from memtree.stores import open_memories, open_store
 from memtree.text import tokens
-from memtree_indexer.memory_services import MemoryServices, open_memory_services
-from memtree_indexer.runtime import SystemClock
 
 ROUNDS = (10, 200, 2_000)  # of a conversation that is handed over
 TIMES = 300

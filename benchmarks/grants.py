@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
+from memtree.background.runtime import SystemClock
 from memtree.memories.grants.grant import MAX_GRANTS, Chain
 from memtree.memories.grants.grant_book import GrantBook
 from memtree.memories.grants.grant_json import header_of
@@ -19,7 +20,6 @@ from memtree.memories.grants.ports import WalletStore
 from memtree.memories.grants.signatures.keccak import keccak256_many
 from memtree.memories.grants.wallet_proof import WalletProof, proven
 from memtree.stores import open_memories, open_store
-from memtree_indexer.runtime import SystemClock
 from tests.wallets import Wallet
 
 TIMES = 40

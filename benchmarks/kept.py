@@ -24,11 +24,11 @@ from benchmarks.report import Row, promises
 from benchmarks.session import first
 from benchmarks.subject import Bench, Subject
 from benchmarks.views import EXTRACTION, MODEL, open_summarised, views
+from memtree.background.summarizing.call import Totals
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.message import Message
 from memtree.tree.btree import walk
 from memtree.tree.node import Node
-from memtree_indexer.summarizing.call import Totals
 
 STRETCH = 13_000  # tokens: over the 10,000 below which there is no memory
 LONG = 60_000  # with `--long`

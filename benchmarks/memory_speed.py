@@ -19,6 +19,8 @@ import numpy as np
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
+from memtree.background.memory_services import new_memory_id
+from memtree.background.runtime import SystemClock
 from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import NewMemory
@@ -29,8 +31,6 @@ from memtree.memories.search.vector_bytes import pack_vector
 from memtree.models.local_embedder import LocalEmbedder
 from memtree.models.minilm.model import DIMENSIONS
 from memtree.stores import Memories, open_memories, open_store
-from memtree_indexer.memory_services import new_memory_id
-from memtree_indexer.runtime import SystemClock
 from tests.postgres import drop_schema, store_url
 
 SIZES = (1_000, 10_000, 100_000)

@@ -17,10 +17,10 @@ from benchmarks.invariants import THRESHOLD, Tally, size, violations
 from benchmarks.replay import sessions
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, settings
+from memtree.background.runtime import Runtime, open_runtime
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
 from memtree.tree.node import Summary
-from memtree_indexer.runtime import Runtime, open_runtime
 from tests.answered import Answered, compressed
 
 # (target, hard, mode); disturbed sessions take those of `DISTURBED` only

@@ -21,9 +21,9 @@ from benchmarks.subject import (
     share,
     with_parts,
 )
+from memtree.background.embedding.queue import NoQueue
 from memtree.context.context_memory import CompressRequest
 from memtree.context.state import State
-from memtree_indexer.embedding.queue import NoQueue
 
 LOCOMO_TARGET, BEAM_TARGET, SESSION_TARGET = 4_000, 8_000, 20_000
 EVERY = 2  # of the questions: for each one, the history is new

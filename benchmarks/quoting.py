@@ -14,6 +14,11 @@ from pathlib import Path
 
 from benchmarks.facts import Fact
 from benchmarks.subject import Subject, settings
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.memory_services import open_memory_services
+from memtree.background.runtime import Runtime, SystemClock
+from memtree.background.summarizing.open import SummaryStage
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message_cache import MessageCache
 from memtree.ports.models import SummaryDrafts, Usage
@@ -21,11 +26,6 @@ from memtree.stores import open_memories, open_store
 from memtree.summaries.prompts import TOLD, Task
 from memtree.summaries.replies import Draft
 from memtree.text import tokens
-from memtree_indexer.embedding.queue import NoQueue
-from memtree_indexer.growing.builder import StageOne
-from memtree_indexer.memory_services import open_memory_services
-from memtree_indexer.runtime import Runtime, SystemClock
-from memtree_indexer.summarizing.open import SummaryStage
 
 _SENTENCE = re.compile(r"(?<!\S)[^\n]+?[.!?](?=\s|$)")
 

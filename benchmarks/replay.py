@@ -20,14 +20,14 @@ from benchmarks.data import Capture, Data, joined, turns
 from benchmarks.invariants import OVERHEAD, RESULTS, SYSTEM, Reply, size
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, percent
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.runtime import Runtime, SystemClock
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.errors import Unavailable
 from memtree.ports.builder import Keep
 from memtree.text import tokens
 from memtree.tree.growth import GrownTree, Tail
-from memtree_indexer.embedding.queue import NoQueue
-from memtree_indexer.runtime import Runtime, SystemClock
 
 TARGETS = (2_000, 4_000, 20_000)
 ENOUGH = 30_000  # tokens that a history must reach, so that it is over the largest target

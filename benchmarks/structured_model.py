@@ -17,6 +17,10 @@ from benchmarks.structured_extraction import (
     schemas,
     score,
 )
+from memtree.background.extracting.metered_model import MeteredModel
+from memtree.background.extracting.structured_model_reader import StructuredModelReader
+from memtree.background.runtime import SystemClock
+from memtree.background.summarizing.spending import Spending
 from memtree.memories.agents.structured_extraction.merging import gathered, lacking
 from memtree.memories.agents.structured_extraction.schema_fields import kind_fields
 from memtree.memories.extracting import UserMessage
@@ -24,10 +28,6 @@ from memtree.memories.extraction.fiction import is_role_play
 from memtree.memories.scope import Scope
 from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.stores import RamStore
-from memtree_indexer.extracting.metered_model import MeteredModel
-from memtree_indexer.extracting.structured_model_reader import StructuredModelReader
-from memtree_indexer.runtime import SystemClock
-from memtree_indexer.summarizing.spending import Spending
 
 
 async def run(url: str, name: str) -> None:

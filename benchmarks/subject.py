@@ -11,11 +11,11 @@ from typing import Any
 
 from benchmarks.data import Data, Probe
 from benchmarks.invariants import Reply, Tally, violations
+from memtree.background.runtime import Runtime, SystemClock, open_runtime
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.conversation.message_cache import MessageCache
-from memtree_indexer.runtime import Runtime, SystemClock, open_runtime
 from tests.answered import Answered, compressed
 
 

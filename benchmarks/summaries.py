@@ -17,6 +17,10 @@ from pathlib import Path
 from benchmarks import synthetic
 from benchmarks.report import Row
 from benchmarks.subject import Bench
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.runtime import SystemClock
+from memtree.background.summarizing.open import SummaryStage
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import UNHURRIED, CompressRequest
@@ -25,10 +29,6 @@ from memtree.conversation.message_cache import MessageCache
 from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree.text import tokens
-from memtree_indexer.embedding.queue import NoQueue
-from memtree_indexer.growing.builder import StageOne
-from memtree_indexer.runtime import SystemClock
-from memtree_indexer.summarizing.open import SummaryStage
 from tests.summaries import ScriptedSummarizer
 
 TENANT = "bench"

@@ -17,9 +17,9 @@ from typing import Any
 from msgspec.structs import replace as changed
 
 from benchmarks.subject import Subject, settings, with_parts
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.tree.node import Summary
-from memtree_indexer.runtime import open_runtime
 
 EXTRACTION, MODEL, BOTH = VIEWS = ("extraction", "model", "both")
 SUMMARIES = "summary_"  # how the settings of the model begin

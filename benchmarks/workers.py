@@ -18,6 +18,7 @@ from pathlib import Path
 from benchmarks import synthetic
 from benchmarks.report import Row
 from benchmarks.subject import Bench
+from memtree.background.runtime import SystemClock
 from memtree.conversation.history import History, read
 from memtree.conversation.message import Volatile
 from memtree.stores import RamStore
@@ -25,7 +26,6 @@ from memtree.tree.work import LeafWork
 from memtree_indexer.redis.connection import RedisConnection
 from memtree_indexer.redis.outbox import Outbox
 from memtree_indexer.redis.queue import RedisQueue
-from memtree_indexer.runtime import SystemClock
 from tests.embeddings import serving
 from tests.properties.strategies import batch, leaves_of
 from tests.redis.processes import Held, Rig

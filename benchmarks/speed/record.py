@@ -27,9 +27,9 @@ import httpx
 from benchmarks.data import Data
 from benchmarks.speed import sessions
 from benchmarks.speed.sessions import RecordedSession, Request
+from memtree.background import runtime as runtime_file
+from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import MODES, Settings
-from memtree_indexer import runtime as runtime_file
-from memtree_indexer.runtime import Runtime, open_runtime
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services
 from tests.http.running import running

@@ -10,6 +10,10 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from memtree.background.embedding.queue import InProcessQueue
+from memtree.background.runtime import SystemClock
+from memtree.background.summarizing.open import SummaryStage
+from memtree.background.summarizing.spending import DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
 from memtree.conversation.history import History
 from memtree.conversation.message import Message
@@ -17,14 +21,10 @@ from memtree.ports.store import IndexBatch
 from memtree.stores import RamStore
 from memtree.summaries.completed import CompletedSummaries
 from memtree.tree.work import LeafWork, NodeWork
-from memtree_indexer.embedding.queue import InProcessQueue
 from memtree_indexer.redis.connection import RedisConnection
 from memtree_indexer.redis.outbox import Outbox
 from memtree_indexer.redis.queue import RedisQueue, RedisSummaries
 from memtree_indexer.redis.worker import Worker, WorkerParts, quiet_rq
-from memtree_indexer.runtime import SystemClock
-from memtree_indexer.summarizing.open import SummaryStage
-from memtree_indexer.summarizing.spending import DailyLimits, Spending, SummaryPrices
 from tests.fakes import HashingEmbedder
 from tests.properties.strategies import batch, history_of, leaves_of, prose
 from tests.trees import places

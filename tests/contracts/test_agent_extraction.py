@@ -38,10 +38,10 @@ asyncio.run(read_all(sys.argv[2], int(sys.argv[3])))
 
 async def read(store: Opened, *texts: str, **more: Any) -> Any:
     """As a server does that has just started."""
+    from memtree.background.memory_services import open_memory_services
+    from memtree.background.runtime import SystemClock
     from memtree.config import Settings
     from memtree.memories.agents.extraction.agent_extraction import AgentMessage
-    from memtree_indexer.memory_services import open_memory_services
-    from memtree_indexer.runtime import SystemClock
 
     services = open_memory_services(Settings(), open_memories(store), SystemClock(), None)
     await services.schemas.put("t", "UserProfile", {"properties": FIELDS}, ["kind"])

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
+from memtree.background.embedding.open import open_embedder
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
 from memtree.models.local_embedder import LocalEmbedder
@@ -15,7 +16,6 @@ from memtree.models.minilm.model import MODEL, TOKENIZER
 from memtree.models.minilm.packaged_file import PackagedFile
 from memtree.models.remote_embedder import RemoteEmbedder
 from memtree.ports.models import Embedder
-from memtree_indexer.embedding.open import open_embedder
 from tests.embeddings import Embeddings, serving
 from tests.fakes import HashingEmbedder
 

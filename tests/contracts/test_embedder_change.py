@@ -16,12 +16,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
 from memtree.models.remote_embedder import CALIBRATION, RemoteEmbedder
 from memtree.tree.node import decode_node
-from memtree_indexer.runtime import Runtime, open_runtime
 from tests.answered import Answered, compressed
 from tests.embeddings import Embeddings, Status, serving
 from tests.sessions import chat

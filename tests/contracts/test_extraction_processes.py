@@ -47,15 +47,15 @@ async def read_all(url: str, *, print_each: bool = False) -> None:
     """What a server does with the conversation; every message gives two memories."""
     from datetime import date
 
+    from memtree.background.extracting.conversation import ConversationExtraction
+    from memtree.background.extracting.keep_snapshots import SnapshotKeeper
+    from memtree.background.extracting.read_messages import ReadMessages
+    from memtree.background.memory_services import new_memory_id, open_memory_services
+    from memtree.background.runtime import SystemClock
     from memtree.config import Settings
     from memtree.memories.extracting import MemoryExtraction, RuleReader
     from memtree.memories.extraction.candidates import Candidate, Extraction
     from memtree.stores import open_memories
-    from memtree_indexer.extracting.conversation import ConversationExtraction
-    from memtree_indexer.extracting.keep_snapshots import SnapshotKeeper
-    from memtree_indexer.extracting.read_messages import ReadMessages
-    from memtree_indexer.memory_services import new_memory_id, open_memory_services
-    from memtree_indexer.runtime import SystemClock
 
     def extract(
         text: str, said: date | None = None, *, most: int = 8, fiction: bool = False

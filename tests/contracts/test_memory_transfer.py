@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
+from memtree.background.memory_services import MemoryServices
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.stores import open_store
-from memtree_indexer.memory_services import MemoryServices
-from memtree_indexer.runtime import open_runtime
 from tests.postgres import drop_schema, ready_url, victim_url, wait_for_victims
 
 ROOT = Path(__file__).parents[2]

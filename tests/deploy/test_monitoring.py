@@ -16,9 +16,9 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.tracing import STEPS, step
-from memtree_indexer.runtime import open_runtime
 from memtree_proxy.observability.setup import watching
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services

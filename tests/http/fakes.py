@@ -10,6 +10,10 @@ from typing import Any, cast
 
 import httpx
 
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.memory_services import open_memory_services
+from memtree.background.runtime import SystemClock
 from memtree.config import Settings
 from memtree.context.answer import AnswerItem, KeptMessage, MemoryText
 from memtree.context.context_memory import Answer, AnswerDetails, CompressRequest, ContextMemory
@@ -25,10 +29,6 @@ from memtree.ports.store import Credentials, Receipt, Tallies
 from memtree.stores import Memories, RamStore, open_memories, open_store
 from memtree.text import tokens
 from memtree.unfolding.explain import TreeNode, TreeView
-from memtree_indexer.embedding.queue import NoQueue
-from memtree_indexer.growing.builder import StageOne
-from memtree_indexer.memory_services import open_memory_services
-from memtree_indexer.runtime import SystemClock
 from memtree_proxy.chat.keepalive import PACE, KeepalivePace
 from memtree_proxy.server.app import Services, create_app
 from memtree_proxy.upstream.upstreams import Upstreams

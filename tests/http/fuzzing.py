@@ -20,14 +20,14 @@ from urllib.parse import unquote
 
 from starlette.types import Message
 
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.memory_services import open_memory_services
+from memtree.background.runtime import SystemClock
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message_cache import MessageCache
 from memtree.stores import open_memories, open_store
-from memtree_indexer.embedding.queue import NoQueue
-from memtree_indexer.growing.builder import StageOne
-from memtree_indexer.memory_services import open_memory_services
-from memtree_indexer.runtime import SystemClock
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.openapi import failures
 from memtree_proxy.server.app import Services, create_app

@@ -11,6 +11,8 @@ from typing import Any
 
 import httpx
 
+from memtree.background.memory_services import MemoryServices, new_memory_id
+from memtree.background.runtime import SystemClock
 from memtree.context.context_memory import ContextMemory
 from memtree.memories.book import MemoryBook
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
@@ -23,8 +25,6 @@ from memtree.memories.user_memories import SettingsChange
 from memtree.ports.models import Embedder
 from memtree.stores import open_memories, open_store
 from memtree.text import memory_lines
-from memtree_indexer.memory_services import MemoryServices, new_memory_id
-from memtree_indexer.runtime import SystemClock
 from memtree_proxy.access.auth import tenant_id
 from memtree_proxy.http import json_body
 from memtree_proxy.server.app import create_app

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from memtree.background.answering import memory_answers
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore
-from memtree_indexer.answering import memory_answers
 from tests.fakes import HashingEmbedder
 from tests.http.documented import check_answer
 from tests.http.fakes import AnsweringModel

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from memtree.background.runtime import SystemClock
 from memtree.config import Settings, config_file, unknown_variables
 from memtree.stores import open_store
 from memtree.stores.postgres.migrations import TREE_STEPS
-from memtree_indexer.runtime import SystemClock, open_redis_queues
+from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.checkups import open_files, parts, postgres_server, surroundings
 from memtree_proxy.checkups.finding import Finding
 from memtree_proxy.cli import doctor

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from memtree.background.answering import memory_answers
 from memtree.memories.grants.grant import Chain, SignedGrant
 from memtree.memories.grants.grant_json import header_of
 from memtree.memories.memory import MemoryChange
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore
-from memtree_indexer.answering import memory_answers
 from memtree_proxy.access.auth import tenant_id
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import AnsweringModel

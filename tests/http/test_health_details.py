@@ -13,8 +13,9 @@ import httpx
 import pytest
 
 from memtree import __version__
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
-from memtree_indexer.runtime import open_runtime
+from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.checkups import parts
 from memtree_proxy.checkups.health_report import health_report
 from memtree_proxy.server.app import create_app
@@ -37,7 +38,7 @@ async def served(patience: float = PATIENCE, **changes: Any) -> AsyncIterator[ht
     """A whole server in this process, built as `memtree serve` does. `patience`: for each part."""
     settings = replace(QUIET, **changes)
     async with (
-        open_runtime(settings, drain=0, shared=True) as runtime,
+        open_runtime(settings, drain=0, lasting=True, queues=open_redis_queues) as runtime,
         open_services(settings, runtime) as built,
     ):
         patient = replace(built, health=health_report(settings, runtime, patience=patience))

@@ -9,15 +9,15 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from memtree.background.embedding.queue import InProcessQueue
+from memtree.background.growing.builder import INLINE_TOKENS, StageOne
+from memtree.background.progress import Backlog, StageTotals
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, QueueUnavailable
 from memtree.stores import RamStore
 from memtree.tree.growth import Tail
 from memtree.tree.node import EMPTY
 from memtree.tree.work import LeafWork
-from memtree_indexer.embedding.queue import InProcessQueue
-from memtree_indexer.growing.builder import INLINE_TOKENS, StageOne
-from memtree_indexer.progress import Backlog, StageTotals
 from memtree_proxy.observability import metrics
 from memtree_proxy.observability.index_metrics import IndexMetrics
 from memtree_proxy.observability.metrics import Metrics

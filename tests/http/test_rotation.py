@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.runtime import SystemClock
 from memtree.context.context_memory import ContextMemory
 from memtree.stores import open_store
-from memtree_indexer.embedding.queue import NoQueue
-from memtree_indexer.growing.builder import StageOne
-from memtree_indexer.runtime import SystemClock
 from memtree_proxy.access.auth import KEYS_SECONDS, Gate
 from memtree_proxy.cli.main import main
 from tests.http.fakes import FakeKeys, edge

@@ -14,15 +14,15 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.runtime import SystemClock
 from memtree.context.context_memory import Answer, AnswerDetails, ContextMemory
 from memtree.context.request import CompressRequest
 from memtree.conversation.history import History
 from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.ports.store import Store
 from memtree.stores import open_store
-from memtree_indexer.embedding.queue import NoQueue
-from memtree_indexer.growing.builder import StageOne
-from memtree_indexer.runtime import SystemClock
 from memtree_proxy.access.tenant_names import ANONYMOUS as TENANT
 from memtree_proxy.chat import shadow as shadowing
 from memtree_proxy.chat.shadow import AT_ONCE, WAITING, ShadowRunner

@@ -12,13 +12,13 @@ from typing import Any
 import httpx
 import pytest
 
+from memtree.background.embedding.queue import InProcessQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.runtime import SystemClock
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest
 from memtree.stores import open_store
-from memtree_indexer.embedding.queue import InProcessQueue
-from memtree_indexer.growing.builder import StageOne
-from memtree_indexer.runtime import SystemClock
 from memtree_proxy.observability import otel
 from memtree_proxy.observability.otel import Tracing
 from memtree_proxy.observability.setup import open_tracing

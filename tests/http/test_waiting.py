@@ -19,10 +19,10 @@ from typing import Any
 import httpx
 import pytest
 
+from memtree.background.growing.builder import StageOne
 from memtree.errors import ContextOverflow
 from memtree.ports.builder import Keep
 from memtree.tree.growth import GrownTree, Tail
-from memtree_indexer.growing.builder import StageOne
 from memtree_proxy.chat.keepalive import KeepalivePace
 from memtree_proxy.server.app import create_app
 from tests.http.fakes import FakeMemory, dumps, edge, real_memory, services, turn

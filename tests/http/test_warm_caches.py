@@ -18,13 +18,13 @@ from typing import Any
 import httpx
 import pytest
 
+from memtree.background.caches import ContextCaches
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.growing.builder import StageOne
 from memtree.cache_limits import CacheLimits
 from memtree.context.caches import PassedHistories
 from memtree.context.context_memory import ContextMemory
 from memtree.stores import open_store
-from memtree_indexer.caches import ContextCaches
-from memtree_indexer.embedding.queue import NoQueue
-from memtree_indexer.growing.builder import StageOne
 from memtree_proxy.server.app import create_app
 from tests.http.fakes import services
 from tests.http.upstream import FakeUpstream

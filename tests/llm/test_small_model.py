@@ -10,6 +10,7 @@ from collections import Counter
 import msgspec
 import pytest
 
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.message import Message, read_messages
@@ -20,7 +21,6 @@ from memtree.summaries.replies import Draft
 from memtree.text import tokens
 from memtree.tree.btree import walk
 from memtree.tree.work import NodeWork
-from memtree_indexer.runtime import open_runtime
 from tests.scripted import encoded
 from tests.sessions import coding
 

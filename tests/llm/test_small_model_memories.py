@@ -6,15 +6,15 @@ from datetime import date
 
 import pytest
 
+from memtree.background.extracting.metered_model import MeteredModel
+from memtree.background.extracting.model_reader import ModelReader
+from memtree.background.runtime import SystemClock
+from memtree.background.summarizing.spending import TOKENS, Spending
 from memtree.memories.extracting import UserMessage
 from memtree.memories.scope import Scope
 from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.stores import RamStore
 from memtree.summaries.checks import numbers
-from memtree_indexer.extracting.metered_model import MeteredModel
-from memtree_indexer.extracting.model_reader import ModelReader
-from memtree_indexer.runtime import SystemClock
-from memtree_indexer.summarizing.spending import TOKENS, Spending
 
 pytestmark = pytest.mark.llm
 

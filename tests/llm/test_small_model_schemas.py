@@ -7,15 +7,15 @@ from datetime import date
 
 import pytest
 
+from memtree.background.extracting.metered_model import MeteredModel
+from memtree.background.extracting.structured_model_reader import StructuredModelReader
+from memtree.background.runtime import SystemClock
+from memtree.background.summarizing.spending import TOKENS, Spending
 from memtree.memories.extracting import UserMessage
 from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.scope import Scope
 from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.stores import RamStore
-from memtree_indexer.extracting.metered_model import MeteredModel
-from memtree_indexer.extracting.structured_model_reader import StructuredModelReader
-from memtree_indexer.runtime import SystemClock
-from memtree_indexer.summarizing.spending import TOKENS, Spending
 
 pytestmark = pytest.mark.llm
 

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.growing.builder import StageOne
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.conversation.message_cache import MessageCache
@@ -15,8 +17,6 @@ from memtree.stores import RamStore, open_store
 from memtree.text import tokens
 from memtree.tree.growth import GrownTree, Tail
 from memtree.unfolding import recall_block
-from memtree_indexer.embedding.queue import NoQueue
-from memtree_indexer.growing.builder import StageOne
 from tests.answered import Answered, compressed
 from tests.contracts.backends import stored_rows
 from tests.fakes import HashingEmbedder

@@ -14,6 +14,8 @@ from random import Random
 
 from hypothesis import strategies as st
 
+from memtree.background.embedding.queue import InProcessQueue, NoQueue
+from memtree.background.growing.builder import StageOne
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.history import History, read
 from memtree.conversation.message import Message, Volatile
@@ -25,8 +27,6 @@ from memtree.stores import open_store
 from memtree.tree import btree, growth
 from memtree.tree.growth import GrownTree, Tail
 from memtree.tree.node import EMPTY, Frontier, Node
-from memtree_indexer.embedding.queue import InProcessQueue, NoQueue
-from memtree_indexer.growing.builder import StageOne
 from tests.fakes import HashingEmbedder
 from tests.trees import places
 

@@ -15,7 +15,7 @@ from memtree.conversation.message import Message
 from memtree.stores import RamStore
 from memtree.tree.node import Summary
 from tests.summaries import ScriptedSummarizer
-from tests.unit.summarizing.refined import Hands, a_desk, later, said
+from tests.unit.background.summarizing.refined import Hands, a_desk, later, said
 
 pytestmark = pytest.mark.slow
 

@@ -11,13 +11,13 @@ from dataclasses import replace
 import pytest
 from redis.exceptions import ResponseError
 
+from memtree.background.jobs import MAX_JOBS
+from memtree.background.summarizing.open import SummaryStage
 from memtree.ports.queues import Pending
-from memtree_indexer.jobs import MAX_JOBS
 from memtree_indexer.redis import outbox
 from memtree_indexer.redis.ledger import EMBED, JobLedger
 from memtree_indexer.redis.payloads import tenant_name
 from memtree_indexer.redis.worker import Worker, WorkerParts
-from memtree_indexer.summarizing.open import SummaryStage
 from tests.contracts.queues import Chat, said
 from tests.embeddings import Raw, Silence, Status
 from tests.redis.benches import SECONDS, embedded, submit, summarise, until, workshop
@@ -158,8 +158,8 @@ def _copy(chat, n):
     """A job of a conversation that only looks like this one."""
     from dataclasses import replace
 
+    from memtree.background.jobs import job
     from memtree.tree.work import LeafWork
-    from memtree_indexer.jobs import job
 
     tenant = f"tenant {n % 2}"  # one of them alone may not fill it
     history = replace(chat.history, tenant=tenant, addresses=(b"%d" % n, b"%d end" % n))
@@ -180,7 +180,7 @@ async def test_nobody_to_work_is_told(desk):
 @pytest.mark.parametrize("wrong", [Status(500), Status(429), Raw(b"garbage"), Silence()])
 async def test_a_model_of_no_use_is_told_and_loses_nothing(desk, wrong, monkeypatch):
     monkeypatch.setattr("memtree_indexer.redis.time_slice.SUMMARY_SLICE", 1.0)
-    monkeypatch.setattr("memtree_indexer.jobs.BACK_OFF", 0.01)
+    monkeypatch.setattr("memtree.background.jobs.BACK_OFF", 0.01)
     one = await desk(always=wrong)
     chat = await Chat("a", said("alder", 14)).plant(one.store)
     summarise(one, chat)

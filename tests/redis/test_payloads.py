@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtree.background.embedding.embed import segment_texts
 from memtree.summaries.batching import sources
-from memtree_indexer.embedding.embed import segment_texts
 from memtree_indexer.redis.payloads import (
     SHORT,
     contains,

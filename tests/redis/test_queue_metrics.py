@@ -8,8 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
-from memtree_indexer.runtime import open_runtime
+from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services
 from tests.redis_server import redis_server
@@ -34,7 +35,7 @@ async def test_what_waits_in_redis(tmp_path: Path):
             store=f"sqlite:///{tmp_path}/m.db", queue=server.url(), embedder="local", upstream=None
         )
         async with (
-            open_runtime(settings, drain=0, shared=True) as runtime,
+            open_runtime(settings, drain=0, lasting=True, queues=open_redis_queues) as runtime,
             open_services(settings, runtime) as services,
             httpx.AsyncClient(
                 transport=httpx.ASGITransport(create_app(services)), base_url="http://edge"

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from memtree.background.jobs import Job, Jobs
 from memtree.conversation.message import Message
-from memtree_indexer.jobs import Job, Jobs
 from memtree_indexer.redis.ledger import EMBED, JobEntry, JobLedger, JobName, NewJob, SliceOutcome
 from memtree_indexer.redis.payloads import SHORT, job_id, tenant_name
 from tests.properties.strategies import history_of

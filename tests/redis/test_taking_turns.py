@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from memtree.background.embedding.queue import InProcessQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.runtime import SystemClock
 from memtree.context import indexing
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.conversation.message_cache import MessageCache
 from memtree.ports.store import Store
 from memtree.stores import open_store
-from memtree_indexer.embedding.queue import InProcessQueue
-from memtree_indexer.growing.builder import StageOne
 from memtree_indexer.redis.connection import RedisConnection
 from memtree_indexer.redis.peers import RedisPeers
-from memtree_indexer.runtime import SystemClock
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.redis_server import RedisServer, redis_server

@@ -10,6 +10,7 @@ import threading
 import httpx
 import pytest
 
+from memtree.background.runtime import SystemClock
 from memtree.ports.queues import Pending
 from memtree_indexer.redis import ledger as ledgers
 from memtree_indexer.redis.connection import RedisConnection
@@ -18,7 +19,6 @@ from memtree_indexer.redis.payloads import job_id, tenant_name, unpack
 from memtree_indexer.redis.peers import RedisPeers
 from memtree_indexer.redis.recovery import QueueRecovery, missing
 from memtree_indexer.redis.worker import WorkerParts, open_workshop
-from memtree_indexer.runtime import SystemClock
 from memtree_proxy.observability.log import Tally
 from memtree_proxy.server.worker import health_app
 from tests.contracts.queues import Chat, said

@@ -10,10 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from memtree.background.growing import child_process
+from memtree.background.growing.builder import (
+    INLINE_TOKENS,
+    STRETCH_TOKENS,
+    THREAD_TOKENS,
+    StageOne,
+)
+from memtree.background.growing.children import Children
 from memtree.tree.growth import grow
-from memtree_indexer.growing import child_process
-from memtree_indexer.growing.builder import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, StageOne
-from memtree_indexer.growing.children import Children
 from tests.loop_clock import LoopClock, settled
 from tests.processes import descendants, needs_proc
 from tests.properties.strategies import conversation, history_of, tail_of

@@ -20,7 +20,7 @@ HEAVY = (
 )
 OPENED = """
 import asyncio
-from memtree_indexer.runtime import open_runtime
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 async def opened():
     async with open_runtime(Settings(store='memory:', {settings})):
@@ -91,11 +91,11 @@ def test_a_server_listens_before_its_models_are_loaded():
     """Neither the embedder nor the vocabulary, nor patterns that are seldom needed."""
     opened = (
         "import asyncio, sys, toktok\n"
-        "from memtree_indexer.runtime import open_runtime\n"
+        "from memtree.background.runtime import open_runtime\n"
         "from memtree.config import Settings\n"
         "from memtree.text.pasted import documents\n"
         "async def opened():\n"
-        "    async with open_runtime(Settings(store='memory:'), shared=True) as runtime:\n"
+        "    async with open_runtime(Settings(store='memory:'), lasting=True) as runtime:\n"
         "        before = len(toktok._CACHE), 'match' in vars(documents._LABEL)\n"
         "        await runtime.load()\n"
         "        print(*before, len(toktok._CACHE))\n"

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, assert_never, assert_type
 
 import memtree
+from memtree.background.runtime import Runtime, SystemClock, open_runtime
 from memtree.budget.prices import UNKNOWN, Prices
 from memtree.config import Settings
 from memtree.context.answer import Answer
@@ -26,7 +27,6 @@ from memtree.stores import SqliteStore, open_store, shown_store
 from memtree.stores.postgres import PostgresStore
 from memtree.tree.node import Frontier, Node
 from memtree.unfolding.explain import Explanation, TreeView
-from memtree_indexer.runtime import Runtime, SystemClock, open_runtime
 from memtree_proxy.dialects import openai_chat
 
 

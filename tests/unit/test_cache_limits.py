@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memtree.background.embedding.vector_cache import VectorCache
+from memtree.background.extracting.read_messages import KnownMessage, ReadMessages
 from memtree.cache_limits import MEGABYTES, CacheLimits
 from memtree.config import Settings
 from memtree.context.caches import CorpusCache, NodeCache, PassedHistories
@@ -21,8 +23,6 @@ from memtree.memories.scope import Scope
 from memtree.models.query_cache import QueryCache
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.vectors import pack
-from memtree_indexer.embedding.vector_cache import VectorCache
-from memtree_indexer.extracting.read_messages import KnownMessage, ReadMessages
 from tests.fakes import HashingEmbedder
 from tests.properties.strategies import batch
 from tests.real_sizes import real_size

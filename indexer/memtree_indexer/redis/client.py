@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from memtree.background.summarizing.spending import DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
@@ -13,7 +14,6 @@ from memtree_indexer.redis.connection import RedisConnection
 from memtree_indexer.redis.outbox import Outbox
 from memtree_indexer.redis.peers import RedisPeers
 from memtree_indexer.redis.queue import RedisQueue, RedisSummaries, workers
-from memtree_indexer.summarizing.spending import DailyLimits, Spending, SummaryPrices
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from memtree_indexer.jobs import replaces
+from memtree.background.jobs import replaces
 from memtree_indexer.redis import lua_scripts
 from memtree_indexer.redis.payloads import SHORT, contains, shorts
 

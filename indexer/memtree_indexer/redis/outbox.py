@@ -17,14 +17,14 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
+from memtree.background.jobs import Job, Jobs
+from memtree.background.summarizing.scheduler import GATHER
 from memtree.ports.clock import Clock
 from memtree.summaries.batching import CALL_TOKENS
-from memtree_indexer.jobs import Job, Jobs
 from memtree_indexer.redis.connection import RedisConnection, blocking
 from memtree_indexer.redis.ledger import EMBED, STAGES, AddedJob, JobEntry, JobLedger, NewJob
 from memtree_indexer.redis.payloads import SHORT, job_id, pack, payload_of, tenant_name
 from memtree_indexer.redis.sent_jobs import SentJobs
-from memtree_indexer.summarizing.scheduler import GATHER
 
 log = logging.getLogger("memtree.queue")
 

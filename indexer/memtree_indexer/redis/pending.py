@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from memtree.background.jobs import Job
+from memtree.background.progress import Backlog
 from memtree.bounded import remember
 from memtree.errors import QueueUnavailable, Unavailable
 from memtree.ports.queues import Pending
 from memtree.tree.node import Node
-from memtree_indexer.jobs import Job
-from memtree_indexer.progress import Backlog
 from memtree_indexer.redis.connection import RedisConnection
 from memtree_indexer.redis.ledger import CLOCK, LIFE, JobEntry
 from memtree_indexer.redis.outbox import Outbox

@@ -7,6 +7,9 @@ from collections.abc import Awaitable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from memtree.background.jobs import job
+from memtree.background.progress import Backlog
+from memtree.background.summarizing.spending import Spending
 from memtree.conversation.history import History
 from memtree.errors import QueueUnavailable
 from memtree.ports.models import Embedder
@@ -14,15 +17,12 @@ from memtree.ports.queues import Pending, SummaryStatus
 from memtree.ports.store import TreeStore
 from memtree.tree.node import Node
 from memtree.tree.work import LeafWork, NodeWork
-from memtree_indexer.jobs import job
-from memtree_indexer.progress import Backlog
 from memtree_indexer.redis.connection import RedisConnection
 from memtree_indexer.redis.ledger import EMBED, SUMMARIES
 from memtree_indexer.redis.outbox import Outbox
 from memtree_indexer.redis.payloads import tenant_name
 from memtree_indexer.redis.pending import StageJobs
 from memtree_indexer.redis.remaining import unembedded, unsummarised
-from memtree_indexer.summarizing.spending import Spending
 
 WORKERS = "memtree:workers"  # sorted set: processes by the time until which they are known to live
 STATE = "memtree:state:"  # of a tenant's summaries, where it is not "ok"

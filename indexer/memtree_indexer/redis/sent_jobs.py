@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memtree_indexer.jobs import Job
+from memtree.background.jobs import Job
 
 MAX_WORK = 100_000  # leaves or nodes of all jobs, some 150 bytes each
 

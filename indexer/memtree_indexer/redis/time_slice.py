@@ -16,23 +16,23 @@ from functools import partial
 
 from redis.exceptions import RedisError
 
+from memtree.background.embedding.embed import embed_leaves, first_batch
+from memtree.background.embedding.queue import BATCH_TOKENS
+from memtree.background.embedding.vector_cache import VectorCache
+from memtree.background.jobs import MAX_TRIES, back_off
+from memtree.background.progress import StageTotals
+from memtree.background.summarizing.queue import MAX_TRIES as MAX_SUMMARY_TRIES
+from memtree.background.summarizing.queue import InProcessSummaries
+from memtree.background.summarizing.summary_job import SummaryJob
 from memtree.bounded import remember
 from memtree.conversation.history import History
 from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
 from memtree.ports.store import Store
 from memtree.tree.work import LeafWork, NodeWork
-from memtree_indexer.embedding.embed import embed_leaves, first_batch
-from memtree_indexer.embedding.queue import BATCH_TOKENS
-from memtree_indexer.embedding.vector_cache import VectorCache
-from memtree_indexer.jobs import MAX_TRIES, back_off
-from memtree_indexer.progress import StageTotals
 from memtree_indexer.redis.ledger import EMBED, JobLedger, JobName, SliceOutcome, StartedJob
 from memtree_indexer.redis.payloads import Payload, unpack
 from memtree_indexer.redis.remaining import unembedded, unsummarised
-from memtree_indexer.summarizing.queue import MAX_TRIES as MAX_SUMMARY_TRIES
-from memtree_indexer.summarizing.queue import InProcessSummaries
-from memtree_indexer.summarizing.summary_job import SummaryJob
 
 log = logging.getLogger("memtree.queue")
 

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 
 from redis import Redis
 
+from memtree.background.embedding.vector_cache import VectorCache
+from memtree.background.summarizing.open import SummaryStage
 from memtree.config import Settings
 from memtree.days import DAY
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.store import Store
-from memtree_indexer.embedding.vector_cache import VectorCache
 from memtree_indexer.redis.connection import RedisConnection, blocking
 from memtree_indexer.redis.ledger import EMBED, SUMMARIES, JobLedger
 from memtree_indexer.redis.peers import RedisPeers
@@ -29,7 +30,6 @@ from memtree_indexer.redis.queue import STATE
 from memtree_indexer.redis.recovery import QueueRecovery
 from memtree_indexer.redis.rq_worker import IdleWatch, WorkerThread
 from memtree_indexer.redis.time_slice import SliceRunner
-from memtree_indexer.summarizing.open import SummaryStage
 
 STATE_SECONDS = 120  # that a tenant's summary state is valid: its next slice sets it again
 

@@ -80,11 +80,13 @@ class PostgresStore(
             return problems(snapshot)
 
     async def stats(self) -> StoreStats:
-        ((*counts,),) = await self.database.run(lambda db: rows(db, _STATS, tables=list(TABLES)))
+        (counts,) = await self.database.run(lambda db: rows(db, _STATS, tables=list(TABLES)))
         steps = await self.database.run(
             lambda db: rows(db, "SELECT part, version FROM schema_version")
         )
-        return StoreStats(*counts, StoreSchema(dict(steps), SINCE))
+        nodes, leaves, addresses, vectors, size = counts
+        schema = StoreSchema(dict(steps), SINCE)
+        return StoreStats(nodes, leaves, addresses, vectors, size, schema)
 
     def memories(self) -> PostgresMemories:
         return PostgresMemories(self.database, self.now)

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails
@@ -30,7 +31,6 @@ from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.errors import BadRequest, ContextOverflow
 from memtree.tracing import step
-from memtree_indexer.memory_services import MemoryServices
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import WaitingRequests
 from memtree_proxy.chat import tool_rounds, tool_session

@@ -13,9 +13,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import MemTreeError
-from memtree_indexer.runtime import Runtime
+from memtree_indexer.queues import redis_queues
 from memtree_proxy.checkups import parts, surroundings
 from memtree_proxy.checkups.finding import Finding
 
@@ -115,7 +116,7 @@ def health_report(settings: Settings, runtime: Runtime, patience: float = PATIEN
             Look("disk", disk, OFTEN),
             Look("embedder", embedder, SELDOM),
             Look("summaries", summaries, OFTEN),
-            Look("queue", partial(surroundings.queue, runtime.redis), OFTEN),
+            Look("queue", partial(surroundings.queue, redis_queues(runtime)), OFTEN),
             Look("files", files, OFTEN),
         ),
         patience=patience,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
+from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable, MemTreeError, SummarizerUnavailable
 from memtree.ports.models import Summarizer
@@ -19,7 +20,6 @@ from memtree.ports.store import Store
 from memtree.setting_checks import AUTO
 from memtree.setting_values import without_password
 from memtree.summaries.prompts import SourcePiece, leaf_task
-from memtree_indexer.runtime import Runtime
 from memtree_proxy.checkups.finding import Finding, judged
 from memtree_proxy.checkups.model_terms import listed_models
 from memtree_proxy.http.headers import X_API_KEY

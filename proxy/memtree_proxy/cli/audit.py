@@ -19,6 +19,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from memtree.background.runtime import SystemClock, open_runtime
+from memtree.background.summarizing.call import Outcome, SummaryCall, SummaryCaller
+from memtree.background.summarizing.open import open_summarizer
+from memtree.background.summarizing.spending import MILLION, DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.history import History
@@ -34,10 +38,6 @@ from memtree.summaries.replies import Draft, mended
 from memtree.tree.btree import walk
 from memtree.tree.node import Node, Summary
 from memtree.tree.work import NodeWork
-from memtree_indexer.runtime import SystemClock, open_runtime
-from memtree_indexer.summarizing.call import Outcome, SummaryCall, SummaryCaller
-from memtree_indexer.summarizing.open import open_summarizer
-from memtree_indexer.summarizing.spending import MILLION, DailyLimits, Spending, SummaryPrices
 from memtree_proxy.access.tenant_names import LOCAL
 from memtree_proxy.cli import audit_page
 from memtree_proxy.cli.commands import read_history

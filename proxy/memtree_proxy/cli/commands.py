@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from rich.console import Console
 
+from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.context.state import State
@@ -22,7 +23,6 @@ from memtree.errors import BadRequest
 from memtree.ports.queues import SummaryStatus
 from memtree.ports.store import Receipt
 from memtree.stores import open_store
-from memtree_indexer.runtime import Runtime, open_runtime
 from memtree_proxy.access.tenant_names import LOCAL
 from memtree_proxy.cli import estimate
 from memtree_proxy.cli.drawing.console import open_console, styled

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.context_memory import Answer
 from memtree.context.request import UNHURRIED, CompressRequest
@@ -26,7 +27,6 @@ from memtree.conversation.message import Message
 from memtree.errors import BadRequest
 from memtree.setting_values import INPROCESS
 from memtree.unfolding.explain import ExplainedExcerpt, Explanation
-from memtree_indexer.runtime import Runtime, open_runtime
 from memtree_proxy.access.tenant_names import LOCAL
 from memtree_proxy.cli.commands import progress
 from memtree_proxy.cli.drawing.console import open_console, styled

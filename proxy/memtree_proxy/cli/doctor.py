@@ -12,12 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from memtree import __version__
+from memtree.background.runtime import Runtime, SystemClock, open_runtime
 from memtree.budget.prices import UNKNOWN
 from memtree.config import Settings, config_file, unknown_variables
 from memtree.errors import MemTreeError
 from memtree.setting_values import without_password
 from memtree.stores import shown_store
-from memtree_indexer.runtime import Runtime, SystemClock, open_redis_queues, open_runtime
+from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.checkups import parts, surroundings
 from memtree_proxy.checkups.finding import Finding
 from memtree_proxy.checkups.model_terms import memory_begins, models

@@ -16,14 +16,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from memtree.background.memory_services import MemoryServices
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest, MemTreeError, NotFound
 from memtree.memories.documents.document import Document, checked
 from memtree.memories.injection import passages
 from memtree.memories.rules.expiry import shown
 from memtree.memories.scope import Scope, checked_id
-from memtree_indexer.memory_services import MemoryServices
-from memtree_indexer.runtime import open_runtime
 from memtree_proxy.cli.drawing.foreign_text import json_line, plain
 from memtree_proxy.cli.keys import named_tenant
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from memtree.background.runtime import open_runtime
+from memtree.background.summarizing.spending import SummaryPrices
 from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.message import Message
@@ -22,8 +24,6 @@ from memtree.summaries.cost_estimate import BEGIN_SECONDS, TOKENS_A_SECOND, Esti
 from memtree.tree.btree import walk
 from memtree.tree.node import Summary
 from memtree.tree.work import NodeWork
-from memtree_indexer.runtime import open_runtime
-from memtree_indexer.summarizing.spending import SummaryPrices
 from memtree_proxy.cli.drawing.console import open_console
 
 FILE_STORE = "sqlite:///"

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from memtree.background.runtime import SystemClock
 from memtree.config import Settings
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.grants.grant import Chain, GrantPayload, SignedGrant
@@ -40,7 +41,6 @@ from memtree.memories.grants.signed_text import grant_digest, signed_text
 from memtree.memories.rules.expiry import ttl_seconds
 from memtree.memories.scope import checked_id
 from memtree.stores import open_memories
-from memtree_indexer.runtime import SystemClock
 from memtree_proxy.cli.drawing.foreign_text import one_line
 from memtree_proxy.cli.keys import named_tenant, opened, secret
 

@@ -8,9 +8,9 @@ import signal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.memories.scope import Scope
-from memtree_indexer.runtime import open_runtime
 from memtree_proxy.access.tenant_names import LOCAL
 from memtree_proxy.mcp import stdio
 from memtree_proxy.mcp.stdio_lines import own_streams

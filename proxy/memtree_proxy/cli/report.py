@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from memtree.background.summarizing.spending import MILLION
 from memtree.config import Settings
 from memtree.days import day_of
 from memtree.errors import BadRequest
@@ -23,7 +24,6 @@ from memtree.ports.store import TALLY_DAYS, KeyRow
 from memtree.shadow.probes import KINDS
 from memtree.shadow.usage import RECALLED, USED
 from memtree.stores import open_store
-from memtree_indexer.summarizing.spending import MILLION
 from memtree_proxy.cli.drawing.console import open_console
 from memtree_proxy.cli.drawing.foreign_text import one_line
 

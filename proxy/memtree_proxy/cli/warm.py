@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 import httpx2
 from rich.console import Console
 
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.context.state import is_degraded
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest, Unauthorized, Unavailable
 from memtree.ports.store import Credentials
-from memtree_indexer.runtime import open_runtime
 from memtree_proxy.access import auth
 from memtree_proxy.cli.drawing.foreign_text import plain
 from memtree_proxy.cli.drawing.progress import Progress, bar

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memtree.background.memory_services import MemoryServices
 from memtree.errors import BadRequest
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.memories.curation import DeletionReceipt
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope, ScopeKind
-from memtree_indexer.memory_services import MemoryServices
 from memtree_proxy.access.agent_scope import (
     AGENT_FIELDS,
     agent_scopes,

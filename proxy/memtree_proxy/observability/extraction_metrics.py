@@ -16,11 +16,11 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
+from memtree.background.extracting.metered_model import ModelTotals
+from memtree.background.extracting.model_reader import NO_ANSWER, NOT_GROUNDED
+from memtree.background.extracting.open import ExtractionParts
 from memtree.memories.extracting import EXPIRED, LIMIT, UNSTORABLE
 from memtree.memories.extraction.candidates import SkipReason
-from memtree_indexer.extracting.metered_model import ModelTotals
-from memtree_indexer.extracting.model_reader import NO_ANSWER, NOT_GROUNDED
-from memtree_indexer.extracting.open import ExtractionParts
 
 REASONS = frozenset((*SkipReason, EXPIRED, LIMIT, UNSTORABLE, NOT_GROUNDED, NO_ANSWER))
 OUTCOMES, KINDS = ("answered", "failed", "limited"), ("input", "cached", "output")

@@ -14,8 +14,8 @@ from contextlib import suppress
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from memtree.background.progress import Backlog, PendingQueue, StageTotals
 from memtree.errors import Unavailable
-from memtree_indexer.progress import Backlog, PendingQueue, StageTotals
 
 
 class IndexMetrics(Collector):

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from prometheus_client.registry import Collector
 
+from memtree.background.embedding.queue import InProcessQueue
+from memtree.background.progress import PendingQueue, StageTotals
+from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import importing
-from memtree_indexer.embedding.queue import InProcessQueue
-from memtree_indexer.progress import PendingQueue, StageTotals
-from memtree_indexer.runtime import Runtime
+from memtree_indexer.queues import redis_queues
 from memtree_proxy.observability.index_metrics import IndexMetrics
 from memtree_proxy.observability.log import counting
 from memtree_proxy.observability.process_metrics import LoopLag, ProcessMetrics
@@ -71,8 +72,8 @@ def index_metrics(runtime: Runtime) -> IndexMetrics:
         embedded = runtime.queue.embedded
     if runtime.summaries:
         queues["3"], done["3"] = runtime.summaries.queue, runtime.summaries.queue.done
-    if runtime.redis:
-        queues["2"] = runtime.redis.queue
-        if runtime.redis.summaries:
-            queues["3"] = runtime.redis.summaries
+    if redis := redis_queues(runtime):
+        queues["2"] = redis.queue
+        if redis.summaries:
+            queues["3"] = redis.summaries
     return IndexMetrics(queues, done, embedded)

@@ -15,8 +15,8 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from memtree_indexer.summarizing.queue import InProcessSummaries
-from memtree_indexer.summarizing.spending import MILLION
+from memtree.background.summarizing.queue import InProcessSummaries
+from memtree.background.summarizing.spending import MILLION
 
 
 class SummaryMetrics(Collector):

@@ -12,12 +12,12 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from memtree.background.memory_services import MemoryServices
+from memtree.background.summarizing.queue import InProcessSummaries
 from memtree.bounded import SizedCache
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.ports.store import Credentials, Tallies
-from memtree_indexer.memory_services import MemoryServices
-from memtree_indexer.summarizing.queue import InProcessSummaries
 from memtree_proxy.access.auth import Gate, is_loopback
 from memtree_proxy.access.browser_policy import BrowserPolicy
 from memtree_proxy.access.failed_keys import FailedKeys

@@ -15,12 +15,13 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from memtree import __version__
+from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import SHADOW, Settings
 from memtree.errors import BadRequest, StoreUnavailable
 from memtree.setting_values import without_password
 from memtree.stores import shown_store
 from memtree.text import standing_rules
-from memtree_indexer.runtime import Runtime, open_runtime
+from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.access.auth import is_loopback
 from memtree_proxy.access.browser_policy import BrowserPolicy
 from memtree_proxy.access.local_user import LocalUser, new_secret
@@ -48,7 +49,7 @@ async def serve(settings: Settings) -> None:
     """Serve until a signal comes. Raises `BadRequest` or a store error when it cannot begin."""
     BrowserPolicy.of(settings)  # a mistake in these settings is said first
     with bound(settings.host, settings.port) as sockets:
-        async with open_runtime(settings, shared=True) as runtime:
+        async with open_runtime(settings, lasting=True, queues=open_redis_queues) as runtime:
             await refuse_open_door(settings, runtime)
             secret = new_secret()
             async with (
@@ -252,7 +253,7 @@ def announce(settings: Settings, runtime: Runtime, port: int, store_is_away: boo
         f"  upstream  {settings.upstream or 'none (chat routes answer 503)'}",
         *messages_line(settings),
         f"  store     {shown_store(settings.store)}{away}",
-        *([f"  queue     {without_password(settings.queue)}"] if runtime.redis else []),
+        *([f"  queue     {without_password(settings.queue)}"] if runtime.shared else []),
         f"  ranking   {ranking}",
         f"  summaries {settings.summary_model or 'extracted, without a model'}",
         f"  memory    {_switch(settings)}",

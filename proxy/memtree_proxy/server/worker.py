@@ -26,14 +26,15 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from memtree import __version__
+from memtree.background.embedding.open import open_embedder
+from memtree.background.progress import StageTotals
+from memtree.background.runtime import SystemClock
+from memtree.background.summarizing.open import SummaryStage, open_summarizer
 from memtree.config import Settings
 from memtree.errors import BadRequest, importing
 from memtree.setting_values import INPROCESS, without_password
 from memtree.stores import open_store, shown_store
-from memtree_indexer.embedding.open import open_embedder
-from memtree_indexer.progress import StageTotals
-from memtree_indexer.runtime import IN_REDIS, SystemClock, refuse_own_memory
-from memtree_indexer.summarizing.open import SummaryStage, open_summarizer
+from memtree_indexer.queues import IN_REDIS, refuse_own_memory
 from memtree_proxy.observability.index_metrics import IndexMetrics
 from memtree_proxy.observability.log import Tally, counting
 from memtree_proxy.observability.process_metrics import ProcessMetrics

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
-from memtree_indexer.runtime import open_runtime
 from memtree_proxy.cli.main import main
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
 from memtree.memories.user_book import GroupDraft
-from memtree_indexer.runtime import open_runtime
 from memtree_proxy.cli.main import main
 
 

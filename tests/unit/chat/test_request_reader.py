@@ -11,14 +11,14 @@ from dataclasses import replace
 import pytest
 from starlette.requests import Request
 
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.runtime import SystemClock
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.state import State
 from memtree.memories.user_memories import UserSettings
 from memtree.stores import open_store
-from memtree_indexer.embedding.queue import NoQueue
-from memtree_indexer.growing.builder import StageOne
-from memtree_indexer.runtime import SystemClock
 from memtree_proxy.chat import request_reader
 from memtree_proxy.chat.memories.sources import ChatUser
 from memtree_proxy.chat.request_reader import RequestReader

@@ -10,6 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from memtree.background.embedding.queue import InProcessQueue, NoQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.runtime import SystemClock
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, StoreUnavailable, Unavailable
@@ -19,9 +22,6 @@ from memtree.stores import open_store
 from memtree.text import tokens
 from memtree.tree.growth import GrownTree, Tail
 from memtree.tree.node import Node
-from memtree_indexer.embedding.queue import InProcessQueue, NoQueue
-from memtree_indexer.growing.builder import StageOne
-from memtree_indexer.runtime import SystemClock
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat

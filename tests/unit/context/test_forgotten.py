@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
+from memtree.background.embedding.queue import InProcessQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.runtime import Runtime, SystemClock, open_runtime
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.conversation.message_cache import MessageCache
-from memtree_indexer.embedding.queue import InProcessQueue
-from memtree_indexer.growing.builder import StageOne
-from memtree_indexer.runtime import Runtime, SystemClock, open_runtime
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat

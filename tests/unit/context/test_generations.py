@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.runtime import SystemClock
 from memtree.context import generations
 from memtree.context.context_memory import ContextMemory
 from memtree.context.generations import Generations
 from memtree.stores import open_store
-from memtree_indexer.embedding.queue import NoQueue
-from memtree_indexer.growing.builder import StageOne
-from memtree_indexer.runtime import SystemClock
 
 
 def test_a_deletion_changes_the_number_of_its_tenant_alone() -> None:

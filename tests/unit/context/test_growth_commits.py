@@ -8,14 +8,14 @@ from itertools import pairwise
 
 import pytest
 
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.growing import child_process
+from memtree.background.growing.builder import StageOne
+from memtree.background.runtime import SystemClock
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.errors import StoreUnavailable
 from memtree.stores import RamStore
 from memtree.tree import growth
-from memtree_indexer.embedding.queue import NoQueue
-from memtree_indexer.growing import child_process
-from memtree_indexer.growing.builder import StageOne
-from memtree_indexer.runtime import SystemClock
 from tests.processes import alive, descendants, needs_proc
 from tests.properties.strategies import conversation, history_of, tail_of
 

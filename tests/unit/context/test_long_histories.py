@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from memtree.background.growing.builder import StageOne
 from memtree.context.context_memory import LONG_BYTES, CompressRequest
 from memtree.conversation.message import Message
-from memtree_indexer.growing.builder import StageOne
 from tests.properties.process import World, user
 
 

@@ -9,6 +9,9 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.runtime import SystemClock
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.context.read_histories import MESSAGE_BYTES, ReadHistories
 from memtree.conversation import history
@@ -16,9 +19,6 @@ from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_list import EarlierList, MessageList, RawMessages
 from memtree.errors import BadRequest
 from memtree.stores import open_store
-from memtree_indexer.embedding.queue import NoQueue
-from memtree_indexer.growing.builder import StageOne
-from memtree_indexer.runtime import SystemClock
 from memtree_proxy.http.known_bodies import BLOCK, KnownBodies
 
 VOLATILE = Volatile()

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from memtree.background.embedding.queue import InProcessQueue
+from memtree.background.growing.builder import StageOne
 from memtree.budget.costs import costs_little
 from memtree.budget.prices import CAUTIOUS
 from memtree.config import MODES
@@ -24,8 +26,6 @@ from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree.text import tokens
 from memtree.tree.node import Summary
-from memtree_indexer.embedding.queue import InProcessQueue
-from memtree_indexer.growing.builder import StageOne
 from tests.answered import Answered, compressed
 from tests.fakes import HashingEmbedder
 from tests.properties.process import Clock, Watched, an_ask, assistant, begins, text_of, user

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from memtree.background.runtime import SystemClock
 from memtree.memories.changes import ScopeWatch
 from memtree.memories.ports import MemoryStore, ScopeState
 from memtree.memories.scope import Scope
-from memtree_indexer.runtime import SystemClock
 
 SCOPE = Scope.of_chat("t", "c")
 

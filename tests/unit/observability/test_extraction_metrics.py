@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, generate_latest
 
+from memtree.background.extracting.queue import ExtractionQueue
+from memtree.background.memory_services import open_memory_services
+from memtree.background.runtime import SystemClock
 from memtree.config import Settings
 from memtree.conversation.message import Message
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import SettingsChange, UserSettings
 from memtree.stores import RamStore, open_memories
-from memtree_indexer.extracting.queue import ExtractionQueue
-from memtree_indexer.memory_services import open_memory_services
-from memtree_indexer.runtime import SystemClock
 from memtree_proxy.observability.extraction_metrics import ExtractionMetrics
 
 ME = Scope.of_user("t", "me")

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
+from memtree.background.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import StoreUnavailable
-from memtree_indexer.runtime import Runtime
 from memtree_proxy.server import serve
 
 
@@ -30,7 +30,7 @@ class SlowStore:
 
 
 def runtime(store: Any) -> Runtime:
-    return cast("Runtime", SimpleNamespace(store=store, embedder=None, trouble="", redis=None))
+    return cast("Runtime", SimpleNamespace(store=store, embedder=None, trouble="", shared=None))
 
 
 async def test_a_file_that_opens_slowly_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.history import read
@@ -19,7 +20,6 @@ from memtree.errors import BadRequest
 from memtree.summaries import audit_report
 from memtree.tree.node import Node, NodePlace, Summary
 from memtree.tree.work import NodeWork
-from memtree_indexer.runtime import open_runtime
 from memtree_proxy.cli import audit, audit_page
 from memtree_proxy.cli.main import main
 from tests.embeddings import Status

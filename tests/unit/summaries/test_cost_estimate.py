@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.history import read
@@ -16,7 +17,6 @@ from memtree.summaries.cost_estimate import Estimate, Level, Part, PlannedCall, 
 from memtree.text import tokens
 from memtree.tree.btree import walk
 from memtree.tree.work import NodeWork
-from memtree_indexer.runtime import open_runtime
 from memtree_proxy.cli import estimate as estimating
 from memtree_proxy.cli.main import main
 from tests.sessions import coding

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.runtime import SystemClock
 from memtree.context.answer_details import FoldedReader
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
@@ -21,9 +24,6 @@ from memtree.unfolding.search import (
     RECORD,
     SEARCH_TOKENS,
 )
-from memtree_indexer.embedding.queue import NoQueue
-from memtree_indexer.growing.builder import StageOne
-from memtree_indexer.runtime import SystemClock
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat, coding

@@ -1,5 +1,5 @@
 """Who reads messages for structured memories: by rules here, by a model in
-`memtree_indexer.extracting`."""
+`memtree.background.extracting`."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ answer rests on. An answer counts where it names at least one of them, and holds
 stands neither there nor in the question. What the memories hold is anybody's text, so a line cannot
 end, no character can hide, and no line can begin with the mark that opens a section.
 
-What this file does not do: call a model (`indexer/memtree_indexer/answering`).
+What this file does not do: call a model (`memtree/background/answering`).
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from starlette.requests import Request
 
+from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
 from memtree.context import injected
 from memtree.context.answer import Answer
@@ -25,7 +26,6 @@ from memtree.memories.injecting import InjectionChoice
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
 from memtree.tracing import step
-from memtree_indexer.memory_services import MemoryServices
 from memtree_proxy.access.auth import Tenant
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.chat.chat_request import ChatRequest, room_beside

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.memories.book import MemoryBook
 from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
@@ -20,7 +21,6 @@ from memtree.memories.ports import MemoryFilter
 from memtree.memories.rules.expiry import timestamp
 from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.scope import Scope, ScopeKind
-from memtree_indexer.runtime import open_runtime
 from memtree_proxy.cli.drawing.foreign_text import json_line
 from memtree_proxy.cli.memories.lines import line, print_memories, refs, row
 from memtree_proxy.cli.memories.scope import scope_of, tenant_of

@@ -14,6 +14,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+from memtree.background.memory_services import MemoryServices
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.memories.agents.agent_curation import AgentCuration
@@ -25,8 +27,6 @@ from memtree.memories.ports import ANY, MemoryFilter
 from memtree.memories.rules.expiry import shown, timestamp
 from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.scope import Scope
-from memtree_indexer.memory_services import MemoryServices
-from memtree_indexer.runtime import open_runtime
 from memtree_proxy.cli.drawing.foreign_text import json_line, one_line
 from memtree_proxy.cli.memories.lines import print_memories, refs, row
 from memtree_proxy.cli.memories.scope import agents_of, scope_of, tenant_of

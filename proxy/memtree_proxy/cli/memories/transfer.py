@@ -16,14 +16,14 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from memtree.background.memory_services import MemoryServices
+from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.file_items import LineResult, LineStatus
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.memories.transfer.report import ImportReport
-from memtree_indexer.memory_services import MemoryServices
-from memtree_indexer.runtime import open_runtime
 from memtree_proxy.cli.drawing.foreign_text import json_line, one_line, plain
 from memtree_proxy.cli.memories.scope import scope_of, tenant_of
 from memtree_proxy.memories.transfer.rendering import report_json

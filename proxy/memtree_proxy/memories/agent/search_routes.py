@@ -8,6 +8,8 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memtree.background.answering.memory_answers import MemoryAnswers
+from memtree.background.memory_services import MemoryServices
 from memtree.errors import Unavailable
 from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.agents.search import answers, clusters
@@ -15,8 +17,6 @@ from memtree.memories.agents.search.agent_search import AgentQuery
 from memtree.memories.grants.grant import OpenedGrants
 from memtree.memories.grants.grant_json import HEADER
 from memtree.memories.scope import Scope
-from memtree_indexer.answering.memory_answers import MemoryAnswers
-from memtree_indexer.memory_services import MemoryServices
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.memories.agent import search_fields, search_rendering
 from memtree_proxy.memories.agent.search_fields import (

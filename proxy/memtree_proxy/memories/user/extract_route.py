@@ -12,10 +12,10 @@ from typing import NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
 from memtree.conversation.message import Message, check_message
 from memtree.errors import BadRequest
-from memtree_indexer.memory_services import MemoryServices
 from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.user.rendering import Json

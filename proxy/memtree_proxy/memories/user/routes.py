@@ -5,10 +5,10 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memtree.background.memory_services import MemoryServices
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup
-from memtree_indexer.memory_services import MemoryServices
 from memtree_proxy.memories.answers import answer, counted, saved
 from memtree_proxy.memories.fields import if_version
 from memtree_proxy.memories.user import fields, rendering

@@ -1,0 +1,94 @@
+"""Answers from memories, by the configured model: asked once, within the limits of a day.
+
+    memories that are relevant enough -> reserve the money -> one call -> what of it is grounded
+
+Where nothing is relevant nobody is asked. A model that does not answer, or not in time, is an
+error that says so: rules do not step in, for they write no answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from memtree.background.summarizing.open import open_endpoint
+from memtree.background.summarizing.spending import DailyLimits, Spending, SummaryPrices
+from memtree.config import Settings
+from memtree.errors import SummarizerUnavailable, Unavailable, UpstreamTimeout
+from memtree.memories.agents.search import answers
+from memtree.memories.agents.search.answers import UNKNOWN, GroundedAnswer
+from memtree.memories.memory import Memory
+from memtree.ports.chat_model import ChatModel, ModelQuestion
+from memtree.ports.clock import Clock
+from memtree.ports.models import Usage
+from memtree.ports.store import Tallies
+from memtree.text import tokens
+
+SECONDS = 60.0  # that a caller waits for an answer
+PARALLEL = 4
+
+
+class MemoryAnswers:
+    """`totals`: of this process, calls by what came of them."""
+
+    def __init__(self, model: ChatModel, spending: Spending, *, seconds: float = SECONDS) -> None:
+        self._model, self._spending, self._seconds = model, spending, seconds
+        self.totals: Counter[str] = Counter()
+
+    async def answer(
+        self,
+        tenant: str,
+        question: str,
+        memories: Sequence[Memory],
+        shared: Collection[int] = (),
+    ) -> GroundedAnswer:
+        """`memories`: best first. `shared`: places of those of other tenants, the first is 0.
+        Raises `Unavailable` where the model does not answer or the day's limit is reached, and
+        `UpstreamTimeout`."""
+        if not memories:
+            return UNKNOWN
+        shown = memories[: answers.MOST]
+        messages = await asyncio.to_thread(answers.prompt, question, shown, shared)
+        size = sum(tokens.count_many(message["content"] for message in messages))
+        reserved = await self._spending.reserve(tenant, size, answers.ROOM)
+        if reserved is None:
+            self.totals["limited"] += 1
+            raise Unavailable("mode=answer: the day's limit of the model is reached")
+        asked = ModelQuestion(
+            messages,
+            answers.json_schema(),
+            answers.ROOM,
+            lambda text, _: answers.readable(text),
+            answers.KEY,
+        )
+        try:
+            async with asyncio.timeout(self._seconds):
+                said = await self._model.answer(asked)
+        except SummarizerUnavailable as error:
+            self.totals["failed"] += 1
+            counts = {"failed": 1, "calls": int(any(error.cost))}
+            await self._spending.settle(reserved, Usage(*error.cost), counts)
+            raise
+        except TimeoutError:  # what was reserved stays counted: it may have been spent
+            self.totals["late"] += 1
+            raise UpstreamTimeout("mode=answer: the model did not answer in time") from None
+        await self._spending.settle(reserved, said.usage, {"calls": 1})
+        found = await asyncio.to_thread(answers.grounded, said.text, question, shown)
+        if found is None:
+            self.totals["unreadable"] += 1
+            raise Unavailable("mode=answer: the model's answer could not be read; try again")
+        self.totals["grounded" if found.sources else "unknown"] += 1
+        return found
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+def open_answers(settings: Settings, tallies: Tallies | None, clock: Clock) -> MemoryAnswers | None:
+    """None where no model is configured. `tallies`: where its calls are counted."""
+    if tallies is None or not (settings.summary_model and settings.summary_base_url):
+        return None
+    limits, prices = DailyLimits.of(settings), SummaryPrices.of(settings)
+    spending = Spending(tallies, clock, prices, limits)
+    return MemoryAnswers(open_endpoint(settings, PARALLEL), spending)

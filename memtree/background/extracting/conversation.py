@@ -1,0 +1,229 @@
+"""One conversation, read for memories: what it says that was not read before, oldest first.
+
+    posted messages -> those of the user that nobody read -> candidates -> memories
+
+The user's switches are asked again before each batch, so nothing is stored after they were turned
+off. A message is done when the store says so; then this process remembers it, too. Snapshots of the
+conversation are kept beside it (`keep_snapshots.py`), where the user wants these.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from memtree.background.extracting.keep_snapshots import SnapshotKeeper
+from memtree.background.extracting.posted_messages import FoundMessage, MessageFacts, PostedMessages
+from memtree.background.extracting.queue import ExtractionJob
+from memtree.background.extracting.read_messages import ReadMessages
+from memtree.bounded import remember
+from memtree.conversation.message import Message, Volatile
+from memtree.days import day_of
+from memtree.memories.extracting import (
+    NOWHERE,
+    PER_MESSAGE,
+    PER_REQUEST,
+    REQUEST_CAP,
+    TOLD,
+    ExtractionReport,
+    MemoryExtraction,
+    ReadMessage,
+    SkippedText,
+    cost,
+    within,
+)
+from memtree.memories.extraction.model.prompt import MOST_MESSAGES
+from memtree.memories.memory import Memory
+from memtree.memories.scope import Scope
+from memtree.memories.user_memories import UserSettings
+from memtree.ports.clock import Clock
+
+log = logging.getLogger("memtree.indexer")
+
+BATCH_MESSAGES, BATCH_CHARS = (
+    MOST_MESSAGES,
+    32_000,
+)  # that are read at once: what a kill loses, at most
+SNAPSHOTS = 50  # that one request keeps; the next one goes on
+PER_CONVERSATION = 200  # memories of one conversation and day, of this process
+
+VOLATILE = Volatile()
+
+EffectiveSettings = Callable[[Scope], Awaitable[UserSettings]]
+
+
+@dataclass(slots=True)
+class ExtractionTotals:
+    """What this process did, for its metrics: user messages read, memories stored, snapshots that
+    were new or changed, what was left out by reason."""
+
+    messages: int = 0
+    stored: int = 0
+    snapshots: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def count(self, report: ExtractionReport) -> None:
+        self.messages += report.messages
+        self.stored += len(report.stored)
+        self.skipped.update(skip.reason for skip in report.skipped)
+
+
+class _Kept(NamedTuple):
+    """Memories of one conversation on one day."""
+
+    day: int
+    memories: int
+
+
+class ConversationExtraction:
+    """A `ConversationReader`. `effective`: the settings of a user as of now."""
+
+    def __init__(
+        self,
+        extraction: MemoryExtraction,
+        snapshots: SnapshotKeeper,
+        effective: EffectiveSettings,
+        clock: Clock,
+        done: ReadMessages,
+        *,
+        volatile: Volatile = VOLATILE,
+        infos: MessageFacts | None = None,
+    ) -> None:
+        self._extraction, self._snapshots = extraction, snapshots
+        self._effective, self._clock = effective, clock
+        self._done, self._volatile, self._infos = done, volatile, infos
+        self._kept: OrderedDict[tuple[Scope, bytes], _Kept] = OrderedDict()
+        self.totals = ExtractionTotals()
+
+    async def read(self, job: ExtractionJob) -> None:
+        posted = PostedMessages(
+            job.scope.tenant, job.posted, self._volatile, ends=job.ends, infos=self._infos
+        )
+        if job.settings.save:
+            await self._memories(job.scope, posted, job.posted, asks=True)
+        if job.settings.history and (await self._effective(job.scope)).history:
+            await self._snapshots_of(job.scope, posted, asks=True)
+
+    async def extract(
+        self,
+        scope: Scope,
+        posted: Sequence[Message],
+        *,
+        dry_run: bool = False,
+        room: int = PER_REQUEST,
+    ) -> tuple[ExtractionReport, list[Memory]]:
+        """Now, because somebody asked for it: whatever the switches say. Also the snapshots that
+        are new or changed. `dry_run`: nothing is stored, and there are no snapshots. `room`: see
+        `within`; messages that have none are told in `skipped`, and the next call reads them.
+        Raises store errors, and `Unavailable` where a model does not answer."""
+        ends = ((len(posted), self._clock.now()),)
+        whole = PostedMessages(scope.tenant, posted, self._volatile, ends=ends, infos=self._infos)
+        report = await self._memories(scope, whole, posted, dry_run=dry_run, room=room)
+        return report, [] if dry_run else await self._snapshots_of(scope, whole, SNAPSHOTS)
+
+    async def _snapshots_of(
+        self, scope: Scope, whole: PostedMessages, most: int | None = None, *, asks: bool = False
+    ) -> list[Memory]:
+        kept: list[Memory] = []
+        history = await whole.history()
+        if history is None:
+            return kept
+        for window in (await self._snapshots.lacking(scope, history))[:most]:
+            if asks and not (await self._effective(scope)).history:
+                break
+            memory = await self._snapshots.keep(scope, history, window)
+            if memory is not None:
+                kept.append(memory)
+                self.totals.snapshots += 1
+        return kept
+
+    async def _memories(
+        self,
+        scope: Scope,
+        whole: PostedMessages,
+        posted: Sequence[Message],
+        *,
+        asks: bool = False,
+        dry_run: bool = False,
+        room: int = sys.maxsize,
+    ) -> ExtractionReport:
+        keys = self._done.keys(scope)
+        conversation = scope, keys.of(posted[0].raw)
+        report = ExtractionReport()
+        for batch in _batches(await whole.found(self._done, keys)):
+            if asks and not (await self._effective(scope)).save:
+                break
+            undone = await self._extraction.undone(scope, [f.message.digest for f in batch])
+            fresh = _once([each for each in batch if each.message.digest in undone])
+            by_digest = {each.message.digest: each for each in fresh}
+            count = within((each.message for each in fresh), room)
+            report += _left(fresh[count:])
+            del fresh[count:]
+            room -= sum(cost(each.message) for each in fresh)
+            for read in await self._extraction.read(scope, [f.message for f in fresh]):
+                found = by_digest.pop(read.message.digest)
+                report += await self._keep(scope, conversation, whole, found, read, dry_run)
+            if not dry_run:  # those that are left over in `by_digest` could not be read
+                self._remember([each for each in batch if each.message.digest not in by_digest])
+        return report
+
+    async def _keep(
+        self,
+        scope: Scope,
+        conversation: tuple[Scope, bytes],
+        whole: PostedMessages,
+        found: FoundMessage,
+        read: ReadMessage,
+        dry_run: bool,
+    ) -> ExtractionReport:
+        day = day_of(self._clock.now())
+        kept = self._kept.get(conversation, _Kept(day, 0))
+        before = kept.memories if kept.day == day else 0
+        place = await whole.place(found.index) if read.candidates else NOWHERE
+        one = await self._extraction.keep(
+            scope,
+            read,
+            place,
+            most=min(PER_MESSAGE, max(0, PER_CONVERSATION - before)),
+            dry_run=dry_run,
+        )
+        if not dry_run:
+            remember(self._kept, conversation, _Kept(day, before + len(one.stored)))
+            self.totals.count(one)
+        return one
+
+    def _remember(self, messages: Sequence[FoundMessage]) -> None:
+        for each in messages:
+            self._done.add(each.key, each.known)
+
+
+def _once(found: Sequence[FoundMessage]) -> list[FoundMessage]:
+    """The first of each digest."""
+    first: dict[bytes, FoundMessage] = {}
+    for each in found:
+        first.setdefault(each.message.digest, each)
+    return list(first.values())
+
+
+def _left(found: Sequence[FoundMessage]) -> ExtractionReport:
+    """Messages that the next request reads."""
+    texts = (each.message.text[:TOLD] for each in found)
+    return ExtractionReport(skipped=tuple(SkippedText(text, REQUEST_CAP) for text in texts))
+
+
+def _batches(found: Sequence[FoundMessage]) -> Iterator[list[FoundMessage]]:
+    batch: list[FoundMessage] = []
+    size = 0
+    for each in found:
+        length = len(each.message.text)
+        if batch and (len(batch) >= BATCH_MESSAGES or size + length > BATCH_CHARS):
+            yield batch
+            batch, size = [], 0
+        batch.append(each)
+        size += length
+    if batch:
+        yield batch

@@ -1,0 +1,55 @@
+"""A model that is asked on behalf of tenants: what a call may cost is reserved before, and settled
+behind it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from memtree.background.summarizing.spending import Spending
+from memtree.errors import SummarizerUnavailable
+from memtree.ports.chat_model import ChatModel, ModelAnswer, ModelQuestion
+from memtree.ports.models import Usage
+from memtree.text import tokens
+
+
+@dataclass(slots=True)
+class ModelTotals:
+    """For metrics: calls by outcome, tokens by kind."""
+
+    calls: Counter[str] = field(default_factory=Counter)
+    tokens: Counter[str] = field(default_factory=Counter)
+
+
+class MeteredModel:
+    """Shared by all who look for memories."""
+
+    def __init__(self, model: ChatModel, spending: Spending) -> None:
+        self._model, self._spending = model, spending
+        self.totals = ModelTotals()
+
+    async def ask(self, tenant: str, question: ModelQuestion) -> ModelAnswer | None:
+        """The answer; None where the day's limit is reached. Raises as `ChatModel.answer` does, and
+        store errors."""
+        size = sum(tokens.count_many(message["content"] for message in question.messages))
+        reserved = await self._spending.reserve(tenant, size, question.room)
+        if reserved is None:
+            self.totals.calls["limited"] += 1
+            return None
+        try:
+            said = await self._model.answer(question)
+        except SummarizerUnavailable as error:
+            self._count("failed", Usage(*error.cost))
+            counts = {"failed": 1, "calls": int(any(error.cost))}
+            await self._spending.settle(reserved, Usage(*error.cost), counts)
+            raise
+        self._count("answered", said.usage)
+        await self._spending.settle(reserved, said.usage, {"calls": 1})
+        return said
+
+    async def close(self) -> None:
+        await self._model.close()
+
+    def _count(self, outcome: str, usage: Usage) -> None:
+        self.totals.calls[outcome] += 1
+        self.totals.tokens.update(input=usage.input, cached=usage.cached, output=usage.output)

@@ -1,0 +1,183 @@
+"""Candidates by a model: what it is asked, what that costs, and what of its answer is believed.
+
+    the user's own sentences -> reserve the money -> one call for several messages -> notes that
+    are grounded in the message that they name
+
+A model that does not answer is asked again later, by whoever waits (`queue.py`); until then the
+messages are not done, and rules do not step in: what they made of a message would be all that is
+ever made of it. A day's limit works the same way. An answer that cannot be read, or was cut off, is
+asked for once more, message by message; then such a message waits for the next request, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memtree.background.extracting.metered_model import MeteredModel
+from memtree.memories.extracting import PER_MESSAGE, ReadMessage, SkippedText, UserMessage
+from memtree.memories.extraction import gate
+from memtree.memories.extraction.candidates import Candidate, SkipReason
+from memtree.memories.extraction.clauses import heads, without_lead
+from memtree.memories.extraction.model import grounding, prompt, reply
+from memtree.memories.extraction.model.prompt import ShownMessage
+from memtree.memories.extraction.model.reply import ModelNote, ModelNotes
+from memtree.memories.extraction.schedule import with_day
+from memtree.memories.extraction.third_person import told_of_user
+from memtree.memories.scope import Scope
+from memtree.ports.chat_model import ModelQuestion
+from memtree.text.standing_rules import standing_rules
+
+_FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|[Uu]s)\b")
+_BOTH = re.compile(r"^(?:The )?[Uu]ser[:,]? (?=(?:I|[Mm]y|[Ww]e|[Oo]ur)\b)")
+
+NOT_GROUNDED, NO_ANSWER = "not_grounded", "no_answer"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A message of a call. `secret`: sentences that are not shown to the model."""
+
+    message: UserMessage
+    shown: ShownMessage
+    secret: tuple[str, ...] = ()
+
+
+class ModelReader:
+    """A `CandidateReader`."""
+
+    mode = "model"
+
+    def __init__(self, model: MeteredModel) -> None:
+        self._model = model
+
+    async def read(self, scope: Scope, messages: Sequence[UserMessage]) -> Sequence[ReadMessage]:
+        prepared = await asyncio.to_thread(
+            lambda: [_prepared(str(at + 1), one) for at, one in enumerate(messages)]
+        )
+        done = {row.message.digest: row for row in prepared if isinstance(row, ReadMessage)}
+        asked = [row for row in prepared if isinstance(row, _Asked)]
+        if asked:
+            done |= await self._ask(scope.tenant, asked)
+        return [done[one.digest] for one in messages if one.digest in done]
+
+    async def _ask(
+        self, tenant: str, asked: Sequence[_Asked], *, again: bool = False
+    ) -> dict[bytes, ReadMessage]:
+        said = await self._call(tenant, asked)
+        if said is None or (again and not said.readable):
+            return {}
+        if not said.readable:
+            done: dict[bytes, ReadMessage] = {}
+            for one in asked:
+                done |= await self._ask(tenant, [one], again=True)
+            return done
+        return await asyncio.to_thread(_judged, asked, said)
+
+    async def _call(self, tenant: str, asked: Sequence[_Asked]) -> ModelNotes | None:
+        """The answer; None where the day's limit is reached."""
+        shown = [one.shown for one in asked]
+        ids = [one.id for one in shown]
+        messages = prompt.prompt(shown)
+        room = prompt.room(shown)
+        question = ModelQuestion(
+            messages,
+            prompt.json_schema(),
+            room,
+            lambda text, _: reply.read(text, ids).readable,
+            prompt.KEY,
+        )
+        said = await self._model.ask(tenant, question)
+        if said is None:
+            return None
+        read = reply.read(said.text, ids)
+        if not said.finished and len(asked) > 1:
+            return ModelNotes()  # what it would have said of the last ones is not known
+        return read
+
+
+def _prepared(id_: str, message: UserMessage) -> ReadMessage | _Asked:
+    reason = SkipReason.FICTION if message.fiction else gate.message_reason(message.text)
+    if reason:
+        return ReadMessage(message, (), (SkippedText(message.text, reason),))
+    spans, secret = prompt.shown_spans(message.text)
+    hidden = tuple(message.text[start:end] for start, end in secret)
+    if not spans:
+        return ReadMessage(message, (), _secrets(hidden))
+    return _Asked(message, ShownMessage(id_, message.text, spans, message.said), hidden)
+
+
+def _secrets(sentences: Sequence[str]) -> tuple[SkippedText, ...]:
+    return tuple(SkippedText(sentence, SkipReason.SECRET) for sentence in sentences)
+
+
+def _judged(asked: Sequence[_Asked], said: ModelNotes) -> dict[bytes, ReadMessage]:
+    """What is believed of an answer."""
+    notes: dict[str, list[ModelNote]] = {one.shown.id: [] for one in asked}
+    for note in said.notes:
+        notes[note.message or _quoted(asked, note.quote)].append(note)
+    return {one.message.digest: _believed(one, notes[one.shown.id]) for one in asked}
+
+
+def _quoted(asked: Sequence[_Asked], quote: str) -> str:
+    """The id of the message that a quotation is of; of the first one, where it is of none."""
+    for one in asked:
+        if grounding.grounds(one.shown.text, one.shown.spans, quote):
+            return one.shown.id
+    return asked[0].shown.id
+
+
+def _believed(one: _Asked, notes: Sequence[ModelNote]) -> ReadMessage:
+    candidates: list[Candidate] = []
+    skipped = list(_secrets(one.secret))
+    rules = standing_rules(one.shown.text) if notes else ()
+    for note in notes:
+        candidate = _candidate(one.shown, note, rules)
+        if not isinstance(candidate, Candidate):
+            skipped.append(SkippedText(note.text, candidate))
+        elif len(candidates) >= PER_MESSAGE:
+            skipped.append(SkippedText(note.text, SkipReason.CAP))
+        else:
+            candidates.append(candidate)
+    return ReadMessage(one.message, tuple(candidates), tuple(skipped))
+
+
+def _candidate(
+    shown: ShownMessage, note: ModelNote, rules: Sequence[tuple[int, int]]
+) -> Candidate | str:
+    """The note as a memory, or why not: it has to be grounded in the message that it is about. What
+    small models write is often the user's own sentence, beside a quotation of something else, or a
+    task. `rules`: where the message says how to answer or work from now on."""
+    reason = NOT_GROUNDED
+    for quote in (note.quote, note.text):
+        place = grounding.grounds(shown.text, shown.spans, quote)
+        if place is None:
+            continue
+        sentence = shown.text[place.sentence.start : place.sentence.end]
+        clause = shown.text[place.clause.start : place.clause.end]
+        if grounding.grounded(note.text, sentence, clause, shown.shown):
+            asks = any(
+                low < place.sentence.end and place.sentence.start < end for low, end in rules
+            )
+            if passing := None if asks else gate.passing(_stated(sentence)):
+                reason = passing
+                continue
+            told = with_day(_told(note.text), shown.said)
+            return Candidate(told, note.category, place.quote.start, place.quote.end)
+    return reason
+
+
+def _stated(sentence: str) -> str:
+    """What of a sentence may be a statement, in lower case."""
+    lower = " ".join(sentence.lower().replace("’", "'").split())
+    return next(heads(lower[without_lead(lower, 0, len(lower)) :]))
+
+
+def _told(text: str) -> str:
+    """Told of the user, as rules tell it, where a model left it in the first person."""
+    if not _FIRST_PERSON.search(text):
+        return text
+    text = _BOTH.sub("", text)
+    return told_of_user(text) or f"User said: {text}"

@@ -1,0 +1,120 @@
+"""Opens what reads conversations for memories, from the settings."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from memtree.background.extracting.conversation import ConversationExtraction, EffectiveSettings
+from memtree.background.extracting.keep_snapshots import SnapshotKeeper
+from memtree.background.extracting.metered_model import MeteredModel
+from memtree.background.extracting.model_reader import ModelReader
+from memtree.background.extracting.posted_messages import MessageFacts
+from memtree.background.extracting.queue import ExtractionQueue
+from memtree.background.extracting.read_messages import ReadMessages
+from memtree.background.extracting.snapshot_model import ModelSnapshots
+from memtree.background.extracting.structured_model_reader import StructuredModelReader
+from memtree.background.summarizing.open import open_endpoint, open_summarizer
+from memtree.background.summarizing.spending import DailyLimits, Spending, SummaryPrices
+from memtree.bounded import SizedCache
+from memtree.config import Settings
+from memtree.conversation.history import MessageInfoCache
+from memtree.conversation.message import Volatile
+from memtree.conversation.message_cache import MessageCache
+from memtree.memories.agents.extraction.structured_readers import (
+    StructuredReader,
+    StructuredRuleReader,
+)
+from memtree.memories.extracting import (
+    EMBEDDER_PATIENCE,
+    CandidateReader,
+    MemoryExtraction,
+    RuleReader,
+)
+from memtree.memories.extraction.rules import extract
+from memtree.memories.saving import MemorySaving
+from memtree.ports.clock import Clock
+from memtree.ports.store import Tallies
+from memtree.stores import Memories
+
+RULES, OFF = "rules", "off"
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionParts:
+    """`queue`: takes conversations; `conversations`: reads one at once. `reader`: who finds
+    memories, `structured`: who finds those of schemas. `model`: who is asked, if anybody.
+    `caches`: what is remembered of conversations, by name."""
+
+    queue: ExtractionQueue
+    conversations: ConversationExtraction
+    reader: CandidateReader
+    structured: StructuredReader
+    model: MeteredModel | None = None
+    closing: tuple[Callable[[], Awaitable[None]], ...] = ()
+    caches: Mapping[str, SizedCache] = field(default_factory=dict)
+
+    async def close(self, patience: float) -> None:
+        await self.queue.close(patience)
+        for close in self.closing:
+            await close()
+
+
+def open_extraction(
+    settings: Settings,
+    memories: Memories,
+    saving: MemorySaving,
+    clock: Clock,
+    effective: EffectiveSettings,
+    new_id: Callable[[], str],
+    *,
+    infos: MessageInfoCache | None = None,
+    tallies: Tallies | None = None,
+) -> ExtractionParts:
+    """Not started. `tallies`: where the calls of a model are counted; None: there is no model."""
+    limits = settings.cache_limits
+    reader: CandidateReader = RuleReader(extract)
+    structured: StructuredReader = StructuredRuleReader()
+    model: MeteredModel | None = None
+    snapshots: ModelSnapshots | None = None
+    asks = settings.memories_extraction not in (RULES, OFF) and bool(settings.summary_model)
+    if asks and tallies is not None and (summarizer := open_summarizer(settings)) is not None:
+        daily, prices = DailyLimits.of(settings), SummaryPrices.of(settings)
+        spending = Spending(tallies, clock, prices, daily)
+        model = MeteredModel(open_endpoint(settings, 1), spending)
+        reader, structured = ModelReader(model), StructuredModelReader(model)
+        snapshots = ModelSnapshots(summarizer, spending)
+    keeper = SnapshotKeeper(
+        memories,
+        saving,
+        clock,
+        new_id,
+        snapshots,
+        most=settings.max_memories,
+        cache_bytes=limits.snapshots,
+    )
+    read = ReadMessages(secrets.randbits(32), limits.read_messages)
+    own = MessageCache(secrets.randbits(32), limits.read_infos)
+    conversations = ConversationExtraction(
+        MemoryExtraction(
+            memories,
+            saving,
+            reader,
+            clock,
+            new_id,
+            most=settings.max_memories,
+            max_text_chars=settings.max_text_chars,
+            patience=max(EMBEDDER_PATIENCE, settings.embedding_seconds),
+        ),
+        keeper,
+        effective,
+        clock,
+        read,
+        volatile=Volatile(settings.volatile_tags, settings.preamble_tags),
+        infos=MessageFacts(infos, own),
+    )
+    queue = ExtractionQueue(conversations, clock, enabled=settings.memories_extraction != OFF)
+    closing = (model.close, snapshots.close) if model and snapshots else ()
+    caches: dict[str, SizedCache] = {"read_messages": read, "read_infos": own, "snapshots": keeper}
+    return ExtractionParts(queue, conversations, reader, structured, model, closing, caches)

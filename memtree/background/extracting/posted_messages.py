@@ -1,0 +1,199 @@
+"""What a user said in a posted history, and where it stands: message by message, as far as asked.
+
+What costs (parsing, hashing, the addresses of all prefixes) is done for messages that were not met
+before, and the addresses only when something is about to be stored. All of it runs in threads, in
+slices, so that no request waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+
+from memtree.background.extracting.read_messages import KnownMessage, MessageKeys, ReadMessages
+from memtree.conversation import addresses, history
+from memtree.conversation.beginning import origin
+from memtree.conversation.history import History, MessageInfo, MessageInfoCache
+from memtree.conversation.message import (
+    RESULT_ROLES,
+    SYSTEM_ROLES,
+    Message,
+    Volatile,
+    check_message,
+)
+from memtree.errors import BadRequest
+from memtree.memories.extracting import NOWHERE, MessagePlace, UserMessage
+from memtree.memories.extraction import fiction
+
+SLICE_MESSAGES, SLICE_BYTES = 64, 128 * 1024  # of one turn in a thread
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessage:
+    """A user's message that was not met before: `index` in the posted list, its key, and what is to
+    be remembered of it."""
+
+    index: int
+    key: bytes
+    message: UserMessage
+    known: KnownMessage
+
+
+class PostedMessages:
+    """One posted history. `ends`: see `ExtractionJob`. `infos`: `MessageFacts`, or none."""
+
+    def __init__(
+        self,
+        tenant: str,
+        posted: Sequence[Message],
+        volatile: Volatile,
+        *,
+        ends: Sequence[tuple[int, float]] = (),
+        infos: MessageFacts | None = None,
+    ) -> None:
+        self._tenant, self._posted, self._volatile = tenant, posted, volatile
+        self._ends, self._infos = ends, infos
+        self._history: History | None = None
+        self._unreadable = False
+
+    async def found(self, done: ReadMessages, keys: MessageKeys) -> list[FoundMessage]:
+        """Messages of the user that are not known to be `done`, oldest first. What others said is
+        added to these here."""
+        spoken: list[int] = []
+        found: list[FoundMessage] = []
+        fiction = False
+        for start, end in _slices(self._posted):
+            rows = await asyncio.to_thread(self._rows, start, end, done, keys)
+            for row in rows:
+                if row.known is None:
+                    continue
+                if row.known.by_user:
+                    spoken.append(row.index)
+                else:
+                    done.add(row.key, row.known)
+                if row.said is not None:
+                    message = replace(row.said, fiction=fiction)
+                    found.append(FoundMessage(row.index, row.key, message, row.known))
+                fiction = fiction or row.known.plays
+        days = said_on(spoken, self._ends)
+        return [_dated(each, days.get(each.index)) for each in found]
+
+    async def history(self) -> History | None:
+        """The whole, with its addresses; None where it cannot be read."""
+        if self._history is None and not self._unreadable:
+            try:
+                self._history = await asyncio.to_thread(self._read)
+            except BadRequest:
+                self._unreadable = True
+        return self._history
+
+    async def place(self, index: int) -> MessagePlace:
+        """Where a posted message of the user stands."""
+        whole = await self.history()
+        if whole is None:
+            return NOWHERE
+        at = bisect_left(whole.posted, index)
+        return MessagePlace(whole.addresses[at + 1].hex(), origin(whole, at))
+
+    def _rows(self, start: int, end: int, done: ReadMessages, keys: MessageKeys) -> list[_Row]:
+        return [self._row(index, done, keys) for index in range(start, end)]
+
+    def _row(self, index: int, done: ReadMessages, keys: MessageKeys) -> _Row:
+        message = self._posted[index]
+        if message.aside:  # the same words may be the user's elsewhere
+            return _Row(index, b"", None)
+        key = keys.of(message.raw)
+        known = done.known(key)
+        if known is not None:
+            return _Row(index, key, known)
+        try:
+            check_message(message, "")
+            role = message.role
+            if role != "user":
+                return _Row(index, key, KnownMessage(False, _plays(message)))
+            digest = addresses.digest(message, self._volatile)
+            text = _own_view(message, self._volatile)
+        except (BadRequest, RecursionError):
+            return _Row(index, key, None)
+        known = KnownMessage(True, fiction.is_role_play(text))
+        return _Row(index, key, known, UserMessage(digest, text))
+
+    def _read(self) -> History:
+        return history.read(self._tenant, self._posted, self._volatile, self._infos, lambda _: 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """`known` None: no message that can be read. `said`: it is the user's, and new."""
+
+    index: int
+    key: bytes
+    known: KnownMessage | None
+    said: UserMessage | None = None
+
+
+class MessageFacts:
+    """What is known of messages that were met: by the server, which is only asked, or here. What is
+    described here has no tokens, since nobody needs them to tell an address."""
+
+    def __init__(self, server: MessageInfoCache | None, own: MessageInfoCache) -> None:
+        self._server, self._own = server, own
+
+    def get(self, tenant: str, raw: bytes) -> MessageInfo | None:
+        known = self._server.get(tenant, raw) if self._server else None
+        return known or self._own.get(tenant, raw)
+
+    def put(self, tenant: str, raw: bytes, facts: MessageInfo) -> None:
+        self._own.put(tenant, raw, facts)
+
+    def forget(self) -> None:
+        self._own.forget()
+
+
+def said_on(spoken: Sequence[int], ends: Sequence[tuple[int, float]]) -> dict[int, date]:
+    """On which day (UTC) messages were said, by index: the last of the user in each payload, on the
+    day when that came. `spoken`: indices of the user's messages, ascending. When those before it
+    were said is not known.
+
+    >>> said_on([0, 2, 4], [(5, 86_400.0)])
+    {4: datetime.date(1970, 1, 2)}
+    """
+    days: dict[int, date] = {}
+    for length, at in ends:
+        last = max((index for index in spoken if index < length), default=None)
+        if last is not None:
+            days.setdefault(last, datetime.fromtimestamp(at, UTC).date())
+    return days
+
+
+def _dated(found: FoundMessage, day: date | None) -> FoundMessage:
+    return replace(found, message=replace(found.message, said=day))
+
+
+def _plays(message: Message) -> bool:
+    """Of a message that is not the user's; what tools say begins no play."""
+    if message.role in RESULT_ROLES:
+        return False
+    role = "system" if message.role in SYSTEM_ROLES else message.role
+    return fiction.is_role_play(message.words, role)
+
+
+def _own_view(message: Message, volatile: Volatile) -> str:
+    """The view of a user's message as far as it is text: placeholders of media stand behind it."""
+    view = message.view(volatile)
+    texts = [segment.end for segment in view.segments if segment.kind == "text"]
+    return view.text[: max(texts, default=0)]
+
+
+def _slices(posted: Sequence[Message]) -> Iterator[tuple[int, int]]:
+    start, size = 0, 0
+    for index, message in enumerate(posted):
+        if index > start and (index - start >= SLICE_MESSAGES or size > SLICE_BYTES):
+            yield start, index
+            start, size = index, 0
+        size += len(message.raw)
+    if start < len(posted):
+        yield start, len(posted)

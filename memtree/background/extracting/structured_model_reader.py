@@ -1,0 +1,189 @@
+"""Memories of schemas by a model and by rules: what rules find is kept, and the model adds to it.
+
+    the user's own sentences, the kinds -> reserve the money -> one call for several messages ->
+    records of which each value is grounded in the message that they name
+
+A model that does not answer is asked again later, by whoever calls: its messages are not done. A
+day's limit works the same way. An answer that cannot be read, or was cut off, is asked for once
+more, message by message; then such a message has what rules find, and the next request reads it
+again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memtree.background.extracting.metered_model import MeteredModel
+from memtree.background.extracting.model_reader import NO_ANSWER, NOT_GROUNDED
+from memtree.memories.agents.extraction.structured_readers import (
+    TOLD,
+    StructuredReading,
+    read_by_rules,
+)
+from memtree.memories.agents.structured_extraction.model import schema_prompt, schema_reply
+from memtree.memories.agents.structured_extraction.model.schema_reply import ModelRecords
+from memtree.memories.agents.structured_extraction.model.value_grounding import believed
+from memtree.memories.agents.structured_extraction.rules import Finding
+from memtree.memories.agents.structured_extraction.schema_fields import KindFields, kind_fields
+from memtree.memories.extracting import PER_MESSAGE, SkippedText, UserMessage
+from memtree.memories.extraction import gate
+from memtree.memories.extraction.model.prompt import ShownMessage, shown_spans
+from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.memories.scope import Scope
+from memtree.ports.chat_model import ModelQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A message of a call, and what rules find in it."""
+
+    shown: ShownMessage
+    rules: StructuredReading
+
+
+class StructuredModelReader:
+    """A `StructuredReader`."""
+
+    mode = "model"
+
+    def __init__(self, model: MeteredModel) -> None:
+        self._model = model
+
+    async def read(
+        self, scope: Scope, messages: Sequence[UserMessage], schemas: Sequence[MemorySchema]
+    ) -> Sequence[StructuredReading]:
+        prepared = await asyncio.to_thread(
+            lambda: [_prepared(str(at + 1), one, schemas) for at, one in enumerate(messages)]
+        )
+        done = {row.message.digest: row for row in prepared if isinstance(row, StructuredReading)}
+        asked = [row for row in prepared if isinstance(row, _Asked)]
+        kinds = schema_prompt.shown_kinds(schemas, [kind_fields(one) for one in schemas])
+        if asked and kinds:
+            done |= await self._ask(
+                scope.tenant, asked, {kind.kind: (kind, line) for kind, line in kinds}
+            )
+        elif asked:
+            done |= {one.rules.message.digest: one.rules for one in asked}
+        return [done[one.digest] for one in messages if one.digest in done]
+
+    async def _ask(
+        self,
+        tenant: str,
+        asked: Sequence[_Asked],
+        kinds: Mapping[str, tuple[KindFields, str]],
+        *,
+        again: bool = False,
+    ) -> dict[bytes, StructuredReading]:
+        said = await self._call(tenant, asked, [line for _, line in kinds.values()])
+        if said is None:
+            return {}
+        if not said.readable and not again:
+            done: dict[bytes, StructuredReading] = {}
+            for one in asked:
+                done |= await self._ask(tenant, [one], kinds, again=True)
+            return done
+        known = {name: kind for name, (kind, _) in kinds.items()}
+        return await asyncio.to_thread(_judged, asked, said, known)
+
+    async def _call(
+        self, tenant: str, asked: Sequence[_Asked], lines: Sequence[str]
+    ) -> ModelRecords | None:
+        """The answer; None where the day's limit is reached."""
+        shown = [one.shown for one in asked]
+        ids = [one.id for one in shown]
+        question = ModelQuestion(
+            schema_prompt.prompt(lines, shown),
+            schema_prompt.json_schema(),
+            schema_prompt.room(shown),
+            lambda text, _: schema_reply.read(text, ids).readable,
+            schema_prompt.KEY,
+        )
+        said = await self._model.ask(tenant, question)
+        if said is None:
+            return None
+        if not said.finished and len(asked) > 1:
+            return ModelRecords()  # what it would have said of the last ones is not known
+        return schema_reply.read(said.text, ids)
+
+
+def _prepared(
+    id_: str, message: UserMessage, schemas: Sequence[MemorySchema]
+) -> StructuredReading | _Asked:
+    rules = read_by_rules(message, schemas)
+    if message.fiction or gate.message_reason(message.text):
+        return rules
+    spans, _ = shown_spans(message.text)
+    if not spans:
+        return rules
+    return _Asked(ShownMessage(id_, message.text, spans, message.said), rules)
+
+
+def _judged(
+    asked: Sequence[_Asked], said: ModelRecords, kinds: Mapping[str, KindFields]
+) -> dict[bytes, StructuredReading]:
+    """What is believed of an answer."""
+    by_id = {one.shown.id: one for one in asked}
+    found: dict[str, list[Finding]] = {id_: [] for id_ in by_id}
+    skipped: dict[str, list[SkippedText]] = {id_: [] for id_ in by_id}
+    for record in said.records:
+        named = [by_id[record.message]] if record.message else list(asked)
+        for one in named:
+            finding = believed(record, one.shown, kinds)
+            if finding is not None:
+                if len(found[one.shown.id]) < PER_MESSAGE:
+                    found[one.shown.id].append(finding)
+                break
+        else:
+            skipped[named[0].shown.id].append(SkippedText(record.quote[:TOLD], NOT_GROUNDED))
+    return {
+        one.rules.message.digest: _joined(
+            one, found[one.shown.id], skipped[one.shown.id], said.readable
+        )
+        for one in asked
+    }
+
+
+def _joined(
+    one: _Asked, found: Sequence[Finding], skipped: Sequence[SkippedText], readable: bool
+) -> StructuredReading:
+    """Add what the model found to what rules found: no value of a field twice, and to a memory that
+    a sentence gave by rule, the fields that this one lacks."""
+    findings = list(one.rules.findings)
+    told = {(each.kind, path) for each in findings if not each.alone for path, _ in each.values}
+    added: list[Finding] = []
+    for each in found:
+        if not each.alone:
+            values = tuple(pair for pair in each.values if (each.kind, pair[0]) not in told)
+            if values:
+                added.append(replace(each, values=values))
+            continue
+        rivals = [at for at, other in enumerate(findings) if _overlap(each, other)]
+        same = next((at for at in rivals if _agree(each, findings[at])), None)
+        if same is not None:
+            findings[same] = _with_values(findings[same], each)
+        elif not rivals:
+            added.append(each)
+    both = sorted([*findings, *added], key=lambda each: each.start)
+    quoted = [one.shown.text[each.start : each.end] for each in both]
+    left = [skip for skip in one.rules.skipped if not any(text in skip.text for text in quoted)]
+    if not readable:
+        left.append(SkippedText(one.shown.shown[:TOLD], NO_ANSWER))
+    return StructuredReading(one.rules.message, tuple(both), (*left, *skipped), done=readable)
+
+
+def _overlap(one: Finding, other: Finding) -> bool:
+    return one.kind == other.kind and one.start < other.end and other.start < one.end
+
+
+def _agree(one: Finding, other: Finding) -> bool:
+    """Return True if no field has two values."""
+    known = dict(other.values)
+    return all(known.get(path, value) == value for path, value in one.values)
+
+
+def _with_values(one: Finding, more: Finding) -> Finding:
+    start, end = min(one.start, more.start), max(one.end, more.end)
+    values = tuple((dict(more.values) | dict(one.values)).items())
+    return replace(one, values=values, start=start, end=end)

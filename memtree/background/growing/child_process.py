@@ -1,0 +1,248 @@
+"""A child process for stage 1, both ends of it: `Child` in the server, `main` in the child.
+
+Both ways go frames: eight bytes for the size, then a pickle, of nodes only their stored form, which
+takes a tenth of the time. The answer to a tail is a frame for each piece of the result, as soon as
+it is sealed, and then an empty one. For a long tail the child forks, and every fork grows a stretch
+of it: they share code, patterns and vocabulary, which take 0.6 s and 80 MB. Forking is safe, since
+the child has no other thread, or at most one that sleeps (`parent_death.py`); where the system
+cannot fork the child does all the work itself.
+
+The child ends with the server and the forks end with the child, in the middle of their work.
+
+Not `multiprocessing`: that would import the server's main module again in the child, and keep one
+more process to track semaphores.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import IO, Any, TypeAlias
+
+import msgspec
+
+from memtree.background.growing import parent_death
+from memtree.text import standing_rules, tokens
+from memtree.tree import growth
+from memtree.tree.growth import GrownTree, Tail
+from memtree.tree.node import Node
+from memtree.tree.parallel_growth import concat, first, in_steps, join_next, reach, rest, split
+
+PIECE = 64  # nodes decoded at a stretch: half a millisecond in which the GIL is held
+HEAD = 8
+# Bytes of messages for each process: at a million tokens one round for two of them. Each round
+# more costs 3 % of it, for forks, for what they read twice, and for who waits at its end; and what
+# a fork has not handed over yet is lost where the run is killed, here up to a second of work.
+ROUND = 2_500_000
+_GROUPS = hasattr(os, "killpg")
+
+START = (
+    "import sys; sys.path[:] = {path!r}; "
+    "from memtree.background.growing.parent_death import end_with; end_with({parent}); "
+    "from memtree.background.growing.child_process import main; main()"
+)
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(list[Node])
+
+Sealed: TypeAlias = Callable[[GrownTree], None]  # takes the next piece of a result
+
+
+class Child:
+    """One child process; for one thread at a time. Starting returns at once, the child is ready
+    after 0.6 s, most of them for the vocabulary. It ends with the thread that starts it."""
+
+    def __init__(self) -> None:
+        """Raises `OSError` where no process can be started."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", START.format(path=sys.path, parent=os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            process_group=0 if _GROUPS else None,
+        )
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def grow(self, tail: Tail, parts: int, sealed: Sealed) -> None:
+        """In up to `parts` processes. Blocks. Raises `OSError` or `EOFError` where the child ended
+        before its answer did; `sealed` has got all pieces up to there."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        send(self._process.stdin, (tail, parts))
+        while (piece := receive_grown(self._process.stdout)) is not None:
+            sealed(piece)
+
+    def kill(self) -> None:
+        """End it and its forks: who waits for its answer gets `EOFError`. Does not block."""
+        if not _GROUPS:
+            self._process.kill()
+        elif self.alive:  # else its number may be another's
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End it and let nothing of it remain. Blocks for a moment."""
+        with self._process:  # closes both ends of its pipes, and waits for it
+            self.kill()
+
+
+def main() -> None:
+    """What the child runs: answer tails until there is no more input."""
+    # Ctrl-C is the parent's; a group of its own keeps it away where there are groups.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warm_up()
+    gc.freeze()
+    gc.set_threshold(100_000)  # nearly nothing here has cycles
+    try:
+        while True:
+            tail, parts = receive(sys.stdin.buffer)
+            for piece in grow(tail, parts):
+                send_grown(sys.stdout.buffer, piece)
+            send(sys.stdout.buffer, None)
+            del tail
+    except (EOFError, BrokenPipeError):  # the parent closed its end, or is gone; or a fork is
+        return
+
+
+def warm_up() -> None:
+    """Load and compile what every tail needs; once one waits, the rest is left until it is met."""
+    tokens.count("warm up")
+    for _ in standing_rules.warm_up():
+        if _has_input():
+            return
+
+
+def _has_input() -> bool:
+    """Whether a tail waits to be read; False where the system cannot tell (Windows)."""
+    try:
+        return bool(select.select([sys.stdin.buffer], [], [], 0)[0])
+    except (OSError, ValueError):
+        return False
+
+
+def grow(tail: Tail, parts: int) -> Iterator[GrownTree]:
+    """`growth.grow` in up to `parts` processes, piece by piece, each as soon as it is sealed.
+    Raises `EOFError` where one of them ended.
+
+    In rounds: what the forks find is sealed once all that comes before it is.
+    """
+    parts = parts if hasattr(os, "fork") else 1
+    while True:
+        end = reach(tail, ROUND * parts)
+        pieces = []
+        for piece in _round(tail if end == len(tail.messages) else first(tail, end), parts):
+            pieces.append(piece)
+            yield piece
+        if end == len(tail.messages):
+            return
+        tail = rest(tail, concat(pieces), end)
+
+
+def _round(tail: Tail, parts: int) -> Iterator[GrownTree]:
+    stretches = split(tail, parts)
+    forks = [_Fork.of(stretch.tail) for stretch in stretches[1:]]
+    pieces = []
+    for piece in in_steps(stretches[0].tail):
+        pieces.append(piece)
+        yield piece
+    whole, end = concat(pieces), stretches[0].end
+    for stretch, fork in zip(stretches[1:], forks, strict=True):
+        added = join_next(tail, whole, end, stretch, fork.result())
+        if added is None:
+            break
+        yield added
+        whole, end = concat([whole, added]), stretch.end
+    for fork in forks:
+        fork.stop()
+    if end < len(tail.messages):
+        yield from in_steps(rest(tail, whole, end))
+
+
+@dataclass(slots=True)
+class _Fork:
+    """A copy of this process that grows one tail."""
+
+    pid: int
+    answer: IO[bytes]
+    ended: bool = False
+
+    @classmethod
+    def of(cls, tail: Tail) -> _Fork:
+        readable, writable = os.pipe()
+        parent = os.getpid()
+        pid = os.fork()
+        if not pid:
+            try:
+                parent_death.end_with(parent)
+                os.closerange(0, 2)  # else these pipes would not end with the child's own end
+                with open(writable, "wb") as file:
+                    send_grown(file, growth.grow(tail))
+            finally:
+                os._exit(0)  # whatever happened: what stands in buffers is the child's
+        os.close(writable)
+        return cls(pid, open(readable, "rb"))
+
+    def result(self) -> GrownTree:
+        """Blocks. Raises `EOFError` where the fork ended without one."""
+        try:
+            with self.answer:
+                grown = receive_grown(self.answer)
+        finally:
+            self.ended = True
+            os.waitpid(self.pid, 0)
+        assert grown is not None
+        return grown
+
+    def stop(self) -> None:
+        """Its result is not wanted."""
+        if not self.ended:
+            os.kill(self.pid, signal.SIGKILL)
+            self.answer.close()
+            self.ended = True
+            os.waitpid(self.pid, 0)
+
+
+def send_grown(file: IO[bytes], grown: GrownTree) -> None:
+    pieces = [grown.nodes[at : at + PIECE] for at in range(0, len(grown.nodes), PIECE)]
+    send(file, ([_encoder.encode(piece) for piece in pieces], replace(grown, nodes=())))
+
+
+def receive_grown(file: IO[bytes]) -> GrownTree | None:
+    """None: there are no more pieces."""
+    received = receive(file)
+    if received is None:
+        return None
+    pieces, grown = received
+    nodes = tuple(node for piece in pieces for node in _decoder.decode(piece))
+    return replace(grown, nodes=nodes)  # type: ignore[no-any-return]
+
+
+def send(file: IO[bytes], value: Any) -> None:
+    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    file.write(len(data).to_bytes(HEAD, "big"))
+    file.write(data)
+    file.flush()
+
+
+def receive(file: IO[bytes]) -> Any:
+    return pickle.loads(_exactly(file, int.from_bytes(_exactly(file, HEAD), "big")))
+
+
+def _exactly(file: IO[bytes], size: int) -> bytes:
+    data = file.read(size)
+    if len(data) < size:
+        raise EOFError("the other end is gone")
+    return data

@@ -1,0 +1,159 @@
+"""Child processes for stage 1: a few, each for one tail at a time, and kept for the next one.
+
+A child is ready 0.6 seconds after its start, so one can be had before it is needed (`warm`). One
+that has nothing to do is ended after a minute, which gives back its 80 MB.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+
+from memtree.background.growing.child_process import Child, Sealed
+from memtree.errors import Unavailable
+from memtree.tree.growth import Tail
+
+log = logging.getLogger("memtree.indexer")
+
+IDLE_SECONDS = 60.0
+CLOSED = "the process is shutting down"
+
+
+class Children:
+    """Child processes: started when they are needed, ended when they are not."""
+
+    def __init__(self, limit: int, idle_seconds: float = IDLE_SECONDS) -> None:
+        """`limit`: most of them at once; `idle_seconds`: how long one is kept for nothing."""
+        self._limit = limit
+        self._idle_seconds = idle_seconds
+        self._threads = ThreadPoolExecutor(limit, "memtree-build")  # one for each child
+        self.idle: list[Child] = []
+        self.busy: set[Child] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._closed = self._starting = False
+
+    async def grow(self, tail: Tail, parts: int, sealed: Sealed) -> None:
+        """Grow it in `parts` processes; `sealed` gets the result piece by piece, in a thread.
+
+        Raises `OSError` or `EOFError` where a child died, `Unavailable` after `close`. Cancelled,
+        it takes the tail out of the queue, or ends the child that works on it.
+        """
+        if self._closed:
+            raise Unavailable(CLOSED)
+        loop = asyncio.get_running_loop()
+        call = ChildCall(tail, parts, sealed)
+        try:
+            await loop.run_in_executor(self._threads, self._call, call)
+        except asyncio.CancelledError:
+            call.stop()
+            raise
+        except (EOFError, OSError) as error:
+            if self._closed:
+                raise Unavailable(CLOSED) from error
+            raise
+        finally:
+            self._wait_for_idle()
+
+    def warm(self) -> None:
+        """Have a child for the next tail, where none is at hand or at work. Returns at once; call
+        it in the event loop."""
+        if not (self._closed or self.idle or self.busy or self._starting):
+            self._starting = True
+            self._threads.submit(self._start)
+        self._wait_for_idle()
+
+    async def close(self) -> None:
+        """End them all, whatever they do."""
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        for child in tuple(self.busy):
+            child.kill()
+        await asyncio.to_thread(self._threads.shutdown)
+        await asyncio.to_thread(_end, self.idle)
+
+    def _wait_for_idle(self) -> None:
+        """Begin to wait anew."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if not self._closed:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._idle_seconds, self._end_idle)
+
+    def _end_idle(self) -> None:
+        idle, self.idle = self.idle, []
+        self._threads.submit(_end, idle)
+
+    # What follows runs in the threads. Steps on a list or a set are whole, so no lock is needed.
+    # They last as long as this object: a child ends with the thread that started it.
+
+    def _call(self, call: ChildCall) -> None:
+        child = self.take()
+        self.busy.add(child)
+        try:
+            if self._closed:  # `close` may have looked before it was among the busy ones
+                raise EOFError(CLOSED)
+            call.run(child)
+        except BaseException:
+            child.close()
+            raise
+        finally:
+            self.busy.discard(child)
+        self.idle.append(child)
+
+    def _start(self) -> None:
+        try:
+            if not self._closed:
+                self.idle.append(Child())
+        except OSError as error:  # the tail that needs one says the same, and is grown elsewhere
+            log.warning("build.child_failed error=%s", type(error).__name__)
+        finally:
+            self._starting = False
+
+    def take(self) -> Child:
+        while True:
+            try:
+                child = self.idle.pop()
+            except IndexError:
+                return Child()
+            if child.alive:
+                return child
+            child.close()
+
+
+class ChildCall:
+    """One tail on its way through a child: run in a thread, stopped from the event loop."""
+
+    def __init__(self, tail: Tail, parts: int, sealed: Sealed) -> None:
+        self._tail, self._parts, self._sealed = tail, parts, sealed
+        self._lock = Lock()  # a child must not be ended when another call has it already
+        self._child: Child | None = None
+        self._stopped = False
+
+    def run(self, child: Child) -> None:
+        """Blocks. Raises `OSError` or `EOFError` where the child ended, as `stop` makes it."""
+        with self._lock:
+            if self._stopped:
+                raise EOFError("nobody waits for it")
+            self._child = child
+        try:
+            child.grow(self._tail, self._parts, self._sealed)
+        finally:
+            with self._lock:
+                self._child = None
+        if self._stopped:  # with its answer out it was killed, and may still look alive
+            raise EOFError("nobody waits for it")
+
+    def stop(self) -> None:
+        """Does not block."""
+        with self._lock:
+            self._stopped = True
+            if self._child is not None:
+                self._child.kill()
+
+
+def _end(children: list[Child]) -> None:
+    for child in children:
+        child.close()

@@ -1,0 +1,213 @@
+"""The use cases of saved memories, put together: each is one field, made once in a process."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+from memtree.background.answering.memory_answers import MemoryAnswers, open_answers
+from memtree.background.extracting.open import ExtractionParts, open_extraction
+from memtree.background.extracting.queue import PATIENCE, ExtractionQueue
+from memtree.config import Settings
+from memtree.conversation.history import MessageInfoCache
+from memtree.memories.agents.agent_book import AgentBook
+from memtree.memories.agents.agent_curation import AgentCuration
+from memtree.memories.agents.extraction.agent_extraction import AgentExtraction
+from memtree.memories.agents.search.agent_search import AgentSearch
+from memtree.memories.book import MemoryBook, MemoryRules
+from memtree.memories.curation import MemoryCuration
+from memtree.memories.documents.document_book import DocumentBook
+from memtree.memories.grants.grant_book import GrantBook
+from memtree.memories.injecting import deadline_of
+from memtree.memories.schemas.schema_book import SchemaBook
+from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.transfer.memory_transfer import MemoryTransfer
+from memtree.memories.user_book import UserBook
+from memtree.ports.clock import Clock
+from memtree.ports.models import Embedder
+from memtree.ports.store import ProviderObjects, Tallies
+from memtree.stores import Memories
+from memtree.tree.passages import passages
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryServices:
+    """Whoever opens them starts and closes them; nothing works in the background before. `users`:
+    groups, settings and plans; `curation`: the past, merging, deleting many. `documents`: of
+    namespaces, for `use_rag`. `extracting`: what reads conversations for memories. `transfer`:
+    memories as files, and back. `schemas`: what structured memories must look like. `agents`: the
+    structured memories themselves; `agent_curation`: deleting what several agents remember.
+    `objects`: which tenant made what the provider keeps."""
+
+    book: MemoryBook
+    users: UserBook
+    curation: MemoryCuration
+    documents: DocumentBook
+    extracting: ExtractionParts
+    transfer: MemoryTransfer
+    grants: GrantBook
+    schemas: SchemaBook
+    agent_search: AgentSearch
+    agents: AgentBook
+    agent_extraction: AgentExtraction
+    agent_curation: AgentCuration
+    objects: ProviderObjects
+    answers: MemoryAnswers | None = None
+
+    @property
+    def extraction(self) -> ExtractionQueue:
+        """Takes conversations to be read for memories."""
+        return self.extracting.queue
+
+    def start(self) -> None:
+        """Begin work in the background."""
+        self.book.start()
+        self.extracting.queue.start()
+
+    async def close(self, patience: float = PATIENCE) -> None:
+        """Work in the background goes on for at most `patience` seconds."""
+        await self.extracting.close(patience)
+        if self.answers:
+            await self.answers.close()
+        await self.book.close()
+
+
+def open_memory_services(
+    settings: Settings,
+    memories: Memories,
+    clock: Clock,
+    embedder: Embedder | None,
+    book: MemoryBook | None = None,
+    *,
+    infos: MessageInfoCache | None = None,
+    tallies: Tallies | None = None,
+) -> MemoryServices:
+    """`book`: None for one over the same parts. `infos`: what is known of messages that were met.
+    `tallies`: where calls of a model that finds memories are counted; None: rules find them."""
+    book = book or open_book(settings, memories, clock, embedder)
+    curation = MemoryCuration(
+        memories,
+        book,
+        deleted_days=settings.deleted_days,
+        max_text_chars=settings.max_text_chars,
+    )
+    quarter = deadline_of(settings.embedding_seconds) / 4  # of what a chat waits for its memories
+    users = UserBook(memories, book.clock, new_group_id, patience=quarter)
+    documents = open_documents(settings, memories, clock, book)
+    extracting = open_extraction(
+        settings,
+        memories,
+        book.saving,
+        clock,
+        users.effective,
+        new_memory_id,
+        infos=infos,
+        tallies=tallies,
+    )
+    grants = GrantBook(memories, book.clock)
+    schemas = SchemaBook(memories, book.clock, strict=settings.strict_schemas)
+    secrets_kept = settings.agent_secrets == "allow"
+    agents = AgentBook(memories, memories, book, schemas, new_memory_id, secrets=secrets_kept)
+    transfer = open_transfer(settings, memories, clock, book, schemas, secrets=secrets_kept)
+    agent_curation = AgentCuration(memories, book, deleted_days=settings.deleted_days)
+    return MemoryServices(
+        book,
+        users,
+        curation,
+        documents,
+        extracting,
+        transfer,
+        grants,
+        schemas,
+        AgentSearch(
+            memories, book.searching, now=book.clock.now, patience=settings.embedding_seconds
+        ),
+        agents,
+        AgentExtraction(
+            memories,
+            schemas,
+            book.saving,
+            extracting.reader,
+            extracting.structured,
+            book.clock,
+            new_memory_id,
+            most=settings.max_memories,
+            max_text_chars=settings.max_text_chars,
+            most_chars=settings.extraction_chars,
+        ),
+        agent_curation,
+        memories,
+        open_answers(settings, tallies, clock),
+    )
+
+
+def open_documents(
+    settings: Settings, memories: Memories, clock: Clock, book: MemoryBook
+) -> DocumentBook:
+    return DocumentBook(
+        book,
+        memories,
+        memories,
+        clock,
+        new_memory_id,
+        passages,
+        most=settings.max_memories,
+        deleted_days=settings.deleted_days,
+    )
+
+
+def open_transfer(
+    settings: Settings,
+    memories: Memories,
+    clock: Clock,
+    book: MemoryBook,
+    schemas: SchemaBook,
+    *,
+    secrets: bool,
+) -> MemoryTransfer:
+    """What exports and imports memories. `secrets`: they may stand in the data of agents."""
+    return MemoryTransfer(
+        memories,
+        schemas,
+        book.saving,
+        clock,
+        new_memory_id,
+        new_group_id,
+        max_text_chars=settings.max_text_chars,
+        most=settings.max_memories,
+        allow_secrets=secrets,
+        most_lines=settings.import_lines,
+    )
+
+
+def open_book(
+    settings: Settings, memories: Memories, clock: Clock, embedder: Embedder | None
+) -> MemoryBook:
+    """What saves and finds memories. Not started: nothing works in the background until `start`."""
+    cache = settings.memories_cache_mb << 20
+    search = MemorySearch(memories, embedder, now=clock.now, cache_bytes=cache)
+    rules = MemoryRules(
+        max_text_chars=settings.max_text_chars,
+        most=settings.max_memories,
+        deleted_days=settings.deleted_days,
+        strict=settings.strict_embedding,
+        standing=settings.memories_standing == "on",
+    )
+    return MemoryBook(
+        memories,
+        memories,
+        search,
+        clock,
+        new_memory_id,
+        embedder=embedder,
+        rules=rules,
+        patience=settings.embedding_seconds,
+    )
+
+
+def new_memory_id() -> str:
+    return f"mem_{secrets.token_hex(12)}"
+
+
+def new_group_id() -> str:
+    return f"grp_{secrets.token_hex(12)}"

@@ -1,0 +1,59 @@
+"""How far indexing is behind and what it has done, in numbers: what metrics are made of.
+
+Every queue has a `Backlog`, wherever it keeps its jobs; whoever works counts in a `StageTotals`.
+What this file does not do: know Prometheus (`proxy/memtree_proxy/observability/index_metrics.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from memtree.background.jobs import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits in one stage, of all tenants. `oldest`: seconds since the first submission of the
+    job that waits longest, 0 where none does."""
+
+    jobs: int = 0
+    tokens: int = 0
+    oldest: float = 0.0
+
+
+class PendingQueue(Protocol):
+    """A queue that tells what waits in it."""
+
+    async def backlog(self) -> Backlog:
+        """Raises `Unavailable` where nobody knows at the moment."""
+        ...
+
+
+@dataclass(slots=True)
+class StageTotals:
+    """What this process has done of one stage: tokens that are indexed, seconds of work, batches
+    by outcome (`done`, or the code of the error)."""
+
+    tokens: int = 0
+    seconds: float = 0.0
+    batches: Counter[str] = field(default_factory=Counter)
+
+    def add(self, tokens: int, seconds: float) -> None:
+        """Count a batch that is done."""
+        self.tokens += tokens
+        self.seconds += seconds
+        self.batches["done"] += 1
+
+    def fail(self, code: str) -> None:
+        """Count a batch that failed, by the code of its error."""
+        self.batches[code] += 1
+
+
+def waiting(jobs: Iterable[Job[Any]], now: float) -> Backlog:
+    """Of jobs in memory; `now`: monotonic seconds, as in `Job.since`."""
+    pending = [job for job in jobs if job.work]
+    oldest = min((job.since for job in pending), default=now)
+    return Backlog(len(pending), sum(job.tokens for job in pending), max(0.0, now - oldest))

@@ -1,0 +1,338 @@
+"""One call for summaries, from the claim to the commit.
+
+    claim -> reserve the money -> ask the model -> check each draft -> commit -> settle, release
+
+A node is claimed (leased) before its call, so two workers never pay for it; the claim is short and
+is prolonged while the call lasts, so a killed worker holds nothing up for long. What a call brought
+is committed at once: a kill loses one call. A draft that is rejected, or missing, is asked for once
+more in a call of its own; then the extraction is kept as the final summary, and nothing is paid
+again.
+
+What this file does not do: choose nodes (`memtree/summaries/batching.py`), retry (`queue.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from memtree.background.summarizing.spending import Spending
+from memtree.conversation.history import History
+from memtree.errors import StoreUnavailable, SummarizerUnavailable, Unavailable
+from memtree.ports.clock import Clock
+from memtree.ports.models import Summarizer, SummaryDrafts, Usage
+from memtree.ports.store import Claims, TreeStore
+from memtree.summaries import batching, prompts
+from memtree.summaries.checks.check import check
+from memtree.summaries.prompts import Task
+from memtree.summaries.replies import Draft, mended
+from memtree.text import secrets, tokens
+from memtree.tree.node import Node, Summary
+from memtree.tree.work import NodeWork
+
+log = logging.getLogger("memtree.indexer")
+
+# Seconds that a claim lasts, and after which it is renewed. A process that is held up, or whose
+# store is, misses a few renewals and keeps it: else another one asks and pays for the same.
+HOLD, PROLONG = 60.0, 10.0
+# An answer may take twice its caps, since models count in other tokens, and has its JSON.
+ROOM_TIMES, ROOM_BESIDE = 2, 40
+MISSING = "missing"
+PUT_AGAIN = (0.5, 2.0, 0.0)  # seconds after a commit that failed; after the last one it is given up
+
+Cost = tuple[int, int]  # tokens: input, output
+
+
+class ClaimingStore(TreeStore, Claims, Protocol):
+    """What a call needs of the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryCall:
+    """What is asked at once.
+
+    `nodes`: the whole tree. `before`: what the first draft cost, of nodes where it was rejected.
+    `wanted`: whether the answer may be kept when it comes.
+    """
+
+    history: History
+    work: tuple[NodeWork, ...]
+    kind: str
+    nodes: Mapping[bytes, Node]
+    before: Mapping[bytes, Cost]
+    wanted: Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of the nodes of a call.
+
+    `done`: they have a later summary now; of these `kept` kept their extraction, because the
+    model's drafts were rejected. `rejected`: to be asked once more, with what the first draft cost.
+    `leased`: another worker holds their lease. `gone`: not stored any more. `limited`: the day's
+    limit is reached, nothing was asked.
+    """
+
+    done: frozenset[bytes] = frozenset()
+    kept: frozenset[bytes] = frozenset()
+    rejected: Mapping[bytes, Cost] = field(default_factory=dict)
+    leased: frozenset[bytes] = frozenset()
+    gone: frozenset[bytes] = frozenset()
+    limited: bool = False
+
+
+@dataclass(slots=True)
+class Totals:
+    """What this process did, for its metrics: calls by outcome, tokens by kind, nodes by outcome,
+    rejected drafts by the first problem of each."""
+
+    calls: Counter[str] = field(default_factory=Counter)
+    tokens: Counter[str] = field(default_factory=Counter)
+    nodes: Counter[str] = field(default_factory=Counter)
+    problems: Counter[str] = field(default_factory=Counter)
+    micros: int = 0
+    seconds: float = 0.0
+
+
+class SummaryCaller:
+    """Makes calls; safe for several at once."""
+
+    def __init__(
+        self,
+        store: ClaimingStore,
+        summarizer: Summarizer,
+        spending: Spending,
+        clock: Clock,
+        owner: str,
+        *,
+        both: bool = False,
+    ) -> None:
+        """`owner`: names this process in claims. `both`: extractions are shown together with the
+        model's summaries."""
+        self._store, self._summarizer = store, summarizer
+        self._spending, self._clock = spending, clock
+        self._owner, self._both = owner, both
+        self.totals = Totals()
+
+    async def run(self, call: SummaryCall) -> Outcome:
+        """Make the call. Raises `SummarizerUnavailable` and store errors; then nothing of it is
+        kept."""
+        tenant = call.history.tenant
+        ids = {node.id for node in call.work}
+        mine = await self._claim(tenant, ids)
+        try:
+            unclaimed = await self._others(tenant, ids - mine)
+            work = tuple(node for node in call.work if node.id in mine)
+            if not work:
+                return unclaimed
+            async with self._holding(tenant, mine):
+                asked = await self._ask(call, work)
+            return _joined(unclaimed, asked)
+        finally:
+            if mine:
+                await self._release(tenant, mine)
+
+    # -- claims ------------------------------------------------------------------------------
+
+    async def _claim(self, tenant: str, ids: Collection[bytes]) -> set[bytes]:
+        now = self._clock.now()
+        return await self._store.claim(tenant, list(ids), self._owner, now, now + HOLD)
+
+    @asynccontextmanager
+    async def _holding(self, tenant: str, ids: Collection[bytes]) -> AsyncIterator[None]:
+        """Prolong the claims while the block runs."""
+
+        async def prolong() -> None:
+            while True:
+                await asyncio.sleep(PROLONG)
+                try:
+                    await self._claim(tenant, ids)
+                except Unavailable as error:
+                    log.warning("summaries.claim_not_prolonged code=%s", error.code)
+
+        task = asyncio.create_task(prolong())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _release(self, tenant: str, ids: Collection[bytes]) -> None:
+        try:
+            await self._store.release(tenant, list(ids), self._owner)
+        except Unavailable as error:  # they expire
+            log.warning("summaries.claim_not_released code=%s", error.code)
+
+    async def _others(self, tenant: str, ids: set[bytes]) -> Outcome:
+        """Why nodes could not be claimed."""
+        if not ids:
+            return Outcome()
+        newest = await self._store.newest_summaries(tenant, list(ids))
+        later = {id_ for id_, summary in newest.items() if summary.version > 0}
+        left = ids - later
+        stored = (await self._store.nodes(tenant, list(left))).keys() if left else set()
+        return Outcome(
+            done=frozenset(later),
+            leased=frozenset(left & stored),
+            gone=frozenset(left - stored),
+        )
+
+    # -- the call ----------------------------------------------------------------------------
+
+    async def _ask(self, call: SummaryCall, work: tuple[NodeWork, ...]) -> Outcome:
+        tenant = call.history.tenant
+        children = await self._children(tenant, work, call.nodes)
+        tasks, size = await asyncio.to_thread(_prepared, call, work, children)
+        reserved = await self._spending.reserve(tenant, size, _room(tasks))
+        if reserved is None:
+            return Outcome(limited=True)
+        started = self._clock.monotonic()
+        try:
+            written = await self._summarizer.write(tasks)
+        except SummarizerUnavailable as error:
+            usage = Usage(*error.cost)
+            counts = {"failed": 1, "calls": int(any(error.cost))}
+            micros = await self._spending.settle(reserved, usage, counts)
+            self._count("failed", usage, micros, started)
+            raise
+        judged = await asyncio.to_thread(self._judged, call, work, tasks, written)
+        micros = await self._spending.settle(reserved, written.usage, judged.counts())
+        self._count("answered", written.usage, micros, started)
+        self.totals.problems.update(judged.problems)
+        if not call.wanted():  # forgotten meanwhile
+            return Outcome()
+        await self._put(tenant, judged.rows)
+        outcome = judged.outcome()
+        self.totals.nodes["written"] += len(outcome.done) - len(outcome.kept)
+        self.totals.nodes["kept"] += len(outcome.kept)
+        return outcome
+
+    async def _put(self, tenant: str, rows: Mapping[bytes, Summary]) -> None:
+        """Commit, with retries: the rows are paid for, and a store may be locked for a moment."""
+        for wait in PUT_AGAIN if rows else ():
+            try:
+                await self._store.put_summaries(tenant, rows)
+            except StoreUnavailable:
+                if not wait:
+                    raise
+                await asyncio.sleep(wait)
+            else:
+                return
+
+    async def _children(
+        self, tenant: str, work: Sequence[NodeWork], nodes: Mapping[bytes, Node]
+    ) -> dict[bytes, Summary]:
+        """The newest summaries of all children, the extraction where there is no later one."""
+        ids = [id_ for node in work for id_ in node.node.children]
+        if not ids:
+            return {}
+        later = await self._store.newest_summaries(tenant, ids)
+        return {id_: later.get(id_) or nodes[id_].summary for id_ in ids}
+
+    def _judged(
+        self,
+        call: SummaryCall,
+        work: Sequence[NodeWork],
+        tasks: Sequence[Task],
+        written: SummaryDrafts,
+    ) -> _Verdict:
+        judged = _Verdict()
+        costs = _costs(written.usage, tasks)
+        for node, task, cost in zip(work, tasks, costs, strict=True):
+            draft = _clean(written.drafts.get(task.id))
+            problem = _problem(draft, task)
+            before = call.before.get(node.id, (0, 0))
+            whole = before[0] + cost[0], before[1] + cost[1]
+            recipe = self._summarizer.recipe
+            if draft is not None and not problem:
+                judged.rows[node.id] = batching.written(
+                    node.node, draft, recipe, whole, both=self._both
+                )
+                continue
+            judged.problems.append(problem)
+            if node.id in call.before:
+                judged.rows[node.id] = batching.settled(node.node, recipe, whole)
+            else:
+                judged.rejected[node.id] = whole
+        return judged
+
+    def _count(self, outcome: str, usage: Usage, micros: int, started: float) -> None:
+        totals = self.totals
+        totals.calls[outcome] += 1
+        totals.tokens.update(input=usage.input, cached=usage.cached, output=usage.output)
+        totals.micros += micros
+        totals.seconds += self._clock.monotonic() - started
+
+
+@dataclass(slots=True)
+class _Verdict:
+    """What is to be stored of an answer, and what was wrong with the rest."""
+
+    rows: dict[bytes, Summary] = field(default_factory=dict)
+    rejected: dict[bytes, Cost] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def outcome(self) -> Outcome:
+        kept = frozenset(id_ for id_, summary in self.rows.items() if summary.settled)
+        return Outcome(frozenset(self.rows), kept, self.rejected)
+
+    def counts(self) -> dict[str, int]:
+        nodes = sum(summary.by_model for summary in self.rows.values())
+        return {"calls": 1, "nodes": nodes, "rejected": len(self.problems)}
+
+
+def _prepared(
+    call: SummaryCall, work: Sequence[NodeWork], children: Mapping[bytes, Summary]
+) -> tuple[list[Task], int]:
+    """What is asked, and how many tokens that is."""
+    tasks = batching.tasks(call.history, work, call.kind, children)
+    texts = [
+        message["content"].encode(errors="replace").decode() for message in prompts.prompt(tasks)
+    ]
+    return tasks, sum(tokens.count_many(texts))
+
+
+def _room(tasks: Sequence[Task]) -> int:
+    return sum(ROOM_TIMES * (task.cap + task.headline_cap) + ROOM_BESIDE for task in tasks)
+
+
+def _costs(usage: Usage, tasks: Sequence[Task]) -> Iterator[Cost]:
+    """The tokens of a call by its parts: read in proportion to what there is to read, written in
+    proportion to the room."""
+    read, room = [batching.length(task) for task in tasks], [task.cap for task in tasks]
+    return zip(batching.shares(usage.input, read), batching.shares(usage.output, room), strict=True)
+
+
+def _clean(draft: Draft | None) -> Draft | None:
+    """The draft without harmless extras, secrets, and characters that no store can keep."""
+    if draft is None:
+        return None
+    draft = mended(draft)
+    return Draft(_kept(draft.headline), _kept(draft.body))
+
+
+def _kept(text: str) -> str:
+    return secrets.mask(text.encode(errors="replace").decode())
+
+
+def _problem(draft: Draft | None, task: Task) -> str:
+    """The name of the first thing that is wrong; empty: nothing is."""
+    if draft is None:
+        return MISSING
+    return next((problem.name for problem in check(draft, task, tokens.count)), "")
+
+
+def _joined(unclaimed: Outcome, asked: Outcome) -> Outcome:
+    return Outcome(
+        unclaimed.done | asked.done,
+        asked.kept,
+        asked.rejected,
+        unclaimed.leased,
+        unclaimed.gone,
+        asked.limited,
+    )

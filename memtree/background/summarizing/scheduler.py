@@ -1,0 +1,132 @@
+"""Which job's call is next: fairness between tenants, nodes under way, and waiting for more.
+
+    job = scheduler.pick(jobs, now)              # None: nothing to do before `wake_times`
+    busy = scheduler.served(job, now)            # its turn; nodes of the tenant under way
+    batch = ...                                  # planned among the rest
+    if batch and scheduler.may_start(job, batch, busy, now, hurry=False):
+        scheduler.started(job, batch)
+    ...
+    scheduler.ended(job, batch)                  # frees its nodes
+
+Decisions only: no task, no clock, no store. `now` is always monotonic seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, OrderedDict
+from collections.abc import Collection, Iterable, Mapping
+from itertools import count
+
+from memtree.background.summarizing.summary_job import SummaryJob
+from memtree.bounded import remember
+from memtree.summaries.batching import CallBatch
+
+PARALLEL = 4
+GATHER = 15.0  # seconds that a call which is not full waits for more
+LEASED_AGAIN = 5.0  # seconds before a node that another process leases is looked at again
+
+
+class Scheduler:
+    """Tenants take turns by calls under way, at most `parallel` of them in all."""
+
+    def __init__(self, parallel: int = PARALLEL, gather: float = GATHER) -> None:
+        self._parallel, self._gather = parallel, gather
+        # (tenant, node) -> until when it is under way; infinity: in a call of this process
+        self._busy: dict[tuple[str, bytes], float] = {}
+        self._open: Counter[str] = Counter()  # calls under way by tenant
+        self._turns: OrderedDict[str, int] = OrderedDict()  # tenant -> number of its last turn
+        self._numbers = count(1)
+        self._paused = 0.0
+
+    @property
+    def calls_under_way(self) -> int:
+        """Of all tenants."""
+        return self._open.total()
+
+    # -- turns -------------------------------------------------------------------------------
+
+    def pick(self, jobs: Iterable[SummaryJob], now: float) -> SummaryJob | None:
+        """The next job to be looked at, None where none is due or no call may begin.
+
+        Backfill comes last; then first the tenant with the fewest calls under way, then the one
+        whose last turn is longest ago; of its jobs the first one in `jobs`.
+        """
+        if self.calls_under_way >= self._parallel or now < self._paused:
+            return None
+        due = [job for job in jobs if job.not_before <= now >= job.blocked]
+
+        def order(job: SummaryJob) -> tuple[bool, int, int]:
+            return job.backfill, self._open[job.tenant], self._turns.get(job.tenant, 0)
+
+        return min(due, key=order, default=None)
+
+    def served(self, job: SummaryJob, now: float) -> Mapping[bytes, float]:
+        """Count this turn of its tenant, and block the job for as long as nodes of the tenant are
+        under way: until `may_start` says otherwise, or something ends and unblocks it. Returns
+        these nodes, each with the time until which it is."""
+        remember(self._turns, job.tenant, next(self._numbers))
+        busy = self._under_way(job.tenant, now)
+        job.blocked = min(busy.values(), default=math.inf)
+        return busy
+
+    def may_start(
+        self,
+        job: SummaryJob,
+        batch: CallBatch,
+        busy: Collection[bytes],
+        now: float,
+        *,
+        hurry: bool,
+    ) -> bool:
+        """Whether to make this call now, or to wait for more nodes in it. `busy`: as `served` said.
+        `hurry`: somebody waits for the end, so no call waits."""
+        if not batch.full and not hurry:
+            if any(node in job.work for node in busy):
+                return False  # what is under way may make more of it ready
+            gathered = job.since + self._gather
+            if now < gathered:
+                job.blocked = min(job.blocked, gathered)
+                return False
+        job.blocked = 0.0
+        return True
+
+    def wake_times(self, jobs: Iterable[SummaryJob]) -> list[float]:
+        """When there may be something to do again; a job's own `not_before` aside."""
+        times = [self._paused, *(job.blocked for job in jobs)]
+        return [time for time in times if time < math.inf]
+
+    def pause(self, until: float) -> None:
+        """Begin no call before this time: the model is one server for all."""
+        self._paused = max(self._paused, until)
+
+    def paused(self, now: float) -> float:
+        """Seconds for which no call begins."""
+        return max(0.0, self._paused - now)
+
+    # -- what is under way -------------------------------------------------------------------
+
+    def started(self, job: SummaryJob, batch: CallBatch) -> None:
+        """A call is under way, until `ended`."""
+        self._open[job.tenant] += 1
+        for work in batch.work:
+            self._busy[job.tenant, work.id] = math.inf
+
+    def ended(self, job: SummaryJob, batch: CallBatch) -> None:
+        """The call is over, however it went: its nodes may be asked for again."""
+        self._open[job.tenant] -= 1
+        if not self._open[job.tenant]:
+            del self._open[job.tenant]
+        for work in batch.work:
+            if self._busy.get((job.tenant, work.id)) == math.inf:
+                del self._busy[job.tenant, work.id]
+
+    def leased_elsewhere(self, tenant: str, nodes: Iterable[bytes], now: float) -> None:
+        """Another process holds the lease of these nodes: look again after a while."""
+        for node in nodes:
+            self._busy[tenant, node] = now + LEASED_AGAIN
+
+    def _under_way(self, tenant: str, now: float) -> dict[bytes, float]:
+        for key in [key for key, until in self._busy.items() if until <= now]:
+            del self._busy[key]
+        return {node: until for (whose, node), until in self._busy.items() if whose == tenant}

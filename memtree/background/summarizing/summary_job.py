@@ -1,0 +1,28 @@
+"""The job of stage 3: nodes of one tree that lack a model's summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from memtree.background.jobs import Job
+from memtree.tree.node import Node
+from memtree.tree.work import NodeWork
+
+NODE_BYTES = 5_000  # about, of a decoded node
+
+
+@dataclass(slots=True, eq=False)
+class SummaryJob(Job[NodeWork]):
+    """`nodes`: the whole tree. `kinds`: kind of content by node, as far as it was needed."""
+
+    nodes: Mapping[bytes, Node] = field(default_factory=dict)
+    kinds: dict[bytes, str] = field(default_factory=dict)
+    # Monotonic seconds until which there is nothing to ask for it, unless something changes.
+    blocked: float = 0.0
+    # Its history was deleted: what a call under way still brings is not kept.
+    forgotten: bool = False
+
+    def __post_init__(self) -> None:
+        Job.__post_init__(self)  # `super()` fails here: slots=True makes the class anew
+        self.size += NODE_BYTES * len(self.nodes)

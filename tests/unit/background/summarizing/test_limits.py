@@ -1,0 +1,60 @@
+"""Who is not asked for: the day's limit, and a model that is down or of no use."""
+
+from __future__ import annotations
+
+from memtree.background.summarizing.call import Outcome
+from memtree.background.summarizing.limits import USELESS, DayLimits, ModelHealth
+
+NODES = [bytes([n]) for n in range(2 * USELESS)]
+
+
+def written(*nodes: bytes) -> Outcome:
+    return Outcome(done=frozenset(nodes))
+
+
+def kept(*nodes: bytes) -> Outcome:
+    """Both drafts of these were rejected."""
+    return Outcome(done=frozenset(nodes), kept=frozenset(nodes))
+
+
+def test_a_limit_is_reached_for_one_tenant_and_one_day():
+    limits = DayLimits()
+    limits.stop("t", 20_000)
+    assert limits.reached("t", 20_000)
+    assert not limits.reached("t", 20_001)
+    assert not limits.reached("other", 20_000)
+
+
+def test_a_model_is_useless_to_a_tenant_after_so_many_nodes_in_a_row():
+    health = ModelHealth()
+    assert [health.observe("t", kept(node)) for node in NODES[:USELESS]] == [
+        *[False] * (USELESS - 1),
+        True,
+    ]
+    assert health.useless("t")
+    assert not health.useless("other")
+
+
+def test_one_summary_that_is_accepted_ends_the_row():
+    health = ModelHealth()
+    health.observe("t", kept(*NODES[: USELESS - 1]))
+    mixed = Outcome(done=frozenset(NODES[:2]), kept=frozenset(NODES[:1]))
+    assert not health.observe("t", mixed)
+    assert not health.observe("t", kept(*NODES[: USELESS - 1]))
+    assert not health.useless("t")
+
+
+def test_first_drafts_that_are_rejected_do_not_count():
+    health = ModelHealth()
+    for node in NODES:
+        assert not health.observe("t", Outcome(rejected={node: (1, 1)}))
+    assert not health.useless("t")
+
+
+def test_a_model_that_is_down_is_up_again_once_it_answers():
+    health = ModelHealth()
+    health.down = True
+    health.observe("t", Outcome(leased=frozenset(NODES)))
+    assert health.down, "it was not asked"
+    health.observe("t", Outcome(rejected={NODES[0]: (1, 1)}))
+    assert not health.down
