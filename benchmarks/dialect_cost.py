@@ -24,9 +24,9 @@ from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.context_memory import CompressRequest
 from memtree.text import tokens
+from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
 from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
-from memtree_proxy.http import json_body
 
 SESSIONS = {"claude_code-long": "messages", "codex-long": "responses"}
 WRITES, READS = (1.25, 2.0), (0.10, 0.05, 0.025)

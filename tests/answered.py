@@ -9,8 +9,8 @@ from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
+from memtree.dialects import openai_chat
 from memtree_proxy.context.explanation import explanation_json
-from memtree_proxy.dialects import openai_chat
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from memtree.tree import growth
 from memtree.tree.node import EMPTY
 from memtree.unfolding.memory_text import quote_lines
 from memtree.unfolding.plan import TextSpan
-from memtree_proxy.http import json_fields
+from memtree.wire import json_fields
 from memtree_proxy.server_tools import sse
 from memtree_proxy.server_tools.stream import ToolStream
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from memtree_proxy.http.json_body import OWN_FIELDS
+from memtree.wire.json_body import OWN_FIELDS
 from tests import verbatim
 
 Fields = dict[str, Any]

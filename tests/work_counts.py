@@ -29,11 +29,11 @@ from typing import Any
 import msgspec
 
 from memtree.conversation.message import Message
+from memtree.dialects import translation_cache  # so that what decodes JSON is loaded  # noqa: F401
 from memtree.models.query_cache import QueryCache
 from memtree.ranking import fusion
 from memtree.text import tokens
 from memtree.unfolding import memory_text
-from memtree_proxy.dialects import translation_cache  # so that what decodes JSON is loaded  # noqa: F401
 from tests.garbage import uncollected
 
 ROOT = Path(__file__).parents[1]

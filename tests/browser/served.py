@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,6 @@ from typing import Any
 
 import httpx
 
-from memtree.stores import open_store
 from tests.browser.chat_upstream import ChatUpstream
 from tests.scripted import Script, Scripted, Step
 from tests.server import Server
@@ -65,10 +65,7 @@ def keyed(serve: Callable[..., Served], folder: Path) -> Served:
     """A server of the fixture `serve` with one access key, which is the test's own."""
     key = new_key()
 
-    async def configure() -> None:
-        store = open_store(f"sqlite:///{folder / 'own.db'}")
-        await store.add_key("own", [key])
-        await store.close()
-
-    asyncio.run(configure())
+    command = [sys.executable, "-m", "memtree_proxy.cli", "keys", "create", "own", "--value", key]
+    store = f"sqlite:///{folder / 'own.db'}"
+    subprocess.run([*command, "--store", store], check=True, capture_output=True)
     return replace(serve(), key=key)

@@ -25,8 +25,8 @@ from memtree.memories.user_memories import SettingsChange
 from memtree.ports.models import Embedder
 from memtree.stores import open_memories, open_store
 from memtree.text import memory_lines
+from memtree.wire import json_body
 from memtree_proxy.access.auth import tenant_id
-from memtree_proxy.http import json_body
 from memtree_proxy.server.app import create_app
 from tests.fakes import LONG, HashingEmbedder
 from tests.http.fakes import FakeMemory, services

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from memtree_proxy.http import json_body
+from memtree.wire import json_body
 from memtree_proxy.server.app import create_app
 from tests.http.fakes import edge, real_memory, services
 from tests.http.running import running

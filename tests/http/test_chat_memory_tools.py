@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.errors import StoreUnavailable
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
+from memtree.wire import json_body
 from memtree_proxy.access.auth import tenant_id
 from memtree_proxy.chat.tool_session import BROKEN, MOST_ROUNDS
-from memtree_proxy.http import json_body
-from memtree_proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from tests.completion import completed
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import FakeMemory, real_memory

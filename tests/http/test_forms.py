@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from memtree_proxy.http.json_body import split
-from memtree_proxy.request import fields
+from memtree.dialects.fragment_counts import markers
+from memtree.wire.json_body import split
 from tests.http.fakes import dumps, edge, real_memory
 from tests.http.upstream import FakeUpstream
 from tests.outgoing import problems_of_bytes
@@ -87,7 +87,7 @@ async def test_response_formats_and_tools_take_their_room(base: str, upstream: F
     ],
 )
 def test_markers_beside_the_messages(more: dict[str, Any], number: int):
-    assert fields.markers(split(body([CARD], **more))) == number
+    assert markers(split(body([CARD], **more))) == number
 
 
 async def test_a_request_with_automatic_caching_gets_no_marker(base: str, upstream: FakeUpstream):

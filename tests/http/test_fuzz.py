@@ -27,7 +27,7 @@ from schemathesis.specs.openapi import checks
 
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest
-from memtree_proxy.http import json_body
+from memtree.wire import json_body
 from memtree_proxy.http.request_body import PREFIXES
 from tests.http import wild
 from tests.http.documented import DOCUMENT as WRITTEN

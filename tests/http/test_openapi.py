@@ -20,8 +20,8 @@ from memtree.conversation.message import ROLES, Message, check_message
 from memtree.errors import BadRequest
 from memtree.memories.grants.grant import Chain
 from memtree.ports import store
+from memtree.wire import json_body
 from memtree_proxy.dialects.chat_dialect import ChatDialect
-from memtree_proxy.http import json_body
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.observability import request_trace
 from memtree_proxy.openapi import answers, bodies, failures

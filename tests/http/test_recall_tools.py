@@ -9,10 +9,10 @@ import pytest
 
 from memtree.context.retrieval import Retriever
 from memtree.context.state import State
+from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree.unfolding.search import NO_ROOM
 from memtree_proxy.chat.tool_session import BROKEN, MOST_ROUNDS, TOO_MANY
 from memtree_proxy.server_tools import offer
-from memtree_proxy.server_tools.definitions import CONTEXT_TOOLS
 from tests.completion import completed
 from tests.http.fakes import FakeMemory, real_memory
 from tests.http.recalling import CHAT, FACT, KEY, ON, READ_FILE, SEARCH, body, large, rounds

@@ -11,11 +11,11 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree_proxy.dialects.anthropic_messages import tool_round as messages_round
 from memtree_proxy.dialects.anthropic_messages.stream import MessagesStream
 from memtree_proxy.dialects.openai_responses import tool_round as responses_round
 from memtree_proxy.dialects.openai_responses.stream import ResponsesStream
-from memtree_proxy.server_tools.definitions import CONTEXT_TOOLS
 from tests.wire import messages_events, messages_rules, responses_events, responses_rules
 from tests.wire.rule_break import Fields, RuleBreak
 from tests.wire.thinking import signature

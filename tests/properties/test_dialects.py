@@ -17,9 +17,9 @@ from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest
+from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
 from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
-from memtree_proxy.http import json_body
 from tests.properties.strategies import a_world, history_of
 from tests.wire import responses_changes
 from tests.wire.any_responses import items_of_all_kinds, sound

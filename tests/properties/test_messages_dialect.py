@@ -17,8 +17,8 @@ from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation import cache_control
 from memtree.conversation.preamble import preamble
+from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
-from memtree_proxy.http import json_body
 from tests.properties.strategies import a_world, history_of
 from tests.wire import messages_changes
 from tests.wire.messages_blocks import THINKING

@@ -21,9 +21,9 @@ from memtree.context.continued import EpochAnswers
 from memtree.context.turn_request import TurnRequest
 from memtree.conversation import addresses, cache_control, history
 from memtree.conversation.message import View, Volatile
+from memtree.dialects import openai_chat
 from memtree.tree import btree, chunking, growth
 from memtree.unfolding import explain, memory_text, recall_block
-from memtree_proxy.dialects import openai_chat
 from tests.properties.examined import forms_scenario, lasting_scenario, scenario
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from memtree_proxy.server_tools.definitions import CONTEXT_TOOLS
+from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree_proxy.server_tools.stream import SEAM, ToolStream
 from memtree_proxy.server_tools.whole import WholeAnswer
 from tests.completion import completed, said

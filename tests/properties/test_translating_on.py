@@ -13,16 +13,16 @@ from memtree.context.answer import Answer, KeptMessage, MemoryText
 from memtree.context.state import State
 from memtree.conversation.message_list import EarlierList
 from memtree.conversation.preamble import preamble
+from memtree.dialects.anthropic_messages import history as messages_history
+from memtree.dialects.anthropic_messages.canonical.posted_request import KnownRequests
+from memtree.dialects.injection import PlacedMemories
+from memtree.dialects.openai_responses import history as responses_history
+from memtree.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
+from memtree.dialects.raw_items import raw_items
+from memtree.dialects.translation_cache import TranslationCache
 from memtree.errors import BadRequest
 from memtree.text.memory_lines import MemoryLine, MemoryVersion
-from memtree_proxy.dialects.anthropic_messages import history as messages_history
-from memtree_proxy.dialects.anthropic_messages.canonical.posted_request import KnownRequests
-from memtree_proxy.dialects.injection import PlacedMemories
-from memtree_proxy.dialects.openai_responses import history as responses_history
-from memtree_proxy.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
-from memtree_proxy.dialects.raw_items import raw_items
-from memtree_proxy.dialects.translation_cache import TranslationCache
-from memtree_proxy.http import json_body
+from memtree.wire import json_body
 from tests.properties.strategies import history_of
 from tests.wire.any_responses import items_of_all_kinds, paired_items
 from tests.wire.conversations import as_responses, conversations

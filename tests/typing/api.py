@@ -18,6 +18,7 @@ from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation.history import History
 from memtree.conversation.message import ToolCall, View, Volatile
+from memtree.dialects import openai_chat
 from memtree.errors import BadRequest, ContextOverflow, StoreUnavailable
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
@@ -27,7 +28,6 @@ from memtree.stores import SqliteStore, open_store, shown_store
 from memtree.stores.postgres import PostgresStore
 from memtree.tree.node import Frontier, Node
 from memtree.unfolding.explain import Explanation, TreeView
-from memtree_proxy.dialects import openai_chat
 
 
 def messages() -> None:

@@ -12,6 +12,7 @@ import pytest
 from memtree.conversation import call_arguments, day_lines, day_marks, history, side_requests
 from memtree.conversation.media import parts, placeholders
 from memtree.conversation.message import Message
+from memtree.dialects.injection import PlacedMemories
 from memtree.extraction import (
     boilerplate,
     borders,
@@ -64,13 +65,13 @@ from memtree.text.pasted import own_words
 from memtree.text.spans import Span
 from memtree.tree import chunking, growth, passages
 from memtree.unfolding import labels, recall_block, telling_lines
+from memtree.wire import json_body
 from memtree_proxy.chat.memories.chat_memory_tools import recall_result
 from memtree_proxy.chat.memories.turn_sources import others_spoke
 from memtree_proxy.chat.memories.user_query import user_query
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
 from memtree_proxy.cli.drawing import foreign_text
-from memtree_proxy.dialects.injection import PlacedMemories
-from memtree_proxy.http import content_encoding, json_body
+from memtree_proxy.http import content_encoding
 from memtree_proxy.imports import (
     js,
     recognise,

@@ -15,16 +15,16 @@ from memtree.context.state import State
 from memtree.conversation.message import Message
 from memtree.conversation.message_list import EarlierList
 from memtree.conversation.preamble import Preamble
+from memtree.dialects.anthropic_messages import content
+from memtree.dialects.anthropic_messages import history as messages_history
+from memtree.dialects.anthropic_messages.canonical import posted_message, server_results
+from memtree.dialects.openai_responses import conversation, history, writing
+from memtree.dialects.openai_responses.items.input_item import read_item
+from memtree.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
+from memtree.dialects.raw_items import RawItems, raw_items
+from memtree.dialects.translation_cache import TranslationCache
 from memtree.errors import BadRequest
-from memtree_proxy.dialects.anthropic_messages import content
-from memtree_proxy.dialects.anthropic_messages import history as messages_history
-from memtree_proxy.dialects.anthropic_messages.canonical import posted_message, server_results
-from memtree_proxy.dialects.openai_responses import conversation, history, writing
-from memtree_proxy.dialects.openai_responses.items.input_item import read_item
-from memtree_proxy.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
-from memtree_proxy.dialects.raw_items import RawItems, raw_items
-from memtree_proxy.dialects.translation_cache import TranslationCache
-from memtree_proxy.http import json_body
+from memtree.wire import json_body
 from memtree_proxy.http.known_bodies import KnownBodies
 from tests import hostile
 from tests.linear_time import Subject, slow

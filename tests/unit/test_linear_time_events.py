@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from memtree.dialects import openai_chat
 from memtree.extraction import leaf_work
 from memtree.extraction.clause import SourcePassage
 from memtree.extraction.events import calls, patches, prose, results, shell
@@ -16,7 +17,6 @@ from memtree.extraction.work_clauses import shown, works_in
 from memtree.ranking.segments import segments
 from memtree.text import terms
 from memtree.unfolding import duplicates, nearest_segment, newer_statements, own_lines, quotes
-from memtree_proxy.dialects import openai_chat
 from tests import hostile
 from tests.linear_time import Subject, slow
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
+from memtree.dialects.tool_definitions import CONTEXT_TOOLS
+from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages import offer as messages_offer
 from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
 from memtree_proxy.dialects.anthropic_messages.stream import MessagesStream
@@ -16,8 +18,6 @@ from memtree_proxy.dialects.openai_responses import offer as responses_offer
 from memtree_proxy.dialects.openai_responses.errors import ResponsesErrors
 from memtree_proxy.dialects.openai_responses.final import ResponsesReply
 from memtree_proxy.dialects.openai_responses.stream import ResponsesStream
-from memtree_proxy.http import json_body
-from memtree_proxy.server_tools.definitions import CONTEXT_TOOLS
 from tests import hostile
 from tests.linear_time import Subject, slow
 from tests.wire import messages_events, responses_events

@@ -14,14 +14,15 @@ from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation import side_requests
 from memtree.conversation.message import Message
+from memtree.dialects.dialect_history import DialectHistory
+from memtree.dialects.injection import PlacedMemories
 from memtree.errors import BadRequest
 from memtree.text.memory_lines import MemoryLine
+from memtree.wire import json_body
+from memtree.wire.json_body import Body
 from memtree_proxy.chat.memories import sources
 from memtree_proxy.chat.memories.sources import WantedMemories
-from memtree_proxy.dialects.dialect import Dialect, DialectHistory
-from memtree_proxy.dialects.injection import PlacedMemories
-from memtree_proxy.http import json_body
-from memtree_proxy.http.json_body import Body
+from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.request import fields, memory_switch
 from memtree_proxy.server_tools.offer import Offer
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from memtree.bounded import remember
+from memtree.dialects.tool_definitions import ToolGroup
 from memtree_proxy.chat.tool_session import ToolSession
-from memtree_proxy.server_tools.definitions import ToolGroup
 
 MAX_KEPT = 4_096
 

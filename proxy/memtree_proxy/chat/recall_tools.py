@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from memtree.context.answer_details import FoldedReader
+from memtree.dialects.tool_definitions import READ, SEARCH
 from memtree.errors import BadRequest
 from memtree.unfolding.search import EXCERPTS
 from memtree_proxy.request import fields
 from memtree_proxy.server_tools.calls import ToolHandler
-from memtree_proxy.server_tools.definitions import READ, SEARCH
 
 _MAX_NUMBER = 10**12
 

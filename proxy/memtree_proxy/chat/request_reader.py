@@ -13,8 +13,11 @@ from memtree.config import Settings
 from memtree.context.state import State
 from memtree.conversation import beginning
 from memtree.conversation.message import Volatile
+from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, ToolGroup
 from memtree.errors import BadRequest, MemTreeError
 from memtree.memories.scope import Scope
+from memtree.wire import json_body
+from memtree.wire.json_body import Body
 from memtree_proxy.chat import chat_request
 from memtree_proxy.chat.chat_request import ChatRequest, ShadowRequest
 from memtree_proxy.chat.memories import sources
@@ -23,13 +26,11 @@ from memtree_proxy.chat.memories.turn_sources import others_spoke
 from memtree_proxy.chat.memories.user_query import user_query
 from memtree_proxy.chat.retrying.model_limits import ModelLimits
 from memtree_proxy.dialects.dialect import Dialect
-from memtree_proxy.http import content_encoding, json_body, request_body
-from memtree_proxy.http.json_body import Body
+from memtree_proxy.http import content_encoding, request_body
 from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
 from memtree_proxy.observability import log
 from memtree_proxy.request import chat_scope, fields, memory_options, memory_switch, rag_options
 from memtree_proxy.request.patience import patience
-from memtree_proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, ToolGroup
 
 
 class RequestReader:

@@ -22,15 +22,15 @@ from memtree.context.context_memory import Answer, ContextMemory
 from memtree.context.request import CompressRequest
 from memtree.conversation.history import History
 from memtree.days import day_of
+from memtree.dialects import openai_chat
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
 from memtree.ports.store import Tallies
 from memtree.shadow import probes, usage
 from memtree.shadow.probes import Score, ShadowResult
 from memtree.shadow.usage import SightRecord
 from memtree.tree.node import Frontier, Node
+from memtree.wire import json_body
 from memtree_proxy.chat.chat_request import ShadowRequest
-from memtree_proxy.dialects import openai_chat
-from memtree_proxy.http import json_body
 from memtree_proxy.observability import log
 from memtree_proxy.observability.metrics import Metrics
 

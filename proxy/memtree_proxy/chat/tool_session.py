@@ -15,16 +15,17 @@ from memtree.context.answer_details import FoldedReader
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation.message import MESSAGE_OVERHEAD
+from memtree.dialects.dialect_history import DialectHistory
+from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, SAVE, ToolGroup
 from memtree.errors import BadRequest, Conflict, SecretRejected
 from memtree.text import tokens
 from memtree_proxy.chat import recall_tools
 from memtree_proxy.chat.chat_request import ChatRequest, room_beside
 from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools
-from memtree_proxy.dialects.dialect import Dialect, DialectHistory
+from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.observability import log
 from memtree_proxy.server_tools import calls
 from memtree_proxy.server_tools.calls import StreamedCall, ToolHandler, ToolRound
-from memtree_proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, SAVE, ToolGroup
 from memtree_proxy.server_tools.offer import Offer
 
 # Memory folded something, and knows all of it; whether words alone rank it does not matter

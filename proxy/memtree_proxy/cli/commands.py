@@ -19,20 +19,20 @@ from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.context.state import State
 from memtree.conversation.message import Message, read_messages
+from memtree.dialects import posted_history
+from memtree.dialects.posted_history import PostedDialectHistory
 from memtree.errors import BadRequest
 from memtree.ports.queues import SummaryStatus
 from memtree.ports.store import Receipt
 from memtree.stores import open_store
+from memtree.wire import json_body
+from memtree.wire.json_body import Body
 from memtree_proxy.access.tenant_names import LOCAL
 from memtree_proxy.cli import estimate
 from memtree_proxy.cli.drawing.console import open_console, styled
 from memtree_proxy.cli.drawing.foreign_text import plain, plain_json
 from memtree_proxy.cli.drawing.progress import bar
 from memtree_proxy.cli.drawing.trees import draw_all, draw_unfolded, summary_line
-from memtree_proxy.context import posted_history
-from memtree_proxy.context.posted_history import PostedDialectHistory
-from memtree_proxy.http import json_body
-from memtree_proxy.http.json_body import Body
 from memtree_proxy.request import fields, price_table
 
 LEAST_TARGET = 1_000  # tokens, as on POST /context_memory

@@ -24,6 +24,7 @@ from memtree.config import Settings
 from memtree.context.context_memory import Answer
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.message import Message
+from memtree.dialects import openai_chat
 from memtree.errors import BadRequest
 from memtree.setting_values import INPROCESS
 from memtree.unfolding.explain import ExplainedExcerpt, Explanation
@@ -32,7 +33,6 @@ from memtree_proxy.cli.commands import progress
 from memtree_proxy.cli.drawing.console import open_console, styled
 from memtree_proxy.cli.drawing.trees import draw_path, draw_unfolded, summary_line
 from memtree_proxy.demo.session import DemoFact, session
-from memtree_proxy.dialects import openai_chat
 
 TARGET = 4_000
 SHOWN = 3  # excerpts under their path

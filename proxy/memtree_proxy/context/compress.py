@@ -21,17 +21,18 @@ from memtree.context.context_memory import (
     ContextMemory,
 )
 from memtree.context.state import State
+from memtree.dialects import posted_history
+from memtree.dialects.posted_history import PostedDialectHistory
 from memtree.errors import ContextOverflow
 from memtree.ports.queues import SummaryStatus
 from memtree.tracing import step
 from memtree.unfolding.explain import Explanation
+from memtree.wire import json_body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import WaitingRequests
-from memtree_proxy.context import posted_history
 from memtree_proxy.context.explanation import explanation_json, tree_json
-from memtree_proxy.context.posted_history import PostedDialectHistory
-from memtree_proxy.http import json_body, request_body
-from memtree_proxy.http.known_bodies import KnownBodies
+from memtree_proxy.http import request_body
+from memtree_proxy.http.known_bodies import KnownBodies, posted_beginning
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import fields
 
@@ -110,7 +111,7 @@ class ContextMemoryRoutes:
         raw = await request_body.content(request, self._settings.max_body_bytes)
 
         def parse() -> ContextRequest:
-            body = self._bodies.split(posted_history.beginning(self._bodies, tenant.id, raw))
+            body = self._bodies.split(posted_beginning(self._bodies, tenant.id, raw))
             history = posted_history.read(body, tenant.id, self._settings.max_messages)
             ask = fields.context_ask(
                 tenant.id,
@@ -121,7 +122,7 @@ class ContextMemoryRoutes:
                 history.output_fields,
             )
             return ContextRequest(
-                ask=history.asked(ask, body),
+                ask=history.asked(ask, fields.vendors_prices(ask.prices, body)),
                 history=history,
                 input_price=fields.input_price(body, self._settings),
                 index_only=bool(fields.boolean(body.value("index_only"), "index_only")),

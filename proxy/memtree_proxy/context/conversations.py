@@ -16,10 +16,11 @@ from memtree.errors import BadRequest
 from memtree.extraction.conversation_title import LONGEST
 from memtree.memories.rules.expiry import shown
 from memtree.unfolding.stored_tree import StoredTree
+from memtree.wire import json_body
+from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.context.explanation import node_json, tree_node_json
-from memtree_proxy.http import json_body, request_body
-from memtree_proxy.http.json_body import Body
+from memtree_proxy.http import request_body
 from memtree_proxy.request import fields
 from memtree_proxy.request.clients import OTHER
 

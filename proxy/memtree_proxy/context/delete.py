@@ -16,13 +16,14 @@ from starlette.responses import Response
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
+from memtree.dialects import posted_history
 from memtree.errors import BadRequest
 from memtree.ports.store import Receipt
+from memtree.wire import json_body
+from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.chat.shadow import ShadowRunner
-from memtree_proxy.context import posted_history
-from memtree_proxy.http import json_body, request_body
-from memtree_proxy.http.json_body import Body
+from memtree_proxy.http import request_body
 from memtree_proxy.observability import log
 from memtree_proxy.observability.metrics import Metrics
 from memtree_proxy.request import delete_options, fields

@@ -14,15 +14,16 @@ import msgspec
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.conversation.message import Message
-from memtree_proxy.dialects import openai_chat
-from memtree_proxy.dialects.injection import PlacedMemories
-from memtree_proxy.http import json_body
+from memtree.dialects import openai_chat
+from memtree.dialects.fragment_counts import markers, tools_tokens
+from memtree.dialects.injection import PlacedMemories
+from memtree.dialects.posted_history import OUTPUT_FIELDS
+from memtree.dialects.tool_definitions import ToolGroup
+from memtree.wire import json_body
+from memtree.wire.json_body import Body
 from memtree_proxy.http.error_response import OpenAIErrors
-from memtree_proxy.http.json_body import Body
-from memtree_proxy.request import fields
 from memtree_proxy.server_tools import offer, sse
 from memtree_proxy.server_tools.calls import ToolRound
-from memtree_proxy.server_tools.definitions import ToolGroup
 from memtree_proxy.server_tools.offer import Offer
 from memtree_proxy.server_tools.stream import ToolStream
 from memtree_proxy.server_tools.whole import WholeAnswer
@@ -35,7 +36,7 @@ class ChatDialect:
 
     name = "chat"
     history = HISTORY
-    output_fields: tuple[str, ...] = fields.OUTPUT_FIELDS
+    output_fields: tuple[str, ...] = OUTPUT_FIELDS
     sign = b": keep-alive\n\n"
     prefix_bound = False
 
@@ -43,9 +44,7 @@ class ChatDialect:
         self.errors = ChatErrors(settings.overflow_status)
 
     def read(self, body: Body, tenant: str, most: int | None = None) -> ChatHistory:
-        return ChatHistory(
-            body, body.messages(most), fields.tools_tokens(body), fields.markers(body)
-        )
+        return ChatHistory(body, body.messages(most), tools_tokens(body), markers(body))
 
     def offer(
         self, body: Body, groups: tuple[ToolGroup, ...], defined: frozenset[str] | None = None

@@ -31,10 +31,10 @@ import xxhash
 
 from memtree.conversation.message_list import EarlierList, next_number
 from memtree.errors import BadRequest
-from memtree_proxy.http import json_body, json_fields, json_items
-from memtree_proxy.http.json_body import Body
-from memtree_proxy.http.json_fields import DuplicateKey, FieldSpan
-from memtree_proxy.http.json_items import JsonItems
+from memtree.wire import json_body, json_fields, json_items
+from memtree.wire.json_body import Body
+from memtree.wire.json_fields import DuplicateKey, FieldSpan
+from memtree.wire.json_items import JsonItems
 
 MOST = 32 * 1024 * 1024
 BLOCK = 16 * 1024
@@ -288,3 +288,9 @@ def _joined(
         EarlierList(all_of.number, length),
         all_of.size - all_of.size_from(length) + sum(new[1]) - sum(new[0]),
     )
+
+
+def posted_beginning(bodies: KnownBodies, tenant: str, raw: bytes) -> BodyBeginning:
+    """Return how much of a body is known, by its messages or else by its items."""
+    found = bodies.begin(tenant, "messages", raw)
+    return found if found.known else bodies.begin(tenant, "input", raw)

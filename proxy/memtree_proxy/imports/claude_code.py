@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from memtree.dialects.anthropic_messages.canonical import posted_message
 from memtree.errors import BadRequest
-from memtree_proxy.dialects.anthropic_messages.canonical import posted_message
 from memtree_proxy.imports.blocks import image_part
 from memtree_proxy.imports.claude_reminders import (
     SentMessages,

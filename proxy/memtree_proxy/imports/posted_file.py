@@ -14,12 +14,12 @@ import msgspec
 
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile, read_messages
+from memtree.dialects.anthropic_messages import history as messages_history
+from memtree.dialects.anthropic_messages.canonical import posted_request as messages_request
+from memtree.dialects.openai_responses import history as responses_history
+from memtree.dialects.openai_responses.items.input_items import ItemCache
 from memtree.errors import BadRequest
-from memtree_proxy.dialects.anthropic_messages import history as messages_history
-from memtree_proxy.dialects.anthropic_messages.canonical import posted_request as messages_request
-from memtree_proxy.dialects.openai_responses import history as responses_history
-from memtree_proxy.dialects.openai_responses.items.input_items import ItemCache
-from memtree_proxy.http import json_body
+from memtree.wire import json_body
 from memtree_proxy.imports import recognise
 from memtree_proxy.imports.conversation import FORMATS, Conversation, raw_message, titled
 from memtree_proxy.imports.recognise import NoConversation, ParsedFile

@@ -19,6 +19,7 @@ from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.memories.curation import DeletionReceipt
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope, ScopeKind
+from memtree.wire.json_body import Body
 from memtree_proxy.access.agent_scope import (
     AGENT_FIELDS,
     agent_scopes,
@@ -27,7 +28,6 @@ from memtree_proxy.access.agent_scope import (
 )
 from memtree_proxy.access.auth import Tenant
 from memtree_proxy.access.user_scope import user_scope
-from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.agent.rendering import memory_json
 from memtree_proxy.memories.answers import Json, answer, counted, receipt
 from memtree_proxy.memories.events import EventStreams

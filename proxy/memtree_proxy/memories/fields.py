@@ -10,7 +10,7 @@ from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.draft import checked_text
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
 
 MAX_IDS = 1_000  # of one request

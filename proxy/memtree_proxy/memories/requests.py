@@ -11,12 +11,13 @@ from starlette.requests import Request
 from memtree.config import Settings
 from memtree.errors import Unauthorized
 from memtree.memories.scope import Scope
+from memtree.wire import json_body
+from memtree.wire.json_body import Body
 from memtree_proxy.access.agent_scope import queried_agents, single_scope
 from memtree_proxy.access.auth import Gate, Tenant
 from memtree_proxy.access.rate_limits import CostlyWork
 from memtree_proxy.access.user_scope import user_scope
-from memtree_proxy.http import json_body, request_body
-from memtree_proxy.http.json_body import Body
+from memtree_proxy.http import request_body
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import delete_options
 from memtree_proxy.request.delete_options import DeleteOptions

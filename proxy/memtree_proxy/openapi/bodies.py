@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memtree.config import MODES, SHADOW, Settings
 from memtree.conversation.addresses import DIGEST_BYTES
+from memtree.dialects.posted_history import CHAT
 from memtree.memories.user_memories import MOST_TOP_K
-from memtree_proxy.context.posted_history import CHAT
 from memtree_proxy.openapi.shapes import (
     BOOLEAN,
     NULL,

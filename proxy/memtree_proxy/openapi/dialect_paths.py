@@ -4,7 +4,7 @@ vendors', and goes on as it came."""
 from __future__ import annotations
 
 from memtree.config import SHADOW, Settings
-from memtree_proxy.context.posted_history import MESSAGES, RESPONSES
+from memtree.dialects.posted_history import MESSAGES, RESPONSES
 from memtree_proxy.openapi import bodies, examples, failures, headers
 from memtree_proxy.openapi.operations import READING, UPSTREAM, operation
 from memtree_proxy.openapi.shapes import (

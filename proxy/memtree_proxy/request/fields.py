@@ -16,14 +16,14 @@ from memtree.budget.prices import Prices
 from memtree.config import MODES, SHADOW, Settings
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.addresses import DIGEST_BYTES
-from memtree.conversation.cache_control import MOST
 from memtree.conversation.message import Message
+from memtree.dialects.fragment_counts import markers, tools_tokens
+from memtree.dialects.posted_history import OUTPUT_FIELDS
 from memtree.errors import BadRequest
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 from memtree_proxy.http.own_headers import EXPIRATION_HEADERS, MODE_HEADER
 from memtree_proxy.request import context_windows, price_table
 from memtree_proxy.request.clients import client_of
-from memtree_proxy.request.fragment_counts import COUNTS
 from memtree_proxy.request.local_upstream import is_local
 from memtree_proxy.request.patience import patience
 
@@ -33,7 +33,6 @@ CONTEXT_MODE, CHAT_MODE = "stable", "auto"
 MIN_WINDOW, MAX_WINDOW = 10_000, 1_000_000_000  # API section 1: under 10,000 is raised
 MIN_TARGET = 1_000
 MAX_DAYS = 365
-OUTPUT_FIELDS = ("max_tokens", "max_completion_tokens")
 DEFAULT_RESERVE = 4_096  # of a chat that names no length of its answer
 IDEMPOTENCY_HEADER = "idempotency-key"
 MAX_KEY_CHARS = 255
@@ -191,23 +190,6 @@ def chat_output(body: Body, names: Sequence[str] = OUTPUT_FIELDS) -> int:
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return min(value, MAX_WINDOW)
     return DEFAULT_RESERVE
-
-
-def tools_tokens(body: Body) -> int:
-    """What the serialized tools take of the window."""
-    names = ("tools", "functions", "response_format")
-    fragments = [fragment for name in names if (fragment := body.fragment(name))]
-    counted = (fragment for fragment in fragments if fragment not in (b"null", b"[]"))
-    return sum(COUNTS.of(fragment).tokens for fragment in counted)
-
-
-def markers(body: Body) -> int:
-    """Cache markers among the tools. One beside the messages lets the provider set its own: then
-    there is no place for another."""
-    if (own := body.fragment("cache_control")) and own != b"null":
-        return MOST
-    fragments = (body.fragment(name) for name in ("tools", "functions"))
-    return sum(COUNTS.of(fragment).markers for fragment in fragments if fragment)
 
 
 def context_ask(

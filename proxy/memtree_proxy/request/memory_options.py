@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from memtree.errors import BadRequest
 from memtree.memories.user_memories import MOST_TOP_K
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
 
 NAME = "memory_options"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from memtree.errors import BadRequest
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 from memtree_proxy.http.own_headers import FLAG_HEADER, MEMORY_HEADER, TOOLS_HEADER
 from memtree_proxy.request import fields
 

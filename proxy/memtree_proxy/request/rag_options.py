@@ -1,6 +1,6 @@
 """`use_rag` and `rag_options` of a chat request: passages of which namespace, and how many.
 
->>> from memtree_proxy.http.json_body import split
+>>> from memtree.wire.json_body import split
 >>> of(split(b'{"use_rag": true, "rag_options": {"topK": 99, "namespace": "handbook"}}'))
 RagOptions(namespace='handbook', top_k=20, threshold=0.5, metadata=False, type=None)
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from memtree.errors import BadRequest
 from memtree.memories.scope import checked_id
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
 
 SWITCH, OPTIONS = "use_rag", "rag_options"

@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
+from memtree.dialects.tool_definitions import ToolGroup
 from memtree.errors import BadRequest
 from memtree.text import tokens
-from memtree_proxy.http.json_body import Body
-from memtree_proxy.server_tools.definitions import ToolGroup
+from memtree.wire.json_body import Body
 
 Json = dict[str, Any]
 

@@ -4,7 +4,7 @@ Requests are searched widely, for whoever leaves out a field lends somebody else
 read only where the provider itself writes an id. What a model, a tool or the client wrote is looked
 at in neither: there `file_id` is a word like any other.
 
-    >>> from memtree_proxy.http.json_body import split
+    >>> from memtree.wire.json_body import split
     >>> named(split(b'{"input": "hi", "previous_response_id": "resp_1"}'))
     {'resp_1'}
     >>> named(split(b'{"messages": [{"role": "user", "content": "what is a file_id?"}]}'))
@@ -22,8 +22,8 @@ from typing import Any
 import msgspec
 
 from memtree.errors import BadRequest, UnsupportedMedia
+from memtree.wire.json_body import Body
 from memtree_proxy.http.content_encoding import Decoder
-from memtree_proxy.http.json_body import Body
 
 MOST, MOST_EVENT = 32 << 20, 1 << 20  # bytes that are read; of a longer answer its own id
 MAX_ID = 512  # characters

@@ -17,10 +17,11 @@ from starlette.requests import Request
 from memtree.config import Settings
 from memtree.errors import BadRequest, Forbidden
 from memtree.setting_values import PASSTHROUGH_ROUTES, passthrough_route
+from memtree.wire import json_body
+from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Tenant
-from memtree_proxy.http import json_body, request_body
+from memtree_proxy.http import request_body
 from memtree_proxy.http.headers import takes_server_key, value_of
-from memtree_proxy.http.json_body import Body
 from memtree_proxy.upstream import object_ids
 from memtree_proxy.upstream.object_ids import MadeIds
 from memtree_proxy.upstream.own_objects import OwnObjects

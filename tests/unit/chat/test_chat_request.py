@@ -7,9 +7,9 @@ from memtree.context.answer import Answer, KeptMessage
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation.message import Message
+from memtree.wire import json_body
 from memtree_proxy.chat.chat_request import ChatRequest
 from memtree_proxy.dialects.chat_dialect import ChatDialect, ChatHistory
-from memtree_proxy.http import json_body
 
 CHAT = ChatDialect(Settings())
 

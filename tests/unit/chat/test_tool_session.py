@@ -12,17 +12,17 @@ from memtree.context.answer import Answer, KeptMessage
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation.message import Message
+from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.scope import Scope
+from memtree.wire import json_body
 from memtree_proxy.chat import tool_session
 from memtree_proxy.chat.chat_request import ChatRequest
 from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools
 from memtree_proxy.chat.tool_session import BROKEN, MOST_CALLS, MOST_ROUNDS, TOO_MANY, ToolSession
 from memtree_proxy.dialects.chat_dialect import ChatDialect, ChatHistory
-from memtree_proxy.http import json_body
 from memtree_proxy.server_tools import offer
 from memtree_proxy.server_tools.calls import StreamedCall, ToolHandler, ToolRound, identified
-from memtree_proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from tests.unit.memories.books import opened
 
 BODY = json_body.split(b'{"model": "m", "messages": [1]}')

@@ -11,9 +11,9 @@ from memtree.budget import epoch
 from memtree.budget.prices import Prices
 from memtree.context.state import State
 from memtree.conversation.message import Message
+from memtree.dialects.openai_chat import with_text_before
 from memtree.text import tokens
 from memtree.unfolding import recall_block
-from memtree_proxy.dialects.openai_chat import with_text_before
 from tests.properties.process import (
     NEEDLE,
     QUESTION,

@@ -12,9 +12,9 @@ import pytest
 from memtree.config import Settings
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
+from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
 from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
-from memtree_proxy.http import json_body
 from tests.answered import Answered, compressed
 from tests.properties.process import World, begins
 from tests.wire.conversations import Step, as_chat, as_messages, as_responses, conversation

@@ -10,8 +10,8 @@ from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage
 from memtree.context.state import State
 from memtree.errors import BadRequest, ContextOverflow, NotFound
+from memtree.wire import json_body
 from memtree_proxy.dialects.chat_dialect import ChatDialect
-from memtree_proxy.http import json_body
 from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
 
 DIALECT = ChatDialect(Settings(overflow_status=400))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtree.dialects.injection import SYSTEM, USER, PlacedMemories
 from memtree.text import memory_lines
 from memtree.text.memory_lines import LineKind
-from memtree_proxy.dialects.injection import SYSTEM, USER, PlacedMemories
 from tests.shown_lines import lines_of
 
 LINES = lines_of(('Deadline: "March" 15 (fact)', "Ä line (preference)"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memtree_proxy.dialects.known_translations import KnownTranslations
+from memtree.dialects.known_translations import KnownTranslations
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memtree.context.answer import AssistantLine, KeptMessage, MemoryText
 from memtree.conversation.message import Message
-from memtree_proxy.dialects.openai_chat import messages, with_text_before
+from memtree.dialects.openai_chat import messages, with_text_before
 
 BLOCK = '<recalled_context>\nÄ quote "here"\n</recalled_context>\n\n'
 POSTED = (

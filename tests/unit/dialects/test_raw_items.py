@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtree_proxy.dialects.raw_items import RawItems, raw_items
-from memtree_proxy.http import json_body
+from memtree.dialects.raw_items import RawItems, raw_items
+from memtree.wire import json_body
 
 BODY = b'{"model": "m", "input" : [ {"a":[1]} , 7 ,\n[2] ], "n": [0]}'
 

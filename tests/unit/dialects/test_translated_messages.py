@@ -6,7 +6,7 @@ import pytest
 
 from memtree.conversation.message import Message
 from memtree.conversation.message_list import EarlierList
-from memtree_proxy.dialects.translated_messages import TranslatedMessages
+from memtree.dialects.translated_messages import TranslatedMessages
 
 SYSTEM = Message(b'{"role":"system"}')
 

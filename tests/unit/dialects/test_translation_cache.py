@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree_proxy.dialects.translation_cache import ENTRY_BYTES, TranslationCache
+from memtree.dialects.translation_cache import ENTRY_BYTES, TranslationCache
 
 
 def full(entries: int, size: int = 100) -> TranslationCache[bytes]:

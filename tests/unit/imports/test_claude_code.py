@@ -9,9 +9,9 @@ import pytest
 
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
-from memtree_proxy.dialects.anthropic_messages.canonical.posted_request import Cache
-from memtree_proxy.dialects.anthropic_messages.history import read as read_request
-from memtree_proxy.http import json_body
+from memtree.dialects.anthropic_messages.canonical.posted_request import Cache
+from memtree.dialects.anthropic_messages.history import read as read_request
+from memtree.wire import json_body
 from memtree_proxy.imports import claude_code
 from memtree_proxy.imports.conversation import Conversation, raw_message
 from tests.foreign import Fields, claude_line, picture, result, text, use

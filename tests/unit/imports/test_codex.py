@@ -9,10 +9,10 @@ import pytest
 
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
+from memtree.dialects.openai_responses.history import read as read_request
+from memtree.dialects.openai_responses.items.input_items import ItemCache
 from memtree.errors import BadRequest
-from memtree_proxy.dialects.openai_responses.history import read as read_request
-from memtree_proxy.dialects.openai_responses.items.input_items import ItemCache
-from memtree_proxy.http import json_body
+from memtree.wire import json_body
 from memtree_proxy.imports import recognise
 from memtree_proxy.imports.conversation import Conversation, raw_message
 from memtree_proxy.imports.posted_file import PostedFile

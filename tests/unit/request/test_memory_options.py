@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from memtree.errors import BadRequest
-from memtree_proxy.http import json_body
+from memtree.wire import json_body
 from memtree_proxy.request import memory_options
 from memtree_proxy.request.memory_options import DEFAULTS, MemoryOptions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.config import Settings
-from memtree_proxy.http.json_body import split
+from memtree.wire.json_body import split
 from memtree_proxy.request import fields
 from memtree_proxy.request.patience import patience
 

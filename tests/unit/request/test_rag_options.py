@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from memtree.errors import BadRequest
-from memtree_proxy.http import json_body
+from memtree.wire import json_body
 from memtree_proxy.request import rag_options
 from memtree_proxy.request.rag_options import RagOptions
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtree_proxy.server_tools.definitions import CONTEXT_TOOLS
+from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree_proxy.server_tools.stream import SEAM, ToolStream
 from tests.completion import Completion, completed, said
 

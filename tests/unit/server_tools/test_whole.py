@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from memtree_proxy.http import json_body
+from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
+from memtree.wire import json_body
 from memtree_proxy.server_tools import offer, refusal, sse
 from memtree_proxy.server_tools.calls import ToolRound
-from memtree_proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree_proxy.server_tools.sse import SseEvents
 from memtree_proxy.server_tools.usage import added
 from memtree_proxy.server_tools.whole import WholeAnswer

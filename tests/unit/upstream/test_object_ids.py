@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.errors import BadRequest
-from memtree_proxy.http.json_body import split
+from memtree.wire.json_body import split
 from memtree_proxy.upstream import object_ids
 from memtree_proxy.upstream.object_ids import MadeIds
 from tests import hostile

@@ -21,6 +21,7 @@ from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
 from memtree.conversation import message_list
 from memtree.conversation.message import Message
+from memtree.dialects.injection import USER, PlacedMemories
 from memtree.errors import BadRequest
 from memtree.memories.injecting import InjectionChoice
 from memtree.memories.user_memories import UserSettings
@@ -32,7 +33,6 @@ from memtree_proxy.chat.chat_request import ChatRequest, room_beside
 from memtree_proxy.chat.exchange import ChatExchange
 from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools
 from memtree_proxy.chat.memories.sources import ChatUser, WantedSource
-from memtree_proxy.dialects.injection import USER, PlacedMemories
 from memtree_proxy.observability import log
 
 

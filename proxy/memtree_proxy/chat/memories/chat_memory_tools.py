@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from memtree.dialects.tool_definitions import RECALL, SAVE
 from memtree.errors import BadRequest
 from memtree.memories.book import MemoryBook
 from memtree.memories.draft import MemoryDraft, checked_text
@@ -21,7 +22,6 @@ from memtree.memories.search.hits import MemoryHit
 from memtree.text import tokens
 from memtree_proxy.request import fields
 from memtree_proxy.server_tools.calls import ToolHandler
-from memtree_proxy.server_tools.definitions import RECALL, SAVE
 
 HITS = 5
 MOST_TOKENS = 20_000  # of one result

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from memtree.conversation.message import RESULT_ROLES, Message
 from memtree.errors import BadRequest
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 
 _RESULT_PARTS = frozenset({"tool_result", "function_call_output"})
 _RESULT = re.compile(r"\s{0,20}\[[A-Za-z_][\w.-]{0,80}(?: for '[^\n]{0,1000}')?\] Result:")

@@ -15,6 +15,7 @@ from contextlib import ExitStack
 
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
+from memtree.wire import json_body
 from memtree_proxy.chat.chat_request import unthinking
 from memtree_proxy.chat.exchange import PreparedChat
 from memtree_proxy.chat.reply import is_encoded, is_event_stream
@@ -22,7 +23,6 @@ from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
 from memtree_proxy.chat.retrying.model_limits import ModelLimits
 from memtree_proxy.chat.retrying.peek import FirstEventReply, peek
 from memtree_proxy.chat.retrying.thinking_marks import ThinkingMarks
-from memtree_proxy.http import json_body
 from memtree_proxy.observability import log
 from memtree_proxy.server_tools import refusal
 from memtree_proxy.upstream.relay import RelayedReply

@@ -6,16 +6,17 @@ import secrets
 from collections.abc import Sequence
 
 from memtree.config import Settings
-from memtree_proxy.dialects.anthropic_messages import history, offer, tool_round
-from memtree_proxy.dialects.anthropic_messages.canonical.posted_request import Cache, KnownRequests
+from memtree.dialects.anthropic_messages import history
+from memtree.dialects.anthropic_messages.canonical.posted_request import Cache, KnownRequests
+from memtree.dialects.anthropic_messages.history import MessagesHistory
+from memtree.dialects.tool_definitions import ToolGroup
+from memtree.dialects.translation_cache import TranslationCache
+from memtree.wire.json_body import Body
+from memtree_proxy.dialects.anthropic_messages import offer, tool_round
 from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
-from memtree_proxy.dialects.anthropic_messages.history import MessagesHistory
 from memtree_proxy.dialects.anthropic_messages.stream import MessagesStream
 from memtree_proxy.dialects.anthropic_messages.whole import MessagesReply
-from memtree_proxy.dialects.translation_cache import TranslationCache
-from memtree_proxy.http.json_body import Body
 from memtree_proxy.server_tools.calls import ToolRound
-from memtree_proxy.server_tools.definitions import ToolGroup
 from memtree_proxy.server_tools.offer import Offer
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtree_proxy.http.json_body import Body
-from memtree_proxy.server_tools.definitions import ToolGroup
+from memtree.dialects.tool_definitions import ToolGroup
+from memtree.wire.json_body import Body
 from memtree_proxy.server_tools.offer import AUTO, Offer, OfferForm
 
 # Fields with which the history lies on the server, or the answer is no message

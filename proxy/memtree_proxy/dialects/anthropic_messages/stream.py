@@ -17,9 +17,10 @@ from typing import Any
 
 import msgspec
 
+from memtree.dialects.anthropic_messages.content import THINKING
 from memtree_proxy.dialects.anthropic_messages import tool_round
 from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
-from memtree_proxy.dialects.anthropic_messages.tool_round import THINKING, AnswerBlock, RoundCalls
+from memtree_proxy.dialects.anthropic_messages.tool_round import AnswerBlock, RoundCalls
 from memtree_proxy.server_tools import sse
 from memtree_proxy.server_tools.calls import ToolRound
 from memtree_proxy.server_tools.round_stream import RoundStream

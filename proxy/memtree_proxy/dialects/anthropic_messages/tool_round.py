@@ -12,13 +12,12 @@ from typing import Any
 
 import msgspec
 
-from memtree_proxy.http import json_body
+from memtree.wire import json_body
 from memtree_proxy.server_tools.calls import StreamedCall, parsed
 from memtree_proxy.server_tools.usage import added
 
 Json = dict[str, Any]
 
-THINKING = frozenset({"thinking", "redacted_thinking"})
 # Reasons to stop with which a call of ours is not followed: the message is not whole, or the server
 # wants it back as it is.
 UNFINISHED = frozenset(
@@ -119,16 +118,6 @@ def message(blocks: Iterable[AnswerBlock]) -> bytes:
     """The assistant message of a round."""
     content = json_body.joined(block.raw() for block in blocks if not block.says_nothing)
     return b'{"role":"assistant","content":' + content + b"}"
-
-
-def without_thinking(raw: bytes) -> bytes:
-    """A message of a round without its thinking: it always holds a call or a result, too."""
-    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-    blocks = msgspec.json.decode(fields["content"], type=list[msgspec.Raw])
-    kept = [one for one in map(bytes, blocks) if AnswerBlock.of(one).kind not in THINKING]
-    if len(kept) == len(blocks):
-        return raw
-    return msgspec.json.encode({**fields, "content": msgspec.Raw(json_body.joined(kept))})
 
 
 def results(calls: Sequence[StreamedCall], texts: Sequence[str]) -> list[bytes]:

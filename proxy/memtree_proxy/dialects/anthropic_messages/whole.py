@@ -11,9 +11,10 @@ from typing import Any
 
 import msgspec
 
+from memtree.dialects.anthropic_messages.content import THINKING
+from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages import tool_round
-from memtree_proxy.dialects.anthropic_messages.tool_round import THINKING, AnswerBlock, RoundCalls
-from memtree_proxy.http import json_body
+from memtree_proxy.dialects.anthropic_messages.tool_round import AnswerBlock, RoundCalls
 from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
 
 Json = dict[str, Any]

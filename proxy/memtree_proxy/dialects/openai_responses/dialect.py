@@ -6,15 +6,16 @@ import secrets
 from collections.abc import Sequence
 
 from memtree.config import Settings
-from memtree_proxy.dialects.openai_responses import history, offer, tool_round
+from memtree.dialects.openai_responses import history
+from memtree.dialects.openai_responses.history import ResponsesHistory
+from memtree.dialects.openai_responses.items.input_items import INPUT, ItemCache, KnownInputs
+from memtree.dialects.tool_definitions import ToolGroup
+from memtree.wire.json_body import Body
+from memtree_proxy.dialects.openai_responses import offer, tool_round
 from memtree_proxy.dialects.openai_responses.errors import ResponsesErrors
 from memtree_proxy.dialects.openai_responses.final import ResponsesReply
-from memtree_proxy.dialects.openai_responses.history import ResponsesHistory
-from memtree_proxy.dialects.openai_responses.items.input_items import INPUT, ItemCache, KnownInputs
 from memtree_proxy.dialects.openai_responses.stream import ResponsesStream
-from memtree_proxy.http.json_body import Body
 from memtree_proxy.server_tools.calls import ToolRound
-from memtree_proxy.server_tools.definitions import ToolGroup
 from memtree_proxy.server_tools.offer import Offer
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
+from memtree.wire import json_body
 from memtree_proxy.dialects.openai_responses import errors, tool_round
 from memtree_proxy.dialects.openai_responses.tool_round import AnswerOutput
-from memtree_proxy.http import json_body
 from memtree_proxy.server_tools.calls import StreamedCall, ToolRound
 from memtree_proxy.server_tools.usage import added
 

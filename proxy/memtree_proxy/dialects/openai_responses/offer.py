@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from memtree_proxy.http.json_body import Body
-from memtree_proxy.server_tools.definitions import ToolGroup
+from memtree.dialects.tool_definitions import ToolGroup
+from memtree.wire.json_body import Body
 from memtree_proxy.server_tools.offer import Offer, OfferForm, posted_choice
 
 # Fields with which the history or the tools lie on the server

@@ -22,6 +22,7 @@ from memtree.memories.rules.secret_check import refuse_secrets
 from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.schemas.memory_schema import checked_kind
 from memtree.memories.scope import Scope, checked_id
+from memtree.wire.json_body import Body
 from memtree_proxy.access.agent_scope import (
     AGENT,
     AGENT_FIELDS,
@@ -29,7 +30,6 @@ from memtree_proxy.access.agent_scope import (
     refuse_twice,
     single_scope,
 )
-from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.fields import ids, queried_tags
 from memtree_proxy.memories.fields import limit as limit_of
 from memtree_proxy.request import fields

@@ -14,13 +14,13 @@ from memtree.memories.draft import checked_name
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.scope import checked_id
+from memtree.wire.json_body import Body
 from memtree_proxy.access.agent_scope import (
     AGENT_FIELDS,
     agent_scopes,
     queried_agents,
     refuse_twice,
 )
-from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.agent.fields import THREAD, refuse_users_filters
 from memtree_proxy.memories.fields import checked_query, queried_tags, searched
 from memtree_proxy.memories.fields import limit as limit_of

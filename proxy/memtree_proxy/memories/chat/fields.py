@@ -11,7 +11,7 @@ from memtree.memories.draft import Edit, MemoryDraft
 from memtree.memories.memory import CATEGORIES, UNSET, MemorySource
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.rules.tags import canonical_tags
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 from memtree_proxy.memories.fields import (
     HITS,
     MAX_HITS,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from memtree.errors import BadRequest, MemTreeError, RequestTooLarge
 from memtree.memories.documents.document import NewDocument, checked
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 from memtree_proxy.memories.fields import MAX_HITS, MAX_ROWS, limit, searched
 from memtree_proxy.request import fields
 

@@ -15,7 +15,7 @@ from memtree.memories.grants.grant_json import read_grant, read_share_code
 from memtree.memories.grants.signatures.wallets import chain_of, shown_address
 from memtree.memories.grants.wallet_proof import ADDRESS_HEADER
 from memtree.memories.rules.expiry import shown
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request import fields

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from memtree.errors import BadRequest
 from memtree.memories.schemas.memory_schema import checked_kind
 from memtree.memories.schemas.schema_book import SchemaChange
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
 
 NAME, DESCRIPTION = "name", "description"

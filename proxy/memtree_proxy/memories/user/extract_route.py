@@ -16,7 +16,7 @@ from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
 from memtree.conversation.message import Message, check_message
 from memtree.errors import BadRequest
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.user.rendering import Json
 from memtree_proxy.memories.user.requests import UserRequests

@@ -19,7 +19,7 @@ from memtree.memories.rules.expiry import future_timestamp, timestamp
 from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.rules.user_categories import checked_category, user_category
 from memtree.memories.scope import checked_id
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 from memtree_proxy.memories.fields import (
     HITS,
     MAX_HITS,

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from memtree.errors import BadRequest
 from memtree.memories.user_book import GroupDraft, UserBook
 from memtree.memories.user_memories import GroupChange
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.fields import ids, required_text
 from memtree_proxy.memories.user.rendering import group_json

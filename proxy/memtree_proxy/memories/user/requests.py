@@ -10,9 +10,9 @@ from starlette.requests import Request
 
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.scope import Scope, checked_id
+from memtree.wire.json_body import Body
 from memtree_proxy.access.agent_scope import AGENT_FIELDS
 from memtree_proxy.access.user_scope import user_scope
-from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.requests import MemoryRequests
 
 Value = TypeVar("Value")

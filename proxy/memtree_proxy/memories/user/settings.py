@@ -8,7 +8,7 @@ from starlette.responses import Response
 from memtree.errors import BadRequest, Forbidden
 from memtree.memories.user_book import UserBook
 from memtree.memories.user_memories import MOST_TOP_K, SettingsChange
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.user.fields import number
 from memtree_proxy.memories.user.rendering import settings_json

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from memtree.conversation.message import Message
+from memtree.wire import json_body
 from memtree_proxy.chat.memories.turn_sources import others_spoke
-from memtree_proxy.http import json_body
 
 USER = {"role": "user", "content": "Remember that I like tea."}
 CALL = {

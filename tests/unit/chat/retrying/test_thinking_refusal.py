@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memtree.wire import json_body
 from memtree_proxy.chat.retrying.thinking_refusal import LONGEST, is_about_thinking, is_the_client_s
-from memtree_proxy.http import json_body
 
 BOUND = (
     b'{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: '

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memtree_proxy.dialects.anthropic_messages import content
+from memtree.dialects.anthropic_messages import content
 
 MORE = content.text_block("more")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from memtree.config import Settings
-from memtree_proxy.dialects.anthropic_messages.canonical.posted_request import Cache, PostedMessages
+from memtree.dialects.anthropic_messages.canonical.posted_request import Cache, PostedMessages
+from memtree.dialects.raw_items import raw_items
+from memtree.dialects.translation_cache import TranslationCache
+from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
-from memtree_proxy.dialects.raw_items import raw_items
-from memtree_proxy.dialects.translation_cache import TranslationCache
-from memtree_proxy.http import json_body
 
 
 def test_a_sign_of_life_is_an_event_that_clients_know():

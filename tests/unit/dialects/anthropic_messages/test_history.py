@@ -12,8 +12,8 @@ from memtree.conversation import history as core
 from memtree.conversation import side_requests
 from memtree.conversation.message import Message, Volatile
 from memtree.errors import BadRequest
+from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
-from memtree_proxy.http import json_body
 from tests.wire.clean import messages_request
 from tests.wire.messages_shorthand import (
     assistant,

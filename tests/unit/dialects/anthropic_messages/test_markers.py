@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memtree_proxy.dialects.anthropic_messages import markers
+from memtree.dialects.anthropic_messages import markers
 
 SHORT = {"type": "ephemeral"}
 LONG = {"type": "ephemeral", "ttl": "1h"}

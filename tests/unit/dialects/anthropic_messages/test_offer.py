@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
+from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages import offer
-from memtree_proxy.http import json_body
-from memtree_proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree_proxy.server_tools.offer import Offer
 from tests.wire.messages_rules import broken
 from tests.wire.rule_break import Fields

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree_proxy.dialects.anthropic_messages import history
+from memtree.dialects.anthropic_messages import history
+from memtree.dialects.tool_definitions import CONTEXT_TOOLS
+from memtree.dialects.translation_cache import TranslationCache
+from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages.stream import MessagesStream
 from memtree_proxy.dialects.anthropic_messages.tool_round import results
 from memtree_proxy.dialects.anthropic_messages.whole import MessagesReply
-from memtree_proxy.dialects.translation_cache import TranslationCache
-from memtree_proxy.http import json_body
 from memtree_proxy.server_tools.calls import ToolRound
-from memtree_proxy.server_tools.definitions import CONTEXT_TOOLS
 from tests.wire import messages_events as wire
 from tests.wire.messages_events import PING, event, events, message, text, tool_use
 from tests.wire.rule_break import Fields

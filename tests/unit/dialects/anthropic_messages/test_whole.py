@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree_proxy.dialects.anthropic_messages.whole import MessagesReply
 from memtree_proxy.server_tools.calls import ToolRound
-from memtree_proxy.server_tools.definitions import CONTEXT_TOOLS
 from tests.wire import messages_events as wire
 from tests.wire.messages_events import message, text, tool_use
 

@@ -13,10 +13,10 @@ from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage, MemoryText
 from memtree.context.state import State
 from memtree.conversation.preamble import NONE, Preamble
+from memtree.dialects.injection import PlacedMemories
 from memtree.text.memory_lines import MemoryLine, MemoryVersion
+from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
-from memtree_proxy.dialects.injection import PlacedMemories
-from memtree_proxy.http import json_body
 from tests.wire.messages_rules import broken
 from tests.wire.messages_shorthand import (
     assistant,

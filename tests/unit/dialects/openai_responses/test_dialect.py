@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from memtree.config import Settings
+from memtree.dialects.openai_responses.items.input_item import ItemKind
+from memtree.dialects.openai_responses.items.input_items import InputItems, ItemCache
+from memtree.dialects.raw_items import raw_items
+from memtree.wire import json_body
 from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
-from memtree_proxy.dialects.openai_responses.items.input_item import ItemKind
-from memtree_proxy.dialects.openai_responses.items.input_items import InputItems, ItemCache
-from memtree_proxy.dialects.raw_items import raw_items
-from memtree_proxy.http import json_body
 
 
 def test_it_reads_bodies_and_forgets_them():

@@ -9,11 +9,11 @@ import pytest
 
 from memtree.context.answer import Answer, KeptMessage, MemoryText
 from memtree.context.state import Reason, State
+from memtree.dialects.injection import PlacedMemories
+from memtree.dialects.openai_responses import history
+from memtree.dialects.openai_responses.items.input_items import ItemCache
 from memtree.errors import BadRequest
-from memtree_proxy.dialects.injection import PlacedMemories
-from memtree_proxy.dialects.openai_responses import history
-from memtree_proxy.dialects.openai_responses.items.input_items import ItemCache
-from memtree_proxy.http import json_body
+from memtree.wire import json_body
 from tests.shown_lines import lines_of
 
 

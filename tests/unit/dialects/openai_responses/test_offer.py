@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from memtree_proxy.dialects.openai_responses import history, offer
-from memtree_proxy.dialects.openai_responses.items.input_items import ItemCache
-from memtree_proxy.http import json_body
-from memtree_proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
+from memtree.dialects.openai_responses import history
+from memtree.dialects.openai_responses.items.input_items import ItemCache
+from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
+from memtree.wire import json_body
+from memtree_proxy.dialects.openai_responses import offer
 from memtree_proxy.server_tools.offer import Offer
 from tests.wire.responses_rules import broken
 from tests.wire.rule_break import Fields

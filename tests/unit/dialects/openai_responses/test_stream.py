@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree_proxy.dialects.openai_responses.final import ResponsesReply
 from memtree_proxy.dialects.openai_responses.stream import ResponsesStream
 from memtree_proxy.dialects.openai_responses.tool_round import results
 from memtree_proxy.server_tools.calls import ToolRound
-from memtree_proxy.server_tools.definitions import CONTEXT_TOOLS
 from tests.wire import responses_events as wire
 from tests.wire.messages_events import pieces
 from tests.wire.responses_events import call, event, events, reasoning, response, text

@@ -9,11 +9,11 @@ import json
 import pytest
 
 from memtree.conversation.message_list import EarlierList, MessageList
-from memtree_proxy.dialects.openai_responses import history, translation
-from memtree_proxy.dialects.openai_responses.history import ResponsesHistory
-from memtree_proxy.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
-from memtree_proxy.dialects.raw_items import raw_items
-from memtree_proxy.http import json_body
+from memtree.dialects.openai_responses import history, translation
+from memtree.dialects.openai_responses.history import ResponsesHistory
+from memtree.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
+from memtree.dialects.raw_items import raw_items
+from memtree.wire import json_body
 from tests.unit.dialects.openai_responses.test_conversation import call, output, said, thought, user
 
 TALK = [

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree_proxy.dialects.openai_responses.final import ResponsesReply
 from memtree_proxy.server_tools.calls import ToolRound
-from memtree_proxy.server_tools.definitions import CONTEXT_TOOLS
 from tests.wire.responses_events import call, reasoning, response, text
 
 OURS = call("memory_search", "a", query="the limit")

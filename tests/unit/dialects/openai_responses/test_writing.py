@@ -10,8 +10,8 @@ import pytest
 
 from memtree.context.answer import AssistantLine, KeptMessage, MemoryText
 from memtree.conversation.preamble import Preamble
-from memtree_proxy.dialects.openai_responses.conversation import CanonicalMessages
-from memtree_proxy.dialects.openai_responses.writing import PostedItems, with_text_before
+from memtree.dialects.openai_responses.conversation import CanonicalMessages
+from memtree.dialects.openai_responses.writing import PostedItems, with_text_before
 
 RAWS = (
     b'{"role": "developer",  "content": "be brief"}',

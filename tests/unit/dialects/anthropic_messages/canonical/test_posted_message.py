@@ -8,9 +8,9 @@ import pytest
 from memtree.conversation.addresses import digest
 from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_tokens import price
+from memtree.dialects.anthropic_messages.canonical import posted_message
 from memtree.errors import BadRequest
 from memtree.text import tokens
-from memtree_proxy.dialects.anthropic_messages.canonical import posted_message
 from tests.wire.messages_shorthand import (
     assistant,
     called,

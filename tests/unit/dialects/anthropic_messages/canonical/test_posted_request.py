@@ -7,11 +7,11 @@ import dataclasses
 import msgspec
 
 from memtree.conversation.message_list import EarlierList
-from memtree_proxy.dialects.anthropic_messages import history
-from memtree_proxy.dialects.anthropic_messages.canonical.posted_request import Cache, KnownRequests
-from memtree_proxy.dialects.anthropic_messages.history import MessagesHistory
-from memtree_proxy.dialects.raw_items import raw_items
-from memtree_proxy.http import json_body
+from memtree.dialects.anthropic_messages import history
+from memtree.dialects.anthropic_messages.canonical.posted_request import Cache, KnownRequests
+from memtree.dialects.anthropic_messages.history import MessagesHistory
+from memtree.dialects.raw_items import raw_items
+from memtree.wire import json_body
 from tests.wire.messages_shorthand import assistant, called, result, text, user
 
 TALK = [user("a"), assistant(called("t", "n", {})), user([result("t", "r")]), assistant(text("b"))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree_proxy.dialects.anthropic_messages.canonical import server_results
+from memtree.dialects.anthropic_messages.canonical import server_results
 
 SEARCH = {
     "type": "web_search_tool_result",

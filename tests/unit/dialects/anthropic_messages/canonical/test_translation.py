@@ -6,15 +6,15 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from memtree.errors import BadRequest
-from memtree_proxy.dialects.anthropic_messages.canonical import posted_message, translation
-from memtree_proxy.dialects.anthropic_messages.canonical.translation import (
+from memtree.dialects.anthropic_messages.canonical import posted_message, translation
+from memtree.dialects.anthropic_messages.canonical.translation import (
     ASIDE,
     JOINED,
     TranslatedList,
 )
-from memtree_proxy.dialects.raw_items import RawItems, raw_items
-from memtree_proxy.http import json_body
+from memtree.dialects.raw_items import RawItems, raw_items
+from memtree.errors import BadRequest
+from memtree.wire import json_body
 from tests.wire.messages_shorthand import assistant, called, result, server_call, text, user
 
 NOTE = {"role": "system", "content": "n"}

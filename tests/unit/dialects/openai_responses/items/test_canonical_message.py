@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from memtree_proxy.dialects.openai_responses import conversation
-from memtree_proxy.dialects.openai_responses.items import canonical_message
-from memtree_proxy.dialects.openai_responses.items.input_item import read_item
-from memtree_proxy.dialects.openai_responses.translation import Beginning
+from memtree.dialects.openai_responses import conversation
+from memtree.dialects.openai_responses.items import canonical_message
+from memtree.dialects.openai_responses.items.input_item import read_item
+from memtree.dialects.openai_responses.translation import Beginning
 from tests.unit.dialects.openai_responses.test_conversation import call, output, said, thought, user
 
 LOADED = {"type": "mcp_list_tools", "server_label": "s", "tools": [{"name": "a"}]}

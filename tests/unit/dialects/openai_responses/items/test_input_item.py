@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from memtree.dialects.openai_responses.items.input_item import ItemKind, read_item
 from memtree.errors import BadRequest
-from memtree_proxy.dialects.openai_responses.items.input_item import ItemKind, read_item
 
 
 def item(**fields):

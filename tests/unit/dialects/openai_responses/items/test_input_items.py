@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from memtree.dialects.openai_responses.items.input_items import INPUT, InputItems, ItemCache
+from memtree.dialects.raw_items import raw_items
 from memtree.errors import BadRequest
-from memtree_proxy.dialects.openai_responses.items.input_items import INPUT, InputItems, ItemCache
-from memtree_proxy.dialects.raw_items import raw_items
-from memtree_proxy.http import json_body
+from memtree.wire import json_body
 
 BODY = b'{"input": [{"role":"user","content":"a"}, {"role":"nobody"}]}'
 

@@ -13,9 +13,11 @@ from typing import NamedTuple
 import xxhash
 
 from memtree.bounded import SizedRows
+from memtree.conversation.cache_control import MOST
 from memtree.text import tokens
+from memtree.wire.json_body import Body
 
-MOST = 512 * 1024
+MOST_BYTES = 512 * 1024
 ROW_BYTES = 250
 SHORT = 64  # bytes: counted as fast as it is known again
 
@@ -28,7 +30,7 @@ class FragmentCount(NamedTuple):
 class FragmentCounts:
     """At most `most` bytes; the least recently used go first. Safe for several threads."""
 
-    def __init__(self, seed: int, most: int = MOST) -> None:
+    def __init__(self, seed: int, most: int = MOST_BYTES) -> None:
         """`seed`: random per process."""
         self._seed = seed
         self._rows: SizedRows[bytes, FragmentCount] = SizedRows(most, lambda *_: ROW_BYTES)
@@ -55,3 +57,20 @@ def _counted(fragment: bytes) -> FragmentCount:
 
 
 COUNTS = FragmentCounts(secrets.randbits(64))  # of this process
+
+
+def tools_tokens(body: Body) -> int:
+    """Count what the serialized tools take of the window."""
+    names = ("tools", "functions", "response_format")
+    fragments = [fragment for name in names if (fragment := body.fragment(name))]
+    counted = (fragment for fragment in fragments if fragment not in (b"null", b"[]"))
+    return sum(COUNTS.of(fragment).tokens for fragment in counted)
+
+
+def markers(body: Body) -> int:
+    """Count cache markers among the tools. A marker beside the messages lets the provider set its
+    own: then there is no place for another."""
+    if (own := body.fragment("cache_control")) and own != b"null":
+        return MOST
+    fragments = (body.fragment(name) for name in ("tools", "functions"))
+    return sum(COUNTS.of(fragment).markers for fragment in fragments if fragment)

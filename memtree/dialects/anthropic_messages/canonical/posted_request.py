@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from memtree.conversation.message import Message
 from memtree.conversation.message_list import EarlierList
-from memtree_proxy.dialects.anthropic_messages.canonical import posted_message
-from memtree_proxy.dialects.anthropic_messages.canonical.posted_message import PostedMessage
-from memtree_proxy.dialects.anthropic_messages.canonical.translation import (
+from memtree.dialects.anthropic_messages.canonical import posted_message
+from memtree.dialects.anthropic_messages.canonical.posted_message import PostedMessage
+from memtree.dialects.anthropic_messages.canonical.translation import (
     ASIDE,
     BEGINS,
     CARRIED,
@@ -22,10 +22,10 @@ from memtree_proxy.dialects.anthropic_messages.canonical.translation import (
     USER,
     TranslatedList,
 )
-from memtree_proxy.dialects.known_translations import KnownTranslations
-from memtree_proxy.dialects.raw_items import RawItems
-from memtree_proxy.dialects.translated_messages import TranslatedMessages
-from memtree_proxy.dialects.translation_cache import TranslationCache
+from memtree.dialects.known_translations import KnownTranslations
+from memtree.dialects.raw_items import RawItems
+from memtree.dialects.translated_messages import TranslatedMessages
+from memtree.dialects.translation_cache import TranslationCache
 
 Cache = TranslationCache[PostedMessage]
 

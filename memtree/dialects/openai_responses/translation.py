@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from memtree_proxy.dialects.raw_items import RawItems
-from memtree_proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
+from memtree.dialects.raw_items import RawItems
+from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 
 # Of a canonical message. STEP: reading may go on from it; PAIRED and the bits from ALONE on say how
 # the run before it stands then (`conversation`).

@@ -21,21 +21,22 @@ from typing import Any
 from memtree.context.answer import Answer
 from memtree.context.state import Reason
 from memtree.conversation.message import Message
-from memtree.errors import BadRequest
-from memtree_proxy.dialects.anthropic_messages import tool_round, writing
-from memtree_proxy.dialects.anthropic_messages.canonical import translation
-from memtree_proxy.dialects.anthropic_messages.canonical.posted_request import (
+from memtree.dialects.anthropic_messages import writing
+from memtree.dialects.anthropic_messages.canonical import translation
+from memtree.dialects.anthropic_messages.canonical.posted_request import (
     Cache,
     KnownBeginning,
     KnownRequests,
     PostedMessages,
     PostedRequest,
 )
-from memtree_proxy.dialects.injection import PlacedMemories
-from memtree_proxy.dialects.raw_items import RawItems, raw_items
-from memtree_proxy.dialects.translated_messages import TranslatedMessages
-from memtree_proxy.http.json_body import Body
-from memtree_proxy.request import fields
+from memtree.dialects.anthropic_messages.content import without_thinking
+from memtree.dialects.fragment_counts import tools_tokens
+from memtree.dialects.injection import PlacedMemories
+from memtree.dialects.raw_items import RawItems, raw_items
+from memtree.dialects.translated_messages import TranslatedMessages
+from memtree.errors import BadRequest
+from memtree.wire.json_body import Body
 
 _BILLING = "x-anthropic-billing-header"
 _PROBE_TOKENS = (0, 1)
@@ -70,7 +71,7 @@ class MessagesHistory:
         look at what led to it."""
         if self.request.enabled:
             return list(items)
-        return [tool_round.without_thinking(item) for item in items]
+        return [without_thinking(item) for item in items]
 
 
 def read(
@@ -113,7 +114,7 @@ def read_items(
     return MessagesHistory(
         messages=messages,
         request=request,
-        tools_tokens=fields.tools_tokens(body),
+        tools_tokens=tools_tokens(body),
         markers=_marks(body, "tools") + _given(body, "cache_control"),
         passes=Reason.SERVER_STATE if passes else Reason.NONE,
         side=_asks_for_itself(body, raws),

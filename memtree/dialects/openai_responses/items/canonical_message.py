@@ -8,12 +8,12 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from memtree.conversation.message import Message
-from memtree_proxy.dialects.openai_responses.items.input_item import (
+from memtree.dialects.openai_responses.items.input_item import (
     InputItem,
     ItemKind,
     tool_opening,
 )
-from memtree_proxy.dialects.openai_responses.translation import JOINED, TranslatedItems
+from memtree.dialects.openai_responses.translation import JOINED, TranslatedItems
 
 NO_NAMES: frozenset[str] = frozenset()
 

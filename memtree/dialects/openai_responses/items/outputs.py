@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from memtree.conversation.validation import TEXT_PARTS
+from memtree.dialects.openai_responses.items import server_items
 from memtree.errors import BadRequest
-from memtree_proxy.dialects.openai_responses.items import server_items
 
 _KNOWN = frozenset(
     {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from memtree.dialects.fragment_counts import ROW_BYTES, FragmentCounts
 from memtree.text import tokens
-from memtree_proxy.request.fragment_counts import ROW_BYTES, FragmentCounts
 
 TOOLS = b'[{"name":"caf\xc3\xa9","cache_control":{"type":"ephemeral"}},{"cache_control":null}]' * 9
 

@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from memtree.context.answer import AnswerItem, AssistantLine, KeptMessage, MemoryText
-from memtree_proxy.dialects.openai_responses.conversation import CanonicalMessages
-from memtree_proxy.http import json_fields
+from memtree.dialects.openai_responses.conversation import CanonicalMessages
+from memtree.wire import json_fields
 
 _BREAKPOINT = "prompt_cache_breakpoint"
 _MARKER = b'"prompt_cache_breakpoint"'

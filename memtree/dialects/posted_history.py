@@ -13,23 +13,23 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from memtree.budget.prices import Prices
 from memtree.context.answer import Answer
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
+from memtree.dialects import openai_chat
+from memtree.dialects.anthropic_messages import history as messages_history
+from memtree.dialects.anthropic_messages.canonical import posted_request as messages_request
+from memtree.dialects.dialect_history import DialectHistory
+from memtree.dialects.openai_responses import history as responses_history
+from memtree.dialects.openai_responses.items.input_items import INPUT, ItemCache
 from memtree.errors import BadRequest
-from memtree_proxy.dialects import openai_chat
-from memtree_proxy.dialects.anthropic_messages import history as messages_history
-from memtree_proxy.dialects.anthropic_messages.canonical import posted_request as messages_request
-from memtree_proxy.dialects.dialect import DialectHistory
-from memtree_proxy.dialects.openai_responses import history as responses_history
-from memtree_proxy.dialects.openai_responses.items.input_items import INPUT, ItemCache
-from memtree_proxy.http import json_body
-from memtree_proxy.http.json_body import Body
-from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
-from memtree_proxy.request import fields
+from memtree.wire import json_body
+from memtree.wire.json_body import Body
 
 CHAT, MESSAGES, RESPONSES = "chat", "messages", "responses"
 DIALECTS = (CHAT, MESSAGES, RESPONSES)
+OUTPUT_FIELDS = ("max_tokens", "max_completion_tokens")
 _CALLS = frozenset({"tool_use", "tool_result", "server_tool_use", "mcp_tool_use"})
 _CHAT_ROLES = frozenset({"tool", "function", "developer"})
 
@@ -47,11 +47,13 @@ class PostedDialectHistory:
 
     @property
     def output_fields(self) -> tuple[str, ...]:
-        return ("max_output_tokens",) if self.dialect == RESPONSES else fields.OUTPUT_FIELDS
+        if self.dialect == RESPONSES:
+            return ("max_output_tokens",)
+        return OUTPUT_FIELDS
 
-    def asked(self, ask: CompressRequest, body: Body | None = None) -> CompressRequest:
-        """The same with what only the dialect knows. What some chat templates need, the other two
-        APIs refuse."""
+    def asked(self, ask: CompressRequest, prices: Prices | None = None) -> CompressRequest:
+        """Return the request with what only the dialect knows. What some chat templates need, the
+        other two APIs refuse. `prices`: of the vendor's own API, where they are known."""
         if self.read is None:
             return ask
         return replace(
@@ -59,7 +61,7 @@ class PostedDialectHistory:
             tools_tokens=self.read.tools_tokens,
             markers=self.read.markers,
             dialect=self.dialect,
-            prices=fields.vendors_prices(ask.prices, body) if body else ask.prices,
+            prices=prices or ask.prices,
             alternate=False,
             keep_first=False,
         )
@@ -94,17 +96,13 @@ def read(body: Body, tenant: str, most: int | None = None) -> PostedDialectHisto
     )
 
 
-def beginning(bodies: KnownBodies, tenant: str, raw: bytes) -> BodyBeginning:
-    """How much of a body is known, by its messages or else by its items."""
-    found = bodies.begin(tenant, MESSAGES, raw)
-    return found if found.known else bodies.begin(tenant, INPUT, raw)
-
-
 def told(body: Body) -> str:
     """One of DIALECTS. Raises `BadRequest`."""
-    named = fields.choice(body.value("dialect"), "dialect", DIALECTS)
-    if named is not None:
+    named = body.value("dialect")
+    if isinstance(named, str) and named in DIALECTS:
         return named
+    if named is not None:
+        raise BadRequest(f"dialect must be one of {', '.join(DIALECTS)}", param="dialect")
     if is_given(body, INPUT):
         if is_given(body, MESSAGES):
             raise BadRequest("give messages or input, not both", param=INPUT)

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from memtree.errors import BadRequest
-from memtree_proxy.dialects.anthropic_messages.canonical.posted_message import (
+from memtree.dialects.anthropic_messages.canonical.posted_message import (
     PostedMessage,
     carried,
 )
-from memtree_proxy.dialects.raw_items import RawItems
+from memtree.dialects.raw_items import RawItems
+from memtree.errors import BadRequest
 
 # Of a posted message. CARRIED: a system message that is one in the canonical form, too. BEGINS:
 # with thinking. WORDS: of the user, besides results. CLOSED: only results may stand there, since a

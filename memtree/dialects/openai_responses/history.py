@@ -16,27 +16,27 @@ from memtree.context.answer import Answer
 from memtree.context.state import Reason
 from memtree.conversation.message import Message
 from memtree.conversation.message_list import EarlierList
-from memtree.errors import BadRequest
-from memtree.text import memory_lines, tokens
-from memtree.text.memory_lines import SEAM
-from memtree_proxy.dialects.injection import PlacedMemories
-from memtree_proxy.dialects.openai_responses import conversation, translation, writing
-from memtree_proxy.dialects.openai_responses.conversation import BeginningChanged, CanonicalMessages
-from memtree_proxy.dialects.openai_responses.items import canonical_message
-from memtree_proxy.dialects.openai_responses.items.input_item import ItemKind
-from memtree_proxy.dialects.openai_responses.items.input_items import (
+from memtree.dialects.injection import PlacedMemories
+from memtree.dialects.openai_responses import conversation, translation, writing
+from memtree.dialects.openai_responses.conversation import BeginningChanged, CanonicalMessages
+from memtree.dialects.openai_responses.items import canonical_message
+from memtree.dialects.openai_responses.items.input_item import ItemKind
+from memtree.dialects.openai_responses.items.input_items import (
     INPUT,
     InputItems,
     ItemCache,
     KnownInput,
     KnownInputs,
 )
-from memtree_proxy.dialects.openai_responses.translation import Beginning, TranslatedItems, numbers
-from memtree_proxy.dialects.openai_responses.writing import PostedItems
-from memtree_proxy.dialects.raw_items import RawItems, raw_items
-from memtree_proxy.dialects.translated_messages import TranslatedMessages
-from memtree_proxy.http import json_body
-from memtree_proxy.http.json_body import Body
+from memtree.dialects.openai_responses.translation import Beginning, TranslatedItems, numbers
+from memtree.dialects.openai_responses.writing import PostedItems
+from memtree.dialects.raw_items import RawItems, raw_items
+from memtree.dialects.translated_messages import TranslatedMessages
+from memtree.errors import BadRequest
+from memtree.text import memory_lines, tokens
+from memtree.text.memory_lines import SEAM
+from memtree.wire import json_body
+from memtree.wire.json_body import Body
 
 # The history lies on the server, or the request is none that is answered.
 _SERVER_STATE = ("previous_response_id", "conversation")

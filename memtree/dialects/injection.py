@@ -18,9 +18,9 @@ from typing import NamedTuple
 import msgspec
 
 from memtree.conversation.message import SYSTEM_ROLES, Message
+from memtree.dialects import openai_chat
 from memtree.text import memory_lines, tokens
 from memtree.text.memory_lines import SEAM, LineKind, MemoryLine
-from memtree_proxy.dialects import openai_chat
 
 SYSTEM, USER = "system", "user"
 

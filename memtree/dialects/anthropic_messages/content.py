@@ -11,7 +11,9 @@ from typing import Any
 
 import msgspec
 
-from memtree_proxy.http import json_body, json_fields
+from memtree.wire import json_body, json_fields
+
+THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 class _Kind(msgspec.Struct):
@@ -75,3 +77,11 @@ def _fields(raw: bytes) -> dict[str, msgspec.Raw]:
 
 def _with_content(raw: bytes, blocks: Sequence[bytes]) -> bytes:
     return json_fields.with_value(raw, _fields(raw), "content", json_body.joined(blocks))
+
+
+def without_thinking(raw: bytes) -> bytes:
+    """Return a message of a round without its thinking: it always holds a call or a result, too."""
+    fields = _fields(raw)
+    blocks = [bytes(one) for one in msgspec.json.decode(fields["content"], type=list[msgspec.Raw])]
+    kept = [block for block in blocks if _kind(block) not in THINKING]
+    return raw if len(kept) == len(blocks) else _with_content(raw, kept)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memtree_proxy.dialects.known_translations import KnownTranslations
-from memtree_proxy.dialects.openai_responses.items.input_item import InputItem, read_item
-from memtree_proxy.dialects.openai_responses.translation import TranslatedItems
-from memtree_proxy.dialects.raw_items import RawItems
-from memtree_proxy.dialects.translation_cache import TranslationCache
+from memtree.dialects.known_translations import KnownTranslations
+from memtree.dialects.openai_responses.items.input_item import InputItem, read_item
+from memtree.dialects.openai_responses.translation import TranslatedItems
+from memtree.dialects.raw_items import RawItems
+from memtree.dialects.translation_cache import TranslationCache
 
 INPUT = "input"
 

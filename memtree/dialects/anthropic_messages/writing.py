@@ -21,13 +21,13 @@ from typing import NamedTuple
 
 from memtree.context.answer import Answer, AnswerItem, KeptMessage, MemoryText
 from memtree.conversation.preamble import Preamble
+from memtree.dialects.anthropic_messages import content, markers
+from memtree.dialects.anthropic_messages.canonical.posted_request import PostedRequest
+from memtree.dialects.anthropic_messages.canonical.translation import CLOSED, THINKING, USER
+from memtree.dialects.injection import PlacedMemories
 from memtree.text import memory_lines
 from memtree.text.memory_lines import SEAM
-from memtree_proxy.dialects.anthropic_messages import content, markers
-from memtree_proxy.dialects.anthropic_messages.canonical.posted_request import PostedRequest
-from memtree_proxy.dialects.anthropic_messages.canonical.translation import CLOSED, THINKING, USER
-from memtree_proxy.dialects.injection import PlacedMemories
-from memtree_proxy.http import json_body
+from memtree.wire import json_body
 
 
 def fields(

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from memtree.conversation.call_arguments import canonical
+from memtree.dialects.anthropic_messages.canonical import server_results
 from memtree.errors import BadRequest
-from memtree_proxy.dialects.anthropic_messages.canonical import server_results
 
 ROLES = ("user", "assistant", "system")
 THINKING = frozenset({"thinking", "redacted_thinking"})

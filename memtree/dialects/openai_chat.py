@@ -14,7 +14,7 @@ import msgspec
 from memtree.context.answer import AnswerItem, AssistantLine, KeptMessage, MemoryText
 from memtree.conversation.message import Message
 from memtree.conversation.message_list import raws_of
-from memtree_proxy.http import json_fields
+from memtree.wire import json_fields
 
 
 def messages(items: Iterable[AnswerItem], posted: Sequence[Message]) -> tuple[bytes, ...]:

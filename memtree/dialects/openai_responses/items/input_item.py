@@ -19,11 +19,11 @@ import msgspec
 
 from memtree.conversation.message import SYSTEM_ROLES, TEXT_PARTS
 from memtree.conversation.validation import check
+from memtree.dialects.openai_responses.items import calls, outputs, server_items
 from memtree.errors import BadRequest
 from memtree.text import tokens
-from memtree_proxy.dialects.openai_responses.items import calls, outputs, server_items
-from memtree_proxy.http import json_fields
-from memtree_proxy.http.json_fields import DuplicateKey
+from memtree.wire import json_fields
+from memtree.wire.json_fields import DuplicateKey
 
 BREAKPOINT, MARKER = "prompt_cache_breakpoint", "cache_control"
 # Codex had other names for it.

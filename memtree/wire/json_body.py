@@ -22,10 +22,10 @@ import msgspec
 from memtree.conversation.message import OFF_LOOP_BYTES
 from memtree.conversation.message_list import RawMessages
 from memtree.errors import BadRequest
-from memtree_proxy.http import json_fields as fragment
-from memtree_proxy.http import json_items
-from memtree_proxy.http.json_fields import DuplicateKey, FieldSpan
-from memtree_proxy.http.json_items import JsonItems
+from memtree.wire import json_fields as fragment
+from memtree.wire import json_items
+from memtree.wire.json_fields import DuplicateKey, FieldSpan
+from memtree.wire.json_items import JsonItems
 
 MESSAGES = "messages"
 OWN_FIELDS = frozenset(

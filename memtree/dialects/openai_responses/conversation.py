@@ -21,11 +21,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from memtree.conversation.message import Message
-from memtree.errors import BadRequest
-from memtree_proxy.dialects.openai_responses.items import canonical_message
-from memtree_proxy.dialects.openai_responses.items.canonical_message import ReadItems
-from memtree_proxy.dialects.openai_responses.items.input_item import InputItem, ItemKind
-from memtree_proxy.dialects.openai_responses.translation import (
+from memtree.dialects.openai_responses.items import canonical_message
+from memtree.dialects.openai_responses.items.canonical_message import ReadItems
+from memtree.dialects.openai_responses.items.input_item import InputItem, ItemKind
+from memtree.dialects.openai_responses.translation import (
     ALONE,
     JOINED,
     MOST_ALONE,
@@ -36,6 +35,7 @@ from memtree_proxy.dialects.openai_responses.translation import (
     TranslatedItems,
     numbers,
 )
+from memtree.errors import BadRequest
 
 TOGETHER = 8  # calls behind one reasoning that may be parallel ones, each with its output
 _SYSTEM = (ItemKind.SYSTEM, ItemKind.COMPACTION)

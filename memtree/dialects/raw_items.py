@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import overload
 
 from memtree.conversation.message_list import EarlierList, next_number
-from memtree_proxy.http.json_body import Body
-from memtree_proxy.http.json_items import PLACES
+from memtree.wire.json_body import Body
+from memtree.wire.json_items import PLACES
 
 
 def _none() -> array[int]:

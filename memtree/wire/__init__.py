@@ -1,0 +1,1 @@
+"""Posted JSON as bytes with known spans: read on demand, written back without re-encoding."""
