@@ -1,12 +1,55 @@
 """MemTree: a tree-shaped context memory for any LLM client.
 
-The rooms below `ports/` are pure: values in, values out. `models/` and `stores/` are the adapters;
-`context/` is the one use case, which awaits the ports in order.
+`open` and `open_sync` are the library. The rooms below `ports/` are pure: values in, values out.
+`models/` and `stores/` are the adapters; `context/` is the one use case, which awaits the ports in
+order. What opens a store is imported when it is named first: `import memtree` alone stays cheap.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from memtree.conversation.message import Message, read_messages
 from memtree.errors import MemTreeError
 
+if TYPE_CHECKING:
+    from memtree.library.blocking import MemTreeSync, SavedMemoriesSync
+    from memtree.library.blocking import open_memory_sync as open_sync
+    from memtree.library.memory import Compressed, MemTree, Passage
+    from memtree.library.memory import open_memory as open
+    from memtree.library.saved_memories import SavedMemories
+
 __version__ = "1.0.0rc1"
 
-__all__ = ["MemTreeError", "Message", "__version__", "read_messages"]
+__all__ = [
+    "Compressed",
+    "MemTree",
+    "MemTreeError",
+    "MemTreeSync",
+    "Message",
+    "Passage",
+    "SavedMemories",
+    "SavedMemoriesSync",
+    "__version__",
+    "open",
+    "open_sync",
+    "read_messages",
+]
+
+_PLACES = {
+    "Compressed": "memory:Compressed",
+    "MemTree": "memory:MemTree",
+    "MemTreeSync": "blocking:MemTreeSync",
+    "Passage": "memory:Passage",
+    "SavedMemories": "saved_memories:SavedMemories",
+    "SavedMemoriesSync": "blocking:SavedMemoriesSync",
+    "open": "memory:open_memory",
+    "open_sync": "blocking:open_memory_sync",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what opens a store. Raises `AttributeError`."""
+    if name not in _PLACES:
+        raise AttributeError(f"module 'memtree' has no attribute {name!r}")
+    module, _, own_name = _PLACES[name].partition(":")
+    return getattr(import_module(f"memtree.library.{module}"), own_name)

@@ -50,16 +50,7 @@ FILE_VARIABLE = "MEMTREE_CONFIG"
 # No settings of the program: of benchmarks, tests, and what starts it (compose file, balancer)
 OTHER_VARIABLES = frozenset(
     f"{PREFIX}{name}"
-    for name in (
-        "BENCH_DATA",
-        "BIND",
-        "CHROMIUM",
-        "IMAGE",
-        "LISTEN",
-        "PROXIES",
-        "SITE",
-        "TEST_POSTGRES",
-    )
+    for name in "BENCH_DATA BIND CHROMIUM IMAGE LISTEN PROXIES SITE TEST_POSTGRES".split()
 )
 MODES = ("stable", "auto", "fresh")
 SHADOW = "shadow"  # a mode of the chat routes alone: nothing is changed, only measured
@@ -354,6 +345,12 @@ class Settings:
         return data_folder(self.home, os.environ, sys.platform)
 
     @classmethod
+    def of(cls, **values: Any) -> Settings:
+        """Make settings of these values alone. Raises `BadRequest` that names the setting."""
+        _check_names(values, "")
+        return _checked(cls(**{k: _read(k, v, k) for k, v in values.items()}))
+
+    @classmethod
     def from_env(
         cls,
         flags: Mapping[str, Any] | None = None,
@@ -373,7 +370,7 @@ class Settings:
             if name in env:
                 values[one.name] = _read(one.name, env[name], name)
         values.update({k: v for k, v in (flags or {}).items() if v is not None})
-        settings = _checked(cls(**{k: _read(k, v, k) for k, v in values.items()}))
+        settings = cls.of(**values)
         if unknown := unknown_variables(env):
             tell(_unknown_line(unknown))
         if values.get("store"):  # an empty one names none, as in the example of the environment
@@ -419,13 +416,17 @@ def _from_file(given: str | None) -> dict[str, Any]:
         values = tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise BadRequest(f"{path}: {error}", param=str(path)) from error
+    _check_names(values, f"{path}: ")
+    return values
+
+
+def _check_names(values: Mapping[str, Any], source: str) -> None:
     known = {one.name for one in fields(Settings)}
     for name in values:
         if name not in known:
             meant = nearest(name, known)
             hint = f"; did you mean {meant}?" if meant else ""
-            raise BadRequest(f"{path}: there is no setting {name!r}{hint}", param=name)
-    return values
+            raise BadRequest(f"{source}there is no setting {name!r}{hint}", param=name)
 
 
 _READERS: dict[str, Callable[[str], Any]] = {

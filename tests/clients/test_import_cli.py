@@ -13,8 +13,8 @@ from memtree.context.prefix_lookup import covering
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile, read_messages
 from memtree.stores import open_store
+from memtree.tenant_names import ANONYMOUS
 from memtree_proxy.access import auth
-from memtree_proxy.access.tenant_names import ANONYMOUS
 from tests.clients.test_cli import QUICK, run
 from tests.foreign import (
     CLAUDE_SIMPLE,

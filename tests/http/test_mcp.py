@@ -17,7 +17,7 @@ from memtree import __version__
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.rules.canonical import canonical
 from memtree.memories.scope import Scope
-from memtree_proxy.access.tenant_names import ANONYMOUS
+from memtree.tenant_names import ANONYMOUS
 from memtree_proxy.mcp.definitions import BY_NAME, TOOLS
 from tests import hostile, linear_time
 from tests.http.fakes import FakeKeys

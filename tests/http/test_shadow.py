@@ -23,7 +23,7 @@ from memtree.conversation.history import History
 from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.ports.store import Store
 from memtree.stores import open_store
-from memtree_proxy.access.tenant_names import ANONYMOUS as TENANT
+from memtree.tenant_names import ANONYMOUS as TENANT
 from memtree_proxy.chat import shadow as shadowing
 from memtree_proxy.chat.shadow import AT_ONCE, WAITING, ShadowRunner
 from memtree_proxy.server.app import create_app

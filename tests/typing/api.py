@@ -20,6 +20,7 @@ from memtree.conversation.history import History
 from memtree.conversation.message import ToolCall, View, Volatile
 from memtree.dialects import openai_chat
 from memtree.errors import BadRequest, ContextOverflow, StoreUnavailable
+from memtree.memories.memory import Memory
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.queues import IndexQueue, Pending, SummaryStatus
@@ -44,6 +45,26 @@ def messages() -> None:
     assert_type(message.calls, tuple[ToolCall, ...])
     assert_type(message.fields, dict[str, Any])
     assert_type(message.view(Volatile()), View)
+
+
+async def library(posted: list[dict[str, Any]]) -> None:
+    async with memtree.open("memory:", embedder="none") as opened:
+        assert_type(opened, memtree.MemTree)
+        answer = await opened.compress(posted, target=8_000, dialect="messages", system="Be brief")
+        assert_type(answer, memtree.Compressed)
+        assert_type(answer.messages, list[dict[str, Any]])
+        assert_type(await opened.explain(posted), Explanation)
+        assert_type(await opened.search(posted, "which port?"), list[memtree.Passage])
+        assert_type(await opened.delete(posted), Receipt)
+        ann = opened.of("user:ann")
+        assert_type(ann, memtree.SavedMemories)
+        assert_type(await ann.save("Ann drinks tea", tags=["tea"]), Memory)
+        assert_type(await ann.list(), list[Memory])
+    with memtree.open_sync("memory:", tenant="t") as waiting:
+        assert_type(waiting, memtree.MemTreeSync)
+        assert_type(waiting.compress(posted, target=8_000), memtree.Compressed)
+        assert_type(waiting.of("user:ann"), memtree.SavedMemoriesSync)
+        assert_type(waiting.of("user:ann").save("Ann drinks tea"), Memory)
 
 
 def requests(posted: tuple[memtree.Message, ...]) -> CompressRequest:

@@ -29,12 +29,12 @@ from memtree.bounded import remember
 from memtree.errors import StoreCorrupt, StoreUnavailable, Unauthorized
 from memtree.memories.grants.wallet_proof import ProvenWallet
 from memtree.ports.store import Credentials
+from memtree.tenant_names import ANONYMOUS, LOCAL
 from memtree_proxy.access import wallet_access
 from memtree_proxy.access.failed_keys import FailedKeys
 from memtree_proxy.access.local_user import PREFIX as LOCAL_PREFIX
 from memtree_proxy.access.local_user import LocalUser
 from memtree_proxy.access.rate_limits import RequestRates
-from memtree_proxy.access.tenant_names import ANONYMOUS, LOCAL
 from memtree_proxy.access.wallet_access import WalletAccess
 from memtree_proxy.http.own_headers import TENANT_KEY
 from memtree_proxy.observability import request_trace

@@ -35,10 +35,10 @@ from memtree.summaries.audit_report import AuditEntry, Report
 from memtree.summaries.batching import Kinds
 from memtree.summaries.prompts import Task
 from memtree.summaries.replies import Draft, mended
+from memtree.tenant_names import LOCAL
 from memtree.tree.btree import walk
 from memtree.tree.node import Node, Summary
 from memtree.tree.work import NodeWork
-from memtree_proxy.access.tenant_names import LOCAL
 from memtree_proxy.cli import audit_page
 from memtree_proxy.cli.commands import read_history
 from memtree_proxy.cli.drawing.console import open_console

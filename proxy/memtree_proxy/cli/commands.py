@@ -25,9 +25,9 @@ from memtree.errors import BadRequest
 from memtree.ports.queues import SummaryStatus
 from memtree.ports.store import Receipt
 from memtree.stores import open_store
+from memtree.tenant_names import LOCAL
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
-from memtree_proxy.access.tenant_names import LOCAL
 from memtree_proxy.cli import estimate
 from memtree_proxy.cli.drawing.console import open_console, styled
 from memtree_proxy.cli.drawing.foreign_text import plain, plain_json

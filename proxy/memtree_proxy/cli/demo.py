@@ -27,8 +27,8 @@ from memtree.conversation.message import Message
 from memtree.dialects import openai_chat
 from memtree.errors import BadRequest
 from memtree.setting_values import INPROCESS
+from memtree.tenant_names import LOCAL
 from memtree.unfolding.explain import ExplainedExcerpt, Explanation
-from memtree_proxy.access.tenant_names import LOCAL
 from memtree_proxy.cli.commands import progress
 from memtree_proxy.cli.drawing.console import open_console, styled
 from memtree_proxy.cli.drawing.trees import draw_path, draw_unfolded, summary_line

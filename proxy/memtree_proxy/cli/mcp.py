@@ -11,7 +11,7 @@ from dataclasses import replace
 from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.memories.scope import Scope
-from memtree_proxy.access.tenant_names import LOCAL
+from memtree.tenant_names import LOCAL
 from memtree_proxy.mcp import stdio
 from memtree_proxy.mcp.stdio_lines import own_streams
 from memtree_proxy.mcp.tools import Caller, MemoryTools

@@ -17,9 +17,9 @@ from starlette.responses import JSONResponse, Response
 
 from memtree.config import Settings
 from memtree.errors import BadRequest, NotFound, Unauthorized
+from memtree.tenant_names import ANONYMOUS
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.local_user import LONGEST_CODE, LocalUser
-from memtree_proxy.access.tenant_names import ANONYMOUS
 from memtree_proxy.http import request_body
 
 PATH = "/ui/session"

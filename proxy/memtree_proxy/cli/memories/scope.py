@@ -9,8 +9,8 @@ from memtree.memories.agents.agent_memory import ALL, AgentScopes
 from memtree.memories.ports import MemoryMaintenance
 from memtree.memories.scope import Scope, checked_id
 from memtree.ports.store import KeyStore
+from memtree.tenant_names import LOCAL
 from memtree_proxy.access.agent_scope import meant_agents
-from memtree_proxy.access.tenant_names import LOCAL
 from memtree_proxy.cli.keys import named_tenant
 
 

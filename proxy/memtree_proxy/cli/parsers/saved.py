@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from memtree.memories.grants.grant import Chain
 from memtree.memories.transfer.file_items import AUTO, FORMATS
-from memtree_proxy.access.tenant_names import ANONYMOUS, LOCAL
+from memtree.tenant_names import ANONYMOUS, LOCAL
 from memtree_proxy.cli.parsers.arguments import WHOSE_HELP, Actions, CommandGroups
 
 STORE = ("home", "store")

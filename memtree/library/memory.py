@@ -1,0 +1,255 @@
+"""The memory of a program, over one store: conversations, and what is saved.
+
+    async with memtree.open("sqlite:///memory.db") as memory:
+        answer = await memory.compress(messages, target=8_000)
+        await memory.of("user:ann").save("Ann drinks green tea")
+
+Messages are those of OpenAI's chat, of Anthropic's Messages API, or items of the Responses API;
+what comes back has the same form. What this file does not do: call a model, or know of HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import msgspec
+
+from memtree.background.runtime import Runtime, open_runtime
+from memtree.config import Settings
+from memtree.context.answer import Answer
+from memtree.context.request import CompressRequest
+from memtree.dialects import posted_history
+from memtree.dialects.fragment_counts import markers, tools_tokens
+from memtree.dialects.posted_history import PostedDialectHistory
+from memtree.errors import BadRequest
+from memtree.library.saved_memories import SavedMemories, scope_named
+from memtree.ports.store import Receipt
+from memtree.tenant_names import LOCAL
+from memtree.unfolding.explain import ExplainedExcerpt, Explanation
+from memtree.wire import json_body
+
+MIN_TARGET = 1_000
+MODE = "stable"
+SEARCHED = 4_000  # tokens of a memory message out of which `search` takes its passages
+
+Dialect = Literal["chat", "messages", "responses"]
+Posted = Sequence[Mapping[str, Any] | Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Compressed:
+    """What to send in the place of a history. `messages`: in the form that they came in. `state`:
+    `packed` where it is folded, `below-threshold` or `passed` where it need not be; all values are
+    those of `x-memtree-state`. `address`: names the history.
+    `pending_tokens`: wait for their embeddings, and so far are ranked by words."""
+
+    messages: list[dict[str, Any]]
+    state: str
+    raw_tokens: int
+    sent_tokens: int
+    saved_tokens: int
+    pending_tokens: int
+    address: str
+    epoch: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Text of a posted message, word for word: characters `start` to `end` of the string at `part`,
+    as `content` or `tool_calls[0].function.arguments`. `message`: counted as in a chat, where each
+    result of a tool is a message."""
+
+    message: int
+    part: str
+    text: str
+    start: int
+    end: int
+
+
+class MemTree:
+    """An open store. `open_memory` makes one; it may be used by many tasks at once."""
+
+    def __init__(self, runtime: Runtime, settings: Settings, tenant: str) -> None:
+        self._runtime, self._settings, self._tenant = runtime, settings, tenant
+
+    async def compress(
+        self,
+        messages: Posted,
+        *,
+        target: int | None = None,
+        query: str | None = None,
+        mode: str | None = None,
+        window: int = 128_000,
+        system: Any = None,
+        tools: Sequence[Any] = (),
+        dialect: Dialect | None = None,
+    ) -> Compressed:
+        """Return the history, shorter where it is long: at most `target` tokens, and what changes
+        from turn to turn stands at its end.
+
+        `system`: Anthropic's system prompt, or the instructions of the Responses API; `tools`: what
+        else takes room in the model's `window`. `dialect`: of the messages; Anthropic's are told by
+        their blocks, `responses` has to be named. Raises `BadRequest` and `ContextOverflow`.
+        """
+        read = await self._read(messages, system, tools, dialect)
+        answer = await self._runtime.memory.compress(
+            self._request(read, target=target, query=query, mode=mode, window=window)
+        )
+        return await json_body.off_loop(
+            len(read.body.raw), lambda: _compressed(answer, read.history)
+        )
+
+    async def explain(
+        self,
+        messages: Posted,
+        *,
+        target: int | None = None,
+        query: str | None = None,
+        mode: str | None = None,
+        window: int = 128_000,
+        system: Any = None,
+        tools: Sequence[Any] = (),
+        dialect: Dialect | None = None,
+    ) -> Explanation:
+        """Return why `compress` would send what it does: nodes, excerpts with places and reasons,
+        and what was just below the cut. Raises as `compress` does."""
+        read = await self._read(messages, system, tools, dialect)
+        _, details = await self._runtime.memory.compress_with_details(
+            self._request(read, target=target, query=query, mode=mode, window=window)
+        )
+        return details.explain()
+
+    async def search(
+        self, messages: Posted, query: str, *, dialect: Dialect | None = None
+    ) -> list[Passage]:
+        """Return what a long history says about a question, in the order of the history. Empty
+        where all of it is short enough to be read. Raises as `compress` does."""
+        read = await self._read(messages, None, (), dialect)
+        request = self._request(read, target=SEARCHED, query=query, mode="fresh")
+        _, details = await self._runtime.memory.compress_with_details(request)
+        found = [_passage(each, read.history) for each in details.explain().excerpts]
+        return sorted(found, key=lambda passage: (passage.message, passage.start))
+
+    async def delete(self, messages: Posted, *, dialect: Dialect | None = None) -> Receipt:
+        """Forget a history and all that was derived of it; returns how many rows went."""
+        read = await self._read(messages, None, (), dialect)
+        return await self._runtime.memory.forget_history(self._request(read))
+
+    def of(self, owner: str) -> SavedMemories:
+        """Return the saved memories of `user:ID`, `chat:ID` or `agent:ID`; of this program's own
+        user for "". Raises `BadRequest`."""
+        return SavedMemories(self._runtime.memory_services.book, scope_named(self._tenant, owner))
+
+    async def settle(self) -> None:
+        """Wait until everything that was posted is embedded and summarised."""
+        await self._runtime.settle()
+
+    async def _read(
+        self, messages: Posted, system: Any, tools: Sequence[Any], dialect: Dialect | None
+    ) -> _Read:
+        body: dict[str, Any] = {"input" if dialect == "responses" else "messages": messages}
+        if system is not None:
+            body["instructions" if dialect == "responses" else "system"] = system
+        if tools:
+            body["tools"] = tools
+        if dialect is not None:
+            body["dialect"] = dialect
+
+        def parse() -> _Read:
+            split = json_body.split(_encoded(body))
+            most = self._settings.max_messages
+            return _Read(split, posted_history.read(split, self._tenant, most))
+
+        return await json_body.off_loop(len(messages) * 1_000, parse)
+
+    def _request(
+        self,
+        read: _Read,
+        *,
+        target: int | None = None,
+        query: str | None = None,
+        mode: str | None = None,
+        window: int = 128_000,
+    ) -> CompressRequest:
+        """Raises `BadRequest` naming the argument."""
+        if target is not None and not MIN_TARGET <= target <= window:
+            raise BadRequest(f"target must be {MIN_TARGET:,} to {window:,} tokens", param="target")
+        if mode not in (None, "stable", "auto", "fresh"):
+            raise BadRequest(f"mode must be stable, auto or fresh, not {mode!r}", param="mode")
+        request = CompressRequest(
+            self._tenant,
+            read.history.messages,
+            target=target or min(self._settings.target_tokens, window),
+            hard=target is not None,
+            window=window,
+            reserve=0,
+            query=query,
+            mode=mode or MODE,
+            expiration_days=self._settings.expiration_days,
+            tools_tokens=tools_tokens(read.body),
+            markers=markers(read.body),
+        )
+        return read.history.asked(request)
+
+
+@asynccontextmanager
+async def open_memory(
+    store: str, *, tenant: str = LOCAL, **settings: Any
+) -> AsyncIterator[MemTree]:
+    """Open a store (`sqlite:///PATH`, `postgresql://...` or `memory:`) and what works for it.
+
+    `settings`: those of `memtree serve`, as `embedder="none"`; neither the environment nor a file
+    is read. `tenant`: whose memory it is; by default that of the commands in the terminal.
+    Raises `BadRequest` that names the setting, and `StoreUnavailable`.
+    """
+    chosen = Settings.of(store=store, **settings)
+    async with open_runtime(replace(chosen, queue="inprocess"), lasting=True) as runtime:
+        await runtime.load()
+        yield MemTree(runtime, chosen, tenant)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    body: json_body.Body
+    history: PostedDialectHistory
+
+
+def _compressed(answer: Answer, history: PostedDialectHistory) -> Compressed:
+    return Compressed(
+        messages=msgspec.json.decode(history.sent(answer), type=list[dict[str, Any]]),
+        state=str(answer.state),
+        raw_tokens=answer.raw_tokens,
+        sent_tokens=answer.sent_tokens,
+        saved_tokens=answer.saved_tokens,
+        pending_tokens=answer.pending_tokens,
+        address=answer.address.hex(),
+        epoch=answer.epoch,
+    )
+
+
+def _passage(excerpt: ExplainedExcerpt, history: PostedDialectHistory) -> Passage:
+    value: Any = history.messages[excerpt.message].fields
+    for step in excerpt.part.replace("[", ".").replace("]", "").split("."):
+        value = value[int(step) if step.isdigit() else step]
+    text = value[excerpt.start : excerpt.end]
+    return Passage(excerpt.message, excerpt.part, text, excerpt.start, excerpt.end)
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    """Raises `BadRequest` for what is no JSON."""
+    try:
+        return msgspec.json.encode(body, enc_hook=_plain)
+    except (TypeError, ValueError, UnicodeEncodeError, RecursionError) as error:
+        raise BadRequest(f"messages: {error}", param="messages") from error
+
+
+def _plain(value: Any) -> Any:
+    """Return an object of an SDK as it goes over the wire. Raises `TypeError`."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", exclude_none=True)
+    if isinstance(value, Iterable):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")
