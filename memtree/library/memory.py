@@ -234,6 +234,8 @@ def _passage(excerpt: ExplainedExcerpt, history: PostedDialectHistory) -> Passag
     value: Any = history.messages[excerpt.message].fields
     for step in excerpt.part.replace("[", ".").replace("]", "").split("."):
         value = value[int(step) if step.isdigit() else step]
+    if isinstance(value, dict):  # a part of a content, whose text is meant
+        value = value["text"]
     text = value[excerpt.start : excerpt.end]
     return Passage(excerpt.message, excerpt.part, text, excerpt.start, excerpt.end)
 
