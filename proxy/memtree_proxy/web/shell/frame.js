@@ -69,7 +69,10 @@ function Frame({ page, title, Page, begun }) {
 function KeyButton({ used }) {
   return html`
     <button type="button" class="button small key-button" onClick=${() => askForKey(null)}>
-      ${used?.startsWith(LOCAL) ? "Local user" : used ? "Key set" : "No key"}<span class="visually-hidden">: change the key</span>
+      ${used?.startsWith(LOCAL) ? "Local user" : used ? "Key set" : "No key"}<span
+        class="visually-hidden"
+        >: change the key</span
+      >
     </button>
   `;
 }
@@ -77,7 +80,7 @@ function KeyButton({ used }) {
 /** What is to be said of how the page began, until the user gives another key. */
 function Notes({ begun, used, changed }) {
   const refusal = !changed && begun.refusal;
-  const missed = !used && begun.missed;
+  const missed = !refusal && !used && begun.missed;
   return (refusal || missed) && html`
     <aside class="top-notes" aria-label="Whose memory this is">
       ${refusal && html`<p class="note warning" role="alert">${refusal}</p>`}
