@@ -30,8 +30,14 @@ asyncio.run(opened())
 
 
 def test_public_names():
-    assert memtree.__all__ == ["MemTreeError", "Message", "__version__", "read_messages"]
-    assert all(hasattr(memtree, name) for name in memtree.__all__)
+    assert memtree.__all__ == [
+        "Compressed", "MemTree", "MemTreeError", "MemTreeSync", "Message", "Passage",
+        "SavedMemories", "SavedMemoriesSync", "__version__", "open", "open_sync", "read_messages",
+    ]  # fmt: skip
+    for name in memtree.__all__:
+        assert getattr(memtree, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'opened'"):
+        getattr(memtree, "opened")  # noqa: B009
 
 
 def loaded_by(statement: str) -> list[str]:

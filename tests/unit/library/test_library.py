@@ -193,17 +193,6 @@ def test_objects_of_an_sdk_may_stand_among_the_messages() -> None:
     assert asyncio.run(compressed())[1] == {"role": "assistant", "content": "Hi"}
 
 
-def test_the_public_names_are_these() -> None:
-    assert sorted(memtree.__all__) == [
-        "Compressed", "MemTree", "MemTreeError", "MemTreeSync", "Message", "Passage",
-        "SavedMemories", "SavedMemoriesSync", "__version__", "open", "open_sync", "read_messages",
-    ]  # fmt: skip
-    for name in memtree.__all__:
-        assert getattr(memtree, name) is not None
-    with pytest.raises(AttributeError, match="no attribute 'opened'"):
-        getattr(memtree, "opened")  # noqa: B009
-
-
 def test_nothing_of_http_is_imported() -> None:
     code = (
         "import memtree, sys\n"
