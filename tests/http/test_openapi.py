@@ -50,7 +50,7 @@ EXAMPLE_WALLETS = (Wallet("Ada"), Wallet("Bob", Chain.SOLANA))
 EXAMPLES = [
     pytest.param(path, method, name, shown["value"], id=f"{method} {path} {name}")
     for path, method, operation in operations()
-    if "requestBody" in operation
+    if "requestBody" in operation and path != "/ui/session"  # no code is good but a new one
     for name, shown in resolved(operation["requestBody"])["content"]["application/json"][
         "examples"
     ].items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memtree.config import Settings
 from memtree_proxy.openapi import failures, headers
 from memtree_proxy.openapi.operations import ALWAYS, KNOWN, ok, operation
-from memtree_proxy.openapi.shapes import STRING, Json, array, content, object_of, schema
+from memtree_proxy.openapi.shapes import BOOLEAN, STRING, Json, array, content, object_of, schema
 
 _TAG = "Server"
 _AT_THE_ROOT = [{"url": "/", "description": "Under a prefix the path is the upstream's."}]
@@ -29,6 +29,11 @@ def build(settings: Settings) -> dict[str, Json]:
         "/openapi.json": {"servers": _AT_THE_ROOT, "get": _document(settings)},
         "/ui": {"servers": _BELOW_NOTHING, "get": _pages(settings)},
         "/ui/demo.json": {"servers": _BELOW_NOTHING, "get": _demo(settings)},
+        "/ui/session": {
+            "servers": _BELOW_NOTHING,
+            "get": _session(settings),
+            "post": _code_exchange(settings),
+        },
     }
 
 
@@ -107,6 +112,38 @@ def _demo(settings: Settings) -> Json:
         "The coding session of `memtree demo`, about 100,000 tokens of messages as a client would "
         "post them, with questions about it. 404 with the setting `ui` off.",
         responses,
+        security=[],
+    )
+
+
+def _session(settings: Settings) -> Json:
+    fields = object_of(
+        {"keyless": BOOLEAN, "empty": BOOLEAN, "others": BOOLEAN, "proof": STRING}, required=()
+    )
+    nonce = {"name": "nonce", "in": "query", "schema": {"type": "string", "maxLength": 200}}
+    return operation(
+        "showPageSession",
+        _TAG,
+        "What a page without a key sees",
+        "Whether requests without a credential are let in (`keyless`), whether nothing is kept for "
+        "them (`empty`), and whether others have memory here. With `nonce`, a `proof` by the "
+        "secret of the server's state file instead. 404 with the setting `ui` off.",
+        {"200": ok("The session.", fields), **failures.of(settings, 400, 404, *ALWAYS)},
+        parameters=[nonce],
+        security=[],
+    )
+
+
+def _code_exchange(settings: Settings) -> Json:
+    key = object_of({"key": {"type": ["string", "null"]}})
+    return operation(
+        "exchangeCode",
+        _TAG,
+        "Exchange the code of `memtree ui` for a key",
+        "The code is good once and for 60 seconds. The key is that of the tenant `local` while the "
+        "server runs; null where access keys are configured. 404 with the setting `ui` off.",
+        {"200": ok("The key.", key), **failures.of(settings, 400, 401, 404, 413, 415, *ALWAYS)},
+        requestBody={"required": True, "content": content(object_of({"code": STRING}))},
         security=[],
     )
 
