@@ -25,6 +25,7 @@ from memtree.data_folder import (
 )
 from memtree.errors import BadRequest
 from memtree.setting_checks import (
+    CHOICES,
     check_embedding,
     check_proxies,
     check_summaries,
@@ -102,6 +103,9 @@ class Settings:
     ui: bool = _setting(True, "serve the web pages at /ui")
     upstream: str | None = _setting(
         DEFAULT_UPSTREAM, "base URL of the OpenAI-compatible API behind us, or none"
+    )
+    model: str | None = _setting(
+        None, "model that a first chat on the chat page begins with; none: a person chooses"
     )
     upstream_api_key: str | None = _setting(
         None, "key for the upstream; used instead of the client's once access keys exist"
@@ -472,18 +476,9 @@ def _checked(settings: Settings) -> Settings:
         window(entry)
     for entry in settings.passthrough_routes:
         passthrough_route(entry)
-    check_choice("embedder", settings.embedder, ("auto", "local", "remote", "none"))
     check_queue(settings.queue)
-    check_choice("memories_placement", settings.memories_placement, ("system", "user"))
-    readers = ("auto", "model", "rules", "off")
-    check_choice("memories_extraction", settings.memories_extraction, readers)
-    check_choice("memories_standing", settings.memories_standing, ("on", "off"))
-    check_choice("memories_branches", settings.memories_branches, ("same", "strict", "off"))
-    check_choice("agent_secrets", settings.agent_secrets, ("refuse", "allow"))
-    check_choice("overflow_status", settings.overflow_status, (413, 400))
-    check_choice("json_wait", settings.json_wait, ("silent", "spaces"))
-    check_choice("log_level", settings.log_level, ("debug", "info", "warning", "error"))
-    check_choice("log_format", settings.log_format, ("text", "json"))
+    for name, choices in CHOICES.items():
+        check_choice(name, getattr(settings, name), choices)
     for one in fields(settings):
         if one.type != "int":
             continue

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 
 
 AUTO = "auto"
+# Settings with a closed list of values.
+CHOICES: dict[str, tuple[str | int, ...]] = {
+    "embedder": ("auto", "local", "remote", "none"),
+    "memories_placement": ("system", "user"),
+    "memories_extraction": ("auto", "model", "rules", "off"),
+    "memories_standing": ("on", "off"),
+    "memories_branches": ("same", "strict", "off"),
+    "agent_secrets": ("refuse", "allow"),
+    "overflow_status": (413, 400),
+    "json_wait": ("silent", "spaces"),
+    "log_level": ("debug", "info", "warning", "error"),
+    "log_format": ("text", "json"),
+}
 
 
 def check_proxies(settings: Settings) -> None:

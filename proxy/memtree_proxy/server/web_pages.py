@@ -93,7 +93,7 @@ class WebPages:
     def __init__(self, settings: Settings, extra: Mapping[str, WebFile] | None = None) -> None:
         self._files: dict[bytes, WebFile] = {}
         if settings.ui:
-            files = {**web_files(ROOT), **(extra or {})}
+            files = {**web_files(ROOT, settings.model or ""), **(extra or {})}
             self._files = {path.encode(): file for path, file in files.items()}
 
     async def show(self, request: Request) -> Response:
@@ -142,8 +142,10 @@ def accepts_gzip(accepted: str) -> bool:
 
 
 @cache
-def web_files(root: Path) -> Mapping[str, WebFile]:
-    """Every file that is served, by its path. Read once by a process."""
+def web_files(root: Path, model: str = "") -> Mapping[str, WebFile]:
+    """Every file that is served, by its path. Read once by a process.
+
+    `model`: what a first chat begins with, empty where a person chooses."""
     scripts: dict[str, str] = {}
     styles: list[str] = []
     files: dict[str, WebFile] = {}
@@ -160,19 +162,22 @@ def web_files(root: Path) -> Mapping[str, WebFile]:
     files[STYLE] = WebFile.of("text/css; charset=utf-8", "\n".join(styles).encode())
     template = Template((root / "page.html").read_text("utf-8"))
     for page in PAGES:
-        document = render(template, page, loaded(page.module, scripts))
+        document = render(template, page, loaded(page.module, scripts), model)
         files[page.path] = WebFile.of("text/html; charset=utf-8", document.encode())
     return files
 
 
-def render(template: Template, page: PageAddress, modules: Iterable[str]) -> str:
+def render(template: Template, page: PageAddress, modules: Iterable[str], model: str) -> str:
     """The document of a page. `modules`: what its script imports, so that the browser need not
     read one to learn of the next."""
     preloads = "\n".join(
         f'<link rel="modulepreload" href="{escape(STATIC + name)}">' for name in modules
     )
     return template.substitute(
-        title=escape(page.title), module=escape(STATIC + page.module), preloads=preloads
+        title=escape(page.title),
+        module=escape(STATIC + page.module),
+        model=escape(model),
+        preloads=preloads,
     )
 
 
