@@ -53,7 +53,7 @@ print("<b>")
 ![a picture](https://example.com/p.png) &amp; \\* end
 """
 TAGS = {
-    "a", "blockquote", "code", "del", "em", "h3", "h4", "li", "ol", "p", "pre", "span", "strong",
+    "a", "blockquote", "button", "code", "del", "em", "h3", "h4", "li", "ol", "p", "path", "pre", "span", "strong", "svg",
     "table", "tbody", "td", "th", "thead", "tr", "ul", "div", "br", "hr",
 }  # fmt: skip
 

@@ -30,6 +30,7 @@ FILES = sorted(web_files(ROOT))
 VENDORED = {
     "preact.js": "72284e8e9079c87817145df1110f74e8a2aa040b2fc384922e18dfcb46fc1fd7",
     "marked.js": "5371fea86fd0656b4fc7bea7c94c663109d82789b69433eeee78d42895aa44de",
+    "sugar-high.js": "87e90068571db06505f92cf933da3cce2518b7736cf53a2d2668ba5df83d3506",
 }
 PACKED = {"accept-encoding": "gzip, br"}
 LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
@@ -181,7 +182,13 @@ def test_vendored_files_are_those_that_were_read():
     for name, digest in VENDORED.items():
         assert hashlib.sha256((ROOT / "vendor" / name).read_bytes()).hexdigest() == digest
         assert re.search(rf"{name}[^=]*{digest}", licences)
-    for text in ("Apache License", "Jason Miller", "MarkedJS", "Permission is hereby granted"):
+    for text in (
+        "Apache License",
+        "Jason Miller",
+        "MarkedJS",
+        "huozhi",
+        "Permission is hereby granted",
+    ):
         assert text in licences
 
 
@@ -221,6 +228,13 @@ def test_modules_are_found_over_several_steps_and_in_circles():
         "a/y.js": 'import "../a/page.js";',
     }
     assert loaded("a/page.js", texts) == ["b/x.js", "a/y.js", "a/page.js"]
+
+
+def test_the_chat_page_knows_the_configured_model_and_nothing_of_it_is_markup():
+    documents = web_files(ROOT, '<b>"gpt&')
+    for page in PAGES:
+        document = documents[page.path].content.decode()
+        assert '<meta name="memtree-model" content="&lt;b&gt;&quot;gpt&amp;">' in document
 
 
 def test_pages_are_small():
