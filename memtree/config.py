@@ -95,6 +95,9 @@ class Settings:
     upstream: str | None = _setting(
         DEFAULT_UPSTREAM, "base URL of the OpenAI-compatible API behind us, or none"
     )
+    model: str | None = _setting(
+        None, "model that a first chat on the chat page begins with; none: a person chooses"
+    )
     upstream_api_key: str | None = _setting(
         None, "key for the upstream; used instead of the client's once access keys exist"
     )

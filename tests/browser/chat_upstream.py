@@ -23,7 +23,8 @@ from typing import Any, Self
 
 POLL = 0.05  # seconds between two looks at the connection
 SECONDS = 180.0
-MODELS = ("scripted", "scripted-large", "text-embedding-small")
+MODELS = ("scripted", "text-embedding-small")  # one that chats: the page begins with it
+SEVERAL = ("scripted", "scripted-large", "text-embedding-small")
 
 
 class Turn:

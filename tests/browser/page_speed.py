@@ -1,9 +1,10 @@
 """How fast the pages are, and what they cost the server beside a running chat.
 
-    make page-speed        # prints two tables; a few minutes
+    make page-speed        # prints three tables; a few minutes
 
 First paint, time until the page's content is there and answers to keys, and the longest task, each
-the median of three visits by a browser without a cache; with 0, 100 and 10,000 things. Then the
+the median of three visits by a browser without a cache; with 0, 100 and 10,000 things, and over a
+slow line (0.4 s for each answer, 50 kB a second). Then the
 times of short chat requests, alone and while somebody opens the chat page once a second.
 """
 
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
 
 THINGS = (0, 100, 10_000)
 VISITS = 3
+SLOW_LINE = {
+    "offline": False,
+    "latency": 400,
+    "downloadThroughput": 50_000,
+    "uploadThroughput": 50_000,
+}
 READY = {
     "/ui": (".beginning, .message", "chat messages"),
     "/ui/memories": ("article.memory, .empty", "memories"),
@@ -88,6 +95,9 @@ def main() -> int:
             print()
             for row in thread.run(lambda: list(visits(thread, server))):
                 print(row)
+            print()
+            for row in thread.run(lambda: list(slow_visits(thread, server))):
+                print(row)
         finally:
             thread.close()
             server.stop()
@@ -105,6 +115,18 @@ def visits(thread: BrowserThread, server: Server) -> Iterator[str]:
             times = [visit(thread, server, page.path, selector, prepare) for _ in range(VISITS)]
             paint, ready, task = (statistics.median(one) for one in zip(*times, strict=True))
             yield f"{page.path:14} {things:6} {noun:14} {paint:9.0f} {ready:9.0f} {task:9.0f}"
+
+
+def slow_visits(thread: BrowserThread, server: Server) -> Iterator[str]:
+    yield "slow line      first paint   ready (ms)"
+    for page in PAGES:
+        prepare = prepared(page.path, 0, server)
+        selector, _ = READY[page.path]
+        times = [
+            visit(thread, server, page.path, selector, prepare, slow=True) for _ in range(VISITS)
+        ]
+        paint, ready, _ = (statistics.median(one) for one in zip(*times, strict=True))
+        yield f"{page.path:14} {paint:11.0f} {ready:7.0f}"
 
 
 def prepared(path: str, things: int, server: Server) -> tuple[str, Callable[[Page], str]]:
@@ -138,6 +160,8 @@ def visit(
     path: str,
     selector: str,
     prepare: tuple[str, Callable[[Page], str]],
+    *,
+    slow: bool = False,
 ) -> tuple[float, float, float]:
     key, address_of = prepare
     context = thread.browser.new_context(viewport={"width": 1280, "height": 800})
@@ -147,7 +171,13 @@ def visit(
     address = address_of(first)
     first.close()
     context.add_init_script(OBSERVE.replace("SELECTOR", json.dumps(selector)))
-    page = window.page(address, key)
+    page = window.page("/llms.txt" if slow else address, key)
+    if slow:
+        session = context.new_cdp_session(page)
+        session.send("Network.enable")
+        session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        session.send("Network.emulateNetworkConditions", SLOW_LINE)
+        page.goto(server.url + address, wait_until="commit")
     while not page.evaluate("window.ready"):
         page.wait_for_timeout(50)
     page.wait_for_timeout(500)

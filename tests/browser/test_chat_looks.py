@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser import pages
-from tests.browser.chat_page import answers, questions, send, texts, wait_for_answer
-from tests.browser.chat_upstream import MODELS
+from tests.browser.chat_page import answers, questions, reload, send, texts, wait_for_answer
+from tests.browser.chat_upstream import MODELS, SEVERAL
 from tests.browser.hostile import TEXTS
 from tests.browser.served import Chatting
 
@@ -70,6 +70,8 @@ def test_each_state_is_for_everybody(open_page: OpenPage, chatting: Chatting):
     questions(page).get_by_role("button", name="Edit").click()
     pages.at_each_size(page)
     page.keyboard.press("Escape")
+    chatting.upstream.models = list(SEVERAL)
+    reload(page)
     page.get_by_role("combobox", name="Model").click()
     page.get_by_role("option", name="scripted-large").wait_for()
     pages.at_each_size(page)

@@ -17,7 +17,7 @@ from tests.browser.chat_page import (
     wait_for_answer,
     wait_for_unsent,
 )
-from tests.browser.chat_upstream import SECONDS
+from tests.browser.chat_upstream import SECONDS, SEVERAL
 from tests.browser.served import Chatting
 
 if TYPE_CHECKING:
@@ -79,6 +79,9 @@ def test_the_list_of_chats_by_keyboard_alone(open_page: OpenPage, chatting: Chat
     ask(page, "About apples", "Answer 1.")
     page.get_by_role("button", name="New chat").focus()
     page.keyboard.press("Enter")
+    page.get_by_text("A chat that does not forget").wait_for()
+    chatting.upstream.models = list(SEVERAL)
+    page.reload()
     page.get_by_text("A chat that does not forget").wait_for()
     # A part of a name is no name: it is chosen with Enter, by the one model or the first.
     model = page.get_by_role("combobox", name="Model")

@@ -53,8 +53,8 @@ print("<b>")
 ![a picture](https://example.com/p.png) &amp; \\* end
 """
 TAGS = {
-    "a", "blockquote", "code", "del", "em", "h3", "h4", "li", "ol", "p", "pre", "span", "strong",
-    "table", "tbody", "td", "th", "thead", "tr", "ul", "div", "br", "hr",
+    "a", "blockquote", "br", "button", "code", "del", "div", "em", "h3", "h4", "hr", "li", "ol",
+    "p", "path", "pre", "span", "strong", "svg", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import re
@@ -10,26 +11,32 @@ from pathlib import Path
 import pytest
 
 from memtree_proxy.server.web_pages import (
+    FOR_GOOD,
+    JOINED,
     PAGES,
     ROOT,
     STATIC,
-    STYLE,
     accepts_gzip,
-    loaded,
     web_files,
 )
 from tests.http.fakes import FakeKeys, edge
 from tests.http.upstream import FakeUpstream
 
+# A page may have this one style sheet, and no other.
+STYLE = re.search(r"<style>(.*?)</style>", web_files(ROOT)["/ui"].content.decode(), re.DOTALL)
+assert STYLE is not None
+DIGEST = base64.b64encode(hashlib.sha256(STYLE[1].encode()).digest()).decode()
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    f"default-src 'none'; script-src 'self'; style-src 'sha256-{DIGEST}'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 FILES = sorted(web_files(ROOT))
+SCRIPT = next(path for path in FILES if path.startswith(JOINED))
 VENDORED = {
     "preact.js": "72284e8e9079c87817145df1110f74e8a2aa040b2fc384922e18dfcb46fc1fd7",
     "marked.js": "5371fea86fd0656b4fc7bea7c94c663109d82789b69433eeee78d42895aa44de",
+    "sugar-high.js": "87e90068571db06505f92cf933da3cce2518b7736cf53a2d2668ba5df83d3506",
 }
 PACKED = {"accept-encoding": "gzip, br"}
 LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
@@ -51,7 +58,7 @@ async def test_every_file_with_its_headers_and_nobody_else_is_asked(
                 "referrer-policy": "no-referrer",
                 "cross-origin-opener-policy": "same-origin",
                 "cross-origin-resource-policy": "same-origin",
-                "cache-control": "no-cache",
+                "cache-control": FOR_GOOD if path.startswith(JOINED) else "no-cache",
                 "vary": "Accept-Encoding",
                 "content-encoding": "gzip",
                 "content-length": answer.headers["content-length"],
@@ -65,7 +72,6 @@ async def test_every_file_with_its_headers_and_nobody_else_is_asked(
 def kind(path: str) -> str:
     types = {
         "js": "text/javascript",
-        "css": "text/css",
         "svg": "image/svg+xml",
         "txt": "text/plain",
     }
@@ -154,7 +160,7 @@ async def test_a_link_on_any_site_leads_to_a_page_but_to_nothing_else():
             assert (await client.get(page.path, headers=LINK)).status_code == 200
             embedded = LINK | {"sec-fetch-mode": "no-cors"}
             assert (await client.get(page.path, headers=embedded)).status_code == 403
-        for path in (STYLE, f"{STATIC}shell/key.js"):
+        for path in (SCRIPT, f"{STATIC}shell/key.js"):
             assert (await client.get(path, headers=LINK)).status_code == 403
 
 
@@ -166,7 +172,7 @@ async def test_a_rebinding_host_gets_nothing():
 async def test_a_visit_leaves_no_log_lines_but_a_refusal_does(caplog: pytest.LogCaptureFixture):
     caplog.set_level("INFO")
     async with edge(None) as client:
-        for path in ("/ui", STYLE, "/ui/state"):
+        for path in ("/ui", SCRIPT, "/ui/state"):
             assert (await client.get(path)).status_code == 200
         assert (await client.get("/ui/nothing")).status_code == 404
     told = [record.getMessage() for record in caplog.records if record.name == "memtree"]
@@ -181,7 +187,13 @@ def test_vendored_files_are_those_that_were_read():
     for name, digest in VENDORED.items():
         assert hashlib.sha256((ROOT / "vendor" / name).read_bytes()).hexdigest() == digest
         assert re.search(rf"{name}[^=]*{digest}", licences)
-    for text in ("Apache License", "Jason Miller", "MarkedJS", "Permission is hereby granted"):
+    for text in (
+        "Apache License",
+        "Jason Miller",
+        "MarkedJS",
+        "huozhi",
+        "Permission is hereby granted",
+    ):
         assert text in licences
 
 
@@ -199,38 +211,37 @@ def test_scripts_keep_to_what_the_policy_and_the_key_allow():
         assert not banned.search(file.read_text("utf-8")), file
 
 
-def test_every_import_leads_to_a_file_and_every_page_preloads_what_it_imports():
-    texts = {file.relative_to(ROOT).as_posix(): file.read_text("utf-8") for file in scripts()}
-    texts |= dict.fromkeys(("vendor/preact.js", "vendor/marked.js"), "")
-    for name, text in texts.items():
-        for target in re.findall(r"""from\s+["']([^"']+)["']""", text):
-            path = (ROOT / name).parent.joinpath(target).resolve()
-            assert path.is_file(), f"{name} imports {target}"
+def test_every_import_leads_to_a_file_and_every_page_loads_all_in_one_script():
+    for file in scripts():
+        for target in re.findall(r"""from\s+["']([^"']+)["']""", file.read_text("utf-8")):
+            assert file.parent.joinpath(target).resolve().is_file(), f"{file} imports {target}"
+    files = web_files(ROOT)
     for page in PAGES:
-        document = gzip.decompress(web_files(ROOT)[page.path].compressed).decode()
-        preloaded = re.findall(r'modulepreload" href="/ui/static/([^"]+)"', document)
-        assert preloaded == loaded(page.module, texts)
-        assert "vendor/preact.js" in preloaded
-        assert f'src="{STATIC}{page.module}"' in document
+        document = files[page.path].content.decode()
+        (script,) = re.findall(r'<script type="module" src="([^"]+)"', document)
+        text = files[script].content.decode()
+        assert hashlib.sha256(text.encode()).hexdigest().startswith(script.split("/")[3])
+        assert not re.search(r"^(?:import|export)\b(?!\()", text, re.MULTILINE)
+        for late in re.findall(r"import\(\"([^\"]+)", text):
+            assert late in files
+        assert f'<a href="{page.path}" aria-current=page>' in document
 
 
-def test_modules_are_found_over_several_steps_and_in_circles():
-    texts = {
-        "a/page.js": 'import { x } from "../b/x.js";\nimport "./y.js";\nimport z from "https://z";',
-        "b/x.js": 'export { q } from "../a/y.js";\nimport {\n  one,\n} from "./gone.js";',
-        "a/y.js": 'import "../a/page.js";',
-    }
-    assert loaded("a/page.js", texts) == ["b/x.js", "a/y.js", "a/page.js"]
+def test_the_chat_page_knows_the_configured_model_and_nothing_of_it_is_markup():
+    documents = web_files(ROOT, '<b>"gpt&')
+    for page in PAGES:
+        document = documents[page.path].content.decode()
+        assert '<meta name="memtree-model" content="&lt;b&gt;&quot;gpt&amp;">' in document
 
 
 def test_pages_are_small():
     for page in PAGES:
         files = web_files(ROOT)
-        names = re.findall(r'(?:href|src)="(/ui[^"]+)"', files[page.path].content.decode())
+        names = re.findall(r'(?:href|src)="(/ui/[-s][^"]+)"', files[page.path].content.decode())
         assert (
             len(files[page.path].compressed)
             + sum(len(files[name].compressed) for name in dict.fromkeys(names))
-            < 150_000
+            < 110_000
         )
 
 

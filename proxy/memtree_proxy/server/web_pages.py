@@ -5,17 +5,19 @@ exact path or gets a 404; no part of a request ever becomes a path of the file s
 hold no data, so anybody may fetch them and a link on any site may lead to them; what they show they
 fetch with the key that their user gave them.
 
-    /ui, /ui/memories, /ui/tree, /ui/state   one document each, made from page.html
-    /ui/static/style.css                     the style sheets of all folders, joined
-    /ui/static/FOLDER/.../NAME               scripts, the icon, licences
+    /ui, /ui/memories, /ui/tree, /ui/state   one document each, made from page.html, with the style
+                                             sheets of all folders in it
+    /ui/-/HASH/PAGE.js                       the modules of a page, joined; kept for good
+    /ui/static/FOLDER/.../NAME               each module, the icon, licences
 """
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -27,13 +29,32 @@ from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.errors import NotFound
+from memtree_proxy.server.joined_modules import joined
 
 ROOT = Path(__file__).resolve().parent.parent / "web"
 STATIC = "/ui/static/"
-STYLE = f"{STATIC}style.css"
+JOINED = "/ui/-/"
+FOR_GOOD = "public, max-age=31536000, immutable"  # its address holds the hash of what it says
+_FOLDERS = ("vendor", "shell", "chat", "memories", "tree", "state")  # in the order of their styles
+
+
+def _style() -> str:
+    """Return the style sheets of all folders, joined; of a folder base.css comes first."""
+    files = [
+        file
+        for folder in _FOLDERS
+        for file in sorted(
+            (ROOT / folder).rglob("*.css"), key=lambda file: (file.name != "base.css", str(file))
+        )
+    ]
+    return "\n".join(file.read_text("utf-8") for file in files)
+
+
+STYLE = _style()
+_STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 HEADERS = {
     "content-security-policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        f"default-src 'none'; script-src 'self'; style-src 'sha256-{_STYLE_HASH}'; img-src 'self'; "
         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
         "require-trusted-types-for 'script'; trusted-types 'none'"
     ),
@@ -49,8 +70,6 @@ _TYPES = {
     ".svg": "image/svg+xml; charset=utf-8",
     ".txt": "text/plain; charset=utf-8",
 }
-_FOLDERS = ("vendor", "shell", "chat", "memories", "tree", "state")  # in the order of their styles
-_IMPORT = re.compile(r"""^(?:import|export)\b[^;'"]*["'](\.{1,2}/[^"']+)["']""", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +93,20 @@ _PAGE_PATHS = frozenset(page.path.encode() for page in PAGES)
 @dataclass(frozen=True, slots=True)
 class WebFile:
     """A file as it is sent. `tag`: its entity tag, without quotes; that of the compressed form
-    has `-gz` at its end."""
+    has `-gz` at its end. `caching`: its Cache-Control."""
 
     media_type: str
     content: bytes
     compressed: bytes
     tag: str
+    caching: str = HEADERS["cache-control"]
 
     @classmethod
-    def of(cls, media_type: str, content: bytes) -> WebFile:
+    def of(
+        cls, media_type: str, content: bytes, caching: str = HEADERS["cache-control"]
+    ) -> WebFile:
         tag = hashlib.sha256(content).hexdigest()[:32]
-        return cls(media_type, content, gzip.compress(content, 9, mtime=0), tag)
+        return cls(media_type, content, gzip.compress(content, 9, mtime=0), tag, caching)
 
 
 class WebPages:
@@ -93,7 +115,7 @@ class WebPages:
     def __init__(self, settings: Settings, extra: Mapping[str, WebFile] | None = None) -> None:
         self._files: dict[bytes, WebFile] = {}
         if settings.ui:
-            files = {**web_files(ROOT), **(extra or {})}
+            files = {**web_files(ROOT, settings.model or ""), **(extra or {})}
             self._files = {path.encode(): file for path, file in files.items()}
 
     async def show(self, request: Request) -> Response:
@@ -119,13 +141,15 @@ def answer(file: WebFile, headers: Mapping[str, str]) -> Response:
     packed = accepts_gzip(headers.get("accept-encoding", ""))
     tag = f'"{file.tag}-gz"' if packed else f'"{file.tag}"'
     known = headers.get("if-none-match", "")
+    caching = {"cache-control": file.caching}
     if tag in (one.strip().removeprefix("W/") for one in known.split(",")):
-        return Response(status_code=304, headers={**HEADERS, "etag": tag})
+        return Response(status_code=304, headers={**HEADERS, **caching, "etag": tag})
     return Response(
         file.compressed if packed else file.content,
         media_type=file.media_type,
         headers={
             **HEADERS,
+            **caching,
             "etag": tag,
             **({"content-encoding": "gzip"} if packed else {}),
         },
@@ -142,68 +166,42 @@ def accepts_gzip(accepted: str) -> bool:
 
 
 @cache
-def web_files(root: Path) -> Mapping[str, WebFile]:
-    """Every file that is served, by its path. Read once by a process."""
+def web_files(root: Path, model: str = "") -> Mapping[str, WebFile]:
+    """Every file that is served, by its path. Read once by a process.
+
+    `model`: what a first chat begins with, empty where a person chooses."""
     scripts: dict[str, str] = {}
-    styles: list[str] = []
     files: dict[str, WebFile] = {}
     for folder in _FOLDERS:
-        for file in sorted((root / folder).rglob("*"), key=_style_order):
-            text = file.read_text("utf-8") if file.is_file() else ""
-            if file.suffix == ".css":
-                styles.append(text)
-            elif file.suffix in _TYPES:
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix in _TYPES:
+                text = file.read_text("utf-8")
                 name = file.relative_to(root).as_posix()
                 files[STATIC + name] = WebFile.of(_TYPES[file.suffix], text.encode())
                 if file.suffix == ".js":
                     scripts[name] = text
-    files[STYLE] = WebFile.of("text/css; charset=utf-8", "\n".join(styles).encode())
     template = Template((root / "page.html").read_text("utf-8"))
     for page in PAGES:
-        document = render(template, page, loaded(page.module, scripts))
+        script = joined(page.module, scripts, STATIC).encode()
+        digest = hashlib.sha256(script).hexdigest()[:16]
+        address = f"{JOINED}{digest}/{page.module.replace('/', '-')}"
+        files[address] = WebFile.of(_TYPES[".js"], script, FOR_GOOD)
+        document = render(template, page, address, model)
         files[page.path] = WebFile.of("text/html; charset=utf-8", document.encode())
     return files
 
 
-def render(template: Template, page: PageAddress, modules: Iterable[str]) -> str:
-    """The document of a page. `modules`: what its script imports, so that the browser need not
-    read one to learn of the next."""
-    preloads = "\n".join(
-        f'<link rel="modulepreload" href="{escape(STATIC + name)}">' for name in modules
+def render(template: Template, page: PageAddress, script: str, model: str) -> str:
+    """Return the document of a page, which shows its frame before `script` is there."""
+    links = "\n".join(
+        f'<a href="{escape(other.path)}"{" aria-current=page" if other is page else ""}>'
+        f"{escape(other.title)}</a>"
+        for other in PAGES
     )
     return template.substitute(
-        title=escape(page.title), module=escape(STATIC + page.module), preloads=preloads
+        title=escape(page.title),
+        links=links,
+        style=STYLE,
+        script=escape(script),
+        model=escape(model),
     )
-
-
-def loaded(module: str, scripts: Mapping[str, str]) -> list[str]:
-    """The modules that a module imports, directly or not, each once, in the order of reading."""
-    found: dict[str, None] = {}
-    waiting = [module]
-    while waiting:
-        name = waiting.pop(0)
-        for imported in _imports(name, scripts.get(name, "")):
-            if imported not in found and imported in scripts:
-                found[imported] = None
-                waiting.append(imported)
-    return list(found)
-
-
-def _imports(name: str, text: str) -> Iterator[str]:
-    """What the static imports of a module name, as `folder/file.js`."""
-    if name.startswith("vendor/"):
-        return
-    folder = name.rpartition("/")[0]
-    for match in _IMPORT.finditer(text):
-        parts = folder.split("/")
-        for step in match[1].split("/"):
-            if step == "..":
-                parts = parts[:-1]
-            elif step != ".":
-                parts.append(step)
-        yield "/".join(parts)
-
-
-def _style_order(file: Path) -> tuple[bool, str]:
-    """The base style comes before all others of its folder."""
-    return file.name != "base.css", file.as_posix()

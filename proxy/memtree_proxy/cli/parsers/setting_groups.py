@@ -14,8 +14,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "requests_per_minute", "trusted_proxies", "failed_keys_per_minute",
     ),
     "the model behind it": (
-        "upstream", "anthropic_upstream", "passthrough_routes", "window", "prices", "input_prices",
-        "overflow_status", "json_wait",
+        "upstream", "anthropic_upstream", "model", "passthrough_routes", "window", "prices",
+        "input_prices", "overflow_status", "json_wait",
     ),
     "where data is kept, and background work": (
         "home", "store", "queue", "worker_", "index_processes", "cache_mb", "expiration_days",

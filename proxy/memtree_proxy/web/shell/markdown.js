@@ -6,6 +6,7 @@
 
 import { Component, h, html, useMemo, useRef } from "../vendor/preact.js";
 import { Lexer } from "../vendor/marked.js";
+import { CodeBlock } from "./code_block.js";
 import { ScrollBox } from "./scroll_box.js";
 
 const SCHEMES = new Set(["http:", "https:", "mailto:"]);
@@ -103,7 +104,7 @@ class Block extends Component {
   }
 
   render({ token, level }) {
-    if (token.type === "heading") return h(`h${level}`, null, inline(token.tokens));
+    if (token.type === "heading") return h(`h${level}`, { dir: "auto" }, inline(token.tokens));
     return block(token, 0);
   }
 }
@@ -125,11 +126,11 @@ function block(token, depth) {
     case "heading": // in a list or a quotation, where it is none of the page's own
       return html`<p><strong>${inline(token.tokens, depth)}</strong></p>`;
     case "paragraph":
-      return html`<p>${inline(token.tokens, depth)}</p>`;
+      return html`<p dir=${direction(depth)}>${inline(token.tokens, depth)}</p>`;
     case "blockquote":
-      return html`<blockquote>${blocks(token.tokens, depth + 1)}</blockquote>`;
+      return html`<blockquote dir=${direction(depth)}>${blocks(token.tokens, depth + 1)}</blockquote>`;
     case "code":
-      return html`<${ScrollBox} as="pre" label="Code"><code>${token.text}</code><//>`;
+      return html`<${CodeBlock} text=${token.text} language=${token.lang} />`;
     case "list":
       return list(token, depth);
     case "table":
@@ -139,6 +140,11 @@ function block(token, depth) {
     default:
       return inlineToken(token, depth);
   }
+}
+
+/** An outermost block runs as its own text does; what is in it goes with it. */
+function direction(depth) {
+  return depth === 0 ? "auto" : undefined;
 }
 
 function list(token, depth) {
@@ -152,18 +158,21 @@ function list(token, depth) {
       )}
     </li>`,
   );
-  if (!token.ordered) return html`<ul>${items}</ul>`;
+  if (!token.ordered) return html`<ul dir=${direction(depth)}>${items}</ul>`;
   const start = Number(token.start);
-  return html`<ol start=${Number.isSafeInteger(start) ? start : 1}>${items}</ol>`;
+  const first = Number.isSafeInteger(start) ? start : 1;
+  return html`<ol dir=${direction(depth)} start=${first}>${items}</ol>`;
 }
 
 function table(token, depth) {
+  const side = (column) => (token.align[column] ? `at-${token.align[column]}` : undefined);
   const head = token.header.map(
-    (cell) => html`<th scope="col">${inline(cell.tokens, depth)}</th>`,
+    (cell, at) =>
+      html`<th scope="col" dir="auto" class=${side(at)}>${inline(cell.tokens, depth)}</th>`,
   );
-  const rows = token.rows.map(
-    (row) => html`<tr>${row.map((cell) => html`<td>${inline(cell.tokens, depth)}</td>`)}</tr>`,
-  );
+  const cells = (row) =>
+    row.map((cell, at) => html`<td dir="auto" class=${side(at)}>${inline(cell.tokens, depth)}</td>`);
+  const rows = token.rows.map((row) => html`<tr>${cells(row)}</tr>`);
   return html`<${ScrollBox} class="wide" label="Table">
     <table>
       <thead><tr>${head}</tr></thead>

@@ -76,14 +76,17 @@ export function placeAmongSiblings(children, message) {
 }
 
 /**
- * What is sent for a path: every message that says something, the half answer included.
+ * What is sent for a path: the system prompt, and every message that says something, the half
+ * answer included.
  * @param {Message[]} path
+ * @param {string} [system]
  * @returns {{role: string, content: string}[]}
  */
-export function sentMessages(path) {
-  return path
+export function sentMessages(path, system = "") {
+  const said = path
     .filter((message) => message.text !== "")
     .map((message) => ({ role: message.role, content: message.text }));
+  return system ? [{ role: "system", content: system }, ...said] : said;
 }
 
 /**

@@ -178,6 +178,12 @@ export class Conversation {
     this.#emit();
   }
 
+  /** @param {{system: string, temperature: number | null}} fields of the answers from now on */
+  setUp(fields) {
+    this.#amend(fields);
+    this.#emit();
+  }
+
   rename(title) {
     this.#amend({ title, named: true });
     this.#emit();
@@ -199,8 +205,8 @@ export class Conversation {
   }
 
   async #answer(parent, again) {
-    const { id: chat, model } = this.chat;
-    const asked = sentMessages(pathTo(this.#messages, parent));
+    const { id: chat, model, system, temperature = null } = this.chat;
+    const asked = sentMessages(pathTo(this.#messages, parent), system);
     const fresh = newMessage({ chat, parent, role: "assistant", status: "streaming" }, this.#now());
     const first = again ? { ...fresh, id: again.id, created: again.created, rev: again.rev + 1 } : fresh;
     this.growing = first.id;
@@ -210,7 +216,7 @@ export class Conversation {
     let end = { status: "done" };
     try {
       await this.#exchange(
-        { chat, model, messages: asked },
+        { chat, model, temperature, messages: asked },
         abort.signal,
         (memory) => {
           this.#grow({ memory });

@@ -4,7 +4,8 @@ import { checkEnd, emptyAnswer, withEvent } from "./answer.js";
 import { memoryOf } from "./memory_state.js";
 
 /**
- * @param {{chat: string, model: string, messages: {role: string, content: string}[]}} asked
+ * @param {{chat: string, model: string, temperature: number | null,
+ *   messages: {role: string, content: string}[]}} asked `temperature`: null: the model's own
  * @param {AbortSignal} signal ends the request, and the upstream's with it
  * @param {(memory: object) => void} onHead what the headers tell of memory
  * @param {(answer: import("./answer.js").Answer) => void} onAnswer the answer so far
@@ -12,8 +13,10 @@ import { memoryOf } from "./memory_state.js";
  * @throws {import("../../shell/api.js").ApiError | import("./answer.js").AnswerFailed}
  */
 export async function exchange(asked, signal, onHead, onAnswer) {
+  const { model, messages, temperature } = asked;
+  const options = temperature === null ? {} : { temperature };
   const { headers, events } = await stream("/chat/completions", {
-    body: { model: asked.model, messages: asked.messages, stream: true },
+    body: { model, messages, ...options, stream: true },
     headers: { "x-polychat-memory": "on", "x-chat-id": asked.chat },
     signal,
   });

@@ -11,6 +11,7 @@ import { Conversation } from "../conversation/conversation.js";
 import { exchange } from "../conversation/exchange.js";
 import { openChatStore } from "../store/chat_store.js";
 import { newChat } from "../store/ids.js";
+import { configuredModel } from "./models.js";
 
 const UNDO = 60_000; // ms until a deleted chat is dropped; the button to undo goes earlier
 const ID = /^#chat=([A-Za-z0-9._~:@-]{1,200})$/;
@@ -107,7 +108,7 @@ class Desk {
       this.current = null;
       this.#emit();
     }
-    const model = this.chats.find((chat) => chat.model)?.model ?? "";
+    const model = this.chats.find((chat) => chat.model)?.model ?? configuredModel();
     const draft = live ? "" : await this.store.unsent();
     const fresh = { ...newChat(model, Date.now()), draft };
     const chat = live ?? (id === null || known ? fresh : { ...fresh, id, foreign: true });

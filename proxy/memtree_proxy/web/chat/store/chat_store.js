@@ -7,10 +7,11 @@
  * @typedef {import("../conversation/branches.js").Message} Message
  * @typedef {{id: string, title: string, named: boolean, model: string, leaf: string | null,
  *   draft: string, created: number, updated: number, deleted: number | null,
- *   foreign: boolean}} Chat
+ *   foreign: boolean, system: string, temperature: number | null}} Chat
  *   `named`: by a person; `leaf`: the message that the shown branch ends with; `deleted`: when it
  *   was taken out of the list (ms), until it is dropped; `foreign`: its id came with an address, so
- *   its memories may be another client's
+ *   its memories may be another client's; `system`: a system prompt, absent in older rows, as
+ *   `temperature` is, which is null where the model's own holds
  * @typedef {{kind: "chat", chat: Chat} | {kind: "message", message: Message} |
  *   {kind: "dropped", id: string} | {kind: "asked", id: string} |
  *   {kind: "alive", id: string}} Change
@@ -85,6 +86,18 @@ export class ChatStore {
   /** @returns {Promise<Message[]>} */
   messages(chat) {
     return this.#database.ofChat(chat);
+  }
+
+  /**
+   * @param {(text: string) => boolean} matches
+   * @returns {Promise<Set<string>>} ids of the chats of which a message matches
+   */
+  async search(matches) {
+    const chats = new Set();
+    await this.#database.visit("messages", ({ chat, text }) => {
+      if (!chats.has(chat) && matches(text)) chats.add(chat);
+    });
+    return chats;
   }
 
   /** @param {Chat} chat */

@@ -48,6 +48,22 @@ export class Database {
   }
 
   /**
+   * Look at each row of a table, without holding them all.
+   * @param {(row: object) => void} look
+   */
+  async visit(table, look) {
+    await this.#run([table], "readonly", (store) => {
+      const cursor = store(table).openCursor();
+      cursor.onsuccess = () => {
+        if (!cursor.result) return;
+        look(cursor.result.value);
+        cursor.result.continue();
+      };
+      return cursor;
+    });
+  }
+
+  /**
    * Read a row, decide, write, with no other tab in between.
    * @param {(row: object | undefined) => object | null} decide the new row; null: leave it
    * @returns {Promise<object | null>} what was written
@@ -103,6 +119,10 @@ export class TabDatabase {
 
   async ofChat(chat) {
     return (await this.all("messages")).filter((message) => message.chat === chat);
+  }
+
+  async visit(table, look) {
+    for (const row of this.#tables[table].values()) look(row);
   }
 
   async change(table, id, decide) {

@@ -17,7 +17,7 @@ export async function readHistory(chatId, leafId = null) {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const leaf = [leafId, chat.leaf].find((id) => byId.has(id));
   const path = pathTo(byId, leaf ?? newestLeaf(childrenOf(messages), null));
-  return { title: chat.title, messages: sentMessages(path) };
+  return { title: chat.title, messages: sentMessages(path, chat.system) };
 }
 
 /** @returns {Promise<{id: string, title: string, updated: number}[]>} the newest first */

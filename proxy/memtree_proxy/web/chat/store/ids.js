@@ -24,6 +24,8 @@ export function newChat(model, now) {
     updated: now,
     deleted: null,
     foreign: false,
+    system: "",
+    temperature: null,
   };
 }
 

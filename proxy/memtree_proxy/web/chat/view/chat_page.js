@@ -59,6 +59,7 @@ export function ChatPage() {
           key=${id}
           conversation=${conversation}
           models=${models}
+          recent=${desk.chats.map((chat) => chat.model)}
           memories=${{ count, countAgain, open: openPanel, toggle: togglePanel, shown: panel }}
           lasting=${desk.store.lasting}
           onFirst=${() => desk.settle()}

@@ -1,6 +1,6 @@
 /** The box to write in. What is typed outlives a reload. */
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
-import { Icon } from "./icons.js";
+import { Icon } from "../../shell/icons.js";
 
 const KEEP_AFTER = 400; // ms without a key
 
@@ -59,6 +59,7 @@ export function Composer({ handle, conversation, growing, held, onWrite, onSend 
       <textarea
         ref=${field}
         id="composer"
+        dir="auto"
         rows="1"
         aria-label="Message"
         aria-describedby="composer-hint"

@@ -4,7 +4,7 @@
  */
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { count } from "../../shell/format.js";
-import { Icon } from "./icons.js";
+import { Icon } from "../../shell/icons.js";
 import { isWritten } from "./message/drafts.js";
 import { LiveRegion } from "./message/growing_text.js";
 import { MessageItem } from "./message/message.js";
@@ -80,7 +80,7 @@ export function MessageList({ conversation, memories, onWritten }) {
     (arrows?.querySelector(`.${direction}:enabled`) ?? arrows?.querySelector(":enabled"))?.focus();
   });
   const acts = { show, written: onWritten };
-  const places = sentPlaces(path);
+  const places = sentPlaces(path, conversation.chat.system ? 1 : 0);
   const moved = () => {
     const { scrollTop, scrollHeight, clientHeight } = scroll.current;
     pinned.current = scrollHeight - scrollTop - clientHeight < BOTTOM;
@@ -105,10 +105,13 @@ export function MessageList({ conversation, memories, onWritten }) {
   </div>`;
 }
 
-/** The index of each message among those that are sent, by id. */
-function sentPlaces(path) {
+/**
+ * The index of each message among those that are sent, by id.
+ * @param {number} before messages that are sent before the first one: a system prompt
+ */
+function sentPlaces(path, before) {
   const sent = path.filter((message) => message.text !== "");
-  return new Map(sent.map((message, index) => [message.id, index]));
+  return new Map(sent.map((message, index) => [message.id, before + index]));
 }
 
 function skip(event) {

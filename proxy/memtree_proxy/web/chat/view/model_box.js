@@ -48,6 +48,9 @@ export function ModelBox({ models, value, lack, onChoose }) {
   useLayoutEffect(() => {
     list.current.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   }, [at]);
+  useLayoutEffect(() => {
+    if (lack) field.current.focus(); // somebody wanted to send: the next thing is to choose
+  }, [lack]);
   const begin = () => {
     if (open) return;
     setTyped(value);
@@ -96,7 +99,7 @@ export function ModelBox({ models, value, lack, onChoose }) {
       autocomplete="off"
       spellcheck="false"
       maxlength="200"
-      placeholder=${models.loading ? "Loading models" : "Name of a model"}
+      placeholder=${models.loading ? "Loading models" : "Choose a model"}
       value=${open ? typed : value}
       onFocus=${begin}
       onClick=${begin}
@@ -128,6 +131,6 @@ export function ModelBox({ models, value, lack, onChoose }) {
         ${found.length - shown.length} more: type a part of the name
       </li>`}
     </ul>
-    ${lack && html`<p id=${`${id}-lack`} class="model-lack" role="alert">Name a model first.</p>`}
+    ${lack && html`<p id=${`${id}-lack`} class="model-lack" role="alert">Choose a model first.</p>`}
   </div>`;
 }

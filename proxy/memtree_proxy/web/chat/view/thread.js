@@ -2,10 +2,11 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { Problem } from "../../shell/states.js";
 import { useConversation } from "../desk/hooks.js";
-import { firstModel } from "../desk/models.js";
+import { configuredModel, firstModel, recentFirst } from "../desk/models.js";
 import { Beginning } from "./beginning.js";
+import { ChatSettings } from "./chat_settings.js";
 import { Composer } from "./composer.js";
-import { Icon } from "./icons.js";
+import { Icon } from "../../shell/icons.js";
 import { MessageList } from "./message_list.js";
 import { ModelBox } from "./model_box.js";
 
@@ -13,25 +14,27 @@ import { ModelBox } from "./model_box.js";
  * @param {Object} props
  * @param {import("../conversation/conversation.js").Conversation} props.conversation
  * @param {ReturnType<typeof import("../desk/models.js").useModels>} props.models
+ * @param {string[]} props.recent models of the chats, the last used first
  * @param {{count: number | null, countAgain: () => void, open: (ids?: string[] | null) => void,
  *   toggle: () => void, shown: boolean}} props.memories the panel
  * @param {boolean} props.lasting whether the browser stores chats
  * @param {() => void} props.onFirst called with the first message of a chat
  * @param {() => void} props.onChats opens the list of chats, where it is not always seen
  */
-export function Thread({ conversation, models, memories, lasting, onFirst, onChats }) {
+export function Thread({ conversation, models, recent, memories, lasting, onFirst, onChats }) {
   useConversation(conversation);
   const composer = useRef(null);
   const [lack, setLack] = useState(false);
   const [held, setHeld] = useState(false); // sent before the models were known
+  const [settings, setSettings] = useState(false);
   const { chat, growing } = conversation;
   const offline = models.error?.code === "no_upstream";
   // Some upstreams have no list: who has named a model there needs none.
   const unlisted = !offline && models.error && !(chat.model && models.error.status === 404);
 
   const chooseFirst = () => {
-    if (conversation.chat.model || !models.models.length) return;
-    conversation.choose(firstModel(models.models));
+    const first = firstModel(models.models, configuredModel());
+    if (first && !conversation.chat.model) conversation.choose(first);
   };
   useEffect(chooseFirst, [models.models]);
   useEffect(() => {
@@ -58,13 +61,14 @@ export function Thread({ conversation, models, memories, lasting, onFirst, onCha
       <button type="button" class="icon-button chats-button" aria-label="Chats" title="Chats" onClick=${onChats}>
         <${Icon} name="list" />
       </button>
-      <h2 class="thread-title">${chat.title || "New chat"}</h2>
+      <h2 class="thread-title" dir="auto">${chat.title || "New chat"}</h2>
       <${ModelBox}
-        models=${models}
+        models=${{ ...models, models: recentFirst(models.models, recent) }}
         value=${chat.model}
         lack=${lack && !chat.model}
         onChoose=${(model) => conversation.choose(model)}
       />
+      <${SettingsButton} chat=${chat} onOpen=${() => setSettings(true)} />
       <${MemoriesButton} memories=${memories} />
     </header>
     <${Notes} conversation=${conversation} lasting=${lasting} offline=${offline} />
@@ -76,7 +80,16 @@ export function Thread({ conversation, models, memories, lasting, onFirst, onCha
       ? html`<${Beginning} offline=${offline} onPick=${(text) => composer.current?.fill(text)} />`
       : html`<${MessageList} conversation=${conversation} memories=${memories} onWritten=${focusComposer} />`}
     <${Composer} handle=${composer} conversation=${conversation} growing=${growing} held=${held} onWrite=${() => setHeld(false)} onSend=${send} />
+    ${settings && html`<${ChatSettings} conversation=${conversation} onClose=${() => setSettings(false)} />`}
   </div>`;
+}
+
+function SettingsButton({ chat, onOpen }) {
+  const changed = Boolean(chat.system) || (chat.temperature ?? null) !== null;
+  const said = changed ? "Settings of this chat (changed)" : "Settings of this chat";
+  return html`<button type="button" class=${`icon-button ${changed ? "set" : ""}`} title=${said} aria-label=${said} onClick=${onOpen}>
+    <${Icon} name="settings" />
+  </button>`;
 }
 
 function MemoriesButton({ memories: { count, toggle, shown } }) {

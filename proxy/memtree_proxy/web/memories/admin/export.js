@@ -1,5 +1,6 @@
 /** All memories as a file. */
 import { call } from "../../shell/api.js";
+import { download } from "../../shell/download.js";
 import { count } from "../../shell/format.js";
 import { toast } from "../../shell/toasts.js";
 import { problem } from "../list/use_actions.js";
@@ -15,7 +16,7 @@ export async function saveExport(source) {
     const file = await response.blob();
     const end = await lastLine(file);
     if (end?.type !== "end") throw new Error("The file broke off before its end: try again.");
-    download(file);
+    download(file, NAME);
     toast(`${count(end.memories)} memories saved as ${NAME}.`, { kind: "success" });
   } catch (error) {
     problem("The export failed", error, () => saveExport(source));
@@ -30,14 +31,4 @@ async function lastLine(file) {
   } catch {
     return null;
   }
-}
-
-function download(file) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
-  link.download = NAME;
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

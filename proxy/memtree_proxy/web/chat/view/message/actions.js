@@ -1,8 +1,7 @@
 /** The bar below a message: branches, copy, remember, change, ask again, show in the tree. */
-import { html, useRef, useState } from "../../../vendor/preact.js";
-import { toast } from "../../../shell/toasts.js";
-import { Icon } from "../icons.js";
-import { copy } from "../../../shell/clipboard.js";
+import { html } from "../../../vendor/preact.js";
+import { CopyButton } from "../../../shell/copy_button.js";
+import { Icon } from "../../../shell/icons.js";
 import { useRemember } from "./remember.js";
 
 /**
@@ -75,22 +74,4 @@ function Branches({ place, busy, onShow }) {
       <${Icon} name="right" />
     </button>
   </span>`;
-}
-
-function CopyButton({ text }) {
-  const [done, setDone] = useState(false);
-  const timer = useRef(0);
-  const press = async () => {
-    if (!(await copy(text))) {
-      toast("The browser does not let this page copy.", { kind: "problem" });
-      return;
-    }
-    setDone(true);
-    toast("Copied.", { seconds: 2 });
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => setDone(false), 2000);
-  };
-  return html`<button type="button" class="icon-button" title="Copy" aria-label="Copy" onClick=${press}>
-    <${Icon} name=${done ? "check" : "copy"} />
-  </button>`;
 }

@@ -101,7 +101,7 @@ export class MessageItem extends Component {
 
 function Said({ message, cut }) {
   const text = cut ? message.text.slice(0, PART) : message.text;
-  if (message.role === "user") return html`<p class="message-text">${text}${cut ? " …" : ""}</p>`;
+  if (message.role === "user") return html`<p class="message-text" dir="auto">${text}${cut ? " …" : ""}</p>`;
   if (text) return html`<${Markdown} text=${text} />`;
   if (message.status === "streaming") return html`<p class="soft">The answer comes in another tab.</p>`;
   if (message.status === "done") return html`<p class="soft">The model answered with nothing.</p>`;

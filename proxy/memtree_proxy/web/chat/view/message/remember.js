@@ -7,7 +7,7 @@ import { SHORT, remember } from "../../../memories/remember.js";
 import { chatSource } from "../../../memories/sources.js";
 import { toast } from "../../../shell/toasts.js";
 import { beginning } from "../../conversation/sentences.js";
-import { Icon } from "../icons.js";
+import { Icon } from "../../../shell/icons.js";
 import { lines } from "./drafts.js";
 
 const MOST_OFFERED = 200; // characters of a long message that the line begins with

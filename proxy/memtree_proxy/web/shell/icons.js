@@ -1,5 +1,5 @@
 /** Small drawings on buttons; each button has words of its own. */
-import { html } from "../../vendor/preact.js";
+import { html } from "../vendor/preact.js";
 
 const PATHS = {
   send: "M12 19V5m-6 6 6-6 6 6",
@@ -15,6 +15,8 @@ const PATHS = {
   down: "m6 10 6 6 6-6",
   plus: "M12 5v14M5 12h14",
   trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
+  settings: "M5 8h9m4 0h1M5 16h1m4 0h9M16 6v4M8 14v4",
+  search: "M11 4a7 7 0 1 1 0 14 7 7 0 0 1 0-14zm5 12 4 4",
   list: "M4 7h16M4 12h16M4 17h10",
 };
 
