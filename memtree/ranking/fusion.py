@@ -6,8 +6,8 @@ place with what its neighbours lent: what says all by itself must not fall behin
 in a group. A passage of a long message also has its place by plain nearness, a place behind: what
 so many segments reach by chance is taken off, whether one is about the matter or not. Then
 reciprocal rank fusion with k = 10, which holds from short chats to a million tokens where sums of
-z-scores collapse. Each vote counts as much as the root of its score's part of the best one: hundreds
-of passages share one common word with a question, and places among these say nothing.
+z-scores collapse. A vote counts by the root of its score's part of the best one: hundreds of
+passages share one common word with a question, and places among these say nothing.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 RRF_K = 10.0
 NEAR, FAR = 0.3, 0.15
 FIRST = 200  # places of passages of long messages that count without a correction for chance
-
-_TINY = 1e-6  # where nothing scored
 
 Scores = NDArray[np.float32]
 
@@ -72,21 +70,21 @@ def smooth(scores: Scores) -> Scores:
 def _first_places(scores: Scores) -> Scores:
     """The votes of the best `FIRST` scores, a place behind; the others have none."""
     first = np.argpartition(-scores, min(FIRST, len(scores)) - 1)[:FIRST]
-    order = first[np.argsort(-scores[first], kind="stable")]
-    places = np.zeros(len(scores), np.float32)
-    places[order] = _votes(scores[order], 1 + np.arange(len(order), dtype=np.float32))
-    return places
+    return _votes(scores, first[scores[first] > 0], behind=1)
 
 
 def _by_rank(scores: Scores) -> Scores:
     """The vote of each score; what scored nothing has none. Ties: the later first."""
-    latest_first = np.argsort(-scores[::-1], kind="stable")
-    ranks = np.empty(len(scores), np.float32)
-    ranks[len(scores) - 1 - latest_first] = np.arange(len(scores), dtype=np.float32)
-    return _votes(scores, ranks)
+    return _votes(scores, np.flatnonzero(scores > 0)[::-1])
 
 
-def _votes(scores: Scores, ranks: Scores) -> Scores:
-    """Reciprocal rank of each score, times the root of its part of the best score."""
-    parts = np.maximum(scores, 0) / max(float(scores.max(initial=0)), _TINY)
-    return np.asarray(np.sqrt(parts) / (RRF_K + ranks), np.float32)
+def _votes(scores: Scores, rows: NDArray[np.int64], behind: int = 0) -> Scores:
+    """Reciprocal rank of each of these rows among them, times the root of its score's part of the
+    best one; the other rows get nothing. `behind`: places before the first."""
+    order = rows[np.argsort(-scores[rows], kind="stable")]
+    votes = np.zeros(len(scores), np.float32)
+    if len(order):
+        best = scores[order]
+        places = np.arange(behind, behind + len(order), dtype=np.float32)
+        votes[order] = np.sqrt(best / best[0]) / (RRF_K + places)
+    return votes
