@@ -63,6 +63,13 @@ def test_second_by_a_common_word_yields_to_second_by_meaning():
     )
 
 
+def test_words_count_by_what_the_question_itself_would_score():
+    """The best passage holds a quarter of the question: its vote has half of the weight, and more
+    than the whole question is not in a passage."""
+    assert rank(apart(2, 0), None, whole=8).fused[0] == pytest.approx(0.5 / 10)
+    assert rank(apart(9, 0), None, whole=8).fused[0] == pytest.approx(1 / 10)
+
+
 def test_of_equals_the_later_comes_first():
     fused = rank(apart(1, 1, 0), None).fused
     assert fused[3] > fused[0] > fused[6] == 0
