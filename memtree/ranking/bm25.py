@@ -82,28 +82,34 @@ class Lexicon:
 
     def scores(self, query: Mapping[int, int]) -> Scores:
         """BM25 of every passage for the query's terms (hash -> count), float32 (n,)."""
+        return self.matches(query)[0]
+
+    def matches(self, query: Mapping[int, int]) -> tuple[Scores, float]:
+        """As `scores`, and what a passage would score that is the query itself."""
         total = len(self)
         scores = np.zeros(total, np.float32)
         if not total:
-            return scores
-        norms = K1 * (1 - B + B * self._lengths / max(1.0, float(self._lengths.mean())))
-        found = [
-            (docs, counts, min(weight, 3) * np.log1p((total - len(docs) + 0.5) / (len(docs) + 0.5)))
-            for (docs, counts), weight in zip(
-                self._postings(list(query)), query.values(), strict=True
-            )
-            if len(docs)
-        ]
+            return scores, 0.0
+        mean = max(1.0, float(self._lengths.mean()))
+        norms = K1 * (1 - B + B * self._lengths / mean)
+        norm, whole = K1 * (1 - B + B * sum(query.values()) / mean), 0.0
+        found = []
+        for (docs, counts), times in zip(self._postings(list(query)), query.values(), strict=True):
+            number = max(1, len(docs))
+            weight = min(times, 3) * np.log1p((total - number + 0.5) / (number + 0.5))
+            whole += float(weight) * times * (K1 + 1) / (times + norm)
+            if len(docs):
+                found.append((docs, counts, weight))
         if not found:
-            return scores
+            return scores, whole
         ends = list(accumulate((len(docs) for docs, _, _ in found), initial=0))
         docs = np.concatenate([docs for docs, _, _ in found])
-        times = np.concatenate([counts for _, counts, _ in found]).astype(np.float32)
+        times_in = np.concatenate([counts for _, counts, _ in found]).astype(np.float32)
         weights = np.repeat(np.array([weight for _, _, weight in found]), np.diff(ends))
-        gained = weights * times * (K1 + 1) / (times + norms[docs])
+        gained = weights * times_in * (K1 + 1) / (times_in + norms[docs])
         for low, high in pairwise(ends):  # term by term: within one no passage comes twice
             scores[docs[low:high]] += gained[low:high]
-        return scores
+        return scores, whole
 
     def _postings(
         self, asked: Sequence[int]

@@ -6,7 +6,9 @@ place with what its neighbours lent: what says all by itself must not fall behin
 in a group. A passage of a long message also has its place by plain nearness, a place behind: what
 so many segments reach by chance is taken off, whether one is about the matter or not. Then
 reciprocal rank fusion with k = 10, which holds from short chats to a million tokens where sums of
-z-scores collapse.
+z-scores collapse. A vote counts by the root of its score's part of the best one, by words of what
+the question itself would score: hundreds of passages share one common word with a question, and
+places among these say nothing.
 """
 
 from __future__ import annotations
@@ -40,12 +42,14 @@ def rank(
     cosine: Scores | None,
     weights: Scores | None = None,
     long: tuple[Scores, NDArray[np.bool_]] | None = None,
+    whole: float = 0.0,
 ) -> Ranking:
     """Fuse the scores of all passages, in order of the history. `cosine`: how near they are in
     meaning, where more than 0; `long`: the same whatever the size of the message, and the passages
-    whose first places by it count as well. `weights`: factors of the scores, 1 where None."""
+    whose first places by it count as well. `weights`: factors of the scores, 1 where None. `whole`:
+    the score by words of a passage that is the question itself."""
     factors = np.float32(1) if weights is None else weights
-    fused = _by_rank(smooth(lexical * factors))
+    fused = _by_rank(smooth(lexical * factors), whole)
     if cosine is not None:
         own = np.maximum(cosine, 0) * factors
         meaning = np.maximum(_by_rank(own), _by_rank(smooth(own)))
@@ -67,17 +71,24 @@ def smooth(scores: Scores) -> Scores:
 
 
 def _first_places(scores: Scores) -> Scores:
-    """Reciprocal rank of the best `FIRST` scores, a place behind; the others get nothing."""
+    """The votes of the best `FIRST` scores, a place behind; the others have none."""
     first = np.argpartition(-scores, min(FIRST, len(scores)) - 1)[:FIRST]
-    order = first[np.argsort(-scores[first], kind="stable")]
-    places = np.zeros(len(scores), np.float32)
-    places[order] = 1.0 / (RRF_K + 1 + np.arange(len(order)))
-    return places
+    return _votes(scores, first[scores[first] > 0], behind=1)
 
 
-def _by_rank(scores: Scores) -> Scores:
-    """Reciprocal rank of each score; what scored nothing gets nothing. Ties: the later first."""
-    latest_first = np.argsort(-scores[::-1], kind="stable")
-    ranks = np.empty(len(scores), np.float32)
-    ranks[len(scores) - 1 - latest_first] = np.arange(len(scores), dtype=np.float32)
-    return np.where(scores > 0, 1.0 / (RRF_K + ranks), 0).astype(np.float32)
+def _by_rank(scores: Scores, whole: float = 0.0) -> Scores:
+    """The vote of each score; what scored nothing has none. Ties: the later first."""
+    return _votes(scores, np.flatnonzero(scores > 0)[::-1], whole)
+
+
+def _votes(scores: Scores, rows: NDArray[np.int64], whole: float = 0.0, behind: int = 0) -> Scores:
+    """Reciprocal rank of each of these rows among them, times the root of its score's part of the
+    best one, or of `whole` where that is more; the other rows get nothing. `behind`: places before
+    the first."""
+    order = rows[np.argsort(-scores[rows], kind="stable")]
+    votes = np.zeros(len(scores), np.float32)
+    if len(order):
+        best = scores[order]
+        places = np.arange(behind, behind + len(order), dtype=np.float32)
+        votes[order] = np.sqrt(best / max(float(best[0]), whole)) / (RRF_K + places)
+    return votes

@@ -2,7 +2,7 @@
 
 Words (BM25) and meaning (the nearest segment's cosine without what the whole history shares, less
 what so many segments reach by chance), both smoothed over neighbours and fused by rank.
-docs/decisions/0049 holds what else was tried.
+docs/decisions/0049 and 0060 hold what else was tried.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ def ranking(
     named = corpus.speakers.named(asked)
     names = frozenset().union(*named.values())
     matter = {term: count for term, count in asked.items() if term not in names}
-    lexical = corpus.lexicon.scores(matter or asked)
+    lexical, whole = corpus.lexicon.matches(matter or asked)
     weights = None
     if len(named) == 1:
         says = corpus.speakers.says(next(iter(named)), corpus.message)
         weights = np.where(says, np.float32(SPEAKER), np.float32(1))
     if vector is None:
-        return rank(lexical, None, weights)
+        return rank(lexical, None, weights, whole=whole)
     near = corpus.cosines(vector)
     if not near.embedded.any():
-        return rank(lexical, None, weights)
+        return rank(lexical, None, weights, whole=whole)
     meaning = near.meaning - near.deviation * expected_maxima(near.segments)
-    ranked = rank(lexical, meaning, weights, (near.nearest, near.segments >= LONG))
+    ranked = rank(lexical, meaning, weights, (near.nearest, near.segments >= LONG), whole)
     return replace(ranked, cosine=near.nearest, segments=near.of_passage)

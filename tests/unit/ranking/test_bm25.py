@@ -55,6 +55,21 @@ def test_scores_are_those_of_the_formula():
     assert found[0] == pytest.approx(idf * (bm25.K1 + 1) / (1 + norm))
 
 
+def test_the_whole_is_what_the_query_itself_would_score():
+    query = "disk opera tickets, disk opera"
+    asked, made = terms.terms(query), lexicon(*PASSAGES, query)
+    assert made.matches(asked)[1] == pytest.approx(float(made.scores(asked)[-1]))
+    assert made.matches(asked)[1] > made.scores(asked)[:-1].max()
+
+
+def test_the_whole_counts_words_that_no_passage_holds():
+    made = lexicon(*PASSAGES)
+    known, more = made.matches(terms.terms("cache")), made.matches(terms.terms("cache zebra"))
+    assert known[0] == pytest.approx(more[0])
+    assert more[1] > 1.5 * known[1]
+    assert Lexicon().matches(terms.terms("cache"))[1] == 0
+
+
 def test_nothing_to_search_or_nothing_asked():
     assert scores(Lexicon(), "cache").shape == (0,)
     assert not scores(lexicon(*PASSAGES), "").any()

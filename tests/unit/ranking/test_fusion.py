@@ -20,9 +20,11 @@ def apart(*values):
 
 
 def test_a_passage_scores_by_its_place_and_not_at_all_without_a_match():
-    """Places count from 10: one step down matters among the first and hardly far below."""
+    """Places count from 10: one step down matters among the first and hardly far below. The root
+    of the score's part of the best one is the weight of a vote."""
     ranking = rank(apart(3, 0, 9), None)
-    assert ranking.fused[[6, 0, 5, 7]] == pytest.approx([1 / 10, 1 / 11, 1 / 13, 1 / 12])
+    places, parts = np.array([10, 11, 13, 12]), np.array([1, 3 / 9, 0.3, 0.3])
+    assert ranking.fused[[6, 0, 5, 7]] == pytest.approx(parts**0.5 / places)
     assert rank(row(0, 0, 0), None).fused.max() == 0
     assert ranking.cosine is None
 
@@ -46,10 +48,26 @@ def test_second_in_both_beats_first_in_one():
     assert fused[3] > max(fused[0], fused[6])
 
 
-def test_only_order_matters():
+def test_the_scale_of_scores_does_not_matter():
     close = rank(apart(3, 0, 9, 1), apart(0.1, 0.2, 0.3, 0.4))
     spread = rank(apart(30, 0, 90, 10), apart(0.2, 0.4, 0.6, 0.8))
-    assert np.array_equal(close.fused, spread.fused)
+    assert close.fused == pytest.approx(spread.fused)
+
+
+def test_second_by_a_common_word_yields_to_second_by_meaning():
+    """Passage 3 shares one common word with the question, passage 6 is nearly as near as 9."""
+    fused = rank(apart(9, 0.3, 0, 0), apart(0, 0, 0.5, 0.6)).fused
+    assert fused[6] > 1.5 * fused[3]
+    assert rank(apart(9, 8, 0, 0), apart(0, 0, 0.5, 0.6)).fused[3] == pytest.approx(
+        fused[6], rel=0.1
+    )
+
+
+def test_words_count_by_what_the_question_itself_would_score():
+    """The best passage holds a quarter of the question: its vote has half of the weight, and more
+    than the whole question is not in a passage."""
+    assert rank(apart(2, 0), None, whole=8).fused[0] == pytest.approx(0.5 / 10)
+    assert rank(apart(9, 0), None, whole=8).fused[0] == pytest.approx(1 / 10)
 
 
 def test_of_equals_the_later_comes_first():
