@@ -40,7 +40,7 @@ NODE_BODY = (120, 160, 200, 300)  # levels 1, 2, 3, and above
 NODE_ANCHORS = (16, 20, 24)
 # One more with each change of what this room makes: stored summaries of an older version are made
 # anew when their history is posted. 1 had no number in the store.
-VERSION = 5
+VERSION = 6
 NOTHING = "without text"  # ends the headline of what holds no word
 LEAST = -0.5  # of a clause that stands in a body beside others
 BYTES = 4.1  # UTF-8 bytes a token of o200k, a first guess that one count corrects
@@ -52,6 +52,7 @@ _PIECE = re.compile(
     r"|(?<=[.!?…]) (?=[^a-z\s])|(?<=[。！？])(?=.)"
 )
 _DANGLING = re.compile(r"(?:;|(?<=[.!?…])) (?:(?:user|assistant|tool)\b:? ?)?[^;.!?]{0,16}$")
+_TORN_ASIDE = re.compile(r" \([^()]{0,40}$")
 _KEY = re.compile(r"\"\w{1,40}\"\s{0,4}:")
 _WORD, _WORD_ASCII = re.compile(r"\w{3,}"), re.compile(r"[a-z0-9_]{3,}")
 
@@ -403,7 +404,7 @@ def _cut(text: str, cap: int) -> str:
         cut = True
         inside = tokens.prefix(text, cap)
         text = clip(text, min(len(inside), len(text) - 1)) if len(inside) > 4 else inside
-    return _DANGLING.sub("", text) if cut else text
+    return _DANGLING.sub("", _TORN_ASIDE.sub("", text)) if cut else text
 
 
 def _size(text: str) -> int:

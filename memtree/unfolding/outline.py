@@ -48,6 +48,7 @@ class _Branch:
     form: int = 0  # 0: not shown
     telling: bool | None = None  # None: not looked at
     beside: Sequence[str] = ()  # headlines of its siblings
+    above: _Branch | None = None
     children: list[_Branch] | None = None  # None: not looked at
     costs: dict[int, int] = field(default_factory=dict)
 
@@ -206,11 +207,15 @@ class OutlineTree:
         return left
 
     def _says_something(self, branch: _Branch) -> bool:
-        """Return True if the words of a line are particular to its range."""
+        """Return True if the words of a line are particular to its range, and are not those of the
+        line above it."""
+        summary, above = branch.node.summary, branch.above
         if branch.telling is None:
-            summary = branch.node.summary
             branch.telling = particular(summary.headline, summary.anchors, branch.beside)
-        return branch.telling
+        shown = above is not None and above.form >= HEADLINE
+        return branch.telling and not (
+            shown and above and above.node.summary.headline == summary.headline
+        )
 
     # -- what is shown -----------------------------------------------------------------------
 
@@ -259,6 +264,8 @@ class OutlineTree:
             branch.children = self._branches(
                 branch.node.children, outer, branch.depth + 1, branch.leaf
             )
+            for child in branch.children:
+                child.above = branch
         return branch.children
 
     def _branches(
