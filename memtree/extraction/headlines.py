@@ -130,7 +130,7 @@ def node_headline(
 ) -> str:
     """Tell what was wanted or found and what came of it: the most telling part first, then the work
     done or another part, and what the children share. `works`: of the children."""
-    if 2 * sum(bool(speaker_of(child.body)) for child in children) > len(children):
+    if _are_talk(children):
         return _talked(children)
     done = sorted(works, key=lambda work: -work.score)[:2]
     named = [name for work in done for name in _NAMED.findall(work.text)]
@@ -156,6 +156,13 @@ def node_headline(
         if theme.lower() not in line.lower() and tokens.count(longer) <= HEADLINE:
             return longer
     return line
+
+
+def _are_talk(children: Sequence[SummaryText]) -> bool:
+    """Return True where names stand before what most children say, the same name again."""
+    names = [speaker_of(child.body) or speaker_of(child.headline) for child in children]
+    often = Counter(name for name in names if name and not name.endswith(ERRORS))
+    return 3 * often.total() >= len(children) and often.total() > len(often)
 
 
 def _talked(children: Sequence[SummaryText]) -> str:

@@ -183,7 +183,8 @@ def _phrases(
         if ends and (best_end < len(words) or best_end - start < 3):
             continue
         phrase = between.join(words[start:best_end]).strip(_MARKS)
-        if phrase and tokens.count(phrase) <= cap:
+        torn = any(phrase.count(first) != phrase.count(last) for first, last in ("()", "[]"))
+        if phrase and not torn and tokens.count(phrase) <= cap:
             yield phrase, best - 0.05 * start
 
 
