@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
+from itertools import islice
 
 from memtree.extraction import borders
 from memtree.extraction.boilerplate import is_boilerplate, speaker_of
@@ -55,14 +57,15 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     told = [clause for clause in clauses if clause.score > BOILERPLATE / 2]
     if speakers := {clause.speaker for clause in clauses} - _ROLES:
         return _talk(told, [name for name in names if name not in speakers])
-    best = sorted(told, key=lambda clause: -_worth(clause))[:_LOOKED_AT]
+    best = nlargest(_LOOKED_AT, told, key=_worth)
     asks = [clause for clause in best if clause.speaker == "user" and _worth(clause) > 2.0]
     for ask in asks[:2]:
         if line := _asked(ask, told):
             if END not in line:
                 short, lost = _said(ask, _THING)
-                others = [(_worth(c), *_said(c, _BESIDE)) for c in best[:5] if c.speaker != "user"]
-                uncut = [(worth, said) for worth, said, gone in others if said and gone < 1.0]
+                others = (clause for clause in best[:5] if clause.speaker != "user")
+                said = ((_worth(clause), *_said(clause, _BESIDE)) for clause in others)
+                uncut = ((worth, phrase) for worth, phrase, gone in said if phrase and gone < 1.0)
                 line = _joined(short if short and lost < 1.0 else line, uncut) or line
             return _with_names(line, names)
     found = [*_works(told), *_candidates([clause for clause in best if not clause.work], HEADLINE)]
@@ -86,7 +89,7 @@ def _works(clauses: Sequence[Clause]) -> Iterator[tuple[float, str]]:
 def _talk(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     """The headline of a talk between people, who say more that could stand anywhere than not: what
     is particular, and what they come back to. `names`: without those who speak."""
-    heard = sorted(clauses, key=lambda clause: -_worth(clause))[:_HEARD]
+    heard = nlargest(_HEARD, clauses, key=_worth)
     said = [set(telling_words(clause.text)) for clause in heard]
     often = Counter(word for words in said for word in words)
 
@@ -162,7 +165,7 @@ def _are_talk(children: Sequence[SummaryText]) -> bool:
     """Return True where names stand before what most children say, the same name again."""
     names = [speaker_of(child.body) or speaker_of(child.headline) for child in children]
     often = Counter(name for name in names if name and not name.endswith(ERRORS))
-    return 3 * often.total() >= len(children) and often.total() > len(often)
+    return 3 * often.total() >= len(children) and len(often) < min(4, often.total())
 
 
 def _talked(children: Sequence[SummaryText]) -> str:
@@ -308,9 +311,9 @@ def _short_path(name: str) -> str:
     return name.rstrip("/").rpartition("/")[2]
 
 
-def _joined(first: str, rest: Sequence[tuple[float, str]]) -> str:
+def _joined(first: str, rest: Iterable[tuple[float, str]]) -> str:
     """With a second phrase, where both fit."""
-    for worth, phrase in rest[:4]:
+    for worth, phrase in islice(rest, 4):
         if worth < 0.5 or _repeats(phrase, first):
             continue
         line = f"{first}; {phrase}"
@@ -369,7 +372,7 @@ def _parts(children: Sequence[SummaryText], shared: Counter[str], cap: int) -> l
 def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, str]:
     """What a child is about, apart from what it shares with others."""
     best, weight = "", -9.0
-    for number, clause in enumerate(_clauses(ASIDE.sub("", child.headline))):
+    for number, clause in enumerate(_clauses(ASIDE.sub("", child.headline), cap)):
         phrase, lost = whole(clause, cap)
         if not phrase and (name := speaker_of(clause)):
             phrase, lost = whole(clause[len(name) + 2 :], cap)
@@ -404,11 +407,12 @@ def _asked_there(phrase: str, body: str) -> bool:
     return at >= 0 and body.rfind("user: ", 0, at) > body.rfind("assistant: ", 0, at)
 
 
-def _clauses(headline: str) -> Iterator[str]:
+def _clauses(headline: str, cap: int) -> Iterator[str]:
+    """Yield the phrases of a headline, and the clauses of those that do not fit."""
     for piece in headline.split(END):
         for part in piece.split("; "):
             yield part
-            cut = list(borders.clauses(part))
+            cut = () if fits(part, cap) else list(borders.clauses(part))
             if len(cut) > 1:
                 yield from cut
 
