@@ -65,7 +65,11 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
                 short, lost = _said(ask, _THING)
                 others = (clause for clause in best[:5] if clause.speaker != "user")
                 said = ((_worth(clause), *_said(clause, _BESIDE)) for clause in others)
-                uncut = ((worth, phrase) for worth, phrase, gone in said if phrase and gone < 1.0)
+                uncut = (
+                    (worth, phrase)
+                    for worth, phrase, gone in said
+                    if phrase and gone < 1.0 and not (names and _point(phrase))
+                )
                 line = _joined(short if short and lost < 1.0 else line, uncut) or line
             return _with_names(line, names)
     found = [*_works(told), *_candidates([clause for clause in best if not clause.work], HEADLINE)]
@@ -73,7 +77,17 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     if not found or found[0][0] < -1.0:
         return _named(clauses, names) or (found[0][1] if found else "")
     first = found[0][1]
+    if label := _point(first):  # advice that could stand anywhere
+        longer = _with_names(label, names)
+        first = longer if longer != label else first
     return _joined(first, found[1:]) or _with_names(first, [*names, *_times(clauses)])
+
+
+def _point(phrase: str) -> str:
+    """The label of a point of a list, as in `Set Goals: For each week, decide what matters`."""
+    label, _, rest = phrase.partition(": ")
+    labelled = rest and label.istitle() and 1 < len(label.split()) < 5 and rest[0].isupper()
+    return label if labelled else ""
 
 
 def _works(clauses: Sequence[Clause]) -> Iterator[tuple[float, str]]:
