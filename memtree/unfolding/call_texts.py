@@ -22,6 +22,7 @@ from memtree.conversation.message import Message
 from memtree.unfolding.labels import ARGUMENT, main_argument, shown_line
 
 LONGEST = 40_000  # characters of a message that is looked at
+BEFORE = 2_000  # characters before an object in which a value may stand already
 LEAST = 8  # characters of a text
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"(?P<key>\s{0,9}:)?')
 _THOUGHT = re.compile(r'"(?:thoughts?|reasoning|explanation)"\s{0,9}:', re.IGNORECASE)
@@ -38,7 +39,7 @@ def left_out(message: Message) -> list[tuple[int, int]]:
     if at or text.startswith('{"'):
         end = message.segment_at(at).end
         if _is_call(text[at:end]):
-            found += around_texts(text, at, end, text[:at])
+            found += around_texts(text, at, end, text[max(0, at - BEFORE) : at])
     for segment in message.segments:
         if segment.kind == "call" and text.startswith("{", segment.start):
             told = main_argument(text[segment.start : segment.end])
