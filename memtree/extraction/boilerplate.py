@@ -54,7 +54,7 @@ _FORMS = re.compile(
     r"|the above exception|caused by:|stack ?trace|note:? (?:about|that|however)"
     r"|[\w ./-]{1,30} v\d+\.\d[\w.-]*$|requirement already|collecting \S+$|using cached"
     r"|downloading "
-    r"|(?:# )?\d+ search/replace blocks? |error: cannot install "
+    r"|(?:# |the other )?\d+ search/replace blocks? |error: cannot install "
     r"|searchreplacenoexactmatch|signs alone: "
     r"|your thought has been|i(?:'ve| have) uploaded "
     r"|we(?:'re| are) currently solving the following"

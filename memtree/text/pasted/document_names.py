@@ -339,7 +339,7 @@ def _titled(_: str, head: str) -> str:
             if sum(map(str.isalpha, before)) > _REMARK:
                 break
             told = any(map(str.isalpha, title)) and not _RIGHTS.match(title)
-            told = told and title[0] != "/"  # a command to a client
+            told = told and title[0] != "/" and title[-1] != "."  # a command, or a sentence
             if told and len(title.split()) < 16:
                 return title
     return ""
