@@ -50,18 +50,10 @@ class IndexRequest:
             posted.size(0, length),
             posted.posted[0],
             length == len(posted),
-            "" if told else title(self._turns()),
+            "" if told else title(posted.beginning(MESSAGES, READ)),
             self.client,
             "" if told else project_of(self._surroundings()),
         )
-
-    def _turns(self) -> Iterator[tuple[str, str]]:
-        """Roles and texts of the first messages; what a client says for the user is none of his."""
-        posted = self.posted
-        for index in range(min(len(posted), MESSAGES)):
-            role = posted.facts[index].role
-            said = role != "user" or posted.asks(index)
-            yield role if said else "client", posted.view(index).text[:READ]
 
     def _surroundings(self) -> Iterator[str]:
         """Texts in which a client names the directory."""

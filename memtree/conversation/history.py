@@ -101,6 +101,14 @@ class History:
             return False
         return not message.joined or bool(self.view(index).text.strip())
 
+    def beginning(self, messages: int, characters: int) -> Iterator[tuple[str, str]]:
+        """Yield roles and texts of the first messages; what a client's program says in the user's
+        place has the role `client`. `characters`: of each, at most."""
+        for index in range(min(len(self), messages)):
+            role = self.facts[index].role
+            said = role != "user" or self.asks(index)
+            yield role if said else "client", self.view(index).text[:characters]
+
     def size(self, start: int = 0, end: int | None = None) -> int:
         """Tokens of messages [start, end)."""
         last = len(self.facts)

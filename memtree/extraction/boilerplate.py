@@ -54,9 +54,17 @@ _FORMS = re.compile(
     r"|the above exception|caused by:|stack ?trace|note:? (?:about|that|however)"
     r"|[\w ./-]{1,30} v\d+\.\d[\w.-]*$|requirement already|collecting \S+$|using cached"
     r"|downloading "
-    r"|(?:# )?\d+ search/replace blocks? |error: cannot install "
+    r"|(?:# |the other )?\d+ search/replace blocks? |error: cannot install "
     r"|searchreplacenoexactmatch|signs alone: "
-    r"|your thought has been"
+    r"|your thought has been|i(?:'ve| have) uploaded "
+    r"|we(?:'re| are) currently solving the following"
+    r"|i(?:'ve| have) already taken care of |you do not need to follow "
+    r"|do not propose changes |retrieving content |added workspace context"
+    r"|here(?:'s| is) the result of running |as requested"
+    r"|it (?:seems|looks|appears)(?: like| that)? (?:there was a misunderstanding"
+    r"|you (?:might have |may have |have )?accidentally )"
+    r"|i'm here to help|how (?:can|may) i (?:help|assist) you"
+    r"|je comprends que vous n'avez pas encore"
     r"|copyright|licensed under|#!/|---+|===+|<<<<|>>>>|⋮|\.{3}|import \S+$|from \S+ import"
     r"|step \d+[:.]?$|\[(?:photo|image|video|gif|audio|sticker|file)\b"
     r"|(?:sure|certainly|of course|absolutely|great|okay|ok)\b[,!.]? "
@@ -76,7 +84,7 @@ _FIRST = frozenset(
     traceback during the caused stack stacktrace note requirement collecting using downloading
     copyright licensed import from step sure certainly of absolutely great okay ok here here's let
     i'll ill i to again error signs reading editing writing
-    searchreplacenoexactmatch
+    searchreplacenoexactmatch i've i'm we we're how it retrieving as je
     """.split()
 )
 

@@ -96,7 +96,7 @@ _SENTENCE_ASCII = re.compile(r"[.!?]([\"')\]*_]*\s+)(?=[^a-z\s])")
 _SENTENCE_END = re.compile(r"[.!?…。！？]")
 _ANSI = re.compile(r"\x1b?\[[0-9;]{1,12}m")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")
-_NUMBERED = re.compile(r"\d{1,5}\s?[:|]")
+_NUMBERED = re.compile(r"\d{1,5}\s?[:|]|[\[{]{1,2}\"\w")  # a line of output, or JSON
 _DOTS = re.compile(r"\.{4,}")
 SPACE = re.compile(r"\s+")
 # The first words of fillers: a cheap test before the pattern.

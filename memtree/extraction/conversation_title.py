@@ -161,8 +161,8 @@ def _request(text: str) -> str:
     handing = next((clause for clause in own if HANDS.search(clause)), "")
     if handing and (named := next(filter(None, map(NAMED.search, own)), None)):
         return f"{named[1]}{named[2]}"
-    if (handing or not own) and (labelled := _labelled(text)):
-        return labelled
+    if (handing or not own) and (line := labelled(text)):
+        return line
     if is_by_client(text):
         return ""
     best, worth = _best(clause for clause in own if clause != handing)
@@ -183,8 +183,8 @@ def _command(text: str) -> str:
     return line if _COMMAND.match(line) and len(line.split()) > 1 else ""
 
 
-def _labelled(text: str) -> str:
-    """The first line behind a label that says that the request stands there."""
+def labelled(text: str) -> str:
+    """The first line behind a label that says that the request stands there, such as `ISSUE:`."""
     for pattern in (TAGGED, LABEL):
         for match in islice(pattern.finditer(text), 4):
             line = text[match.end() :].lstrip().partition("\n")[0][:300]

@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from itertools import islice
 
 from memtree.extraction import borders
 from memtree.extraction.boilerplate import is_boilerplate, speaker_of
@@ -17,8 +20,9 @@ from memtree.extraction.clause import Clause
 from memtree.extraction.clauses import BOILERPLATE, RULE, merit
 from memtree.extraction.particular import ERRORS, particular, telling_words
 from memtree.extraction.phrases import ASIDE, fits, is_hollow, leans, listed, readable, whole
-from memtree.extraction.topics import END, SummaryText
-from memtree.extraction.work_clauses import is_work
+from memtree.extraction.title_words import SELF
+from memtree.extraction.topics import END, SummaryText, topic
+from memtree.extraction.work_clauses import is_work, short_path
 from memtree.text import tokens
 from memtree.text.common_words import is_common
 
@@ -26,9 +30,11 @@ HEADLINE = 18  # tokens, DESIGN section 6
 _THING = 11  # of them, where an outcome follows
 _BESIDE = 8  # of a phrase beside what was asked
 _LOOKED_AT = 8  # clauses, the best ones
-# Of a parent's line: how many parts, and tokens of each.
-_SHAPES = ((2, 10), (2, 8), (3, 6), (2, 6), (1, 14), (1, 8))
-_TELLS = 1.5  # what a part of a headline is worth that says something
+_TOPIC = 6  # tokens of what people talk about, in a parent's line
+_FIRST = 13  # tokens of the first part of a parent's line
+_SAYS, _TELLS = 0.0, 1.5  # what a part of it is worth that says something, and more than most work
+_ASKED = 3.0  # what it is worth more that the user asked for it
+_LONG = 24  # characters of a name that is shown as it is
 _SHORT = 12  # tokens of a headline that has room for names
 # What a phrase of talk is worth: with nothing particular in it, for each word that is, and for each
 # of these that the leaf says again.
@@ -51,14 +57,19 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     told = [clause for clause in clauses if clause.score > BOILERPLATE / 2]
     if speakers := {clause.speaker for clause in clauses} - _ROLES:
         return _talk(told, [name for name in names if name not in speakers])
-    best = sorted(told, key=lambda clause: -_worth(clause))[:_LOOKED_AT]
+    best = nlargest(_LOOKED_AT, told, key=_worth)
     asks = [clause for clause in best if clause.speaker == "user" and _worth(clause) > 2.0]
     for ask in asks[:2]:
         if line := _asked(ask, told):
             if END not in line:
                 short, lost = _said(ask, _THING)
-                others = [(_worth(c), *_said(c, _BESIDE)) for c in best[:5] if c.speaker != "user"]
-                uncut = [(worth, said) for worth, said, gone in others if said and gone < 1.0]
+                others = (clause for clause in best[:5] if clause.speaker != "user")
+                said = ((_worth(clause), *_said(clause, _BESIDE)) for clause in others)
+                uncut = (
+                    (worth, phrase)
+                    for worth, phrase, gone in said
+                    if phrase and gone < 1.0 and not (names and _point(phrase))
+                )
                 line = _joined(short if short and lost < 1.0 else line, uncut) or line
             return _with_names(line, names)
     found = [*_works(told), *_candidates([clause for clause in best if not clause.work], HEADLINE)]
@@ -66,7 +77,17 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     if not found or found[0][0] < -1.0:
         return _named(clauses, names) or (found[0][1] if found else "")
     first = found[0][1]
+    if label := _point(first):  # advice that could stand anywhere
+        longer = _with_names(label, names)
+        first = longer if longer != label else first
     return _joined(first, found[1:]) or _with_names(first, [*names, *_times(clauses)])
+
+
+def _point(phrase: str) -> str:
+    """The label of a point of a list, as in `Set Goals: For each week, decide what matters`."""
+    label, _, rest = phrase.partition(": ")
+    labelled = rest and label.istitle() and 1 < len(label.split()) < 5 and rest[0].isupper()
+    return label if labelled else ""
 
 
 def _works(clauses: Sequence[Clause]) -> Iterator[tuple[float, str]]:
@@ -82,7 +103,7 @@ def _works(clauses: Sequence[Clause]) -> Iterator[tuple[float, str]]:
 def _talk(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     """The headline of a talk between people, who say more that could stand anywhere than not: what
     is particular, and what they come back to. `names`: without those who speak."""
-    heard = sorted(clauses, key=lambda clause: -_worth(clause))[:_HEARD]
+    heard = nlargest(_HEARD, clauses, key=_worth)
     said = [set(telling_words(clause.text)) for clause in heard]
     often = Counter(word for words in said for word in words)
 
@@ -124,51 +145,78 @@ def _apart(names: Sequence[str], words: Iterable[str]) -> list[str]:
 def node_headline(
     children: Sequence[SummaryText], shared: Counter[str], works: Sequence[Clause] = ()
 ) -> str:
-    """Tell what the children share, what the most telling of them are about, and how the last
-    ended; where they did work, what was wanted or found and done. `works`: of the children."""
-    if line := _done_there(children, shared, works):
-        return line
-    theme = next(iter(_themes(children, shared)), "")
-    parts: list[tuple[float, str]] = []
-    for size, cap in _SHAPES:
-        every = _parts(children, shared, cap)
-        parts = [part for part in every if part[0] > 0.0] or every
-        if len(parts) < size:
-            continue
-        said = "; ".join(_chosen(parts, size))
-        for beside in (theme, ""):
-            line = f"{said} ({beside})" if beside and beside.lower() not in said.lower() else said
-            if (size > 1 or beside) and tokens.count(line) <= HEADLINE:
-                return line
-    names = [word for child in children for word in child.anchors[:2] if _is_name(word)]
-    return listed([*(part for _, part in parts), *_themes(children, shared), *names], HEADLINE)
+    """Tell what was wanted or found and what came of it: the most telling part first, then the work
+    done or another part, and what the children share. `works`: of the children."""
+    if _are_talk(children):
+        return _talked(children)
+    done = sorted(works, key=lambda work: -work.score)[:2]
+    named = [name for work in done for name in _NAMED.findall(work.text)]
+    parts = [part for part in _parts(children, shared, _FIRST) if not part.names(named)]
+    first = max(parts, key=lambda part: part.worth, default=None)
+    if first is None or first.worth < _SAYS:
+        names = [] if first is None else [first.text]
+        return _done(done) or listed([*names, *_names(children, shared)], HEADLINE)
+    said = [first]
+    room = HEADLINE - 1 - tokens.count(first.text)
+    others = _parts(children, shared, room) if room > 3 else []
+    others = [part for part in others if part.at != first.at and not part.names(named)]
+    others = [part for part in others if not _repeats(part.text, first.text)]
+    second = max(others, key=lambda part: part.worth, default=first)
+    work = next((text for text in _briefs(done) if fits(text, room)), "")
+    if work and (done[0].score >= _CHANGED or second.worth < _TELLS or second is first):
+        said.append(_Part(len(children), 0.0, work))
+    elif second is not first and second.worth > _SAYS:
+        said.append(second)
+    line = "; ".join(part.text for part in sorted(said, key=lambda part: part.at))
+    for theme in _themes(children, shared)[:1]:
+        longer = f"{line} ({theme})"
+        if theme.lower() not in line.lower() and tokens.count(longer) <= HEADLINE:
+            return longer
+    return line
 
 
-def _done_there(
-    children: Sequence[SummaryText], shared: Counter[str], works: Sequence[Clause]
-) -> str:
-    """A line for children that did work; empty where other parts tell more."""
-    told = sorted(works, key=lambda work: -work.score)[:2]
-    if not told:
-        return ""
-    names = [word for work in told for word in _NAMED.findall(work.text)]
-    for cap in (10, 8, 6):
-        parts = [
-            (worth, part)
-            for worth, part in _parts(children, shared, cap)
-            if not any(name in part for name in names)
-        ]
-        worth, said = max(parts, default=(0.0, ""))
-        if told[0].score < _CHANGED and worth > _TELLS:
-            return ""
-        whole_line, brief = told[0].text.replace("`", ""), told[0].brief
-        lines = [f"{said}; {work}" for work in (whole_line, brief)] if worth > 0.5 else []
-        lines += [f"{work}; {told[-1].brief}" for work in (whole_line, brief) if len(told) > 1]
-        for line in lines:
-            if fits(line, HEADLINE):
-                return line
-    plain = told[0].text.replace("`", "")
-    return plain if fits(plain, HEADLINE) else told[0].brief
+def _are_talk(children: Sequence[SummaryText]) -> bool:
+    """Return True where names stand before what most children say, the same name again."""
+    names = [speaker_of(child.body) or speaker_of(child.headline) for child in children]
+    often = Counter(name for name in names if name and not name.endswith(ERRORS))
+    return 3 * often.total() >= len(children) and len(often) < min(4, often.total())
+
+
+def _talked(children: Sequence[SummaryText]) -> str:
+    """Tell what people talked about, in a few words a topic, in order: who says it stands there in
+    each line below."""
+    topics = [(at, topic(child, _TOPIC)) for at, child in enumerate(children)]
+
+    def tells(text: str) -> float:
+        words = set(telling_words(text))
+        return 1.5 * min(len(words), 3) + 0.5 * min(len(borders.units(text)), 4) + 0.3 * merit(text)
+
+    chosen: list[tuple[int, str]] = []
+    for at, text in sorted(topics, key=lambda pair: -tells(pair[1]) if pair[1] else 0.0):
+        line = "; ".join(said for _, said in sorted([*chosen, (at, text)]))
+        if text and not any(_repeats(text, said) for _, said in chosen) and fits(line, HEADLINE):
+            chosen.append((at, text))
+    return "; ".join(said for _, said in sorted(chosen))
+
+
+def _names(children: Sequence[SummaryText], shared: Counter[str]) -> Iterator[str]:
+    """Yield names in children that say nothing in words."""
+    yield from _themes(children, shared)
+    yield from (word for child in children for word in child.anchors[:2] if _is_name(word))
+
+
+def _briefs(works: Sequence[Clause]) -> Iterator[str]:
+    """Yield what was done, the most telling first, each at length and in brief."""
+    for work in works:
+        yield work.text.replace("`", "")
+        yield work.brief
+
+
+def _done(works: Sequence[Clause]) -> str:
+    """What was done alone: two works where both fit."""
+    texts = list(_briefs(works))
+    pairs = [f"{text}; {texts[-1]}" for text in texts[:2]] if len(works) > 1 else []
+    return next((line for line in (*pairs, *texts) if fits(line, HEADLINE)), "")
 
 
 def _worth(clause: Clause) -> float:
@@ -267,14 +315,19 @@ def _times(clauses: Sequence[Clause]) -> list[str]:
     return []
 
 
+def _short_name(name: str) -> str:
+    """The last parts of a long path or address, which tell most of it."""
+    return name if len(name) <= _LONG or "/" not in name else short_path(name)
+
+
 def _short_path(name: str) -> str:
     """The last part of a path, which tells most of it."""
     return name.rstrip("/").rpartition("/")[2]
 
 
-def _joined(first: str, rest: Sequence[tuple[float, str]]) -> str:
+def _joined(first: str, rest: Iterable[tuple[float, str]]) -> str:
     """With a second phrase, where both fit."""
-    for worth, phrase in rest[:4]:
+    for worth, phrase in islice(rest, 4):
         if worth < 0.5 or _repeats(phrase, first):
             continue
         line = f"{first}; {phrase}"
@@ -289,6 +342,7 @@ def _named(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     telling = [name for name in names if _is_name(name) or "/" in name or "." in name]
     if any("/" in name for name in telling):  # a list of files, in which no error is told
         telling = [name for name in telling if not name.endswith(ERRORS)]
+    telling = [_short_name(name) for name in telling]
     telling = telling[:2] + telling[:1:-1]  # what is rarer in it tells it from its neighbours
     if line := listed([*telling, *_times(clauses)], HEADLINE - 2):
         return f"{'output' if kinds == {'tool'} else 'code'}: {line}"
@@ -302,26 +356,37 @@ def _named(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     return ""
 
 
-def _parts(
-    children: Sequence[SummaryText], shared: Counter[str], cap: int
-) -> list[tuple[float, str]]:
-    """What each child is about, with how much that tells, in order; none says the same twice."""
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What the child at `at` is about, with how much that tells."""
+
+    at: int
+    worth: float
+    text: str
+
+    def names(self, names: Sequence[str]) -> bool:
+        return any(name in self.text for name in names)
+
+
+def _parts(children: Sequence[SummaryText], shared: Counter[str], cap: int) -> list[_Part]:
+    """What each child is about, in order; none says the same twice."""
     found = [_part(child, shared, cap) for child in children]
     words = [set(_WORD.findall(part.lower())) for _, part in found]
-    parts: list[tuple[float, str]] = []
+    parts: list[_Part] = []
     for at, (worth, part) in enumerate(found):
         alike = [len(words[at] & other) >= 0.6 * len(words[at]) for other in words]
         if part and not any(alike[:at]):
             # What several children say tells them apart less, unless the user asked for it.
             again = sum(alike) > 1 and not _asked_there(part, children[at].body)
-            parts.append((worth - 1.5 * again, part))
+            last = at == len(children) - 1  # which tells how it ended
+            parts.append(_Part(at, worth - 1.5 * again + 0.5 * last, part))
     return parts
 
 
 def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, str]:
     """What a child is about, apart from what it shares with others."""
     best, weight = "", -9.0
-    for number, clause in enumerate(_clauses(ASIDE.sub("", child.headline))):
+    for number, clause in enumerate(_clauses(ASIDE.sub("", child.headline), cap)):
         phrase, lost = whole(clause, cap)
         if not phrase and (name := speaker_of(clause)):
             phrase, lost = whole(clause[len(name) + 2 :], cap)
@@ -332,6 +397,8 @@ def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, st
         said = phrase.partition(": ")[2] or phrase
         if leans(said):
             score -= 2.0
+        elif SELF.match(said):  # what somebody did before says less than what is wanted
+            score -= 1.0
         elif said != phrase:
             score -= 0.5  # a point of a list
         size = len(borders.units(phrase))
@@ -339,7 +406,7 @@ def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, st
         if is_hollow(phrase) or not particular(phrase, child.anchors):
             score -= 2.0
         elif _asked_there(phrase, child.body):
-            score += 1.0
+            score += _ASKED
         if score > weight:
             best, weight = phrase, score
     if best:
@@ -354,11 +421,12 @@ def _asked_there(phrase: str, body: str) -> bool:
     return at >= 0 and body.rfind("user: ", 0, at) > body.rfind("assistant: ", 0, at)
 
 
-def _clauses(headline: str) -> Iterator[str]:
+def _clauses(headline: str, cap: int) -> Iterator[str]:
+    """Yield the phrases of a headline, and the clauses of those that do not fit."""
     for piece in headline.split(END):
         for part in piece.split("; "):
             yield part
-            cut = list(borders.clauses(part))
+            cut = () if fits(part, cap) else list(borders.clauses(part))
             if len(cut) > 1:
                 yield from cut
 
@@ -373,14 +441,3 @@ def _themes(children: Sequence[SummaryText], shared: Counter[str]) -> list[str]:
 def _is_name(word: str) -> bool:
     """Whether an anchor names a thing: no number, option, date or amount."""
     return word[0].isalpha() and len(word) < 40 and sum(map(str.isalpha, word)) > 0.6 * len(word)
-
-
-def _chosen(parts: Sequence[tuple[float, str]], most: int) -> list[str]:
-    """The best `most` of them in their order; the last one, which tells how it ended, among them
-    where it tells anything."""
-    order = sorted(range(len(parts)), key=lambda at: -parts[at][0])
-    kept = order[:most]
-    last = len(parts) - 1
-    if last not in kept and parts[last][0] > _TELLS:
-        kept[-1] = last
-    return [parts[at][1] for at in sorted(kept)]

@@ -72,7 +72,7 @@ _MADE = {CREATED: CREATED, WRITTEN: CREATED, EDITED: EDITED, DELETED: DELETED, U
 _SPEECH = re.compile(r"\s*[A-Z][\w'’,-]*(?: [\w'’,:;()\"-]+){3,}[.!?:]\s")  # a sentence
 # A line that a person writes: three words in a row, and nothing else
 _WORDS = re.compile(r"\s*[^\W\d_]+(?:[,:]?[ '’-]+[^\W\d_]+){2,}\s*[.!?:]*\s*$")
-_APPLIED = re.compile(r"Applied edit to ([^\s:*?]{1,200}[\w)])")
+_APPLIED = re.compile(r"^[> \t]{0,4}Applied edit to ([^\s:*?{}\"'()]{1,200}\w)", re.MULTILINE)
 _SIGNS = re.compile(r"\W+|\b[aA] result says\b")
 _LISTED = re.compile(r"(?:^|\n)[dl-][rwx-]{9}[ .+@]")
 _HEAD = 800  # characters of a message that may name the file which it shows

@@ -19,13 +19,16 @@ _LEAST = 3  # words of a phrase
 _BYTES = 4.1  # UTF-8 bytes a token of o200k, about
 _POLITE = re.compile(
     r"(?:/\w+ (?=\w+ \w+ \w)|step \d+[:.]? |\d+(?:\.\d+)+ |\d+[.)] )?"
-    r"(?:(?:ok(?:ay)?|so|now|well|and|but|also|please|hi|hey|thanks|great|hmm|first|next|then|finally"
+    r"(?:(?:ok(?:ay)?|so|now|well|and|but|also|please|hi|hey|thanks|great|hmm|then|finally"
+    r"|(?:first|next|last)(?=,)|cool"
     r"|on the other hand|in that case|in this case|as a first step|as a result|for now|in addition"
     r"|additionally|however|therefore|actually|basically|certainly|sure|yes|no|wow|oh)\b[,!.]? )*"
     r"(?:(?:can|could|would|will) you (?:please |help me (?:to )?)?"
     r"|i(?:'d| would) like (?:you )?to |i want (?:you )?to |i need (?:you )?to "
     r"|i need help (?:with|to) "
-    r"|to (?=\w+ \w+ \w)|i(?:'m| am) (?:trying|planning|hoping|looking) to |help me (?:to )?"
+    r"|to (?=\w+ \w+ \w)|i(?:'m| am) (?:currently )?(?:trying|planning|hoping|looking) to "
+    r"|i(?:'m| am) (?:having|struggling) (?:(?:some )?(?:trouble|difficulty|problems|issues) )?"
+    r"(?:understanding |with )?|i(?:'m| am) (?:working|focusing) on |help me (?:to )?"
     r"|please "
     r"|let'?s |we need to |we should |we (?:can|could) |you should "
     r"|i think (?:that )?|i noticed that "
@@ -42,11 +45,11 @@ _DETAIL = re.compile(
     re.IGNORECASE,
 )
 _COMMA = re.compile(r", |，")
-ASIDE = re.compile(r" ?\([^()]{0,200}\)")
+ASIDE = re.compile(r" ?(?<!\\)\([^()]{0,200}(?<!\\)\)")  # no formula between "\(" and "\)"
 _OPEN = re.compile(
     r"(?:^|[\s,])(?:the|a|an|to|of|and|or|for|with|in|on|at|by|from|as|is|are|was|be|that|this|if|when"
     r"|because|which|get|make|be|have|help|take|use|more|most|very|some|any|it's|such|not|how|what|who"
-    r"|want|would|could|should|will|can|may|might|must|has|had|do|does|did|i|you|we|they|it|he|she|my|your|our|their|his|her|its|der|die|das|und|mit|ein|eine|zu|и|в|на|с|не|что)$",
+    r"|want|would|could|should|will|can|may|might|must|has|had|do|does|did|always|never|just|only|than|like|i|you|we|they|it|he|she|my|your|our|their|his|her|its|der|die|das|und|mit|ein|eine|zu|и|в|на|с|не|что)$",
     re.IGNORECASE,
 )
 _OPEN_REACH = 10  # characters: the longest of these words, what stands before it, a line break
@@ -76,7 +79,7 @@ _SOURCE = re.compile(
     r"(?:return|raise|import|from|def|class|const|let|var|await|yield) .*[(){}=\"']"
 )
 _TELLING, _TELLING_ASCII = re.compile(r"[^\W\d_]{2,}"), re.compile(r"[A-Za-z]{2,}")
-_MARKS = " ,;:.-–—*_|>#，。；：、"
+_MARKS = " ,;:.-–—*_|>#\\，。；：、"
 
 
 def whole(text: str, cap: int) -> tuple[str, float]:

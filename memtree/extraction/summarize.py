@@ -19,12 +19,14 @@ from memtree.extraction.boilerplate import speaker_of, without_stamp
 from memtree.extraction.borders import UNSPACED
 from memtree.extraction.clause import Clause, SourcePassage
 from memtree.extraction.clauses import clip, is_fiction, read_lines, spoken
+from memtree.extraction.conversation_title import READ, labelled
 from memtree.extraction.headlines import HEADLINE, leaf_headline, node_headline
 from memtree.extraction.leaf_work import LeafWork, head, plain_output
 from memtree.extraction.outcomes import continues
 from memtree.extraction.quotations import LEAST as QUOTED
 from memtree.extraction.quotations import OTHERS, is_quotation, untorn
 from memtree.extraction.read_lines import ReadLines
+from memtree.extraction.title_words import DEMONSTRATION
 from memtree.extraction.tool_results import code, results
 from memtree.extraction.work_clauses import Work, merged, work_clauses, works_in
 from memtree.text import secrets, tokens
@@ -40,8 +42,9 @@ NODE_BODY = (120, 160, 200, 300)  # levels 1, 2, 3, and above
 NODE_ANCHORS = (16, 20, 24)
 # One more with each change of what this room makes: stored summaries of an older version are made
 # anew when their history is posted. 1 had no number in the store.
-VERSION = 5
+VERSION = 6
 NOTHING = "without text"  # ends the headline of what holds no word
+TASK, _LONG_TASK = 6.0, 600  # score of a task behind a label; characters of a message with one
 LEAST = -0.5  # of a clause that stands in a body beside others
 BYTES = 4.1  # UTF-8 bytes a token of o200k, a first guess that one count corrects
 
@@ -52,6 +55,7 @@ _PIECE = re.compile(
     r"|(?<=[.!?…]) (?=[^a-z\s])|(?<=[。！？])(?=.)"
 )
 _DANGLING = re.compile(r"(?:;|(?<=[.!?…])) (?:(?:user|assistant|tool)\b:? ?)?[^;.!?]{0,16}$")
+_TORN_ASIDE = re.compile(r" \([^()]{0,40}$")
 _KEY = re.compile(r"\"\w{1,40}\"\s{0,4}:")
 _WORD, _WORD_ASCII = re.compile(r"\w{3,}"), re.compile(r"[a-z0-9_]{3,}")
 
@@ -182,6 +186,9 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
             played = played or (source.role == "user" and is_fiction(source.text))
             fiction = played and source.role in ("user", "assistant")
             said_clauses = spoken(source, chat, name, fiction, lines)
+            task = _task(source) if source.role == "user" and not (chat or fiction) else ""
+            if task:
+                said_clauses.insert(0, Clause("user", task, TASK))
             mine = [clause for clause in said_clauses if not clause.quoted]
             if source.role == "user" and mine and not asked and not chat and not fiction:
                 asked = True
@@ -189,6 +196,15 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
                 best.score += 1.5  # the ask that the rest answers
             clauses += said_clauses
     return _distinct([*clauses, *work_clauses(merged(work.done()))])
+
+
+def _task(source: SourcePassage) -> str:
+    """What a message hands over as a task, which the instructions around it only lead to."""
+    message = source.message or source.text
+    shown = DEMONSTRATION.match(message.lstrip()[:200])
+    if source.start or len(message) < _LONG_TASK or shown:
+        return ""
+    return labelled(message[:READ])
 
 
 def _speakers(sources: Sequence[SourcePassage]) -> dict[int, str]:
@@ -403,7 +419,7 @@ def _cut(text: str, cap: int) -> str:
         cut = True
         inside = tokens.prefix(text, cap)
         text = clip(text, min(len(inside), len(text) - 1)) if len(inside) > 4 else inside
-    return _DANGLING.sub("", text) if cut else text
+    return _DANGLING.sub("", _TORN_ASIDE.sub("", text)) if cut else text
 
 
 def _size(text: str) -> int:

@@ -89,9 +89,10 @@ def _stretch(
     return best, weight
 
 
-def root_summary(children: Sequence[SummaryText]) -> str:
-    """One line (<= 40 tokens) for a whole conversation: what its parts share, what they are about
-    one by one, and how the last of them ended. `children`: its top nodes in their order."""
+def root_summary(children: Sequence[SummaryText], title: str = "") -> str:
+    """One line (<= 40 tokens) for a whole conversation: its title, what its parts share, what they
+    are about one by one, and how the last of them ended. `children`: its top nodes in their
+    order."""
     if not children:
         return ""
     works = work_clauses(merged(w for child in children for w in _works(child.body)))
@@ -99,20 +100,22 @@ def root_summary(children: Sequence[SummaryText]) -> str:
     parts: list[str] = []
     for child in _spread(children, _TOPICS):
         part = topic(child)
-        if part and not any(_same(part, other) for other in parts):
+        if part and not any(_same(part, other) for other in (*parts, title) if other):
             parts.append(part)
     said = [part for part in parts if not (_is_list(part) or (done and is_work(part)))]
     last = topic(children[-1])
     if done and (is_work(last) or "]" in last):
         last = ""
-    if not (done or len(said) > 1):
+    if not (done or title or len(said) > 1):
         said, done = [", ".join(_themes(children)), *(said or parts)], []
     said = [part for part in said if part and part != last]
+    if title and last and _same(last, title):
+        last = ""
     while True:
-        end = f"last {last}" if last and not _is_list(last) and (said or done) else ""
-        line = "; ".join(piece for piece in (*said, *done, end) if piece) or last
+        end = f"last {last}" if last and not _is_list(last) and (said or done or title) else ""
+        line = "; ".join(piece for piece in (title, *said, *done, end) if piece) or last
         if tokens.count(line) <= ROOT or not (said or done):
-            return line if tokens.count(line) <= ROOT else last
+            return line if tokens.count(line) <= ROOT else title or last
         if said:
             said.pop(len(said) // 2)
         else:
@@ -180,7 +183,8 @@ def _phrases(
         if ends and (best_end < len(words) or best_end - start < 3):
             continue
         phrase = between.join(words[start:best_end]).strip(_MARKS)
-        if phrase and tokens.count(phrase) <= cap:
+        torn = any(phrase.count(first) != phrase.count(last) for first, last in ("()", "[]"))
+        if phrase and not torn and tokens.count(phrase) <= cap:
             yield phrase, best - 0.05 * start
 
 

@@ -144,9 +144,12 @@ def _together(first: Work, second: Work) -> Work:
 
 
 def work_clauses(works: Sequence[Work], speaker: str = "tool") -> list[Clause]:
-    """Clauses of merged works: what was read, together, the most telling of the others apart."""
+    """Clauses of merged works: what was read, together, the most telling of the others apart. Lines
+    of a file that was read are not told beside it, nor any where many files were read."""
     reads = [work for work in works if work.kind == READ]
-    views = [work for work in works if work.kind == SHOWN]
+    names = {work.name for work in reads}
+    many = len(reads) > NAMED or not all(work.exact for work in reads)
+    views = [work for work in works if work.kind == SHOWN and not many and work.name not in names]
     others = [work for work in works if work.kind not in (READ, SHOWN)]
     best = {id(work) for work in sorted(others, key=lambda work: -_score(work))[:MOST]}
     made = [_clause(work, speaker) for work in others if id(work) in best]

@@ -245,7 +245,7 @@ def explanation(evidence: Evidence) -> Explanation:
 def _logged(plan: Plan, history: History) -> Iterator[ExplainedWork]:
     for line, name in work_names(plan):
         span = TextSpan(name.message, name.start, name.end)
-        for quote in quotes([span], history):
+        for quote in quotes([span], history, names=True):
             yield ExplainedWork(
                 quote.posted,
                 quote.part,

@@ -82,7 +82,8 @@ def with_document(text: str, place: NodePlace, history: History, *, whole: bool)
         return text
     span = place.start, place.tail or len(history.view(place.first).text)
     title = document_place(place.first, span, history, whole=True)
-    if not title or title.partition(" ")[0].rstrip(",:").lower() in text.lower():
+    first = title.partition(" ")[0].rstrip(",:").rpartition("/")[2]
+    if not title or first.lower() in text.lower():
         return text
     return f"{document_place(place.first, span, history, whole=whole)}: {text}"
 

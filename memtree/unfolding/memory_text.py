@@ -32,6 +32,7 @@ from memtree.extraction.topics import root_summary, topic
 from memtree.ranking.speakers import speaker
 from memtree.text import tokens
 from memtree.tree.node import Node, NodePlace, Summary
+from memtree.unfolding.beginning_title import beginning_title
 from memtree.unfolding.labels import NO_NOTE, label, named_label, numbered, with_document
 from memtree.unfolding.own_lines import MARK, RULES, without_tags
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan, merge
@@ -152,12 +153,13 @@ class Days:
 
 
 def root_line(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
-    """One line for the whole, from the summaries of the plan's top nodes; empty where there is none
-    in the plan, or one node is the whole."""
+    """One line for the whole, from the beginning of the conversation and the summaries of the
+    plan's top nodes; empty where there is none in the plan, or one node is the whole."""
     tops = [shown for shown in plan.outline if not shown.depth]
     if len(tops) < 2 or not plan.root:
         return ""
-    said = root_summary([nodes[shown.id].summary for shown in tops])
+    summaries = [nodes[shown.id].summary for shown in tops]
+    said = root_summary(summaries, beginning_title(history, plan.cut))
     where = numbered(tops[0].place.first, plan.cut - 1, history)
     return f"- {where} Whole: {without_tags(said)}" if said else ""
 
@@ -333,8 +335,7 @@ def _topic(headline: str, anchors: tuple[str, ...]) -> str:
 
 
 def _says_more(summary: Summary) -> bool:
-    """Whether a body is more than its headline with the name of a role before it."""
-    body = summary.shown
-    return (
-        bool(body) and body.rstrip(".").partition(": ")[2] != summary.headline.rstrip(".") != body
-    )
+    """Return True if a body is more than its headline, or a part of it, with the name of a role
+    before it."""
+    body = summary.shown.replace("`", "").rstrip(".")
+    return bool(body) and (body.partition(": ")[2] or body) not in summary.headline

@@ -48,6 +48,8 @@ class _Branch:
     form: int = 0  # 0: not shown
     telling: bool | None = None  # None: not looked at
     beside: Sequence[str] = ()  # headlines of its siblings
+    above: _Branch | None = None
+    follows: bool = False  # it is another part of the message that its sibling before ends in
     children: list[_Branch] | None = None  # None: not looked at
     costs: dict[int, int] = field(default_factory=dict)
 
@@ -198,7 +200,7 @@ class OutlineTree:
     def _show(self, branches: Sequence[_Branch], left: int) -> int:
         """Give branches their headline while the budget lasts; returns what is left."""
         for branch in branches:
-            if branch.form or not self._says_something(branch):
+            if branch.form or not self._says_something(branch) or self._is_part(branch):
                 continue
             if (cost := self._cost(branch, HEADLINE)) <= left:
                 branch.form = HEADLINE
@@ -206,11 +208,23 @@ class OutlineTree:
         return left
 
     def _says_something(self, branch: _Branch) -> bool:
-        """Return True if the words of a line are particular to its range."""
+        """Return True if the words of a line are particular to its range, and are not those of the
+        line above it."""
+        summary, above = branch.node.summary, branch.above
         if branch.telling is None:
-            summary = branch.node.summary
             branch.telling = particular(summary.headline, summary.anchors, branch.beside)
-        return branch.telling
+        shown = above is not None and above.form >= HEADLINE
+        return branch.telling and not (
+            shown and above and above.node.summary.headline == summary.headline
+        )
+
+    def _is_part(self, branch: _Branch) -> bool:
+        """Return True for lines of a file that the line above, or the sibling before, tells of: a
+        file that was read is one line."""
+        line = branch.node.summary.headline
+        if not branch.node.is_leaf or not line.startswith("lines "):
+            return False
+        return (branch.above is not None and branch.above.form >= HEADLINE) or branch.follows
 
     # -- what is shown -----------------------------------------------------------------------
 
@@ -259,6 +273,8 @@ class OutlineTree:
             branch.children = self._branches(
                 branch.node.children, outer, branch.depth + 1, branch.leaf
             )
+            for child in branch.children:
+                child.above = branch
         return branch.children
 
     def _branches(
@@ -281,6 +297,7 @@ class OutlineTree:
         headlines = [branch.node.summary.headline for branch in branches]
         for at, branch in enumerate(branches):
             branch.beside = (*headlines[max(0, at - BESIDE) : at], *headlines[at + 1 :][:BESIDE])
+            branch.follows = at > 0 and branches[at - 1].place.last == branch.place.first
         return branches
 
     def _leaf_count(self, id_: bytes) -> int:

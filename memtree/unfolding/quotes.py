@@ -15,6 +15,7 @@ from itertools import chain, pairwise
 
 from memtree.conversation.history import History
 from memtree.conversation.message import Message, View
+from memtree.unfolding.call_texts import left_out
 from memtree.unfolding.labels import shown_line, tells_all
 from memtree.unfolding.own_lines import GAP, cut_spans
 from memtree.unfolding.plan import TextSpan
@@ -40,12 +41,13 @@ class Quote:
     text: str
 
 
-def quotes(spans: Iterable[TextSpan], history: History) -> list[Quote]:
-    """Where each verbatim piece that `quoted` shows stands in what was posted."""
+def quotes(spans: Iterable[TextSpan], history: History, *, names: bool = False) -> list[Quote]:
+    """Where each verbatim piece that `quoted` shows stands in what was posted. `names`: the spans
+    are names, which are shown even where they stand among the arguments of a call."""
     found = []
     for span in spans:
         message = history.messages[span.message]
-        for start, end in _shown(span, history.view(span.message)):
+        for start, end in _shown(span, history.view(span.message), names=names):
             segment = message.segment_at(start)
             low, high = start - segment.start, end - segment.start
             posted = history.posted[span.message]
@@ -105,14 +107,15 @@ def gap(text: str) -> str:
     return f"[... {lines} lines of code{name}]"
 
 
-def _shown(span: TextSpan, view: View) -> Iterator[tuple[int, int]]:
+def _shown(span: TextSpan, view: View, *, names: bool = False) -> Iterator[tuple[int, int]]:
     """The pieces of a span in characters of the posted text; none is blank, or arguments of a call
     that its label tells."""
     text = view.message.text
     for start, end in view.posted(span.start, span.end):
         if text[start : start + 1] == "{" and _is_told(view.message, start):
             continue
-        for low, high in _around_cuts(text, start, end):
+        cuts = cut_spans(text, start, end) if names else _cuts(view.message, start, end)
+        for low, high in _between(cuts, start, end):
             if text[low:high].strip():
                 yield low, high
 
@@ -122,11 +125,22 @@ def _is_told(message: Message, start: int) -> bool:
     return segment.kind == "call" and tells_all(message.text[segment.start : segment.end])
 
 
-def _around_cuts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for low, high in cut_spans(text, start, end):
+def _between(cuts: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
+    for low, high in cuts:
         yield start, low
         start = high
     yield start, end
+
+
+def _cuts(message: Message, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Characters of a piece of the posted text that are left out of a quotation, in order: what
+    would pass for a line of ours, and the JSON around the texts of a call."""
+    done = start
+    around = ((max(start, low), min(end, high)) for low, high in left_out(message))
+    for low, high in sorted(chain(around, cut_spans(message.text, start, end))):
+        if high > max(low, done):
+            yield max(low, done), high
+            done = high
 
 
 def cut_lines(spans: Iterable[TextSpan], history: History) -> int:
@@ -150,7 +164,7 @@ def _pieces(spans: Sequence[TextSpan], view: View) -> Iterator[tuple[int, str]]:
             if text[first : first + 1] == "{" and _is_told(view.message, first):
                 continue
             kept, start = [], first
-            for low, high in chain(cut_spans(text, first, end), [(end, end)]):
+            for low, high in chain(_cuts(view.message, first, end), [(end, end)]):
                 kept.append(text[start:low])
                 start = high
                 if high - low == 1:

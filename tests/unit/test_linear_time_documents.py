@@ -6,8 +6,10 @@ from __future__ import annotations
 import pytest
 
 from memtree.conversation import project
+from memtree.conversation.message import Message
 from memtree.extraction import conversation_title
 from memtree.text.pasted import document_names, pasted_documents
+from memtree.unfolding import call_texts
 from tests import hostile
 from tests.linear_time import Subject, slow
 
@@ -18,6 +20,10 @@ def places(text: str) -> list[str]:
     return [document.place(text, at) for document in found[:9] for at in (0, len(text) // 2)]
 
 
+def call_texts_of(text: str) -> object:
+    return call_texts.left_out(Message.of({"role": "assistant", "content": text}))
+
+
 TEXTS = {
     "the title of a conversation": Subject(
         lambda text: conversation_title.title([("user", text), ("assistant", text)] * 9),
@@ -25,6 +31,9 @@ TEXTS = {
     ),
     "the project of a conversation": Subject(
         lambda text: project.project_of([text, text]), hostile.as_it_is
+    ),
+    "the texts of a call": Subject(
+        call_texts_of, lambda text: f'{{"command": "a b", "thought": "{text}", "a": "b c"}}'
     ),
     "the name of a document": Subject(document_names.document_name, hostile.as_it_is),
     "documents in a message": Subject(places, hostile.as_it_is),

@@ -28,6 +28,7 @@ LONGEST = 60  # characters of a name
 HEAD = 4_000  # characters of a text's beginning that are read for its title
 _LINES = 40  # lines of it
 _JSON = 1_000_000  # characters that are parsed
+_PROMPT = "#### "
 _SHARE = 0.6  # of the first lines that have the form of a log
 
 
@@ -46,7 +47,7 @@ class DocumentName:
 
 def document_name(text: str) -> DocumentName | None:
     """The name of a text; None where it has no word. Reads its beginning, and counts its lines."""
-    text = _without_notice(text.strip("\n\ufeff"))
+    text = _without_notice(_without_prompt(text.strip("\n\ufeff")))
     head = text[:HEAD]
     for recognise in _RECOGNISERS:
         if name := recognise(text, head):
@@ -54,6 +55,15 @@ def document_name(text: str) -> DocumentName | None:
             return DocumentName(shortened(name), lined=lined, loose=recognise in _LOOSE)
     first = _first_words(head)
     return DocumentName(shortened(first), certain=False) if first else None
+
+
+def _without_prompt(text: str) -> str:
+    """The text without the sign that records of some clients put before each line of the user's."""
+    if not text.startswith(_PROMPT):
+        return text
+    lines = text.split("\n")
+    told = all(line.startswith(_PROMPT) or not line.strip(" #") for line in lines)
+    return "\n".join(line.removeprefix(_PROMPT) for line in lines) if told else text
 
 
 def _without_notice(text: str) -> str:
@@ -99,12 +109,18 @@ _TAGGED = re.compile(
 )
 
 
+# The end of a line by which a tool hands a file over, as in "the result of `cat -n` on a/b.c:"
+_HANDED = re.compile(rf"\b(?:on|of|from|in|file) [\"'`]?(?P<path>/?[\w.@~+-]+/{_PATH})[\"'`]?:$")
+
+
 def _path(text: str, head: str) -> str:
-    """The path that stands on the first line, or in the tag around the text."""
+    """The path that stands on the first line, at its end, or in the tag around the text."""
     first = head.lstrip().partition("\n")[0][:300].strip()
     if match := PATH_LINE.match(first):
         section = first[0] == "[" and not first.lower().startswith("[file")
         return "" if section or "://" in first else match["path"].replace("\\", "/")
+    if first[-1:] == ":" and (match := _HANDED.search(first)):
+        return match["path"]
     tagged = _TAGGED.match(head.lstrip()) or (
         _TAGGED.search(head[:400]) if head.lstrip()[:1] == "<" else None
     )
@@ -323,6 +339,7 @@ def _titled(_: str, head: str) -> str:
             if sum(map(str.isalpha, before)) > _REMARK:
                 break
             told = any(map(str.isalpha, title)) and not _RIGHTS.match(title)
+            told = told and title[0] != "/" and title[-1] != "."  # a command, or a sentence
             if told and len(title.split()) < 16:
                 return title
     return ""

@@ -110,8 +110,14 @@ def _is_dense(read: str) -> bool:
 def _is_signs(read: str) -> bool:
     """Return True if a line is mostly signs. The long numbers and names of things that a sentence
     of the user may hold, such as that of an order, do not count."""
+    if not _has_more_signs(read):  # nearly always: no word has to be looked at
+        return False
     if read[-1] in ".!?" or _SPEECH.match(read):
         read = " ".join(word for word in read.split() if not _REFERENCE.fullmatch(word))
+    return _has_more_signs(read)
+
+
+def _has_more_signs(read: str) -> bool:
     letters = sum(map(str.isalpha, read)) + read.count(" ")
     return len(read) > 20 and 10 * letters < 6 * len(read)
 

@@ -111,3 +111,65 @@ def test_a_short_line_of_talk_names_what_it_comes_back_to_and_not_who_speaks():
     )
     assert "kayak" in line
     assert "(Jon" not in line
+
+
+def parent(*children):
+    return node_summary(children, 1).headline
+
+
+def test_a_parent_says_what_the_user_wanted_before_what_an_answer_lists():
+    ask = "trim the cost function of the ambulance routes"
+    children = [
+        Extract(f"{ask}; Define the Variables First", f"user: {ask}. assistant: Define it.", ()),
+        Extract("Apply the Second Derivative Test", "assistant: Apply the Second Test.", ()),
+        Extract("Collect and Organize the Data", "assistant: Collect the Data.", ()),
+    ]
+    assert parent(*children).startswith(ask)
+
+
+def test_a_parent_of_talk_tells_its_topics_in_order():
+    children = [
+        Extract("Ida: we met at the Harbour Cafe", "Ida: we met at the Harbour Cafe", ()),
+        Extract("Ben: my mom is a hairdresser", "Ben: my mom is a hairdresser", ()),
+        Extract("Ida: no way", "Ida: no way", ()),
+        Extract("Ben: the Met Gala mixes fashion", "Ben: the Met Gala mixes fashion", ()),
+    ]
+    line = parent(*children)
+    assert "Harbour Cafe" in line
+    assert line.index("Harbour Cafe") < line.index("Met Gala")
+    assert "Ida:" not in line
+
+
+def test_the_task_behind_a_label_is_what_is_wanted():
+    task = user(
+        "You work in a repository. Do not ask questions, and take one step at a time. "
+        + "A command that failed once will fail again. " * 12
+        + "\n\nISSUE:\nTimeDelta serialization loses precision\n\nSteps to reproduce: run it."
+    )
+    assert headline(task).startswith("TimeDelta serialization loses precision")
+    shown = user("Here is a demonstration of a task. " + task.text)
+    assert not headline(shown).startswith("TimeDelta")
+
+
+def test_advice_is_told_by_what_it_is_about():
+    line = headline(
+        assistant("Weekly Reflections: Set aside time each week to reflect on your progress."),
+        assistant("Use the Eisenhower Box and a Gantt chart for it."),
+    )
+    assert "Eisenhower Box" in line
+
+
+def test_what_a_client_or_a_task_always_says_is_no_headline():
+    line = headline(
+        user("I've uploaded a repository in the folder shop."),
+        assistant("I'm here to help with any task you have in mind."),
+        assistant("It seems there was a misunderstanding."),
+        assistant("The importer rounds prices twice."),
+    )
+    assert line.startswith("The importer rounds prices twice")
+
+
+def test_a_line_is_not_torn_at_a_formula_or_before_a_time():
+    line = headline(user("Plot \\( f(x) \\) of the pump and estimate its slope"))
+    assert not line.endswith("\\")
+    assert headline(user("Next week I meet the council of Graz")).startswith("Next week")

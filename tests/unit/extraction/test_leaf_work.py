@@ -151,3 +151,16 @@ def test_what_changes_for_good_makes_the_line_of_a_story():
     found = leaf(*(SourcePassage(role, text, "text") for role, text in turns))
     assert found.headline.startswith("Captain Brandt swears to pay forty horses")
     assert "I follow" not in found.headline
+
+
+def test_an_edit_that_source_code_prints_is_not_told():
+    code = 'self.io.tool_output(f"Applied edit to {path}")'
+    assert "edited" not in leaf(TASK, SourcePassage("assistant", code, "text")).body
+    told = SourcePassage("assistant", "> Applied edit to shop/importer.py", "text")
+    assert "edited `shop/importer.py`" in leaf(TASK, told).body
+
+
+def test_json_is_no_clause_beside_others():
+    data = '{"content": "what a client posts, again and again", "urls": null}'
+    said = leaf(TASK, SourcePassage("user", data, "text"))
+    assert "content" not in said.body

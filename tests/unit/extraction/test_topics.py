@@ -72,3 +72,18 @@ def test_a_conversation_of_many_parts_stays_one_short_line():
     assert tokens.count(line) <= ROOT
     assert root_summary(tops[:1]) == "work on part0 of the engine"
     assert root_summary([]) == ""
+
+
+def test_a_conversation_with_a_title_begins_with_it():
+    tops = [
+        summary("add retries to the gateway -> tests pass", "gateway", "retries.py"),
+        summary("the release notes are missing", "release"),
+    ]
+    line = root_summary(tops, "Harden the gateway against timeouts")
+    assert line.startswith("Harden the gateway against timeouts; add retries to the gateway")
+    assert root_summary(tops[:1], "Add retries to the gateway") == "Add retries to the gateway"
+    assert tokens.count(root_summary(tops * 9, "word " * 12)) <= ROOT
+
+
+def test_a_topic_holds_no_torn_bracket():
+    assert "]" not in topic(summary("make: [Makefile:192: build] Error 1 in the release", "build"))

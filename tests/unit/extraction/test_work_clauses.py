@@ -92,3 +92,10 @@ def test_a_path_keeps_its_last_two_parts():
 @pytest.mark.parametrize("piece", ["edited a.py", "`a` and `b`", "read `a` or `b`", "`make`: fine"])
 def test_other_clauses_tell_no_work(piece):
     assert list(works_in(piece)) == []
+
+
+def test_lines_of_a_file_that_was_read_are_not_told_beside_it():
+    works = [Work(READ, "a.py"), Work(SHOWN, "a.py", detail="lines 1-9"), Work(SHOWN, "b.py")]
+    assert [clause.text for clause in work_clauses(works)] == ["read `a.py`", "lines of `b.py`"]
+    many = [Work(READ, f"{n}.py") for n in range(4)]
+    assert len(work_clauses([*many, Work(SHOWN, "b.py")])) == 1

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memtree.extraction.topics import ROOT
 from memtree.text import tokens
 from memtree.tree.node import Node, NodePlace, Summary
 from memtree.unfolding.memory_text import (
@@ -16,6 +17,7 @@ from memtree.unfolding.memory_text import (
     placed,
     quote_lines,
     render,
+    root_line,
     spent,
 )
 from memtree.unfolding.own_lines import RULES
@@ -110,6 +112,24 @@ def test_excerpts_stand_below_the_deepest_node_that_holds_them():
         "text 7",
         CLOSING,
     ]
+
+
+def test_the_line_of_the_whole_begins_with_the_title_and_stays_while_the_history_grows():
+    first = "Could you please rename parse_row to read_row in the importer?"
+    texts = [first, *(f"text {n}" for n in range(8))]
+    plan = Plan(8, (shown(A, 0, 0, 4), shown(B, 0, 4, 8)), root=True)
+    line = root_line(plan, history(*texts), NODES)
+    assert line.startswith("- ¶0-7 Whole: Rename parse_row to read_row in the importer; ")
+    longer = history(*texts, *(f"more {n}" for n in range(50)))
+    assert root_line(plan, longer, NODES) == line
+    assert tokens.count(line.partition(" Whole: ")[2]) <= ROOT
+
+
+def test_a_body_that_repeats_a_part_of_its_headline_is_not_shown():
+    found = history("a", "b")
+    one = node("N", "lines 1-9 of a.py (Cart, Price)", "tool: lines 1-9 of `a.py`")
+    line = outline_line(shown(one, 0, 0, 1, body=True), one, found)
+    assert line == "- ¶0 lines 1-9 of a.py (Cart, Price)"
 
 
 def test_an_excerpt_between_two_opened_children_stands_below_their_parent():

@@ -67,7 +67,7 @@ def test_placeholders_and_names_of_calls_are_no_quotes():
     arguments = '{"path":"a","text":"some words"}'
     call = {"id": "c", "type": "function", "function": {"name": "ls", "arguments": arguments}}
     found = history({"role": "assistant", "content": "look", "tool_calls": [call]})
-    assert text_of([TextSpan(0, 0, 99)], found) == f"look\n{GAP}\n{arguments}"
+    assert text_of([TextSpan(0, 0, 99)], found) == f"look\n{GAP}\nsome words"
     image = {"type": "image_url", "image_url": {"url": "x"}}
     assert text_of([TextSpan(0, 0, 99)], history({"role": "user", "content": [image]})) == ""
 

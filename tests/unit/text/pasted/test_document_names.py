@@ -157,3 +157,20 @@ def test_no_document_overlaps_another_whatever_is_posted() -> None:
         assert all(a.end <= b.start for a, b in pairwise(found)), unit
         assert all(0 <= each.start < each.end <= len(text) for each in found), unit
         assert all(0 < len(each.title) <= LONGEST for each in found), unit
+
+
+def test_a_file_is_named_by_the_line_that_hands_it_over():
+    text = "Here's the result of running `cat -n` on /srv/lib/expr/match.c:\n" + "".join(
+        f"{n}\tstatic int value{n}() {{\n" for n in range(40)
+    )
+    assert document_name(text).title == "/srv/lib/expr/match.c"
+
+
+def test_a_prompt_before_each_line_is_no_heading():
+    text = "#### /clear\n#### \n#### Unhandled exception in the event loop\n" + (
+        '####   File "/srv/app.py", line 9, in run\n' * 9
+    )
+    assert document_name(text).title.startswith("traceback")
+    asked = "#### # Fix any errors below.\n#### \n#### ## Running: lint.sh\n" + "#### a\n" * 90
+    name = document_name(asked)
+    assert name is None or "Fix any errors" not in name.title or not name.certain

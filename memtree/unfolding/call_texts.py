@@ -1,0 +1,74 @@
+"""What a quotation shows of the JSON that makes a call: its texts, such as a thought or what is
+written into a file, without the fields and switches around them.
+
+A call of the API has a label that tells what it is about. Where a client writes calls in prose, the
+object ends its message and holds a thought beside a path or a command. Any other JSON is quoted as
+it is.
+What this file does not do: name calls (`labels.py`), or read what they did (`extraction.events`).
+
+    >>> call = 'Running: make\\n{"command": "make", "thought": "Build it again.", "hidden": false}'
+    >>> left = list(around_texts(call, 14, len(call), call[:14]))
+    >>> [call[low:high] for low, high in left]
+    ['{"command": "make", "thought": "', '", "hidden": false}']
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from memtree.conversation.message import Message
+from memtree.unfolding.labels import ARGUMENT, main_argument, shown_line
+
+LONGEST = 40_000  # characters of a message that is looked at
+BEFORE = 2_000  # characters before an object in which a value may stand already
+LEAST = 8  # characters of a text
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"(?P<key>\s{0,9}:)?')
+_THOUGHT = re.compile(r'"(?:thoughts?|reasoning|explanation)"\s{0,9}:', re.IGNORECASE)
+_CALLS = re.compile(r'"(?:command|cmd|path|file_?path|code|tool|action)"\s{0,9}:', re.IGNORECASE)
+
+
+def left_out(message: Message) -> list[tuple[int, int]]:
+    """Characters of an assistant's posted text that quotations leave out, in order."""
+    text = message.text
+    if message.role != "assistant" or '"' not in text or len(text) > LONGEST:
+        return []
+    found: list[tuple[int, int]] = []
+    at = 0 if text.startswith('{"') else text.find('\n{"') + 1
+    if at or text.startswith('{"'):
+        end = message.segment_at(at).end
+        if _is_call(text[at:end]):
+            found += around_texts(text, at, end, text[max(0, at - BEFORE) : at])
+    for segment in message.segments:
+        if segment.kind == "call" and text.startswith("{", segment.start):
+            told = main_argument(text[segment.start : segment.end])
+            if told:
+                found += around_texts(text, segment.start, segment.end, told)
+    return found
+
+
+def _is_call(text: str) -> bool:
+    if not (text.rstrip().endswith("}") and _THOUGHT.search(text) and _CALLS.search(text)):
+        return False
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def around_texts(text: str, start: int, end: int, told: str) -> Iterator[tuple[int, int]]:
+    """Yield what stands around the texts of a JSON object, text[start:end). `told`: what a reader
+    knows of it already; a value that stands there is left out, too."""
+    at = start
+    for match in _STRING.finditer(text, start, end):
+        if match["key"] is None and _is_text(match[1], told):
+            yield at, match.start(1)
+            at = match.end(1)
+    yield at, end
+
+
+def _is_text(value: str, told: str) -> bool:
+    if len(value) <= LEAST or not (" " in value or "\\n" in value):
+        return False
+    return value not in told and (len(value) > ARGUMENT or shown_line(value, ARGUMENT) != told)
