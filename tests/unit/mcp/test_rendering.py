@@ -72,9 +72,9 @@ def test_tombstones_near_the_text():
     )
     answer = valid("remember", rendering.saved(SaveResult(NEW, corrected=stones), DedupPolicy.ASK))
     assert answer["previously_corrected"] == [
-        {"memory_id": 3, "id": "mem_c", "at": "2026-03-07T10:30:00Z", "reason": "moved",
+        {"memory_id": 3, "id": "mem_c", "at": "2026-03-07T10:30:00.000Z", "reason": "moved",
          "text": "Colby lives in Rome.", "replaced_by": "mem_d"},
-        {"memory_id": 4, "id": "mem_e", "at": "2026-03-07T10:30:00Z", "reason": ""},
+        {"memory_id": 4, "id": "mem_e", "at": "2026-03-07T10:30:00.000Z", "reason": ""},
     ]  # fmt: skip
 
 
@@ -104,10 +104,10 @@ def test_recalled():
         "source_provider": "m",
         "capture_mode": "explicit",
         "session_id": "s",
-        "created_at": "2026-03-07T10:30:00Z",
-        "updated_at": "2026-03-07T10:30:00Z",
-        "last_confirmed_at": "2026-03-07T10:30:00Z",
-        "expires_at": "2026-03-07T10:30:01Z",
+        "created_at": "2026-03-07T10:30:00.000Z",
+        "updated_at": "2026-03-07T10:30:00.000Z",
+        "last_confirmed_at": "2026-03-07T10:30:00.000Z",
+        "expires_at": "2026-03-07T10:30:01.000Z",
         "relevance": 0.812,
     }
     assert answer["memories"][1]["memory_id"] == 99
@@ -148,9 +148,9 @@ def test_one_memory():
     kept = valid("correct", rendering.corrected(SaveResult(OLD, existing=True)))
     assert (kept["memory_id"], kept["message"]) == (99, "Already remembered")
     confirmed = valid("confirm", rendering.confirmed(Memory("mem_a", 99, "t", 1.0, AT)))
-    assert confirmed["last_confirmed_at"] == "2026-03-07T10:30:00Z"
+    assert confirmed["last_confirmed_at"] == "2026-03-07T10:30:00.000Z"
     sure = rendering.confirmed(Memory("mem_a", 99, "t", 1.0, 2.0, last_confirmed=AT))
-    assert sure["last_confirmed_at"] == "2026-03-07T10:30:00Z"
+    assert sure["last_confirmed_at"] == "2026-03-07T10:30:00.000Z"
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ async def test_a_save():
             "id": row.id,
             "content": content,
             "category": "preference",
-            "created_at": "1970-01-12T13:46:40Z",
+            "created_at": "1970-01-12T13:46:40.000Z",
         },
         "possible_update_of": [],
     }
@@ -175,7 +175,7 @@ async def test_a_recall_gives_the_best_five_with_their_relevance():
         for row in told["memories"]:
             assert set(row) == {"id", "content", "category", "relevance", "created_at"}
             assert 0 <= row["relevance"] <= 1
-            assert row["created_at"] == "1970-01-12T13:46:40Z"
+            assert row["created_at"] == "1970-01-12T13:46:40.000Z"
 
 
 async def test_a_recall_of_nothing_is_an_empty_list():
