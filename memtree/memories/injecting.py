@@ -17,7 +17,7 @@ from memtree.memories.injection import branches, choice, standing
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
-from memtree.memories.rules import telling_words
+from memtree.memories.rules import ageing, telling_words
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.hits import SearchResult
 from memtree.memories.search.query_vectors import PATIENCE
@@ -74,8 +74,8 @@ class InjectionChoice:
 
 class MemoryInjection:
     """`patience`: seconds that the embedder has. `standing`: whether standing memories are shown
-    with each message. `deadline`: seconds for all memories of a request,
-    None: those that go with `patience`."""
+    with each message. `stale`: seconds after which what changes may be out of date, 0 for never.
+    `deadline`: seconds for all memories of a request, None: those that go with `patience`."""
 
     def __init__(
         self,
@@ -86,8 +86,10 @@ class MemoryInjection:
         patience: float = PATIENCE,
         deadline: float | None = None,
         standing: bool = True,
+        stale: float = 0.0,
     ) -> None:
         self._store, self._search, self._now = store, search, now
+        self._stale = stale
         self._standing_on = standing
         self._patience = patience
         self.deadline = deadline or deadline_of(patience)
@@ -161,7 +163,9 @@ class MemoryInjection:
         degraded = result.degraded
         if made.changed:
             degraded += await self._put(scope, conversation, made)
-        lines = tuple(_line(scope, memory, options) for memory in (*always, *made.memories))
+        lines = tuple(
+            _line(scope, memory, options, self._stale) for memory in (*always, *made.memories)
+        )
         there = {memory.id for memory in made.memories}
         fitting = [*first, *(hit.id for hit in hits if hit.id in there)]
         return InjectionChoice(lines, tuple(fitting), degraded)
@@ -223,7 +227,7 @@ class MemoryInjection:
 
     def kept(self, scope: Scope, options: InjectionOptions = CHAT_OPTIONS) -> KeptLines:
         """The lines of what was shown before."""
-        return KeptLines(self._store, scope, options)
+        return KeptLines(self._store, scope, options, self._stale)
 
 
 def deadline_of(patience: float) -> float:
@@ -243,10 +247,11 @@ async def _away(live: Mapping[str, Memory], posted: PostedHistory | None) -> set
     return {memory.id for memory in asked if not branches.fits(memory.source, every, rule, folded)}
 
 
-def _line(scope: Scope, memory: Memory, options: InjectionOptions) -> MemoryLine:
+def _line(scope: Scope, memory: Memory, options: InjectionOptions, stale: float) -> MemoryLine:
     version = MemoryVersion(memory.id, memory.version)
     kind = KINDS[scope.kind]
-    return MemoryLine(version, options.line(memory), kind, bool(memory.standing))
+    ages = None if kind is LineKind.DOCUMENT else ageing.ages(memory, stale)
+    return MemoryLine(version, options.line(memory), kind, bool(memory.standing), ages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,11 +261,12 @@ class KeptLines:
     store: MemoryStore
     scope: Scope
     options: InjectionOptions
+    stale: float = 0.0
 
     async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, MemoryLine]:
         wanted = [(memory.id, memory.version) for memory in memories]
         found = await self.store.versions(self.scope, wanted)
         return {
-            MemoryVersion(*key): _line(self.scope, memory, self.options)
+            MemoryVersion(*key): _line(self.scope, memory, self.options, self.stale)
             for key, memory in found.items()
         }

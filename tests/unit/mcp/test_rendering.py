@@ -91,7 +91,7 @@ def test_recalled():
         expires=AT + 1, last_confirmed=AT, importance=0.9,
     )  # fmt: skip
     result = SearchResult((MemoryHit(whole, 0.81236, 3.0), MemoryHit(OLD, 0.2, 1.0)), ("embedder",))
-    answer = valid("recall", rendering.recalled(result))
+    answer = valid("recall", rendering.recalled(result, lambda one: one is OLD))
     assert answer["degraded"] == ["embedder"]
     assert answer["memories"][0] == {
         "memory_id": 7,
@@ -108,10 +108,13 @@ def test_recalled():
         "updated_at": "2026-03-07T10:30:00.000Z",
         "last_confirmed_at": "2026-03-07T10:30:00.000Z",
         "expires_at": "2026-03-07T10:30:01.000Z",
+        "day": "2026-03-07",
         "relevance": 0.812,
     }
+    outdated = [row.get("may_be_out_of_date") for row in answer["memories"]]
+    assert outdated == [None, True]
     assert answer["memories"][1]["memory_id"] == 99
-    assert rendering.recalled(SearchResult()) == {"ok": True, "memories": []}
+    assert rendering.recalled(SearchResult(), lambda _: False) == {"ok": True, "memories": []}
 
 
 @pytest.mark.parametrize(
@@ -177,7 +180,7 @@ def test_errors(error, code):
 def test_weak_hits_stand_last_and_long_texts_are_cut():
     long = Memory("mem_c", 7, "x" * 3_000, AT, AT)
     hits = (MemoryHit(NEW, rendering.FLOOR - 0.01, 3.0), MemoryHit(long, rendering.FLOOR, 2.0))
-    answer = valid("recall", rendering.recalled(SearchResult(hits)))
+    answer = valid("recall", rendering.recalled(SearchResult(hits), lambda _: False))
     assert [(row["id"], row.get("weak")) for row in answer["memories"]] == [
         ("mem_c", None),
         ("mem_b", True),

@@ -24,6 +24,7 @@ from memtree.errors import BadRequest
 from memtree.memories.injecting import InjectionChoice
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
+from memtree.text import memory_lines
 from memtree.tracing import step
 from memtree_indexer.memory_services import MemoryServices
 from memtree_proxy.access.auth import Tenant
@@ -131,8 +132,10 @@ class ChatMemories:
         ask = None if chat.ask is None else dataclasses.replace(chat.ask, memories=named)
         # A changed system prompt would cost what was thought behind it.
         placement = USER if chat.dialect.prefix_bound else self._settings.memories_placement
-        placed = PlacedMemories.of(named.lines, placement) if named.lines else None
-        chat = dataclasses.replace(chat, ask=ask, placed=placed, ranked=tuple(named.ranked()))
+        now = self._services.book.clock.now()
+        lines, ranked = memory_lines.at(named.lines, now), memory_lines.at(named.ranked(), now)
+        placed = PlacedMemories.of(lines, placement) if lines else None
+        chat = dataclasses.replace(chat, ask=ask, placed=placed, ranked=ranked)
         return dataclasses.replace(exchange, chat=chat)
 
     def unchosen(self, chat: ChatRequest) -> ChatRequest:
