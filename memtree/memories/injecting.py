@@ -65,11 +65,12 @@ class PostedHistory(Protocol):
 @dataclass(frozen=True, slots=True)
 class InjectionChoice:
     """`lines`: of the chosen memories, by age. `hits`: the ids of those that fit the message, best
-    first. `degraded`: what failed on the way."""
+    first. `degraded`: what failed on the way. `standing`: tokens of the standing ones."""
 
     lines: tuple[MemoryLine, ...] = ()
     hits: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
+    standing: int = 0
 
 
 class MemoryInjection:
@@ -103,14 +104,18 @@ class MemoryInjection:
         posted: PostedHistory | None = None,
         *,
         waits: bool = True,
+        room: int = standing.BUDGET,
     ) -> InjectionChoice:
         """The memories for a message of a conversation, which remembers what it was shown.
         `conversation`: by what name, then names that it had before; none: it remembers nothing.
-        `posted`: what it says; None: no matter. `waits`: for an embedder that has to be asked."""
+        `posted`: what it says; None: no matter. `waits`: for an embedder that has to be asked.
+        `room`: tokens for standing memories."""
         patience = self._patience if waits else 0.0
         try:
             async with asyncio.timeout(self.deadline):
-                return await self._chosen(scope, conversation, query, options, posted, patience)
+                return await self._chosen(
+                    scope, conversation, query, options, posted, patience, room
+                )
         except Unavailable as error:
             log.warning("memories.not_injected code=%s", error.code)
             return InjectionChoice(degraded=("store",))
@@ -126,12 +131,13 @@ class MemoryInjection:
         options: InjectionOptions,
         posted: PostedHistory | None,
         patience: float,
+        room: int,
     ) -> InjectionChoice:
         state = await self._store.state(scope)
         memories = state.total
         if not memories:
             return InjectionChoice()  # nothing is embedded for who has saved nothing
-        always = await self._standing(scope, options) if state.standing else []
+        always = await self._standing(scope, options, room) if state.standing else []
         first = [memory.id for memory in always]
         shown = await self._shown(scope, conversation)
         result = SearchResult((), ())
@@ -168,13 +174,14 @@ class MemoryInjection:
         )
         there = {memory.id for memory in made.memories}
         fitting = [*first, *(hit.id for hit in hits if hit.id in there)]
-        return InjectionChoice(lines, tuple(fitting), degraded)
+        taken = standing.size(always, options.line)
+        return InjectionChoice(lines, tuple(fitting), degraded, taken)
 
-    async def _standing(self, scope: Scope, options: InjectionOptions) -> list[Memory]:
+    async def _standing(self, scope: Scope, options: InjectionOptions, room: int) -> list[Memory]:
         if not self._standing_on or scope.kind not in (ScopeKind.CHAT, ScopeKind.USER):
             return []
         page = await self._store.page(scope, MemoryFilter(standing=True), limit=standing.MOST)
-        return standing.chosen(page.memories, options.line)
+        return standing.chosen(page.memories, options.line, room)
 
     async def _shown(self, scope: Scope, conversation: Sequence[str]) -> list[ShownMemory]:
         for key in conversation:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from memtree.memories.scope import Scope
+from memtree.text import tokens
 from tests import sessions
 from tests.http.fakes import FakeMemory, real_memory
 from tests.http.injecting import (
@@ -128,6 +129,26 @@ async def test_beside_those_of_the_chat(
         told = lists.format("")
         assert chat.messages == [SYSTEM, user(f"<user_memories>\n{told}\n\n{asked}")]
     assert answer.headers["x-memtree-memories"] == f"{deadline.id},{tea.id}"
+
+
+async def test_standing_memories_of_user_and_chat_share_their_room(
+    base: str, upstream: FakeUpstream, notebook: Notebook
+):
+    users = chats = 6
+    wish = "Never use the word number {} in an answer, whatever the message may ask for"
+    for number in range(chats):
+        await notebook.save(f"In this chat: {wish.format(number)}", standing="wish")
+    for number in range(users):
+        text = f"Anywhere: {wish.format(number)}"
+        await notebook.save(text, standing="wish", scope=notebook.user())
+    await notebook.switch(notebook.user(), save=True)
+    async with chatting(base, upstream, notebook) as chat:
+        await chat.post([user("What now?")])
+    lines = [line for line in chat.messages[0]["content"].split("\n") if "Never use" in line]
+    ours = ["Anywhere" in line for line in lines]
+    assert ours == sorted(ours, reverse=True)
+    assert (sum(ours), 0 < len(lines) - users < chats) == (users, True)
+    assert 250 < sum(tokens.count(line) for line in lines) <= 300
 
 
 async def test_what_is_saved_for_both_is_shown_once(

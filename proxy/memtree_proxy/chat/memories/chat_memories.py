@@ -22,6 +22,8 @@ from memtree.conversation import message_list
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest
 from memtree.memories.injecting import InjectionChoice
+from memtree.memories.injection import standing
+from memtree.memories.scope import ScopeKind
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
 from memtree.text import memory_lines
@@ -150,20 +152,30 @@ class ChatMemories:
         self, chat: ChatRequest, sources: Sequence[WantedSource], posted: PostedAddresses
     ) -> list[InjectionChoice]:
         """One after the other: the first search embeds the message, for the others it is at hand.
-        Where that failed once, words decide, and nobody waits again."""
+        Where that failed once, words decide, and nobody waits again. The user's come first: what
+        their standing memories leave of the budget is the chat's."""
         found = [InjectionChoice(degraded=("timeout",))] * len(sources)
-        waits = True
+        order = sorted(
+            enumerate(sources), key=lambda each: each[1].scope.kind is not ScopeKind.USER
+        )
+        waits, room = True, standing.BUDGET
         try:
             async with asyncio.timeout(self._injection.deadline):
-                for place, source in enumerate(sources):
-                    found[place] = await self._choice(chat, source, posted, waits)
+                for place, source in order:
+                    found[place] = await self._choice(chat, source, posted, waits, room)
+                    room -= found[place].standing
                     waits = waits and "embedder" not in found[place].degraded
         except TimeoutError:
             log.event("chat.injection_late")
         return found
 
     async def _choice(
-        self, chat: ChatRequest, source: WantedSource, posted: PostedAddresses, waits: bool
+        self,
+        chat: ChatRequest,
+        source: WantedSource,
+        posted: PostedAddresses,
+        waits: bool,
+        room: int,
     ) -> InjectionChoice:
         try:
             return await self._injection.choose(
@@ -173,6 +185,7 @@ class ChatMemories:
                 source.options,
                 posted,
                 waits=waits,
+                room=room,
             )
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memories
             log.failure("chat.injection_failed", error)
