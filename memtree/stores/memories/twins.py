@@ -39,7 +39,7 @@ async def twin_of(
 def joined(new: Said, twin: Standing) -> Said:
     """A memory with what was said of its twin: all tags, the latest expiry, and no taint where
     one of them has none."""
-    old = twin.memory()
+    old: Memory = twin.memory()
     ends = (new.expires, old.expires)
     return replace(
         new,
