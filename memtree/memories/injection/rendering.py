@@ -36,13 +36,16 @@ _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 def line(memory: Memory) -> str:
     """Write a memory as it stands in a numbered list. A tainted one is shown as a fact, whatever
-    it says it is; a standing one as what the user wants. One that changed a single value tells the
+    it says it is; a standing one as what the user wants, without category: the heading above such
+    lines says what they are. One that changed a single value tells the
     older, while nobody has said which of the two is right. Its day (UTC) is the one on which
     somebody last said that it is so."""
     day = written(memory.said)
     was = next((change for each in memory.updates if (change := _before(each))), "")
     if memory.standing and memory.tainted:
         return told(f"The user wants: {memory.text}", None, day, was)
+    if memory.standing:
+        return told(memory.text, None, day, was)
     return told(memory.text, FACT if memory.tainted else memory.category, day, was)
 
 

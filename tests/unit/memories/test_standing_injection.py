@@ -81,9 +81,7 @@ async def test_what_a_model_saved_waits_for_a_person(by_person: bool):
         assert (wish.standing, wish.tainted) == ("", True)
         await of.book.confirm(SCOPE, wish.id, by_person=by_person)
         texts = [line.text for line in await shown(of, "What now?")]
-        assert texts == (
-            ["Always answer in French. (instruction, 1970-01-12)"] if by_person else []
-        )
+        assert texts == (["Always answer in French. (1970-01-12)"] if by_person else [])
 
 
 async def test_an_old_job_may_be_out_of_date_in_a_prompt():

@@ -31,6 +31,12 @@ def test_what_cannot_be_shown_or_is_changed_is_left_out():
     assert chosen(memory(1, "Use 12 px.", "wish"), newer, memory(3, "\u200b", "wish")) == [2]
 
 
+def test_a_standing_line_has_its_day_alone():
+    for category in ("fact", "instruction", None):
+        wish = memory(3, "Call me Captain.", "wish.address", category=category)
+        assert rendering.line(wish) == "Call me Captain. (1970-01-01)"
+
+
 def test_a_changed_value_and_a_wish_of_a_model_are_told():
     updates = (PossibleUpdate("mem_1", "The port is 8090.", ("8090 -> 8091",)),)
     port = Memory("mem_2", 2, "The port is 8091.", 1.0, 1.0, category="fact", updates=updates)
