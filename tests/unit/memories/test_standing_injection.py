@@ -100,6 +100,14 @@ async def test_an_old_job_may_be_out_of_date_in_a_prompt():
             assert line.at(of.clock.time).text == "User works at Initech. (fact, 1970-07-11)"
 
 
+async def test_a_translation_changes_no_value():
+    async with opened(HashingEmbedder()) as of:
+        for text in ("Le chien Otto Bismarck est un beagle de Vienne.",
+                     "El perro Otto Bismarck es un beagle de Vienne."):  # fmt: skip
+            newer = (await of.book.save(SCOPE, MemoryDraft(text))).memory
+        assert [update.differs for update in newer.updates] == [("wording",)]
+
+
 async def test_a_newer_value_stands_alone_with_the_former_one():
     async with opened(HashingEmbedder()) as of:
         for text in ("The staging port is 8090.", "The staging port is 8091."):
