@@ -20,6 +20,7 @@ from memtree.models.local_embedder import SCALE, LocalEmbedder
 
 CASES = Path(__file__).with_name("cases")
 FILES = ("relation.txt", "relation_later.txt", "relation_last.txt", "relation_final.txt")
+TRIPLES = ("relation_second.txt", "relation_third.txt")  # by another writer
 RAW = 0.85
 FOUND = 60.0  # percent of the paraphrases
 
@@ -47,8 +48,20 @@ def pairs(*files: str) -> list[Pair]:
     return found
 
 
+def triples(*files: str) -> list[Pair]:
+    """A text beside the same in other words, and beside both what changes one value."""
+    found: list[Pair] = []
+    for file in files or TRIPLES:
+        for line in (CASES / file).read_text("utf-8").splitlines():
+            if line and not line.startswith("#"):
+                text, same, changed = line.split(" | ")
+                found.append(Pair("paraphrase", same, text, True))
+                found += [Pair("one value changed", changed, old, False) for old in (text, same)]
+    return found
+
+
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
-    given = pairs()
+    given = [*pairs(), *triples()]
     embedder = LocalEmbedder()
     rows = await embedder.embed([text for pair in given for text in (pair.new, pair.old)])
     await embedder.close()

@@ -34,6 +34,8 @@ from memtree.setting_checks import (
 )
 from memtree.setting_values import (
     PASSTHROUGH_ROUTES,
+    READERS,
+    TYPES,
     check_choice,
     check_queue,
     input_price,
@@ -56,7 +58,7 @@ MODES = ("stable", "auto", "fresh")
 SHADOW = "shadow"  # a mode of the chat routes alone: nothing is changed, only measured
 MAY_BE_ZERO = frozenset(
     """
-    port deleted_days requests_per_minute import_seconds failed_keys_per_minute
+    port deleted_days memories_stale_days requests_per_minute import_seconds failed_keys_per_minute
     embedding_dimensions summary_requests_per_minute summary_tokens_per_minute
     summary_tokens_per_day
     """.split()
@@ -251,6 +253,11 @@ class Settings:
         "other branches of their own), strict (that very branch alone) or off (any)",
     )
     memories_standing: str = _setting("on", "on: standing memories in each prompt; or off")
+    memories_stale_days: int = _setting(
+        180,
+        "days after which a prompt says of a memory of a job, place, version, port or plan that it "
+        "may be out of date; 0: never",
+    )
     max_text_chars: int = _setting(16_000, "longest text of one memory, in characters")
     max_memories: int = _setting(100_000, "most memories of one tenant")
     import_lines: int = _setting(
@@ -432,27 +439,6 @@ def _check_names(values: Mapping[str, Any], source: str) -> None:
             raise BadRequest(f"{source}there is no setting {name!r}{hint}", param=name)
 
 
-_READERS: dict[str, Callable[[str], Any]] = {
-    "int": int,
-    "float": float,
-    "bool": lambda text: {"1": True, "true": True, "on": True, "yes": True,
-                          "0": False, "false": False, "off": False, "no": False}[text.lower()],
-    "str": str,
-    "str | None": lambda text: None if text.lower() in ("", "none") else text,
-    "tuple[str, ...]": lambda text: tuple(part.strip() for part in text.split(",") if part.strip()),
-}  # fmt: skip
-
-
-_KINDS: dict[str, tuple[type, ...]] = {
-    "int": (int,),
-    "float": (float, int),
-    "bool": (bool,),
-    "str": (str,),
-    "str | None": (str, type(None)),
-    "tuple[str, ...]": (tuple,),
-}
-
-
 def _read(name: str, value: Any, source: str) -> Any:
     kind = str(next(one.type for one in fields(Settings) if one.name == name))
     if isinstance(value, list):
@@ -460,11 +446,11 @@ def _read(name: str, value: Any, source: str) -> Any:
     shown = "what is given" if name.endswith("_key") or name == "queue" else repr(value)
     if not isinstance(value, str):
         items = value if isinstance(value, tuple) else ()
-        if type(value) in _KINDS[kind] and all(isinstance(item, str) for item in items):
+        if type(value) in TYPES[kind] and all(isinstance(item, str) for item in items):
             return value
         raise BadRequest(f"{source}: {shown} is not a valid value for {name}", param=name)
     try:
-        return _READERS[kind](value)
+        return READERS[kind](value)
     except (ValueError, KeyError) as error:
         raise BadRequest(
             f"{source}: {shown} is not a valid value for {name}", param=name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 DAY = 86_400  # seconds
 
 
@@ -12,3 +14,16 @@ def day_of(now: float) -> int:
     (0, 1)
     """
     return int(now // DAY)
+
+
+_1970 = date(1970, 1, 1).toordinal()
+
+
+def written(now: float) -> str:
+    """Write the day of a time (unix seconds) in UTC, as in 1970-01-01.
+
+    >>> written(1_772_879_400.25)
+    '2026-03-07'
+    """
+    day = max(date.min.toordinal(), min(date.max.toordinal(), _1970 + day_of(now)))
+    return date.fromordinal(day).isoformat()

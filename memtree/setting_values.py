@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from difflib import get_close_matches
 from typing import Any
 from urllib.parse import urlsplit
@@ -52,6 +52,24 @@ PASSTHROUGH_ROUTES = (
     ),
 )
 INPROCESS = "inprocess"  # a queue that needs nobody else
+# By the type of a setting: what reads its text, and what other values may be.
+READERS: dict[str, Callable[[str], Any]] = {
+    "int": int,
+    "float": float,
+    "bool": lambda text: {"1": True, "true": True, "on": True, "yes": True,
+                          "0": False, "false": False, "off": False, "no": False}[text.lower()],
+    "str": str,
+    "str | None": lambda text: None if text.lower() in ("", "none") else text,
+    "tuple[str, ...]": lambda text: tuple(part.strip() for part in text.split(",") if part.strip()),
+}  # fmt: skip
+TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (float, int),
+    "bool": (bool,),
+    "str": (str,),
+    "str | None": (str, type(None)),
+    "tuple[str, ...]": (tuple,),
+}
 
 
 def price(entry: str) -> tuple[str, Prices]:

@@ -192,6 +192,7 @@ def open_book(
         deleted_days=settings.deleted_days,
         strict=settings.strict_embedding,
         standing=settings.memories_standing == "on",
+        stale_days=settings.memories_stale_days,
     )
     return MemoryBook(
         memories,

@@ -98,7 +98,7 @@ class ContextMemory:
             store, builder, queue, clock, embedder, self._backlog, self._peers, caches
         )
         self._retriever = Retriever(self._indexing, embedder)
-        self._fresh = FreshAnswers(self._indexing, self._retriever)
+        self._fresh = FreshAnswers(self._indexing, self._retriever, clock)
         self._epochs = EpochAnswers(store, clock, self._indexing, self._retriever)
         self.conversations = KnownConversations(store, clock)
 

@@ -258,7 +258,7 @@ class EpochAnswers:
         packed = packing.begin(posted, request.limits, request.fixed + request.carried)
         if not packed.memory or index.trouble:
             return None
-        lines, packed = injected.in_memory_message(request.ask.memories, packed)
+        lines, packed = injected.in_memory_message(request.ask.memories, packed, request.now)
         newest = await self._indexing.newest(posted, index)
         answers = request.limits.hard and _wants(posted)
         split = ONE_SHOT if answers else LASTING

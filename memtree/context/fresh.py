@@ -16,6 +16,7 @@ from memtree.context.state import State
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.conversation.preamble import preamble
+from memtree.ports.clock import Clock
 from memtree.text import tokens
 from memtree.unfolding.explain import Evidence
 from memtree.unfolding.memory_text import render
@@ -25,7 +26,8 @@ from memtree.unfolding.unfold import Unfolding
 
 
 class FreshAnswers:
-    def __init__(self, indexing: Indexing, retriever: Retriever) -> None:
+    def __init__(self, indexing: Indexing, retriever: Retriever, clock: Clock) -> None:
+        self._clock = clock
         self._indexing, self._retriever = indexing, retriever
 
     async def answer(
@@ -43,7 +45,7 @@ class FreshAnswers:
         if not packed.memory:
             answer = assembled(posted, ask, State.NO_ROOM, AnswerLayout(packed.cut))
             return CompressResult(with_index(answer, index), None, index)
-        lines, packed = injected.in_memory_message(ask.memories, packed)
+        lines, packed = injected.in_memory_message(ask.memories, packed, self._clock.now())
         if index.whole:
             newest = await self._indexing.newest(posted, index)
             retrieved = await self._retriever.unfolded(

@@ -16,38 +16,41 @@ from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.budget.packing import Packed
 from memtree.ports.memory_lines import InjectedMemories
 from memtree.text import memory_lines, tokens
-from memtree.text.memory_lines import SEAM, MemoryLine, MemoryVersion
+from memtree.text.memory_lines import SEAM, MemoryLine, MemoryVersion, at
 from memtree.unfolding.memory_text import WRAPPER
 
 Lines = Mapping[MemoryVersion, MemoryLine]
 
 
 def in_memory_message(
-    memories: InjectedMemories | None, packed: Packed
+    memories: InjectedMemories | None, packed: Packed, now: float
 ) -> tuple[tuple[MemoryLine, ...], Packed]:
-    """The lines that a new memory message ends with, and the room that they leave it."""
+    """The lines that a new memory message ends with, and the room that they leave it. `now`: by
+    which their age is reckoned."""
     if memories is None:
         return (), packed
     room = min(packed.memory // 2, packed.memory - 2 * WRAPPER)
-    lines = fitting(memories.lines, memories.ranked(), room)
+    lines = fitting(at(memories.lines, now), at(memories.ranked(), now), room)
     return lines, replace(packed, memory=packed.memory - size(lines))
 
 
 def in_block(
-    memories: InjectedMemories | None, sent: Iterable[MemoryLine], room: int
+    memories: InjectedMemories | None, sent: Iterable[MemoryLine], room: int, begun: float
 ) -> tuple[MemoryLine, ...]:
     """The lines for the block of the newest message, at most `room` tokens: hits that do not stand
-    in what was `sent` (oldest first), or read otherwise there."""
+    in what was `sent` (oldest first), or read otherwise there. `begun`: when the epoch was; age is
+    reckoned by it, so that a line never changes within one."""
     if memories is None:
         return ()
     seen = {line.memory.id: line for line in sent}
+    lines, ranked = at(memories.lines, begun), at(memories.ranked(), begun)
     new = {
         line.memory.id
-        for line in memories.lines
+        for line in lines
         if line.memory.id in memories.hits and not _stands(line, seen)
     }
-    ranked = [line for line in memories.ranked() if line.memory.id in new]
-    return fitting([line for line in memories.lines if line.memory.id in new], ranked, room)
+    ranked = tuple(line for line in ranked if line.memory.id in new)
+    return fitting([line for line in lines if line.memory.id in new], ranked, room)
 
 
 def _stands(line: MemoryLine, seen: Mapping[str, MemoryLine]) -> bool:
@@ -67,7 +70,7 @@ def fitting(
     if size(chosen) <= room:
         return chosen
     for one in ranked:
-        tried = tuple(line for line in lines if line in kept or line is one)
+        tried = tuple(line for line in lines if line in kept or line == one)
         if size(tried) <= room:
             kept.add(one)
     return tuple(line for line in lines if line in kept)
@@ -103,12 +106,13 @@ def ids(memories: Iterable[MemoryVersion]) -> tuple[str, ...]:
 async def kept_lines(
     memories: InjectedMemories | None, epoch: Epoch, blocks: Mapping[int, EpochTurn]
 ) -> Lines | None:
-    """The lines of all memories in what an epoch has sent; None where one was deleted. Raises
-    `Unavailable`."""
+    """The lines of all memories in what an epoch has sent, as they read when it was begun; None
+    where one was deleted. Raises `Unavailable`."""
     wanted = list(dict.fromkeys(sent(epoch, blocks)))
     if not wanted:
         return {}
     if memories is None:
         return None
-    lines = await memories.kept(wanted)
+    kept = await memories.kept(wanted)
+    lines = {memory: line.at(epoch.created) for memory, line in kept.items()}
     return lines if all(memory in lines for memory in wanted) else None

@@ -91,7 +91,7 @@ class TurnPlanner:
         blocks = sum(turn.block_tokens for turn in content.blocks.values())
         room = epoch.room_left(content.epoch, posted, request.terms, blocks)
         sent = [content.lines[one] for one in injected.sent(content.epoch, content.blocks)]
-        return injected.in_block(request.ask.memories, sent, room)
+        return injected.in_block(request.ask.memories, sent, room, content.epoch.created)
 
     async def _recall_block(
         self,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from memtree.days import DAY
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.changes import ScopeWatch
 from memtree.memories.deletion_check import DeletionCheck
@@ -45,6 +46,7 @@ from memtree.memories.ports import (
     MemoryStore,
     ScopeState,
 )
+from memtree.memories.rules.ageing import is_outdated
 from memtree.memories.rules.canonical import text_hash
 from memtree.memories.rules.standing import standing_topic
 from memtree.memories.saving import MemorySaving
@@ -61,13 +63,15 @@ MAX_PAGE = 1_000
 @dataclass(frozen=True, slots=True)
 class MemoryRules:
     """Settings of memories. `most`: memories of a tenant; `strict`: a save needs its vector.
-    `standing`: standing ones are shown in every prompt."""
+    `standing`: standing ones are shown in every prompt. `stale_days`: after which what changes may
+    be out of date, 0 for never."""
 
     max_text_chars: int = MAX_TEXT_CHARS
     most: int = 100_000
     deleted_days: int = 30
     strict: bool = False
     standing: bool = True
+    stale_days: int = 180
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,12 @@ class MemoryBook:
         self.rules = rules
         self._patience = patience
         self.injection = MemoryInjection(
-            store, search, clock.now, patience=patience, standing=rules.standing
+            store,
+            search,
+            clock.now,
+            patience=patience,
+            standing=rules.standing,
+            stale=rules.stale_days * DAY,
         )
         self.deletions = DeletionCheck(store, search, patience)
         self._watch = ScopeWatch(store, clock)
@@ -264,6 +273,10 @@ class MemoryBook:
         """By id of a memory, the ids of those that say the same, and for which it stands."""
         return await self._store.twins(scope, [memory.id for memory in memories])
 
+    def outdated(self, memory: Memory) -> bool:
+        """Return True if a memory may be out of date by now."""
+        return is_outdated(memory, self.rules.stale_days * DAY, self.clock.now())
+
     async def history(self, scope: Scope, ref: MemoryRef) -> list[Memory]:
         return await self._store.history(scope, ref)
 
@@ -306,7 +319,13 @@ class MemoryBook:
             self._watch.wake(scope)
             return memory
         made = new_text(text, change.at, self.rules.max_text_chars)
-        change = replace(change, text=made.text, text_hash=made.text_hash, terms=made.terms)
+        change = replace(
+            change,
+            text=made.text,
+            text_hash=made.text_hash,
+            terms=made.terms,
+            last_confirmed=made.last_confirmed,
+        )
         [vector] = await self.saving.vectors_to_save([str(made.text)])
         memory = await self._store.change(scope, ref, change, if_version=if_version)
         await self.saving.keep_vectors(scope, [(memory, vector)])

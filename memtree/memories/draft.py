@@ -90,7 +90,8 @@ def new_text(text: str, at: float, most: int = MAX_TEXT_CHARS) -> MemoryChange:
     """The change of a memory that says something else from now on. Raises as `checked_text`
     does."""
     text = checked_text(text, most)
-    return MemoryChange(at, text=text, text_hash=text_hash(text), terms=packed_terms(text))
+    said, terms = text_hash(text), packed_terms(text)
+    return MemoryChange(at, text=text, text_hash=said, terms=terms, last_confirmed=at)
 
 
 def new_memory(draft: MemoryDraft, id_: str, now: float, most: int = MAX_TEXT_CHARS) -> NewMemory:

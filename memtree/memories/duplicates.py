@@ -13,6 +13,7 @@ from memtree.memories.memory import WORDING, Memory, PossibleUpdate, Tombstone
 from memtree.memories.ports import MemoryStore
 from memtree.memories.rules.comparisons import comparisons, is_quick
 from memtree.memories.rules.relation import NOTHING, Relation, compare
+from memtree.memories.rules.telling_words import apart
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import MemoryHit
 from memtree.memories.search.searcher import MemorySearch
@@ -93,7 +94,10 @@ async def _compared(text: str, others: Sequence[str], work: Callable[[], Result]
 
 def _near(text: str, hit: MemoryHit, by_vector: bool) -> NearMemory:
     relation, differs = compare(text, hit.memory.text, hit.relevance if by_vector else None)
-    told = differs if relation is not Relation.POSSIBLE_UPDATE else named_difference(differs)
+    told = differs
+    if relation is Relation.POSSIBLE_UPDATE:  # what a translation says differently is no value
+        other = apart(text, hit.memory.text)
+        told = (WORDING,) if other else named_difference(differs)
     return NearMemory(hit.memory, hit.relevance, relation, told)
 
 

@@ -17,7 +17,7 @@ from memtree.memories.injection import branches, choice, standing
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
-from memtree.memories.rules import telling_words
+from memtree.memories.rules import ageing, telling_words
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.hits import SearchResult
 from memtree.memories.search.query_vectors import PATIENCE
@@ -65,17 +65,18 @@ class PostedHistory(Protocol):
 @dataclass(frozen=True, slots=True)
 class InjectionChoice:
     """`lines`: of the chosen memories, by age. `hits`: the ids of those that fit the message, best
-    first. `degraded`: what failed on the way."""
+    first. `degraded`: what failed on the way. `standing`: tokens of the standing ones."""
 
     lines: tuple[MemoryLine, ...] = ()
     hits: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
+    standing: int = 0
 
 
 class MemoryInjection:
     """`patience`: seconds that the embedder has. `standing`: whether standing memories are shown
-    with each message. `deadline`: seconds for all memories of a request,
-    None: those that go with `patience`."""
+    with each message. `stale`: seconds after which what changes may be out of date, 0 for never.
+    `deadline`: seconds for all memories of a request, None: those that go with `patience`."""
 
     def __init__(
         self,
@@ -86,8 +87,10 @@ class MemoryInjection:
         patience: float = PATIENCE,
         deadline: float | None = None,
         standing: bool = True,
+        stale: float = 0.0,
     ) -> None:
         self._store, self._search, self._now = store, search, now
+        self._stale = stale
         self._standing_on = standing
         self._patience = patience
         self.deadline = deadline or deadline_of(patience)
@@ -101,14 +104,18 @@ class MemoryInjection:
         posted: PostedHistory | None = None,
         *,
         waits: bool = True,
+        room: int = standing.BUDGET,
     ) -> InjectionChoice:
         """The memories for a message of a conversation, which remembers what it was shown.
         `conversation`: by what name, then names that it had before; none: it remembers nothing.
-        `posted`: what it says; None: no matter. `waits`: for an embedder that has to be asked."""
+        `posted`: what it says; None: no matter. `waits`: for an embedder that has to be asked.
+        `room`: tokens for standing memories."""
         patience = self._patience if waits else 0.0
         try:
             async with asyncio.timeout(self.deadline):
-                return await self._chosen(scope, conversation, query, options, posted, patience)
+                return await self._chosen(
+                    scope, conversation, query, options, posted, patience, room
+                )
         except Unavailable as error:
             log.warning("memories.not_injected code=%s", error.code)
             return InjectionChoice(degraded=("store",))
@@ -124,12 +131,13 @@ class MemoryInjection:
         options: InjectionOptions,
         posted: PostedHistory | None,
         patience: float,
+        room: int,
     ) -> InjectionChoice:
         state = await self._store.state(scope)
         memories = state.total
         if not memories:
             return InjectionChoice()  # nothing is embedded for who has saved nothing
-        always = await self._standing(scope, options) if state.standing else []
+        always = await self._standing(scope, options, room) if state.standing else []
         first = [memory.id for memory in always]
         shown = await self._shown(scope, conversation)
         result = SearchResult((), ())
@@ -161,16 +169,19 @@ class MemoryInjection:
         degraded = result.degraded
         if made.changed:
             degraded += await self._put(scope, conversation, made)
-        lines = tuple(_line(scope, memory, options) for memory in (*always, *made.memories))
+        lines = tuple(
+            _line(scope, memory, options, self._stale) for memory in (*always, *made.memories)
+        )
         there = {memory.id for memory in made.memories}
         fitting = [*first, *(hit.id for hit in hits if hit.id in there)]
-        return InjectionChoice(lines, tuple(fitting), degraded)
+        taken = standing.size(always, options.line)
+        return InjectionChoice(lines, tuple(fitting), degraded, taken)
 
-    async def _standing(self, scope: Scope, options: InjectionOptions) -> list[Memory]:
+    async def _standing(self, scope: Scope, options: InjectionOptions, room: int) -> list[Memory]:
         if not self._standing_on or scope.kind not in (ScopeKind.CHAT, ScopeKind.USER):
             return []
         page = await self._store.page(scope, MemoryFilter(standing=True), limit=standing.MOST)
-        return standing.chosen(page.memories, options.line)
+        return standing.chosen(page.memories, options.line, room)
 
     async def _shown(self, scope: Scope, conversation: Sequence[str]) -> list[ShownMemory]:
         for key in conversation:
@@ -223,7 +234,7 @@ class MemoryInjection:
 
     def kept(self, scope: Scope, options: InjectionOptions = CHAT_OPTIONS) -> KeptLines:
         """The lines of what was shown before."""
-        return KeptLines(self._store, scope, options)
+        return KeptLines(self._store, scope, options, self._stale)
 
 
 def deadline_of(patience: float) -> float:
@@ -243,10 +254,11 @@ async def _away(live: Mapping[str, Memory], posted: PostedHistory | None) -> set
     return {memory.id for memory in asked if not branches.fits(memory.source, every, rule, folded)}
 
 
-def _line(scope: Scope, memory: Memory, options: InjectionOptions) -> MemoryLine:
+def _line(scope: Scope, memory: Memory, options: InjectionOptions, stale: float) -> MemoryLine:
     version = MemoryVersion(memory.id, memory.version)
     kind = KINDS[scope.kind]
-    return MemoryLine(version, options.line(memory), kind, bool(memory.standing))
+    ages = None if kind is LineKind.DOCUMENT else ageing.ages(memory, stale)
+    return MemoryLine(version, options.line(memory), kind, bool(memory.standing), ages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,11 +268,12 @@ class KeptLines:
     store: MemoryStore
     scope: Scope
     options: InjectionOptions
+    stale: float = 0.0
 
     async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, MemoryLine]:
         wanted = [(memory.id, memory.version) for memory in memories]
         found = await self.store.versions(self.scope, wanted)
         return {
-            MemoryVersion(*key): _line(self.scope, memory, self.options)
+            MemoryVersion(*key): _line(self.scope, memory, self.options, self.stale)
             for key, memory in found.items()
         }

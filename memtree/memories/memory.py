@@ -133,6 +133,11 @@ class Memory:
     updates: tuple[PossibleUpdate, ...] = ()
     standing: str = ""
 
+    @property
+    def said(self) -> float:
+        """When somebody last said that it is so."""
+        return self.created if self.last_confirmed is None else self.last_confirmed
+
     def live(self, now: float) -> bool:
         """Whether searches, lists and injection may show it."""
         return self.state(now) is MemoryState.LIVE

@@ -46,7 +46,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """An export of LINES memories, each in a group and with an earlier version."""
-    day = {"created_at": "2026-03-07T10:30:00Z", "updated_at": "2026-03-07T10:30:00Z"}
+    day = {"created_at": "2026-03-07T10:30:00.000Z", "updated_at": "2026-03-07T10:30:00.000Z"}
     lines: list[dict[str, Any]] = [
         {"type": "export", "format": "memtree-memories", "version": 1},
         {"type": "group", "id": "grp_1", "title": "Towns", **day},

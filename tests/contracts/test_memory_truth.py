@@ -57,6 +57,28 @@ class MemoryTruthContract:
         await memories.delete(CHAT, ["mem_now"])
         assert (await memories.page(CHAT, MemoryFilter(superseded=True))).memories == ()
 
+    async def test_what_comes_to_say_the_same_is_one_memory(self, memories):
+        await memories.add(CHAT, new("same", id="mem_1", tags=("a",), expires=START + 99))
+        await memories.add(CHAT, new("other", id="mem_2", tags=("b",), tainted=True))
+        change = rewritten("same")
+        changed = await memories.change(CHAT, "mem_2", change)
+        assert (changed.id, changed.tags, changed.expires) == ("mem_2", ("b", "a"), None)
+        assert not changed.tainted
+        assert (await memories.state(CHAT)).total == 1
+        assert await memories.twins(CHAT, ["mem_2"]) == {"mem_2": ["mem_1"]}
+        await memories.add(CHAT, new("old", id="mem_3"))
+        by = await memories.supersede(CHAT, "mem_3", new("same", id="mem_4"), "")
+        assert by.tags == ("b", "a")
+        assert (await memories.state(CHAT)).total == 1
+        assert [each.id for each in await memories.get(CHAT, ["mem_1", "mem_2"])] == ["mem_4"]
+        assert texts((await memories.page(CHAT)).memories) == ["same"]
+
+    async def test_merging_with_the_text_of_a_third_one(self, memories):
+        await save(memories, CHAT, "one", "two", "three")
+        await memories.merge(CHAT, "mem_two", "mem_one", "", change=rewritten("three"))
+        assert (await memories.state(CHAT)).total == 1
+        assert [each.id for each in await memories.get(CHAT, ["mem_three"])] == ["mem_two"]
+
     async def test_agents_and_kinds_keep_each_row(self, memories):
         agent = Scope.of_agent("tenant", "a")
         for scope, kind in ((agent, ""), (CHAT, "snapshot")):

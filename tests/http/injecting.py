@@ -14,6 +14,7 @@ import httpx
 from memtree.background.memory_services import MemoryServices, new_memory_id
 from memtree.background.runtime import SystemClock
 from memtree.context.context_memory import ContextMemory
+from memtree.days import written
 from memtree.memories.book import MemoryBook
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.rules.canonical import text_hash
@@ -40,6 +41,8 @@ SYSTEM = {"role": "system", "content": "be brief"}
 ASKED = "When is the project deadline, and which format do I prefer?"
 DEADLINE = "The project deadline is March 15, 2026"
 FORMAT = "I prefer the bullet format"
+SAID = time.time()  # when all memories here were said
+DAY = written(SAID)
 
 
 def user(text: Any) -> dict[str, Any]:
@@ -100,7 +103,7 @@ class Notebook:
         scope = scope or self.scope(chat)
         new = NewMemory(
             f"mem_{scope.owner}{self.saved}", text, text_hash(text), packed_terms(text),
-            time.time(), category=category, **more,
+            time.time(), category=category, **{"last_confirmed": SAID, **more},
         )  # fmt: skip
         added = await self.memories.add(scope, new)
         await self._embed(scope, added.memory)

@@ -54,7 +54,7 @@ async def test_a_memory_is_shown_with_all_that_is_known_of_it():
         )
         assert (metadata["source"], metadata["expiresAt"]) == ("agent", None)
         assert metadata["mentions"] == [{"name": "Ada", "type": "person"}]
-        assert metadata["when"] == "2026-03-07T00:00:00Z"
+        assert metadata["when"] == "2026-03-07T00:00:00.000Z"
         assert metadata["createdAt"] == metadata["updatedAt"] == 1_000_000_000
 
 
@@ -228,7 +228,7 @@ async def test_whoever_does_not_know_whose_a_memory_is_can_change_it():
         mine = (await of.got("POST", "", 201, json={"text": "I like tea"}))["id"]
         for id_ in (mine, await of.noted()):
             await of.got("PATCH", f"/{id_}", json={"expiresAt": LATER})
-        assert (await of.got("GET", f"/{mine}"))["expires_at"] == "2031-01-01T00:00:00Z"
+        assert (await of.got("GET", f"/{mine}"))["expires_at"] == "2031-01-01T00:00:00.000Z"
         row = await of.got("PATCH", f"/{mine}", json={"expiresAt": None, "tags": ["a"]})
         assert (row["expires_at"], row["tags"]) == (None, ["a"])
         for change in ({"expiresAt": 5}, {"expiresAt": LATER, "expires_at": "2031-01-01"}):

@@ -85,7 +85,7 @@ async def test_many_are_changed_alike():
             assert (metadata["tags"], metadata["expiresAt"]) == (["archived"], LATER)
             assert metadata["version"] == 2
         row = await of.got("GET", f"/{ids[2]}")
-        assert (row["tags"], row["expires_at"]) == (["archived"], "2031-01-01T00:00:00Z")
+        assert (row["tags"], row["expires_at"]) == (["archived"], "2031-01-01T00:00:00.000Z")
         assert (await of.one(left))["metadata"]["version"] == 1
 
 

@@ -51,7 +51,7 @@ async def test_a_row_has_the_form_of_the_seed(served):
     id_ = await keep(served, CANARY, tags=("birds",), data={"bird": "canary", "date": "2026-03-07"})
     answer = await search(served, agentId="helper")
     assert answer.keys() == {"success", "memories", "searchedAt"}
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", answer["searchedAt"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", answer["searchedAt"])
     (row,) = answer["memories"]
     assert row.keys() == ROW
     assert 0 < row.pop("quality")["relevance"] <= 1
@@ -60,7 +60,7 @@ async def test_a_row_has_the_form_of_the_seed(served):
         "kind": "Note",
         "data": {"bird": "canary", "date": "2026-03-07"},
         "context": {
-            "when": "2026-03-07T00:00:00Z",
+            "when": "2026-03-07T00:00:00.000Z",
             "mentions": [],
             "tags": ["birds"],
             "isLatest": True,

@@ -33,7 +33,7 @@ async def test_a_change_of_content_is_found_from_then_on():
         assert (answer.status_code, answer.headers["etag"]) == (200, '"2"')
         assert shown == {name: row[name] for name in FIELDS} | {
             "content": posted["content"],
-            "updated_at": "1970-01-12T13:47:40Z",
+            "updated_at": "1970-01-12T13:47:40.000Z",
             "version": 2,
         }
         (found,) = await chat.found("when is lunch on tuesdays")

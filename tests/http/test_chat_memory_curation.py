@@ -180,7 +180,7 @@ async def test_deleted_memories_are_listed_where_they_are_asked_for():
         await chat.ask("DELETE", f"/memories/{row['id']}")
         assert await chat.texts() == ["Here to stay"]
         rows = {one["content"]: one["deleted_at"] for one in await chat.rows(include="deleted")}
-        assert rows == {"Here to stay": None, DEADLINE: "1970-01-12T13:46:40Z"}
+        assert rows == {"Here to stay": None, DEADLINE: "1970-01-12T13:46:40.000Z"}
         answer = await chat.ask("GET", "/memories", params={"include": "everything"})
         error(answer, 400, "invalid_request", "include")
         await chat.ask("DELETE", f"/memories/{row['id']}", params={"purge": "true"})

@@ -129,7 +129,7 @@ async def test_a_recall_gives_what_the_description_shows():
     assert found.pop("relevance") > 0
     assert found == {
         "id": row.id, "content": TEA, "category": "preference",
-        "created_at": "1970-01-12T13:46:40Z",
+        "created_at": "1970-01-12T13:46:40.000Z", "day": "1970-01-12",
     }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from tests import sessions
 from tests.http.fakes import real_memory
 from tests.http.injecting import (
     ASKED,
+    DAY,
     DEADLINE,
     FORMAT,
     SYSTEM,
@@ -64,9 +65,9 @@ async def test_where_the_history_is_folded_they_stand_beside_it(
     assert len(set(epochs)) == 1
     assert all(later[: len(one)] == one for one, later in pairwise(sent))
     assert sent[3][0] == SYSTEM
-    first = block(f"{DEADLINE} (fact)")
+    first = block(f"{DEADLINE} (fact, {DAY})")
     assert sent[0][1]["content"].endswith(f"</context_memory>\n\n{first}")
-    second = block(f"{FORMAT} (preference)")
+    second = block(f"{FORMAT} (preference, {DAY})")
     assert sent[2][-1]["content"].endswith(f"{second}\n\nWhich format do I prefer?")
     assert named == [deadline.id] * 2 + [f"{deadline.id},{form.id}"] * 2
 
@@ -102,7 +103,7 @@ async def test_whatever_else_becomes_of_a_memory_the_epoch_keeps_its_line(
     async with chatting(base, upstream, notebook, real_memory()) as chat:
         await chat.send(folded(talk(ASKED)), **FOLDED)
         before = chat.messages
-        assert f"{DEADLINE} (fact)" in before[1]["content"]
+        assert f"{DEADLINE} (fact, {DAY})" in before[1]["content"]
         if what == "edited":
             await notebook.edit(memory, "Nothing is known of it")
         elif what == "corrected":

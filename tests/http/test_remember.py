@@ -27,7 +27,7 @@ SECRETS = (
     "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----",
 )
 ACCESS_KEY = "AKIAZ7QK3M5N8P2R4T6V"  # short enough for a tag
-PAST, FUTURE = "2020-01-01T00:00:00Z", "2099-01-01T00:00:00+02:00"
+PAST, FUTURE = "2020-01-01T00:00:00.000Z", "2099-01-01T00:00:00+02:00"
 
 
 def says(*sentences: str) -> Callable[[Check], Check]:
@@ -185,7 +185,7 @@ async def _(mcp: Mcp) -> None:
     mcp.clock.ahead = 2 * 3_600.0
     assert await mcp.texts("museum") == ["The museum opens at nine."]
     (row,) = await mcp.all()
-    assert row["expires_at"] == "2098-12-31T22:00:00Z"
+    assert row["expires_at"] == "2098-12-31T22:00:00.000Z"
     for wrong in ("tomorrow", "", 1_900_000_000, "2026-13-01", ["2026-01-01"]):
         message = await mcp.refused("remember", "INVALID_INPUT", text=FACT, expires_at=wrong)
         assert "expires_at" in message

@@ -34,7 +34,7 @@ async def test_a_memory_is_made_from_a_text():
             "source_type": "user", "tainted": False, "expires_at": None, "group_id": None,
             "group_title": None, "group_ids": [], "conversation_id": None, "source": None,
             "supersedes": None, "superseded_by": None, "deleted_at": None, "number": 1,
-            "possible_update_of": [], "created_at": "1970-01-12T13:46:40Z",
+            "possible_update_of": [], "created_at": "1970-01-12T13:46:40.000Z",
         }  # fmt: skip
         assert {name: row[name] for name in told} == told
         (listed,) = await of.rows()
@@ -267,7 +267,7 @@ async def test_wrong_queries_are_named(query: dict[str, str], field: str):
 async def test_expired_and_deleted_ones_are_shown_to_who_asks():
     async with users() as of:
         soon = await of.saved("The parcel comes on Monday", expires_at="1970-01-13")
-        assert soon["expires_at"] == "1970-01-13T00:00:00Z"
+        assert soon["expires_at"] == "1970-01-13T00:00:00.000Z"
         gone = await of.saved("User lives in Leeds")
         await of.saved()
         await of.got("DELETE", f"/{gone['id']}")
@@ -290,7 +290,7 @@ async def test_where_a_memory_comes_from_is_told():
         assert row["conversation_id"] == "ad" * 16
         assert row["source"] == {
             "digest": "d1" * 16, "start": 3, "end": 9, "address": "ad" * 16, "origin": "0a" * 16,
-            "recorded_at": "1970-01-12T13:30:00Z",
+            "recorded_at": "1970-01-12T13:30:00.000Z",
         }  # fmt: skip
 
 

@@ -28,7 +28,7 @@ async def test_a_memory_is_changed_field_by_field():
         assert answer.headers["etag"] == '"5"'
         changed = {
             "text": "User prefers Rust for new projects", "category": "My tools", "version": 5,
-            "tags": ["languages"], "expires_at": "2031-01-01T10:00:00Z",
+            "tags": ["languages"], "expires_at": "2031-01-01T10:00:00.000Z",
         }  # fmt: skip
         assert now == {**{name: row[name] for name in FIELDS}, **changed}
         assert [hit["id"] for hit in await of.found("Rust")] == [row["id"]]
@@ -140,7 +140,7 @@ async def test_a_person_confirms_what_a_model_saved():
         of.opened.clock.time += 60
         now = await of.got("POST", f"/{row.id}/confirm")
         assert (now["tainted"], now["version"]) == (False, 2)
-        assert now["last_confirmed_at"] == "1970-01-12T13:47:40Z"
+        assert now["last_confirmed_at"] == "1970-01-12T13:47:40.000Z"
 
 
 async def test_all_versions_of_a_memory():
@@ -154,9 +154,9 @@ async def test_all_versions_of_a_memory():
         assert (past["id"], past["replaced"]) == (row["id"], [])
         told = [(one["version"], one["text"], one["tags"], one["at"]) for one in past["versions"]]
         assert told == [
-            (3, "User lives in York", ["home"], "1970-01-12T13:48:40Z"),
-            (2, "User lives in York", [], "1970-01-12T13:47:40Z"),
-            (1, "User lives in Leeds", [], "1970-01-12T13:46:40Z"),
+            (3, "User lives in York", ["home"], "1970-01-12T13:48:40.000Z"),
+            (2, "User lives in York", [], "1970-01-12T13:47:40.000Z"),
+            (1, "User lives in Leeds", [], "1970-01-12T13:46:40.000Z"),
         ]
 
 

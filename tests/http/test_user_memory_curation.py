@@ -60,12 +60,25 @@ async def test_what_was_remembered_at_a_time():
 
 
 async def test_a_memory_was_there_when_it_is_shown_to_be_made():
-    """Times are shown in whole seconds."""
     async with users() as of:
-        of.opened.clock.time += 0.7
+        of.opened.clock.time += 0.7004
         row = await of.saved()
+        assert row["created_at"] == "1970-01-12T13:46:40.701Z"
         assert await of.texts(as_of=row["created_at"]) == [TYPESCRIPT]
-        assert await of.texts(as_of=row["created_at"].replace("Z", ".5Z")) == []
+        assert await of.texts(as_of="1970-01-12T13:46:40.700Z") == []
+
+
+async def test_two_edits_within_a_second_are_told_apart():
+    async with users() as of:
+        row = await of.saved(LEEDS)
+        shown = [row["created_at"]]
+        for text in (YORK, "User lives in Hull"):
+            of.opened.clock.time += 0.002
+            shown.append(
+                (await of.got("PATCH", f"/{row['id']}", json={"text": text}))["updated_at"]
+            )
+        then = [await of.texts(as_of=at) for at in shown]
+        assert then == [[LEEDS], [YORK], ["User lives in Hull"]]
 
 
 async def test_a_search_in_the_past():

@@ -33,8 +33,8 @@ async def test_a_group_as_the_description_shows_it():
         }  # fmt: skip
         group = await of.got("POST", "/groups", status=201, json=posted)
         assert group == {
-            **posted, "id": group["id"], "member_count": 0, "created_at": "1970-01-12T13:46:40Z",
-            "updated_at": "1970-01-12T13:46:40Z",
+            **posted, "id": group["id"], "member_count": 0,
+            "created_at": "1970-01-12T13:46:40.000Z", "updated_at": "1970-01-12T13:46:40.000Z",
         }  # fmt: skip
         assert group["id"].startswith("grp_")
         assert await of.got("GET", f"/groups/{group['id']}") == group
@@ -99,7 +99,7 @@ async def test_a_group_is_changed_field_by_field():
         at = f"/groups/{group['id']}"
         of.opened.clock.time += 60
         renamed = await of.got("PATCH", at, json={"title": "D"})
-        told = {"title": "D", "updated_at": "1970-01-12T13:47:40Z"}
+        told = {"title": "D", "updated_at": "1970-01-12T13:47:40.000Z"}
         assert renamed == {**group, **told}
         bare = await of.got("PATCH", at, json={"description": None, "category": None})
         assert bare == {**group, **told, "description": "", "category": None}

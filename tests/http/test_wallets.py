@@ -31,7 +31,7 @@ async def test_a_proof_binds_the_wallet_to_its_tenant(wallet: Wallet):
         answer = await server.bind(wallet, "K")
         (row,) = answer.json()["wallets"]
         assert (row["address"], row["chain"]) == (wallet.address, wallet.chain)
-        assert len(row["since"]) == len("2026-11-22T14:22:32Z")
+        assert len(row["since"]) == len("2026-11-22T14:22:32.000Z")
         assert answer.headers["cache-control"] == "no-store"
         assert await server.wallets("K") == [wallet.address]
         assert await server.wallets("L") == []

@@ -95,11 +95,7 @@ class Memories(RuleBasedStateMachine):
     )
     def save(self, scope, word, policy, seconds, ending):
         expires = None if seconds is None else self.now + seconds
-        there = [
-            id_
-            for id_, row in self.rows.items()
-            if row.scope == scope and row.live(self.now) and row.says(word)
-        ]
+        there = self._saying(scope, word)
         result = self.loop.run(
             self.of.book.save(scope, MemoryDraft(word + ending, expires=expires), policy)
         )
@@ -119,6 +115,13 @@ class Memories(RuleBasedStateMachine):
         assert result.memory.expires == self.rows[id_].expires
         return id_
 
+    def _saying(self, scope: Scope, word: str) -> list[str]:
+        return [
+            id_
+            for id_, row in self.rows.items()
+            if row.scope == scope and row.live(self.now) and row.says(word)
+        ]
+
     def _stands_for(self, id_: str, twin: str) -> None:
         """The new one stands for the oldest that says the same, and lasts as long."""
         ends = [self.rows[id_].expires, self.rows[twin].expires]
@@ -132,14 +135,19 @@ class Memories(RuleBasedStateMachine):
 
     @rule(id_=saved, word=st.sampled_from(WORDS))
     def edit(self, id_, word):
-        counting = self._counting(id_)
+        main, counting = self._main(id_), self._counting(id_)
+        there = self._saying(counting.scope, word) if counting.live(self.now) else []
         edited = self.of.book.edit(counting.scope, id_, Edit(text=word))
         if self._expect(counting.there, edited) is not None:
+            if there and main not in there and counting.scope.kind is not ScopeKind.AGENT:
+                event("edited to what another says")
+                self._stands_for(main, there[0])
             counting.text = word
 
     @rule(target=saved, id_=saved, word=st.sampled_from(WORDS))
     def correct(self, id_, word):
         main, row = self._main(id_), self._counting(id_)
+        there = self._saying(row.scope, word)
         result = self._expect(
             row.live(self.now), self.of.book.correct(row.scope, id_, MemoryDraft(word))
         )
@@ -151,6 +159,8 @@ class Memories(RuleBasedStateMachine):
         assert result.memory.supersedes == main
         row.by = result.memory.id
         self.rows[result.memory.id] = Row(row.scope, word)
+        if there and row.scope.kind is not ScopeKind.AGENT:
+            self._stands_for(result.memory.id, there[0])
         stones = self.loop.run(self.of.store.tombstones(row.scope))
         assert (main, row.text) in {(stone.id, stone.text) for stone in stones}
         return result.memory.id

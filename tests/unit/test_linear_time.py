@@ -38,7 +38,7 @@ from memtree.memories.extraction.statements import events
 from memtree.memories.injection import passages as passage_lines
 from memtree.memories.injection import rendering
 from memtree.memories.memory import Memory
-from memtree.memories.rules import categories, expiry, relation, tags, user_categories
+from memtree.memories.rules import ageing, categories, expiry, relation, tags, user_categories
 from memtree.memories.schemas import nearest_kind, unique_on
 from memtree.memories.schemas.document import limits
 from memtree.memories.search import query, text_terms, versions
@@ -52,6 +52,7 @@ from memtree.summaries.replies import Draft
 from memtree.text import (
     anchors,
     languages,
+    memory_lines,
     persona_card,
     requests,
     rule_topics,
@@ -197,7 +198,11 @@ TEXTS = {
         lambda text: recall_result([MemoryHit(Memory("a", 1, text, 0.0, 0.0), 1.0, 1.0)], 500),
         hostile.as_it_is,
     ),
-    "a line of a memory": Subject(lambda text: rendering.told(text, "fact"), hostile.as_it_is),
+    "a line of a memory": Subject(
+        lambda text: rendering.told(text, "fact", "2026-03-07"), hostile.as_it_is
+    ),
+    "a memory that may change": Subject(ageing.may_change, hostile.as_it_is),
+    "what a line says": Subject(memory_lines.said, hostile.as_it_is),
     "a line of a passage": Subject(
         lambda text: passage_lines.line(Memory("a", 1, text, 0.0, 0.0)), hostile.as_it_is
     ),

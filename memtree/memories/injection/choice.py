@@ -15,7 +15,7 @@ from memtree.days import DAY
 from memtree.memories.injection import rendering
 from memtree.memories.memory import SNAPSHOT, WORDING, Memory
 from memtree.memories.ports import ShownMemory
-from memtree.text.memory_lines import MOST
+from memtree.text.memory_lines import MOST, said
 
 KEPT = 30 * DAY  # seconds for which a shown set is kept after its last hit
 
@@ -66,7 +66,7 @@ def _unlike(hits: Iterable[Memory], line: Callable[[Memory], str]) -> list[Memor
     for memory in hits:
         shown = line(memory) if memory.kind != SNAPSHOT else ""
         if shown:
-            found.setdefault(shown, memory)
+            found.setdefault(said(shown), memory)
     return list(found.values())
 
 

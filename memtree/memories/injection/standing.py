@@ -13,7 +13,7 @@ from memtree.memories.memory import Memory
 from memtree.memories.rules.standing import WISH
 from memtree.text import tokens
 
-BUDGET = 300  # tokens of the lines of a scope
+BUDGET = 300  # tokens of the lines of a request: of the user, then of the chat
 MOST = 100  # that are read
 
 
@@ -28,13 +28,18 @@ def chosen(
     for memory in newest:
         if ":" in memory.standing and memory.standing in seen:
             continue
-        cost = tokens.count(line(memory)) + _NUMBER
+        cost = size([memory], line)
         if not line(memory) or cost > budget or _is_changed(memory, kept):
             continue
         seen.add(memory.standing)
         budget -= cost
         kept.append(memory)
     return sorted(kept, key=lambda memory: memory.number)
+
+
+def size(memories: Iterable[Memory], line: Callable[[Memory], str]) -> int:
+    """Tokens of their lines."""
+    return sum(tokens.count(line(memory)) + _NUMBER for memory in memories)
 
 
 def _is_changed(memory: Memory, kept: Sequence[Memory]) -> bool:

@@ -4,7 +4,7 @@
 ...     "2026-03-07 10:30Z", "expires_at")
 True
 >>> shown(1772879400.25)
-'2026-03-07T10:30:00Z'
+'2026-03-07T10:30:00.250Z'
 >>> ttl_seconds("7d", "ttl")
 604800.0
 """
@@ -57,9 +57,11 @@ def future_timestamp(value: object, name: str, now: float) -> float | None:
 
 
 def shown(seconds: float) -> str:
-    """A time as answers give it: UTC, whole seconds."""
-    whole = int(max(_FIRST, min(_LAST, seconds // 1)))
-    return f"{(_EPOCH + timedelta(seconds=whole)).replace(tzinfo=None).isoformat()}Z"
+    """Write a time as answers give it: UTC, with milliseconds. It is rounded up, so that `as_of`
+    such a time finds what was there by then."""
+    microseconds = round(max(_FIRST, min(_LAST, seconds)) * 1_000_000)
+    at = _EPOCH + timedelta(milliseconds=-(-microseconds // 1_000))
+    return f"{at.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 def ttl_seconds(text: object, name: str) -> float:

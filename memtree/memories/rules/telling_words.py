@@ -18,7 +18,12 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
-from memtree.memories.background.sentences import common_words, language_of, sentences
+from memtree.memories.background.sentences import (
+    LATIN,
+    common_words,
+    language_of,
+    sentences,
+)
 from memtree.text.terms import stem
 
 REACH = 2_000  # characters of a text that are looked at
@@ -32,16 +37,33 @@ _RUN = re.compile(
     r"|(?P<letters>[^\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f]+)"
 )
 _ARTICLE = re.compile("^(?:[وبكف]?ال|لل)(?=...)")
+_LATIN = frozenset(LATIN)
 _VOICED = "\u3099\u309a"
 
 
 def sharing(message: str, texts: Sequence[str], memories: int = 0) -> list[bool]:
     """Tell of each text, in a scope of so many memories, if it shares a word with `message`."""
     asked = telling(message)
-    shared = [asked & word_forms(text) for text in texts]
+    shared = [_shared(asked, message, text) for text in texts]
     held = Counter(form for forms in shared for form in forms)
     few = max(FEW, SHARE * memories)
     return [any(held[form] <= few for form in forms) for forms in shared]
+
+
+def _shared(asked: set[str], message: str, text: str) -> set[str]:
+    """The forms that both have. Between two languages whole words alone tell something, such as
+    names: "print" is no form of "printemps"."""
+    shared = asked & word_forms(text)
+    if not shared or not apart(message, text):
+        return shared
+    both = set(_WORD.findall(_folded(message[:REACH]))) & set(_WORD.findall(_folded(text[:REACH])))
+    return shared & word_forms(" ".join(both))
+
+
+def apart(one: str, other: str) -> bool:
+    """Return True if two texts are in two languages, both written in Latin letters."""
+    languages = {language_of(one), language_of(other)}
+    return len(languages) > 1 and languages <= _LATIN
 
 
 def telling(text: str) -> set[str]:

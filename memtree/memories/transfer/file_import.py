@@ -17,6 +17,7 @@ from memtree.memories.ports import ANY
 from memtree.memories.rules.canonical import text_hash
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.checked import checked_group, importable, left_out
+from memtree.memories.transfer.file_conflicts import FileConflicts
 from memtree.memories.transfer.file_items import (
     FileEnd,
     FileGroup,
@@ -72,6 +73,7 @@ class FileImport:
         self._lines: set[str] = set()  # texts of the file so far
         self._ids: dict[str, str | None] = {}  # of what those became
         self._room: int | None = None
+        self._conflicts = FileConflicts()
         self._begun = self._ended = False
 
     async def run(self, raw: bytes) -> ImportReport:
@@ -83,6 +85,8 @@ class FileImport:
         try:
             await self._go_through(size, file)
             await self._group()
+            if not dry:
+                await self._conflicts.keep(self._parts.store, self._scope)
         finally:  # also of an import that somebody hung up on, or that the store stopped
             if not dry:
                 self._parts.saving.stored_without_vectors(self._scope)
@@ -180,6 +184,8 @@ class FileImport:
         self, item: FileMemory, id_: str | None, existing: bool, *, tainted: bool = False
     ) -> None:
         self._ids.setdefault(item.text, id_)
+        if item.record and id_ is not None:
+            self._conflicts.note(item.record.memory, id_)
         if item.user and len(self._users) < _MOST_USERS:
             self._users.add(item.user)
         for group in item.groups:

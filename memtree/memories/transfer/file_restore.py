@@ -15,6 +15,7 @@ from memtree.memories.memory import Tombstone
 from memtree.memories.ports import MemoryRecord
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.transfer.checked import check_left, checked_group, restorable
+from memtree.memories.transfer.file_conflicts import FileConflicts
 from memtree.memories.transfer.file_import import LIMIT, NO_END
 from memtree.memories.transfer.file_items import (
     MEMTREE,
@@ -68,6 +69,7 @@ class FileRestore:
         self._members: dict[str, list[str]] = {}
         self._tombstones: list[Tombstone] = []
         self._settings: SettingsChange | None = None
+        self._conflicts = FileConflicts()
         self._ended = False
         self._of_agent = scope.kind is ScopeKind.AGENT
         self._schemas = FileSchemas(parts.schemas, scope.tenant, dry_run=options.dry_run)
@@ -191,6 +193,8 @@ class FileRestore:
             memory = line.record.memory
             for group in () if self._of_agent else line.item.groups:
                 self._members.setdefault(group, []).append(memory.id)
+            if memory.id not in stored or memory.id in self._there:
+                self._conflicts.note(memory, memory.id)
             if memory.id not in stored:
                 result = LineResult(
                     line.item.line, LineStatus.IMPORTED, "", "", memory.id, memory.tainted
@@ -231,6 +235,7 @@ class FileRestore:
         self._report.groups = sum(item.group.id not in groups for item in self._groups)
         if dry:
             return
+        await self._conflicts.keep(store, scope)
         if left:
             await store.restore(scope, [], left)
         for item in self._groups:

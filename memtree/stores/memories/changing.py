@@ -29,7 +29,7 @@ from memtree.stores.memories.rows import (
 )
 from memtree.stores.memories.saving import SAID, insert
 from memtree.stores.memories.sql import Sql
-from memtree.stores.memories.twins import JOIN_GROUPS, count_as
+from memtree.stores.memories.twins import JOIN_GROUPS, count_as, joined, twin_of
 
 _CHANGE_COLUMNS = ("changed", "told", "vectors", "text_hash", "terms", "unique_key", *SAID)
 _CHANGE = f"""
@@ -66,7 +66,33 @@ async def change(
         raise NotFound("There is no memory with this id.")
     row = found[0]
     _require_version(row, if_version)
-    return await change_row(sql, at, row, change, now)
+    change, fewer = await _joining(sql, at, row, change, now)
+    memory, counted = await next_version(sql, at, row, change, now)
+    await commit(sql, at, counted=counted - fewer)
+    return memory
+
+
+async def _joining(
+    sql: Sql, scope: ScopeRow, row: Standing, change: MemoryChange, now: float, but: int = 0
+) -> tuple[MemoryChange, int]:
+    """Let a memory that will say what another live one says count in the place of that one: the
+    change with what both have, and how many memories less count. `but`: the number of one that
+    goes anyway."""
+    if isinstance(change.text, Unset) or change.text_hash == row.text_hash or not row.live(now):
+        return change, 0
+    changed = changed_memory(row.memory(), change)
+    twin = await twin_of(sql, scope, change.text_hash, changed.kind, now)
+    if twin is None or twin.number in (row.number, but):
+        return change, 0
+    await count_as(sql, scope, twin, row.id, row.number, now)
+    both = joined(changed, twin)
+    return replace(
+        change,
+        tags=both.tags,
+        expires=both.expires,
+        tainted=both.tainted,
+        standing=both.standing,
+    ), 1
 
 
 def _require_version(row: Standing, version: int | None) -> None:
@@ -152,12 +178,18 @@ async def supersede(
     (key,) = await unique.unique_keys(sql, at, [unique.keyed(by)])
     rivals = await unique.holders(sql, at, [key], now)
     others = [(each, by.id, by.created) for each in rivals.values() if each.number != row.number]
+    twin = await twin_of(sql, at, by.text_hash, by.kind, now)
+    if twin and twin.number == row.number:
+        twin = None
     number = await next_number(sql, at)
     await put_away(sql, at, [(row, by.id, by.created), *others])  # before: two would have one key
-    (memory,) = await insert(sql, at, [replace(by, supersedes=row.id)], number, [key])
+    new = replace(joined(by, twin) if twin else by, supersedes=row.id)
+    (memory,) = await insert(sql, at, [new], number, [key])
+    if twin:
+        await count_as(sql, at, twin, memory.id, number, now)
     await replaced_by(sql, at, [(gone.number, number) for gone in (row, *rivals.values())])
     await leave_corrected(sql, at, row, memory, reason, now)
-    await commit(sql, at, counted=-len(others))
+    await commit(sql, at, counted=-len(others) - bool(twin))
     return memory
 
 
@@ -228,9 +260,10 @@ async def merge(
         raise BadRequest("replaces must name another memory, not the one itself.", param="replaces")
     _require_version(row, if_version)
     change = change or MemoryChange(now)
+    change, fewer = await _joining(sql, at, row, change, now, found[0].number)
     memory = replace(changed_memory(row.memory(), change), supersedes=found[0].id)
     await replace_row(sql, at, found[0], memory, reason=reason, since=now, now=now)
-    key, counted = row.unique_key, -1
+    key, counted = row.unique_key, -1 - fewer
     if not isinstance(change.data, Unset):
         (key,) = await unique.unique_keys(sql, at, [unique.keyed(memory, key)])
         counted -= await make_way(sql, at, row, key, since=now, now=now) is not None

@@ -71,7 +71,7 @@ async def add(
         there = await of_text(sql, at.number, memory.text_hash, now)
     if there is not None:
         return Added(there.memory(), existing=True)
-    twin = None if once else await twin_of(sql, at, memory, now)
+    twin = None if once else await twin_of(sql, at, memory.text_hash, memory.kind, now)
     number = await next_number(sql, at, most=most, now=now)
     (stored,) = await insert(sql, at, [joined(memory, twin) if twin else memory], number)
     if twin:

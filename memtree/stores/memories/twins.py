@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
-from memtree.memories.memory import MAX_TAGS, NewMemory
+from memtree.memories.memory import MAX_TAGS, Memory, NewMemory
 from memtree.memories.scope import ScopeKind
 from memtree.stores.memories.counters import ScopeRow, count_vectors
 from memtree.stores.memories.lookup import duplicates, of_text
 from memtree.stores.memories.rows import Standing, time_column
 from memtree.stores.memories.sql import Sql
 
+Said = TypeVar("Said", Memory, NewMemory)
 _JOINING = (ScopeKind.CHAT, ScopeKind.USER)
 _DUPLICATE = """
     UPDATE memories SET duplicate_of = :of, counted = 0, changed = :changed, told = :changed,
@@ -23,18 +25,21 @@ JOIN_GROUPS = """
     ON CONFLICT DO NOTHING"""
 
 
-async def twin_of(sql: Sql, scope: ScopeRow, new: NewMemory, now: float) -> Standing | None:
-    """The live memory that a new one of a user or a chat counts in the place of."""
-    if scope.kind not in _JOINING or new.kind:
+async def twin_of(
+    sql: Sql, scope: ScopeRow, text_hash: bytes, kind: str, now: float
+) -> Standing | None:
+    """The live memory that one of a user or a chat counts in the place of, once it has this text
+    and kind."""
+    if scope.kind not in _JOINING or kind:
         return None
-    twin = await of_text(sql, scope.number, new.text_hash, now)
+    twin = await of_text(sql, scope.number, text_hash, now)
     return None if twin is None or twin.memory().kind else twin
 
 
-def joined(new: NewMemory, twin: Standing) -> NewMemory:
-    """A new memory with what was said of its twin: all tags, the latest expiry, and no taint where
+def joined(new: Said, twin: Standing) -> Said:
+    """A memory with what was said of its twin: all tags, the latest expiry, and no taint where
     one of them has none."""
-    old = twin.memory()
+    old: Memory = twin.memory()
     ends = (new.expires, old.expires)
     return replace(
         new,

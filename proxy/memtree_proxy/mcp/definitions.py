@@ -137,6 +137,8 @@ _MEMORY = _object(
     standing={"type": "boolean", "description": "It stands in every prompt of its scope."},
     possible_update_of={"type": "array", "items": _UPDATE},
     relevance={"type": "number"},
+    day=_string("On which somebody last said that it is so (UTC)."),
+    may_be_out_of_date={"type": "boolean", "description": "It is old, and of a kind that changes."},
     weak={"type": "boolean", "description": "Hardly about what was asked."},
 )
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from memtree.days import written
 from memtree.errors import (
     BadRequest,
     Conflict,
@@ -86,13 +87,16 @@ def _advice(result: SaveResult, near: Sequence[NearMemory]) -> Json:
     }
 
 
-def recalled(result: SearchResult) -> Json:
-    """Weak hits stand last, and long texts are cut: `list_memories` has them whole."""
+def recalled(result: SearchResult, outdated: Callable[[Memory], bool]) -> Json:
+    """Weak hits stand last, and long texts are cut: `list_memories` has them whole. `outdated`:
+    which memories may be."""
     hits = sorted(result.hits, key=lambda hit: hit.relevance < FLOOR)  # stable
     memories = [
         {
             **memory(hit.memory),
             "text": _cut(hit.memory.text),
+            "day": written(hit.memory.said),
+            **({"may_be_out_of_date": True} if outdated(hit.memory) else {}),
             "relevance": _share(hit.relevance),
             **({"weak": True} if hit.relevance < FLOOR else {}),
         }

@@ -80,9 +80,10 @@ class MemoryTools:
 
     async def _recall(self, given: Arguments, caller: Caller) -> Json:
         call = arguments.recall(given, self._max_chars)
-        return rendering.recalled(
-            await self._book.search(caller.scope, call.query, wanted=call.wanted, limit=call.limit)
+        result = await self._book.search(
+            caller.scope, call.query, wanted=call.wanted, limit=call.limit
         )
+        return rendering.recalled(result, self._book.outdated)
 
     async def _forget(self, given: Arguments, caller: Caller) -> Json:
         call = arguments.forget(given)

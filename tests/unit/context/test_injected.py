@@ -12,7 +12,7 @@ from memtree.conversation.message import Message
 from memtree.errors import StoreUnavailable
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
 from memtree.text import memory_lines, tokens
-from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
+from memtree.text.memory_lines import OUTDATED, LineKind, MemoryLine, MemoryVersion
 from tests.answered import Answered
 from tests.properties.process import (
     QUESTION,
@@ -39,6 +39,7 @@ class Notes:
         self.versions: dict[MemoryVersion, str] = {}
         self.newest: dict[str, int] = {}
         self.broken = False
+        self.ages: float | None = None
 
     def save(self, id_: str, text: str) -> None:
         self.newest[id_] = self.newest.get(id_, 0) + 1
@@ -57,7 +58,7 @@ class Notes:
         return InjectedMemories.of([MemorySourceLines(self.scope, lines, named, self)])
 
     def line(self, memory: MemoryVersion) -> MemoryLine:
-        return MemoryLine(memory, self.versions[memory], self.kind)
+        return MemoryLine(memory, self.versions[memory], self.kind, ages=self.ages)
 
     async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, MemoryLine]:
         if self.broken:
@@ -194,6 +195,29 @@ async def test_what_is_shown_and_no_hit_waits_for_the_next_epoch(world, notes):
     new = await world.ask(after(posted, 1), memories=notes.shown("a", "b", hits=["a"]))
     assert new.epoch != first.epoch
     assert texts(new)[0].endswith(block(DEADLINE, BULLETS))
+
+
+@pytest.mark.parametrize("mode", ["fresh", "stable"])
+async def test_what_is_old_says_so_where_an_epoch_begins(world, notes, mode):
+    notes.ages = world.clock.time - 1
+    answer = await world.ask(story(), mode=mode, memories=notes.shown("a"))
+    assert texts(answer)[0].endswith(block(f"{DEADLINE[:-1]}{OUTDATED})"))
+
+
+async def test_within_an_epoch_nothing_grows_old(world, notes):
+    posted, answers = story(), []
+    notes.ages = world.clock.time + 100
+    for number in range(4):
+        shown = notes.shown("a", "b") if number == 2 else notes.shown("a")
+        answers.append(await world.ask(posted, memories=shown))
+        posted = after(posted, number)
+        world.clock.time += 60
+    assert len({answer.epoch for answer in answers}) == 1
+    assert all(begins(two, one) for one, two in pairwise(answers))
+    assert block(BULLETS) in text_of(answers[3])
+    world.clock.time += 4_000
+    new = await world.ask(posted, memories=notes.shown("a", "b"))
+    assert text_of(new).count(OUTDATED) == 2
 
 
 async def test_a_repeated_request_gives_the_same_bytes_whatever_was_saved_since(world, notes):

@@ -72,9 +72,9 @@ def test_tombstones_near_the_text():
     )
     answer = valid("remember", rendering.saved(SaveResult(NEW, corrected=stones), DedupPolicy.ASK))
     assert answer["previously_corrected"] == [
-        {"memory_id": 3, "id": "mem_c", "at": "2026-03-07T10:30:00Z", "reason": "moved",
+        {"memory_id": 3, "id": "mem_c", "at": "2026-03-07T10:30:00.000Z", "reason": "moved",
          "text": "Colby lives in Rome.", "replaced_by": "mem_d"},
-        {"memory_id": 4, "id": "mem_e", "at": "2026-03-07T10:30:00Z", "reason": ""},
+        {"memory_id": 4, "id": "mem_e", "at": "2026-03-07T10:30:00.000Z", "reason": ""},
     ]  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def test_recalled():
         expires=AT + 1, last_confirmed=AT, importance=0.9,
     )  # fmt: skip
     result = SearchResult((MemoryHit(whole, 0.81236, 3.0), MemoryHit(OLD, 0.2, 1.0)), ("embedder",))
-    answer = valid("recall", rendering.recalled(result))
+    answer = valid("recall", rendering.recalled(result, lambda one: one is OLD))
     assert answer["degraded"] == ["embedder"]
     assert answer["memories"][0] == {
         "memory_id": 7,
@@ -104,14 +104,17 @@ def test_recalled():
         "source_provider": "m",
         "capture_mode": "explicit",
         "session_id": "s",
-        "created_at": "2026-03-07T10:30:00Z",
-        "updated_at": "2026-03-07T10:30:00Z",
-        "last_confirmed_at": "2026-03-07T10:30:00Z",
-        "expires_at": "2026-03-07T10:30:01Z",
+        "created_at": "2026-03-07T10:30:00.000Z",
+        "updated_at": "2026-03-07T10:30:00.000Z",
+        "last_confirmed_at": "2026-03-07T10:30:00.000Z",
+        "expires_at": "2026-03-07T10:30:01.000Z",
+        "day": "2026-03-07",
         "relevance": 0.812,
     }
+    outdated = [row.get("may_be_out_of_date") for row in answer["memories"]]
+    assert outdated == [None, True]
     assert answer["memories"][1]["memory_id"] == 99
-    assert rendering.recalled(SearchResult()) == {"ok": True, "memories": []}
+    assert rendering.recalled(SearchResult(), lambda _: False) == {"ok": True, "memories": []}
 
 
 @pytest.mark.parametrize(
@@ -148,9 +151,9 @@ def test_one_memory():
     kept = valid("correct", rendering.corrected(SaveResult(OLD, existing=True)))
     assert (kept["memory_id"], kept["message"]) == (99, "Already remembered")
     confirmed = valid("confirm", rendering.confirmed(Memory("mem_a", 99, "t", 1.0, AT)))
-    assert confirmed["last_confirmed_at"] == "2026-03-07T10:30:00Z"
+    assert confirmed["last_confirmed_at"] == "2026-03-07T10:30:00.000Z"
     sure = rendering.confirmed(Memory("mem_a", 99, "t", 1.0, 2.0, last_confirmed=AT))
-    assert sure["last_confirmed_at"] == "2026-03-07T10:30:00Z"
+    assert sure["last_confirmed_at"] == "2026-03-07T10:30:00.000Z"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +180,7 @@ def test_errors(error, code):
 def test_weak_hits_stand_last_and_long_texts_are_cut():
     long = Memory("mem_c", 7, "x" * 3_000, AT, AT)
     hits = (MemoryHit(NEW, rendering.FLOOR - 0.01, 3.0), MemoryHit(long, rendering.FLOOR, 2.0))
-    answer = valid("recall", rendering.recalled(SearchResult(hits)))
+    answer = valid("recall", rendering.recalled(SearchResult(hits), lambda _: False))
     assert [(row["id"], row.get("weak")) for row in answer["memories"]] == [
         ("mem_c", None),
         ("mem_b", True),

@@ -81,7 +81,31 @@ async def test_what_a_model_saved_waits_for_a_person(by_person: bool):
         assert (wish.standing, wish.tainted) == ("", True)
         await of.book.confirm(SCOPE, wish.id, by_person=by_person)
         texts = [line.text for line in await shown(of, "What now?")]
-        assert texts == (["Always answer in French. (instruction)"] if by_person else [])
+        assert texts == (["Always answer in French. (1970-01-12)"] if by_person else [])
+
+
+async def test_an_old_job_may_be_out_of_date_in_a_prompt():
+    for days, mark in ((180, "; may be out of date"), (0, "")):
+        async with opened(HashingEmbedder(), MemoryRules(stale_days=days)) as of:
+            memory = await saved(of, "User works at Initech.")
+            asked, (told,) = "Who works at Initech?", ("User works at Initech. (fact, 1970-01-12",)
+            of.clock.time += 180 * 86_400
+            (line,) = await shown(of, asked)
+            assert line.at(of.clock.time - 1).text == f"{told})"
+            assert line.at(of.clock.time).text == f"{told}{mark})"
+            kept = await of.book.injection.kept(SCOPE).lines([line.memory])
+            assert list(kept.values()) == [line]
+            await of.book.confirm(SCOPE, memory.id, by_person=True)
+            (line,) = await shown(of, asked)
+            assert line.at(of.clock.time).text == "User works at Initech. (fact, 1970-07-11)"
+
+
+async def test_a_translation_changes_no_value():
+    async with opened(HashingEmbedder()) as of:
+        for text in ("Le chien Otto Bismarck est un beagle de Vienne.",
+                     "El perro Otto Bismarck es un beagle de Vienne."):  # fmt: skip
+            newer = (await of.book.save(SCOPE, MemoryDraft(text))).memory
+        assert [update.differs for update in newer.updates] == [("wording",)]
 
 
 async def test_a_newer_value_stands_alone_with_the_former_one():
@@ -91,7 +115,7 @@ async def test_a_newer_value_stands_alone_with_the_former_one():
         assert [update.differs for update in newer.updates] == [("8090 -> 8091",)]
         asked = "Which port has staging?"
         assert [line.text for line in await shown(of, asked)] == [
-            "The staging port is 8091. (was: 8090) (fact)"
+            "The staging port is 8091. (was: 8090) (fact, 1970-01-12)"
         ]
         await of.book.settle(SCOPE, newer.id, newer.updates[0].id, replaces=False)
         assert len(await shown(of, asked)) == 2

@@ -124,7 +124,7 @@ allergy allergic
 often frequently regularly
 sometimes occasionally
 rarely seldom
-usually normally generally typically mostly commonly
+usually normally generally typically mostly commonly mainly primarily chiefly predominantly
 now currently presently nowadays
 about approximately roughly around circa nearly almost
 exactly precisely
@@ -360,4 +360,12 @@ tear tore torn
 lend lent
 seek sought
 bad badly poorly
+plan planned schedule scheduled
+manager boss supervisor
+salary earn
+retain kept
+recently lately
+frequently often
+rarely seldom
+remotely telecommute
 """.strip().splitlines()

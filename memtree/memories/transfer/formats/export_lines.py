@@ -114,13 +114,13 @@ def end_line(
 
 @lru_cache(maxsize=8)  # of a memory that nobody changed all times are the same
 def exact_time(seconds: float) -> str:
-    """ISO 8601 with microseconds, where there are some.
+    """ISO 8601 with milliseconds, or with microseconds where there are some.
 
     >>> exact_time(1772879400.25)
-    '2026-03-07T10:30:00.250000Z'
+    '2026-03-07T10:30:00.250Z'
     """
-    whole, parts = divmod(round(seconds * 1_000_000), 1_000_000)
-    return f"{shown(whole)[:-1]}.{parts:06}Z" if parts else shown(whole)
+    milliseconds, parts = divmod(round(seconds * 1_000_000), 1_000)
+    return f"{shown(milliseconds / 1_000)[:-1]}{parts:03}Z" if parts else shown(seconds)
 
 
 def _said(memory: Memory) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from memtree.errors import BadRequest
-from memtree.memories.memory import EntityMention, Memory, MemorySource, Tombstone
+from memtree.memories.memory import EntityMention, Memory, MemorySource, PossibleUpdate, Tombstone
 from memtree.memories.ports import MemoryRecord
 from memtree.memories.rules.expiry import timestamp
 from memtree.memories.rules.standing import pinned_topic
@@ -49,6 +50,7 @@ from memtree.memories.user_memories import (
 _MOST_NAME = 1_000  # characters of what names something
 _MOST_GROUPS = 1_000  # of one memory
 _MOST_MENTIONS = 1_000  # of one memory
+_MOST_UPDATES, _MOST_DIFFERS = 100, 300  # conflicts of one memory; characters of what differs
 _LARGEST = 2**53
 
 
@@ -172,7 +174,7 @@ def _item(line: int, fields: FieldReader) -> FileItem:
 
 def _memory(line: int, fields: FieldReader) -> FileMemory:
     id_ = fields.id("id")
-    memory = _version(id_ or "", fields)
+    memory = replace(_version(id_ or "", fields), updates=_updates(fields))
     groups = fields.list("groups")[: _MOST_GROUPS + 1]
     if len(groups) > _MOST_GROUPS:
         raise BadRequest(f"groups must be at most {_MOST_GROUPS}", param="groups")
@@ -240,6 +242,21 @@ def _version(id_: str, fields: FieldReader) -> Memory:
         happened=fields.time("happened_at"),
         mentions=_mentions(fields),
     )
+
+
+def _updates(fields: FieldReader) -> tuple[PossibleUpdate, ...]:
+    name = "possible_update_of"
+    found = fields.each(name)
+    if len(found) > _MOST_UPDATES:
+        raise BadRequest(f"{name} must be at most {_MOST_UPDATES}", param=name)
+    updates: list[PossibleUpdate] = []
+    for each in found:
+        id_, differs = each.id("id"), each.list("differs")
+        if not all(isinstance(told, str) and len(told) <= _MOST_DIFFERS for told in differs):
+            raise BadRequest("differs must be an array of short texts", param="differs")
+        if id_ is not None:
+            updates.append(PossibleUpdate(id_, "", tuple(" ".join(t.split()) for t in differs)))
+    return tuple(updates)
 
 
 def _mentions(fields: FieldReader) -> tuple[EntityMention, ...]:

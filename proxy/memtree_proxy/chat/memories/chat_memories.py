@@ -24,8 +24,11 @@ from memtree.conversation.message import Message
 from memtree.dialects.injection import USER, PlacedMemories
 from memtree.errors import BadRequest
 from memtree.memories.injecting import InjectionChoice
+from memtree.memories.injection import standing
+from memtree.memories.scope import ScopeKind
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
+from memtree.text import memory_lines
 from memtree.tracing import step
 from memtree_proxy.access.auth import Tenant
 from memtree_proxy.access.user_scope import user_scope
@@ -131,8 +134,10 @@ class ChatMemories:
         ask = None if chat.ask is None else dataclasses.replace(chat.ask, memories=named)
         # A changed system prompt would cost what was thought behind it.
         placement = USER if chat.dialect.prefix_bound else self._settings.memories_placement
-        placed = PlacedMemories.of(named.lines, placement) if named.lines else None
-        chat = dataclasses.replace(chat, ask=ask, placed=placed, ranked=tuple(named.ranked()))
+        now = self._services.book.clock.now()
+        lines, ranked = memory_lines.at(named.lines, now), memory_lines.at(named.ranked(), now)
+        placed = PlacedMemories.of(lines, placement) if lines else None
+        chat = dataclasses.replace(chat, ask=ask, placed=placed, ranked=ranked)
         return dataclasses.replace(exchange, chat=chat)
 
     def unchosen(self, chat: ChatRequest) -> ChatRequest:
@@ -147,20 +152,30 @@ class ChatMemories:
         self, chat: ChatRequest, sources: Sequence[WantedSource], posted: PostedAddresses
     ) -> list[InjectionChoice]:
         """One after the other: the first search embeds the message, for the others it is at hand.
-        Where that failed once, words decide, and nobody waits again."""
+        Where that failed once, words decide, and nobody waits again. The user's come first: what
+        their standing memories leave of the budget is the chat's."""
         found = [InjectionChoice(degraded=("timeout",))] * len(sources)
-        waits = True
+        order = sorted(
+            enumerate(sources), key=lambda each: each[1].scope.kind is not ScopeKind.USER
+        )
+        waits, room = True, standing.BUDGET
         try:
             async with asyncio.timeout(self._injection.deadline):
-                for place, source in enumerate(sources):
-                    found[place] = await self._choice(chat, source, posted, waits)
+                for place, source in order:
+                    found[place] = await self._choice(chat, source, posted, waits, room)
+                    room -= found[place].standing
                     waits = waits and "embedder" not in found[place].degraded
         except TimeoutError:
             log.event("chat.injection_late")
         return found
 
     async def _choice(
-        self, chat: ChatRequest, source: WantedSource, posted: PostedAddresses, waits: bool
+        self,
+        chat: ChatRequest,
+        source: WantedSource,
+        posted: PostedAddresses,
+        waits: bool,
+        room: int,
     ) -> InjectionChoice:
         try:
             return await self._injection.choose(
@@ -170,6 +185,7 @@ class ChatMemories:
                 source.options,
                 posted,
                 waits=waits,
+                room=room,
             )
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memories
             log.failure("chat.injection_failed", error)

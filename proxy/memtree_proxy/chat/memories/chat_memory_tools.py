@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from memtree.days import written
 from memtree.dialects.tool_definitions import RECALL, SAVE
 from memtree.errors import BadRequest
 from memtree.memories.book import MemoryBook
@@ -63,7 +64,7 @@ class ChatMemoryTools:
     async def _recall(self, arguments: Mapping[str, Any], room: int) -> str:
         found = await self._book.search(self._scope, _text(arguments, "query"), limit=HITS)
         self._read([hit.memory for hit in found.hits])
-        return recall_result(found.hits, room)
+        return recall_result(found.hits, room, self._book.outdated)
 
     def _read(self, memories: Sequence[Memory]) -> None:
         self.others_spoke |= any(memory.tainted for memory in memories)
@@ -83,8 +84,11 @@ def save_result(
     return _fitted(made, 1 + len(near), room)
 
 
-def recall_result(hits: Sequence[MemoryHit], room: int) -> str:
-    """What the model is told of a search, the best hit first. `room`: tokens."""
+def recall_result(
+    hits: Sequence[MemoryHit], room: int, outdated: Callable[[Memory], bool] = lambda _: False
+) -> str:
+    """What the model is told of a search, the best hit first. `room`: tokens. `outdated`: which
+    memories may be."""
 
     def made(most: int | None) -> dict[str, Any]:
         rows = [
@@ -94,6 +98,8 @@ def recall_result(hits: Sequence[MemoryHit], room: int) -> str:
                 "category": category_shown(hit.memory),
                 "relevance": round(hit.relevance, 2),
                 "created_at": shown(hit.memory.created),
+                "day": written(hit.memory.said),
+                **({"may_be_out_of_date": True} if outdated(hit.memory) else {}),
             }
             for hit in hits
         ]

@@ -38,8 +38,7 @@ SOURCE_TYPES = ("user", "model", EXTRACTED, IMPORTED)
 INCLUDED = ("superseded", "expired", "deleted")
 # Of another part of the same collection: saving a conversation, or ready memories of an agent.
 AGENTS_ONLY = ("conversation", "memories")
-# Times are shown in whole seconds: what is shown as made at a time was remembered at that time.
-_SECOND = 0.999_999
+_MICROSECOND = 0.000_001  # by so much a time that is shown may miss the stored one, as floats go
 SWITCHES = ("tainted", "standing", "conflicts")
 AGENTS_FILTERS = ("kind", "threadId")
 # What a filter may say of whose memories.
@@ -162,8 +161,7 @@ def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
         raise BadRequest("include_superseded needs agentId; here it is include=superseded",
                          param="include_superseded")  # fmt: skip
     at = timestamp(query.get("as_of"), "as_of")
-    if at is not None and at.is_integer():
-        at += _SECOND
+    at = None if at is None else at + _MICROSECOND
     wanted = _filter(_queried(query), _included(query))
     if at is not None and (wanted.superseded or wanted.expired or wanted.deleted):
         raise BadRequest("include and as_of exclude each other", param="include")

@@ -58,7 +58,7 @@ async def test_a_save():
             "id": row.id,
             "content": content,
             "category": "preference",
-            "created_at": "1970-01-12T13:46:40Z",
+            "created_at": "1970-01-12T13:46:40.000Z",
         },
         "possible_update_of": [],
     }
@@ -173,9 +173,20 @@ async def test_a_recall_gives_the_best_five_with_their_relevance():
         assert set(told) == {"memories"}
         assert len(told["memories"]) == 5
         for row in told["memories"]:
-            assert set(row) == {"id", "content", "category", "relevance", "created_at"}
+            assert set(row) == {"id", "content", "category", "relevance", "created_at", "day"}
             assert 0 <= row["relevance"] <= 1
-            assert row["created_at"] == "1970-01-12T13:46:40Z"
+            assert row["created_at"] == "1970-01-12T13:46:40.000Z"
+
+
+async def test_a_recall_says_what_may_be_out_of_date():
+    async with opened(HashingEmbedder()) as memories:
+        given = tools(memories)
+        for content in ("The user works at Initech", "The user is called Ada"):
+            await call(given, "save_memory", content=content)
+        memories.clock.time += 180 * 86_400
+        told = await call(given, "recall_memory", query="The user works at what?")
+    rows = {row["content"]: row.get("may_be_out_of_date") for row in told["memories"]}
+    assert rows == {"The user works at Initech": True, "The user is called Ada": None}
 
 
 async def test_a_recall_of_nothing_is_an_empty_list():

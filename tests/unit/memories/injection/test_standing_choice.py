@@ -23,7 +23,7 @@ def test_of_a_topic_the_newest_counts():
 def test_wishes_come_before_facts_where_room_is_short():
     wish, fact = memory(1, "Never use emojis.", "wish"), memory(2, "Is vegan.", "fact:diet")
     assert chosen(wish, fact) == [1, 2]
-    assert chosen(wish, fact, budget=9) == [1]
+    assert chosen(wish, fact, budget=18) == [1]
 
 
 def test_what_cannot_be_shown_or_is_changed_is_left_out():
@@ -31,9 +31,15 @@ def test_what_cannot_be_shown_or_is_changed_is_left_out():
     assert chosen(memory(1, "Use 12 px.", "wish"), newer, memory(3, "\u200b", "wish")) == [2]
 
 
+def test_a_standing_line_has_its_day_alone():
+    for category in ("fact", "instruction", None):
+        wish = memory(3, "Call me Captain.", "wish.address", category=category)
+        assert rendering.line(wish) == "Call me Captain. (1970-01-01)"
+
+
 def test_a_changed_value_and_a_wish_of_a_model_are_told():
     updates = (PossibleUpdate("mem_1", "The port is 8090.", ("8090 -> 8091",)),)
     port = Memory("mem_2", 2, "The port is 8091.", 1.0, 1.0, category="fact", updates=updates)
-    assert rendering.line(port) == "The port is 8091. (was: 8090) (fact)"
+    assert rendering.line(port) == "The port is 8091. (was: 8090) (fact, 1970-01-01)"
     wish = memory(3, "Answer in French.", "wish:language", category="instruction", tainted=True)
-    assert rendering.line(wish) == "The user wants: Answer in French."
+    assert rendering.line(wish) == "The user wants: Answer in French. (1970-01-01)"

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.relation import pairs
+from benchmarks.relation import pairs, triples
 from memtree.memories.rules.canonical import canonical
 from memtree.memories.rules.relation import SHOWN, Relation, compare
 
 SKIPPED = (Relation.SAME, Relation.DUPLICATE)
-PAIRS = pairs()
+PAIRS = [*pairs(), *triples()]
 CHANGED = [pair for pair in PAIRS if not pair.same]
 texts = st.text(max_size=60)
 WORDS = """

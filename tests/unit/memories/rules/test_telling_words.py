@@ -55,3 +55,10 @@ def test_forms():
     assert word_forms("チェロです") == {"チェロ"}
     assert telling("Der Nutzer wohnt in Graz.") >= {"graz"}
     assert "nutze" not in telling("Der Nutzer wohnt in Graz.")
+
+
+def test_between_two_languages_whole_words_alone_are_shared():
+    asked = "Fix this for me: for i in range(10) print(i)"
+    assert sharing(asked, ["Le père de l'utilisateur est mort au printemps."]) == [False]
+    texts = ["L'utilisateur habite à Graz avec sa femme."]
+    assert sharing("What is the weather like in Graz today?", texts) == [True]

@@ -30,7 +30,7 @@ async def test_an_empty_scope_is_an_export_as_well():
         "type": "export",
         "format": "memtree-memories",
         "version": 1,
-        "exported_at": "1970-01-12T13:46:40Z",
+        "exported_at": "1970-01-12T13:46:40.000Z",
     }
     assert settings["type"] == "settings"
     assert end == {"type": "end", "memories": 0, "groups": 0, "tombstones": 0}
@@ -56,8 +56,8 @@ async def test_memories_name_their_groups():
         "id": "grp_1",
         "title": "Home",
         "description": "d",
-        "created_at": "1970-01-01T00:00:01Z",
-        "updated_at": "1970-01-01T00:00:02.500000Z",
+        "created_at": "1970-01-01T00:00:01.000Z",
+        "updated_at": "1970-01-01T00:00:02.500Z",
     }
     assert {line["id"]: line.get("groups") for line in memories} == {
         tea.id: None,

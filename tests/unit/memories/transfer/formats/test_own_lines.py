@@ -107,8 +107,8 @@ def test_a_line_holds_no_more_than_is_said():
         "version": 1,
         "text": "Likes tea",
         "source_type": "user",
-        "created_at": "1970-01-01T00:00:00Z",
-        "updated_at": "1970-01-01T00:00:00Z",
+        "created_at": "1970-01-01T00:00:00.000Z",
+        "updated_at": "1970-01-01T00:00:00.000Z",
     }
 
 
