@@ -9,7 +9,7 @@ from memtree.conversation.addresses import DIGEST_BYTES, NODE_ID_BYTES
 from memtree.ports.store import Receipt
 from memtree.tree.node import KIND_NAMES
 from memtree_proxy.checkups.finding import Level
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
     NULL,

@@ -8,9 +8,9 @@ from memtree.extraction.conversation_title import LONGEST
 from memtree_proxy.context.conversations import ADDRESS, MAX_ROWS, ROWS
 from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.answers import ADDRESS_SHAPE, OUTLINE_NODE, RANK
-from memtree_proxy.openapi.memories.parts import SAYS_SOMETHING
-from memtree_proxy.openapi.operations import KNOWN, ok, operation
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.openapi.operations import ok, operation
+from memtree_proxy.request.clients import CLIENTS, OTHER
+from memtree_proxy.wire.json_schema import (
     COUNT,
     NULL,
     STRING,
@@ -22,7 +22,8 @@ from memtree_proxy.openapi.shapes import (
     object_of,
     schema,
 )
-from memtree_proxy.request.clients import CLIENTS, OTHER
+from memtree_proxy.wire.operation import KNOWN
+from memtree_proxy.wire.types import SAYS_SOMETHING
 
 _TAG = "Context memory"
 _ROOT = "/context_memory/conversations"

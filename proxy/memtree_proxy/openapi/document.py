@@ -9,6 +9,9 @@ from __future__ import annotations
 from memtree import __version__
 from memtree.config import Settings
 from memtree_proxy.http.request_body import PREFIXES
+from memtree_proxy.memories.agent.batches import TAG as AGENTS
+from memtree_proxy.memories.agent.batches import AgentBatchRoutes
+from memtree_proxy.memories.agent.search_routes import AgentSearchRoutes
 from memtree_proxy.openapi import (
     answers,
     bodies,
@@ -22,6 +25,7 @@ from memtree_proxy.openapi import (
     server_paths,
     usage_paths,
 )
+from memtree_proxy.openapi.described_routes import described_routes
 from memtree_proxy.openapi.memories import (
     chat_paths,
     chat_shapes,
@@ -38,11 +42,12 @@ from memtree_proxy.openapi.memories import (
     user_paths,
     user_shapes,
 )
-from memtree_proxy.openapi.memories.agent import paths as agent_paths
-from memtree_proxy.openapi.memories.agent import search as agent_search
-from memtree_proxy.openapi.memories.agent import shapes as agent_shapes
-from memtree_proxy.openapi.operations import KNOWN, READING, UPSTREAM, ok, operation
-from memtree_proxy.openapi.shapes import STRING, Json, content, described, ref, schema
+from memtree_proxy.openapi.memories.agent import bodies as agent_bodies
+from memtree_proxy.openapi.memories.agent import parameters as agent_parameters
+from memtree_proxy.openapi.operations import UPSTREAM, ok, operation
+from memtree_proxy.wire import agent_answers, agent_memories, agent_search
+from memtree_proxy.wire.json_schema import STRING, Json, content, described, ref, schema
+from memtree_proxy.wire.operation import KNOWN, READING
 
 VERSION = "3.1.0"
 _ABOUT = """\
@@ -66,7 +71,7 @@ _TAGS = {
     "Chat": "In front of a model: chats, messages and responses, with memory.",
     chat_paths.TAG: "What one chat remembers, saved by its model or by a person.",
     document_paths.TAG: "Texts to look things up in: put into namespaces, shown by `use_rag`.",
-    agent_paths.TAG: "What agents remember: structured, by kinds, of each of their subjects.",
+    AGENTS: "What agents remember: structured, by kinds, of each of their subjects.",
     grant_paths.TAG: "What opens memories of agents to other tenants, signed by wallets.",
     schema_paths.TAG: "What structured memories must look like, kind by kind.",
     transfer_paths.TAG: "Memories as a file, and files of other programs as memories.",
@@ -97,8 +102,7 @@ def build(settings: Settings) -> Json:
             **_context_memory(settings),
             **_deletion(settings),
             **conversation_paths.paths(settings),
-            **agent_paths.paths(settings),
-            **agent_search.paths(settings),
+            **described_routes(settings, AgentBatchRoutes, AgentSearchRoutes),
             **chat_paths.paths(settings),
             **document_paths.paths(settings),
             **extraction_paths.paths(settings),
@@ -119,10 +123,9 @@ def build(settings: Settings) -> Json:
                 **dialect_paths.SCHEMAS,
                 **answers.SCHEMAS,
                 **conversation_paths.SCHEMAS,
-                **agent_shapes.bodies(settings),
-                **agent_shapes.SCHEMAS,
-                **agent_search.bodies(),
-                **agent_search.SCHEMAS,
+                **agent_memories.schemas(settings),
+                **agent_answers.schemas(),
+                **agent_search.schemas(),
                 **chat_shapes.bodies(settings),
                 **chat_shapes.SCHEMAS,
                 **document_shapes.bodies(),
@@ -143,8 +146,7 @@ def build(settings: Settings) -> Json:
             "parameters": {
                 **headers.request_headers(),
                 **parts.parameters(),
-                **agent_paths.parameters(),
-                **agent_search.parameters(),
+                **agent_parameters.parameters(),
                 **chat_paths.parameters(),
                 **document_paths.parameters(),
                 **grant_paths.parameters(),
@@ -156,8 +158,7 @@ def build(settings: Settings) -> Json:
                 **_request_bodies(),
                 **dialect_paths.request_bodies(),
                 **chat_shapes.request_bodies(),
-                **agent_search.request_bodies(),
-                **agent_shapes.request_bodies(),
+                **agent_bodies.request_bodies(),
                 **document_shapes.request_bodies(),
                 **extraction_paths.request_bodies(),
                 **grant_shapes.request_bodies(),

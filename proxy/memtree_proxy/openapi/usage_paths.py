@@ -6,8 +6,8 @@ from memtree.config import Settings
 from memtree.ports.store import TALLY_DAYS
 from memtree_proxy.context.usage import DEFAULT_DAYS
 from memtree_proxy.openapi import failures
-from memtree_proxy.openapi.operations import KNOWN, ok, operation
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.openapi.operations import ok, operation
+from memtree_proxy.wire.json_schema import (
     COUNT,
     NULL,
     Json,
@@ -17,6 +17,7 @@ from memtree_proxy.openapi.shapes import (
     object_of,
     schema,
 )
+from memtree_proxy.wire.operation import KNOWN
 
 _DATE: Json = {"type": "string", "format": "date"}
 _STATES: Json = described(

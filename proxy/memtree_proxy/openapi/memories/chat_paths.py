@@ -19,8 +19,9 @@ from memtree_proxy.openapi.memories.parts import (
     memory_operation,
     named,
 )
-from memtree_proxy.openapi.operations import KNOWN, READING
-from memtree_proxy.openapi.shapes import BOOLEAN, Json
+from memtree_proxy.wire.json_schema import BOOLEAN, Json
+from memtree_proxy.wire.operation import KNOWN, READING
+from memtree_proxy.wire.types import CHAT_ID
 
 TAG = "Chat memory"
 
@@ -28,8 +29,8 @@ TAG = "Chat memory"
 def parameters() -> dict[str, Json]:
     """`components.parameters`, by name."""
     given = [
-        parts.path("chatId", "The chat, by an id that its owner chose.", headers.CHAT_ID),
-        parts.path("memoryId", "The memory.", {**headers.CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
+        parts.path("chatId", "The chat, by an id that its owner chose.", CHAT_ID),
+        parts.path("memoryId", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
         parts.query("category", "Memories of this category alone.", CATEGORY),
         parts.query(
             "source_type",

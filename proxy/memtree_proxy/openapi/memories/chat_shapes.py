@@ -15,19 +15,8 @@ from memtree_proxy.openapi.memories.curation_shapes import (
     history_of,
     tombstones_of,
 )
-from memtree_proxy.openapi.memories.parts import (
-    MEMORY_ID,
-    NO_NUL,
-    RELEVANCE,
-    SAYS_SOMETHING,
-    STANDING,
-    STATE,
-    TIME,
-    VERSION,
-    saved_row,
-    told_row,
-)
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.openapi.memories.parts import saved_row, told_row
+from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
     NULL,
@@ -39,6 +28,16 @@ from memtree_proxy.openapi.shapes import (
     either,
     object_of,
     schema,
+)
+from memtree_proxy.wire.types import (
+    MEMORY_ID,
+    NO_NUL,
+    RELEVANCE,
+    SAYS_SOMETHING,
+    STANDING,
+    STATE,
+    TIME,
+    VERSION,
 )
 
 CATEGORY: Json = {"type": "string", "enum": list(CATEGORIES)}

@@ -6,7 +6,7 @@ from memtree.config import Settings
 from memtree_proxy.http import content_encoding
 from memtree_proxy.memories.documents import fields
 from memtree_proxy.memories.fields import MAX_HITS, MAX_ROWS
-from memtree_proxy.openapi import failures, headers
+from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.memories import parts
 from memtree_proxy.openapi.memories.parts import (
     answer,
@@ -16,8 +16,9 @@ from memtree_proxy.openapi.memories.parts import (
     memory_operation,
     named,
 )
-from memtree_proxy.openapi.operations import KNOWN, READING
-from memtree_proxy.openapi.shapes import STRING, Json, content, either, schema
+from memtree_proxy.wire.json_schema import STRING, Json, content, either, schema
+from memtree_proxy.wire.operation import KNOWN, READING
+from memtree_proxy.wire.types import CHAT_ID
 
 TAG = "Documents"
 _ROOT = "/rag/{namespace}"
@@ -28,8 +29,8 @@ _THRESHOLD: Json = {"type": "number", "default": 0.0}  # clamped, so without bou
 def parameters() -> dict[str, Json]:
     """`components.parameters`, by name."""
     given = [
-        parts.path("namespace", "The namespace, by a name that its owner chose.", headers.CHAT_ID),
-        parts.path("documentId", "The document.", headers.CHAT_ID),
+        parts.path("namespace", "The namespace, by a name that its owner chose.", CHAT_ID),
+        parts.path("documentId", "The document.", CHAT_ID),
         parts.query(_TYPE, "Documents of this type alone.", STRING),
     ]
     return {one["name"]: one for one in given}

@@ -5,9 +5,7 @@ from __future__ import annotations
 from memtree.memories.documents.document import MAX_BYTES, MAX_DEPTH, MAX_METADATA_BYTES
 from memtree.memories.draft import MAX_NAME_CHARS
 from memtree_proxy.memories.documents.fields import MAX_DOCUMENTS
-from memtree_proxy.openapi import headers
-from memtree_proxy.openapi.memories.parts import NO_NUL, RELEVANCE, SAYS_SOMETHING, TIME
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
     NULL,
@@ -20,6 +18,7 @@ from memtree_proxy.openapi.shapes import (
     object_of,
     schema,
 )
+from memtree_proxy.wire.types import CHAT_ID, NO_NUL, RELEVANCE, SAYS_SOMETHING, TIME
 
 _NAME: Json = {**NO_NUL, "type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARS}
 _OBJECT: Json = {"type": "object"}
@@ -31,7 +30,7 @@ _PENDING = described(
     BOOLEAN, "Passages of this namespace wait for their vectors: words alone rank those."
 )
 _ROW = {
-    "id": headers.CHAT_ID,
+    "id": CHAT_ID,
     "type": either(STRING, NULL),
     "metadata": _OBJECT,
     "passages": _PASSAGES,
@@ -48,7 +47,7 @@ _PUT = {
     },
 }
 _HIT = {
-    "id": described(headers.CHAT_ID, "The document."),
+    "id": described(CHAT_ID, "The document."),
     "type": either(STRING, NULL),
     "text": described(STRING, "The passage, as it stands in the document."),
     "relevance": RELEVANCE,
@@ -58,7 +57,7 @@ _HIT = {
     "end": {"type": "integer", "minimum": 1},
     "metadata": _OBJECT,
 }
-_NAMESPACE = {"namespace": headers.CHAT_ID, "passages": COUNT}
+_NAMESPACE = {"namespace": CHAT_ID, "passages": COUNT}
 SCHEMAS: dict[str, Json] = {
     "Document": object_of(_ROW, description="A document without its text."),
     "DocumentText": object_of(
@@ -95,7 +94,7 @@ def bodies() -> dict[str, Json]:
     text = {**NO_NUL, "type": "string", "pattern": SAYS_SOMETHING, "maxLength": MAX_BYTES}
     fields = {
         "id": described(
-            either(headers.CHAT_ID, NULL),
+            either(CHAT_ID, NULL),
             "One that is there already is replaced. Without it, one is made.",
         ),
         "text": described(text, f"At most {MAX_BYTES:,} bytes of UTF-8. Secrets are masked."),

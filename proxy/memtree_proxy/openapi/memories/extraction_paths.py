@@ -10,8 +10,7 @@ from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.memories import user_paths
 from memtree_proxy.openapi.memories.parts import answer, memory_operation, named
 from memtree_proxy.openapi.memories.user_shapes import ROW
-from memtree_proxy.openapi.operations import READING
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
     NULL,
@@ -24,6 +23,7 @@ from memtree_proxy.openapi.shapes import (
     object_of,
     schema,
 )
+from memtree_proxy.wire.operation import READING
 
 _SKIPPED = object_of(
     {

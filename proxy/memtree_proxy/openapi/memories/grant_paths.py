@@ -14,8 +14,8 @@ from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.memories import parts
 from memtree_proxy.openapi.memories.grant_shapes import ADDRESS
 from memtree_proxy.openapi.memories.parts import answer, delete_operation, memory_operation, named
-from memtree_proxy.openapi.operations import KNOWN, READING
-from memtree_proxy.openapi.shapes import STRING, Json
+from memtree_proxy.wire.json_schema import STRING, Json
+from memtree_proxy.wire.operation import KNOWN, READING
 
 TAG = "Grants"
 _ADDRESS = "address"

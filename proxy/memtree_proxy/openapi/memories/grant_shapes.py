@@ -9,9 +9,7 @@ from memtree.memories.grants.grant_json import (
     MAX_CODE_CHARS,
     MAX_SIGNATURE_CHARS,
 )
-from memtree_proxy.openapi import headers
-from memtree_proxy.openapi.memories.parts import TIME
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     NULL,
     STRING,
@@ -23,6 +21,7 @@ from memtree_proxy.openapi.shapes import (
     object_of,
     schema,
 )
+from memtree_proxy.wire.types import CHAT_ID, TIME
 
 _CHAINS: Json = {
     "type": "string",
@@ -44,8 +43,8 @@ SCHEMAS: dict[str, Json] = {
             "chain": _CHAINS,
             "grantor": described(ADDRESS, "Whose memories it is about."),
             "grantee": described(ADDRESS, "Whom it was given."),
-            "agentId": described(either(headers.CHAT_ID, NULL), _LIMIT),
-            "subjectId": described(either(headers.CHAT_ID, NULL), _LIMIT),
+            "agentId": described(either(CHAT_ID, NULL), _LIMIT),
+            "subjectId": described(either(CHAT_ID, NULL), _LIMIT),
             "expiresAt": described({"type": "integer"}, "Unix milliseconds."),
             "opens": described(BOOLEAN, "For the tenant that asks, now."),
             "reason": described(either(STRING, NULL), "Why it opens nothing."),
@@ -75,8 +74,8 @@ def bodies() -> dict[str, Json]:
             "f": described(ADDRESS, "The grantor."),
             "g": described(ADDRESS, "The grantee."),
             "e": described(seconds, "When it ends, in unix seconds."),
-            "a": described(headers.CHAT_ID, "The only agent; absent: all."),
-            "u": described(headers.CHAT_ID, "The only subject; absent: all."),
+            "a": described(CHAT_ID, "The only agent; absent: all."),
+            "u": described(CHAT_ID, "The only subject; absent: all."),
         },
         ("f", "g", "e"),
         additionalProperties=False,

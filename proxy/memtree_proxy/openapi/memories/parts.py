@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memtree.memories.memory import MemoryState
-from memtree_proxy.memories.fields import IF_MATCH_HEADER, LAST_EVENT_HEADER, MAX_QUERY
+from memtree_proxy.memories.fields import IF_MATCH_HEADER, LAST_EVENT_HEADER
 from memtree_proxy.openapi import headers
 from memtree_proxy.openapi.operations import operation
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire.json_schema import (
     STRING,
     Json,
     array,
@@ -19,32 +18,9 @@ from memtree_proxy.openapi.shapes import (
     ref,
     schema,
 )
+from memtree_proxy.wire.types import MEMORY_ID, RELEVANCE, SEARCHED, STANDING
 
-TIME: Json = {"type": "string", "format": "date-time"}
-MEMORY_ID = described(STRING, "As in `mem_3f9a...`.", examples=["mem_0b1c2d3e4f5a6b7c8d9e"])
-RELEVANCE = described(
-    {"type": "number", "minimum": 0, "maximum": 1},
-    "How near it is to what was asked. 0.85 is what most paraphrases reach, 0.5 what hardly any "
-    "unrelated memory does.",
-)
-STATE = described(
-    {"type": "string", "enum": [state.value for state in MemoryState]},
-    "Whether it counts. Lists and searches show expired and superseded ones where `include` asks "
-    "for them; by its id each is shown, changed and deleted.",
-)
-VERSION = described({"type": "integer", "minimum": 1}, "One more with each change; the `etag`.")
-# Anything but white space, as Python's `str.strip` takes it.
-SAYS_SOMETHING = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
-SEARCHED: Json = {"type": "string", "pattern": SAYS_SOMETHING, "maxLength": MAX_QUERY}
 _OFF: Json = {"type": "boolean", "default": False}
-NO_NUL: Json = {"not": {"pattern": r"\x00"}}
-
-
-STANDING = described(
-    {"type": "boolean"},
-    "It stands in every prompt that memories of its scope stand in: a wish for every answer, or "
-    "what the user is. Rules decide, unless it is given.",
-)
 
 
 def told_row(text: str) -> dict[str, Json]:

@@ -8,8 +8,8 @@ from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.memories import parts
 from memtree_proxy.openapi.memories.parts import answer, delete_operation, memory_operation, named
 from memtree_proxy.openapi.memories.schema_shapes import KIND
-from memtree_proxy.openapi.operations import KNOWN, READING
-from memtree_proxy.openapi.shapes import Json
+from memtree_proxy.wire.json_schema import Json
+from memtree_proxy.wire.operation import KNOWN, READING
 
 TAG = "Schemas"
 _ALL, _ONE = "/schemas", "/schemas/{kind}"

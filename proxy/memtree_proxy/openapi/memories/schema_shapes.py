@@ -7,8 +7,7 @@ from memtree.memories.schemas.document.schema_text import MAX_BYTES
 from memtree.memories.schemas.document.sub_schemas import MAX_DEPTH, MAX_WRITTEN
 from memtree.memories.schemas.memory_schema import KIND_PATTERN, MAX_SCHEMAS
 from memtree.memories.schemas.schema_fields import MAX_DESCRIPTION_CHARS
-from memtree_proxy.openapi.memories.parts import NO_NUL
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire.json_schema import (
     NULL,
     STRING,
     Json,
@@ -19,6 +18,7 @@ from memtree_proxy.openapi.shapes import (
     object_of,
     schema,
 )
+from memtree_proxy.wire.types import NO_NUL
 
 KIND: Json = {"type": "string", "pattern": f"^{KIND_PATTERN}$", "examples": ["UserProfile"]}
 _TRUE: Json = {"const": True}

@@ -13,8 +13,6 @@ from memtree.memories.user_memories import (
     PLANS,
 )
 from memtree_proxy.memories.fields import MAX_IDS
-from memtree_proxy.openapi import headers
-from memtree_proxy.openapi.memories.agent.shapes import MANY
 from memtree_proxy.openapi.memories.curation_shapes import (
     BULK_RECEIPT,
     DRY_RUN,
@@ -26,19 +24,8 @@ from memtree_proxy.openapi.memories.curation_shapes import (
     history_of,
     tombstones_of,
 )
-from memtree_proxy.openapi.memories.parts import (
-    MEMORY_ID,
-    NO_NUL,
-    RELEVANCE,
-    SAYS_SOMETHING,
-    STANDING,
-    STATE,
-    TIME,
-    VERSION,
-    saved_row,
-    told_row,
-)
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.openapi.memories.parts import saved_row, told_row
+from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
     NULL,
@@ -50,6 +37,18 @@ from memtree_proxy.openapi.shapes import (
     either,
     object_of,
     schema,
+)
+from memtree_proxy.wire.types import (
+    CHAT_ID,
+    MANY,
+    MEMORY_ID,
+    NO_NUL,
+    RELEVANCE,
+    SAYS_SOMETHING,
+    STANDING,
+    STATE,
+    TIME,
+    VERSION,
 )
 
 _OWN = f"One of {', '.join(USER_CATEGORIES)}, or one of your own."
@@ -289,14 +288,14 @@ def _bulk_deletion(tags: Json) -> Json:
         "category": either(FILTER_CATEGORY, NULL),
         "tags": tags,
         "source_type": either(SOURCE_TYPE, NULL),
-        "group_id": either(headers.CHAT_ID, NULL),
+        "group_id": either(CHAT_ID, NULL),
         "tainted": either(BOOLEAN, NULL),
         "standing": either(BOOLEAN, NULL),
         "conflicts": either(BOOLEAN, NULL),
         "created_from": either(GIVEN_TIME, NULL),
         "created_before": either(GIVEN_TIME, NULL),
         "kind": described(either(FILTER_CATEGORY, NULL), "Of agents; and no `group_id`."),
-        "threadId": either(headers.CHAT_ID, NULL),
+        "threadId": either(CHAT_ID, NULL),
     }
     return bulk_deletion(
         filters,
