@@ -7,7 +7,8 @@ from collections import defaultdict
 from memtree.config import Settings
 from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.memories import parts
-from memtree_proxy.wire.json_schema import Json
+from memtree_proxy.openapi.operations import operation
+from memtree_proxy.wire.json_schema import Json, ref
 from memtree_proxy.wire.operation import Operation, operations
 
 
@@ -23,10 +24,13 @@ def described_routes(settings: Settings, *routes: type) -> dict[str, Json]:
 def _described(row: Operation, settings: Settings) -> Json:
     made = {str(status): parts.answer(*named) for status, named in row.answers.items()}
     responses = {**made, **failures.of(settings, *row.errors)}
-    given = [parts.named(one)[0] if isinstance(one, str) else one for one in row.parameters]
+    given = [ref("parameters", one) if isinstance(one, str) else one for one in row.parameters]
     if row.deletes:
         return parts.delete_operation(
             row.tag, row.id, row.summary, row.says, responses, given, purged="purge" in row.deletes
         )
-    body = row.body or None
-    return parts.memory_operation(row.tag, row.id, row.summary, row.says, responses, given, body)
+    more: Json = {"parameters": given}
+    if row.body:
+        body = row.body
+        more["requestBody"] = ref("requestBodies", body) if isinstance(body, str) else body
+    return operation(row.id, row.tag, row.summary, row.says, responses, **more)

@@ -12,6 +12,12 @@ from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.memories.agent.batches import TAG as AGENTS
 from memtree_proxy.memories.agent.batches import AgentBatchRoutes
 from memtree_proxy.memories.agent.search_routes import AgentSearchRoutes
+from memtree_proxy.memories.documents.routes import TAG as DOCUMENTS
+from memtree_proxy.memories.documents.routes import DocumentRoutes
+from memtree_proxy.memories.grants.routes import TAG as GRANTS
+from memtree_proxy.memories.grants.routes import GrantRoutes, WalletRoutes
+from memtree_proxy.memories.schemas.routes import TAG as SCHEMAS
+from memtree_proxy.memories.schemas.routes import SchemaRoutes
 from memtree_proxy.openapi import (
     answers,
     bodies,
@@ -30,13 +36,10 @@ from memtree_proxy.openapi.memories import (
     chat_paths,
     chat_shapes,
     curation_paths,
-    document_paths,
     document_shapes,
     extraction_paths,
-    grant_paths,
     grant_shapes,
     parts,
-    schema_paths,
     schema_shapes,
     transfer_paths,
     user_paths,
@@ -70,10 +73,10 @@ messages themselves are the address of their memory, so there is no id to keep.
 _TAGS = {
     "Chat": "In front of a model: chats, messages and responses, with memory.",
     chat_paths.TAG: "What one chat remembers, saved by its model or by a person.",
-    document_paths.TAG: "Texts to look things up in: put into namespaces, shown by `use_rag`.",
+    DOCUMENTS: "Texts to look things up in: put into namespaces, shown by `use_rag`.",
     AGENTS: "What agents remember: structured, by kinds, of each of their subjects.",
-    grant_paths.TAG: "What opens memories of agents to other tenants, signed by wallets.",
-    schema_paths.TAG: "What structured memories must look like, kind by kind.",
+    GRANTS: "What opens memories of agents to other tenants, signed by wallets.",
+    SCHEMAS: "What structured memories must look like, kind by kind.",
     transfer_paths.TAG: "Memories as a file, and files of other programs as memories.",
     curation_paths.TAG: "What changed, what was said before, what is deleted: of users and agents.",
     user_paths.TAG: "What is remembered of a user beyond any one chat, in groups of its own.",
@@ -104,10 +107,10 @@ def build(settings: Settings) -> Json:
             **conversation_paths.paths(settings),
             **described_routes(settings, AgentBatchRoutes, AgentSearchRoutes),
             **chat_paths.paths(settings),
-            **document_paths.paths(settings),
+            **described_routes(settings, DocumentRoutes),
             **extraction_paths.paths(settings),
-            **grant_paths.paths(settings),
-            **schema_paths.paths(settings),
+            **described_routes(settings, GrantRoutes, WalletRoutes),
+            **described_routes(settings, SchemaRoutes),
             **transfer_paths.paths(settings),
             **curation_paths.paths(settings),
             **user_paths.paths(settings),
@@ -148,9 +151,9 @@ def build(settings: Settings) -> Json:
                 **parts.parameters(),
                 **agent_parameters.parameters(),
                 **chat_paths.parameters(),
-                **document_paths.parameters(),
-                **grant_paths.parameters(),
-                **schema_paths.parameters(),
+                **document_shapes.parameters(),
+                **grant_shapes.parameters(),
+                **schema_shapes.parameters(),
                 **user_paths.parameters(),
             },
             "headers": headers.ANSWER_HEADERS,

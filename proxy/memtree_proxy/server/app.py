@@ -75,7 +75,7 @@ from memtree_proxy.server.edge import Edge
 from memtree_proxy.server.health import HealthDetails, health
 from memtree_proxy.server.home_page import HomePage, HomeRoute, show_map
 from memtree_proxy.server.metrics_page import MetricsPage
-from memtree_proxy.server.routing import App, Handler, everywhere, own
+from memtree_proxy.server.routing import App, Handler, described, everywhere, own
 from memtree_proxy.server.web_pages import WebPages
 from memtree_proxy.upstream.own_objects import OwnObjects
 from memtree_proxy.upstream.passthrough import Passthrough
@@ -146,7 +146,6 @@ def create_app(services: Services) -> Starlette:
     chat_curation = ChatCurationRoutes(services.memory_services.curation, gate, settings)
     work = CostlyWork(settings.max_imports, settings.import_seconds)
     costly = MemoryRequests(gate, settings, work)
-    documents = DocumentRoutes(services.memory_services.documents, costly)
     transfer = TransferRoutes(services.memory_services.transfer, costly, settings)
     agent_searches = AgentSearchRoutes(services.memory_services, MemoryRequests(gate, settings))
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
@@ -165,12 +164,13 @@ def create_app(services: Services) -> Starlette:
         *_conversations(ConversationRoutes(services.memory, gate)),
         *everywhere("/context_memory/{rest:rest}", error_response.not_found),
         *_chat_memory(chat_memory, chat_curation),
-        *_documents(documents),
+        *described(DocumentRoutes(services.memory_services.documents, costly)),
+        *everywhere("/rag/{rest:rest}", error_response.not_found),
         *_transfer(transfer),
         *_schemas(services, gate),
         *_extraction(services, gate, work),
         *_grants(services, gate),
-        *_agent_searches(agent_searches),
+        *described(agent_searches),
         *_curation(services.memory_services, MemoryRequests(gate, settings), streams),
         *_user_memories(services, gate, agent_searches, work),
         *_health(services, gate),
@@ -279,18 +279,6 @@ def _chat_memory(routes: ChatMemoryRoutes, curation: ChatCurationRoutes) -> list
     ]
 
 
-def _documents(routes: DocumentRoutes) -> list[Route]:
-    root = "/rag/{namespace}"
-    return [
-        *own("/rag", routes.namespaces, "GET"),
-        *own(root, routes.namespace, "GET", "DELETE"),
-        *own(f"{root}/documents", routes.documents, "GET", "POST", "DELETE"),
-        *own(f"{root}/documents/{{documentId}}", routes.document, "GET", "DELETE"),
-        *own(f"{root}/search", routes.search, "GET"),
-        *everywhere("/rag/{rest:rest}", error_response.not_found),
-    ]
-
-
 def _transfer(routes: TransferRoutes) -> list[Route]:
     return [
         *own("/memories/export", routes.export, "GET"),
@@ -300,10 +288,8 @@ def _transfer(routes: TransferRoutes) -> list[Route]:
 
 def _schemas(services: Services, gate: Gate) -> list[Route]:
     requests = MemoryRequests(gate, services.settings)
-    routes = SchemaRoutes(services.memory_services.schemas, requests)
     return [
-        *own("/schemas", routes.schemas, "GET", "POST"),
-        *own("/schemas/{kind}", routes.schema, "GET", "PUT", "PATCH", "DELETE"),
+        *described(SchemaRoutes(services.memory_services.schemas, requests)),
         *everywhere("/schemas/{rest:rest}", error_response.not_found),
     ]
 
@@ -314,18 +300,11 @@ def _extraction(services: Services, gate: Gate, work: CostlyWork) -> list[Route]
     return own("/memories/extract", route.extract, "POST")
 
 
-def _agent_searches(routes: AgentSearchRoutes) -> list[Route]:
-    return own("/memories/batch/search", routes.batch, "POST")
-
-
 def _grants(services: Services, gate: Gate) -> list[Route]:
     book, requests = services.memory_services.grants, MemoryRequests(gate, services.settings)
-    grants, wallets = GrantRoutes(book, requests), WalletRoutes(book, requests)
     return [
-        *own("/grants/inspect", grants.inspect, "POST"),
-        *own("/grants/revoke", grants.revoke, "POST"),
-        *own("/wallets", wallets.wallets, "GET", "POST"),
-        *own("/wallets/{address}", wallets.release, "DELETE"),
+        *described(GrantRoutes(book, requests)),
+        *described(WalletRoutes(book, requests)),
         *everywhere("/grants/{rest:rest}", error_response.not_found),
         *everywhere("/wallets/{rest:rest}", error_response.not_found),
     ]
@@ -367,9 +346,7 @@ def _user_memories(
     return [
         *own("/memories", both.memories, "GET", "POST"),
         *own("/memories/search", both.search, "GET"),
-        *own("/memories/batch/create", batches.create, "POST"),
-        *own("/memories/batch/delete", batches.delete, "POST"),
-        *own("/memories/batch/update", batches.update, "POST"),
+        *described(batches),
         *own("/memories/settings", settings.settings, "GET", "PATCH"),
         *own("/memories/groups", groups.groups, "GET", "POST"),
         *own(group, groups.group, "GET", "PATCH", "DELETE"),

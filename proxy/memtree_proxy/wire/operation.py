@@ -20,8 +20,8 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """`answers`: by status what it means, and the names of the shapes it may have. `errors`: the
-    statuses of errors. `parameters`: names of the document's, or whole ones. `body`: the name of
-    what is posted. `deletes`: switches of a deletion, `dry_run` and `purge`."""
+    statuses of errors. `parameters`, `body`: names in the document, or whole ones. `deletes`: the
+    switches of a deletion, `dry_run` and `purge`."""
 
     method: str
     path: str
@@ -32,7 +32,7 @@ class Operation:
     answers: Mapping[int, tuple[str, ...]]
     errors: tuple[int, ...]
     parameters: tuple[str | Json, ...] = ()
-    body: str = ""
+    body: str | Json = ""
     deletes: tuple[str, ...] = ()
 
 

@@ -11,9 +11,11 @@ from memtree_proxy.memories.events import MOST_STREAMS
 from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.memories import parts
 from memtree_proxy.openapi.memories.agent import parameters as agent_parameters
-from memtree_proxy.openapi.memories.parts import answer, memory_operation, named, query
+from memtree_proxy.openapi.memories.parts import answer, memory_operation
+from memtree_proxy.wire import parameter
 from memtree_proxy.wire.json_schema import Json
 from memtree_proxy.wire.operation import KNOWN, READING
+from memtree_proxy.wire.parameter import named, query
 from memtree_proxy.wire.types import CHAT_ID
 
 TAG = "Looking after memories"
@@ -101,7 +103,7 @@ def _many(settings: Settings) -> dict[str, Json]:
                     "200": answer("The tombstones.", "Tombstones"),
                     **failures.of(settings, 400, *KNOWN),
                 },
-                [*named(_USER), *one_agent(), parts.limit(MAX_TOMBSTONES, MAX_TOMBSTONES)],
+                [*named(_USER), *one_agent(), parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES)],
             )
         },
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from memtree.memories.documents.document import MAX_BYTES, MAX_DEPTH, MAX_METADATA_BYTES
 from memtree.memories.draft import MAX_NAME_CHARS
 from memtree_proxy.memories.documents.fields import MAX_DOCUMENTS
+from memtree_proxy.wire import parameter
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
@@ -87,6 +88,16 @@ SCHEMAS: dict[str, Json] = {
     ),
     "DeletedPassages": object_of({"deleted_passages": COUNT}),
 }
+
+
+def parameters() -> dict[str, Json]:
+    """`components.parameters`, by name."""
+    owner = "The namespace, by a name that its owner chose."
+    return {
+        "namespace": parameter.path("namespace", owner, CHAT_ID),
+        "documentId": parameter.path("documentId", "The document.", CHAT_ID),
+        "type": parameter.query("type", "Documents of this type alone.", STRING),
+    }
 
 
 def bodies() -> dict[str, Json]:

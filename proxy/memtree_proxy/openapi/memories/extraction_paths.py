@@ -8,7 +8,7 @@ from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.openapi import bodies as chat_bodies
 from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.memories import user_paths
-from memtree_proxy.openapi.memories.parts import answer, memory_operation, named
+from memtree_proxy.openapi.memories.parts import answer, memory_operation
 from memtree_proxy.openapi.memories.user_shapes import ROW
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,
@@ -24,6 +24,7 @@ from memtree_proxy.wire.json_schema import (
     schema,
 )
 from memtree_proxy.wire.operation import READING
+from memtree_proxy.wire.parameter import named
 
 _SKIPPED = object_of(
     {

@@ -9,6 +9,7 @@ from memtree.memories.grants.grant_json import (
     MAX_CODE_CHARS,
     MAX_SIGNATURE_CHARS,
 )
+from memtree_proxy.wire import parameter
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     NULL,
@@ -22,17 +23,12 @@ from memtree_proxy.wire.json_schema import (
     schema,
 )
 from memtree_proxy.wire.types import CHAT_ID, TIME
+from memtree_proxy.wire.wallet_headers import ADDRESS, PROOF
 
 _CHAINS: Json = {
     "type": "string",
     "enum": [str(one) for one in Chain],
     "description": "`evm`: `personal_sign`; `sol`: ed25519.",
-}
-ADDRESS: Json = {
-    "type": "string",
-    "pattern": "^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$",
-    "description": "`0x` and 40 hex digits, or base58 of 32 bytes.",
-    "examples": ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"],
 }
 _LIMIT = "null: it is not limited."
 SCHEMAS: dict[str, Json] = {
@@ -64,6 +60,11 @@ SCHEMAS: dict[str, Json] = {
     ),
     "Success": object_of({"success": {"const": True}}),
 }
+
+
+def parameters() -> dict[str, Json]:
+    """`components.parameters`, by name."""
+    return {"address": parameter.path("address", "The address of a wallet.", STRING), **PROOF}
 
 
 def bodies() -> dict[str, Json]:

@@ -18,9 +18,8 @@ from memtree_proxy.wire.json_schema import (
     ref,
     schema,
 )
-from memtree_proxy.wire.types import MEMORY_ID, RELEVANCE, SEARCHED, STANDING
-
-_OFF: Json = {"type": "boolean", "default": False}
+from memtree_proxy.wire.parameter import OFF, header, purge, query
+from memtree_proxy.wire.types import MEMORY_ID, RELEVANCE, STANDING
 
 
 def told_row(text: str) -> dict[str, Json]:
@@ -100,10 +99,6 @@ def parameters() -> dict[str, Json]:
     return {one["name"]: one for one in given}
 
 
-def named(*names: str) -> list[Json]:
-    return [ref("parameters", name) for name in names]
-
-
 def memory_operation(
     tag: str,
     id_: str,
@@ -134,7 +129,7 @@ def delete_operation(
     if "200" in responses:
         gone = responses["200"]["content"]["application/json"]["schema"]
         counted["content"] = content(either(gone, schema("DryRun")))
-    dry_run = query("dry_run", "Delete nothing, and answer how much would go.", _OFF)
+    dry_run = query("dry_run", "Delete nothing, and answer how much would go.", OFF)
     switches = [dry_run, purge()] if purged else [dry_run]
     told = f"{description} What the route does not know is refused (400), and nothing deleted."
     answers = {**responses, "200": counted}
@@ -164,34 +159,3 @@ def event_stream(counted: str) -> Json:
         "headers": headers.of_every(),
         "content": content(shape, "text/event-stream"),
     }
-
-
-def limit(most: int, default: int) -> Json:
-    shape = {"type": "integer", "default": default}  # clamped, so without bounds
-    return query("limit", f"Most memories of the answer; clamped to 1 to {most:,}.", shape)
-
-
-def asked() -> Json:
-    shape = {**SEARCHED, "examples": ["When is it due?"]}
-    return {**query("query", "What to look for.", shape), "required": True}
-
-
-def purge() -> Json:
-    return query(
-        "purge",
-        "Erase it at once, for good; also one that was deleted before.",
-        _OFF,
-    )
-
-
-def query(name: str, description: str, shape: Json) -> Json:
-    return {"name": name, "in": "query", "required": False, "description": description,
-            "schema": shape}  # fmt: skip
-
-
-def header(name: str, description: str, shape: Json) -> Json:
-    return {**query(name, description, shape), "in": "header"}
-
-
-def path(name: str, description: str, shape: Json) -> Json:
-    return {**query(name, description, shape), "in": "path", "required": True}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from memtree.memories.schemas.document.limits import MAX_EXPANDED, MAX_UNIQUE
 from memtree.memories.schemas.document.schema_text import MAX_BYTES
 from memtree.memories.schemas.document.sub_schemas import MAX_DEPTH, MAX_WRITTEN
-from memtree.memories.schemas.memory_schema import KIND_PATTERN, MAX_SCHEMAS
+from memtree.memories.schemas.memory_schema import MAX_SCHEMAS
 from memtree.memories.schemas.schema_fields import MAX_DESCRIPTION_CHARS
+from memtree_proxy.wire import parameter
 from memtree_proxy.wire.json_schema import (
     NULL,
     STRING,
@@ -18,9 +19,8 @@ from memtree_proxy.wire.json_schema import (
     object_of,
     schema,
 )
-from memtree_proxy.wire.types import NO_NUL
+from memtree_proxy.wire.types import KIND, NO_NUL
 
-KIND: Json = {"type": "string", "pattern": f"^{KIND_PATTERN}$", "examples": ["UserProfile"]}
 _TRUE: Json = {"const": True}
 _MILLISECONDS = described({"type": "integer"}, "Milliseconds since 1970.")
 _OBJECT: Json = {"type": "object"}
@@ -60,6 +60,11 @@ SCHEMAS: dict[str, Json] = {
     ),
     "Success": object_of({"success": _TRUE}),
 }
+
+
+def parameters() -> dict[str, Json]:
+    """`components.parameters`, by name."""
+    return {"kind": parameter.path("kind", "The kind of memories that the schema is of.", KIND)}
 
 
 def bodies() -> dict[str, Json]:

@@ -11,19 +11,14 @@ from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories import fields
 from memtree_proxy.memories.user.fields import INCLUDED
 from memtree_proxy.openapi import failures
-from memtree_proxy.openapi.memories import parts
 from memtree_proxy.openapi.memories.agent import parameters as agent_parameters
 from memtree_proxy.openapi.memories.curation_shapes import FILTER_CATEGORY, GIVEN_TIME, SOURCE_TYPE
-from memtree_proxy.openapi.memories.parts import (
-    answer,
-    delete_operation,
-    memory_operation,
-    named,
-    query,
-)
+from memtree_proxy.openapi.memories.parts import answer, delete_operation, memory_operation
 from memtree_proxy.request.fields import IDEMPOTENCY_HEADER
+from memtree_proxy.wire import parameter
 from memtree_proxy.wire.json_schema import Json
 from memtree_proxy.wire.operation import KNOWN, READING
+from memtree_proxy.wire.parameter import named, query
 from memtree_proxy.wire.types import CHAT_ID
 
 TAG = "User memories"
@@ -42,13 +37,13 @@ _TAGS: Json = {
 def parameters() -> dict[str, Json]:
     """`components.parameters`, by name."""
     given = [
-        parts.header(
+        parameter.header(
             USER_HEADER,
             "The user within the tenant; none: the tenant itself. Beside a cookie it is ignored.",
             CHAT_ID,
         ),
-        parts.path("memory_id", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
-        parts.path("group_id", "The group.", {**CHAT_ID, "examples": ["grp_0b1c2d3e"]}),
+        parameter.path("memory_id", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
+        parameter.path("group_id", "The group.", {**CHAT_ID, "examples": ["grp_0b1c2d3e"]}),
     ]
     return {one["name"]: one for one in given}
 
@@ -111,7 +106,7 @@ def _all(settings: Settings) -> dict[str, Json]:
                     *named(_USER),
                     *_filters(),
                     *agent_parameters.filters(),
-                    parts.limit(fields.MAX_ROWS, fields.MAX_ROWS),
+                    parameter.limit(fields.MAX_ROWS, fields.MAX_ROWS),
                     *named("cursor"),
                 ],
             ),
@@ -159,11 +154,11 @@ def _found(settings: Settings) -> dict[str, Json]:
                 },
                 [
                     *named(_USER, HEADER),
-                    parts.asked(),
+                    parameter.asked(),
                     *_filters(),
                     *agent_parameters.whose(),
                     *agent_parameters.search_filters(),
-                    parts.limit(fields.MAX_HITS, fields.HITS),
+                    parameter.limit(fields.MAX_HITS, fields.HITS),
                     least,
                 ],
             )
