@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from memtree import __version__
 from memtree.config import Settings
+from memtree_proxy.context.conversations import ConversationRoutes
+from memtree_proxy.context.usage import UsageRoute
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.memories.agent.batches import TAG as AGENTS
 from memtree_proxy.memories.agent.batches import AgentBatchRoutes
@@ -18,10 +20,11 @@ from memtree_proxy.memories.grants.routes import TAG as GRANTS
 from memtree_proxy.memories.grants.routes import GrantRoutes, WalletRoutes
 from memtree_proxy.memories.schemas.routes import TAG as SCHEMAS
 from memtree_proxy.memories.schemas.routes import SchemaRoutes
+from memtree_proxy.memories.user.extract_route import ExtractionRoute
 from memtree_proxy.openapi import (
     answers,
     bodies,
-    conversation_paths,
+    conversation_shapes,
     dialect_paths,
     examples,
     failures,
@@ -29,7 +32,7 @@ from memtree_proxy.openapi import (
     messages,
     parse_paths,
     server_paths,
-    usage_paths,
+    usage_shapes,
 )
 from memtree_proxy.openapi.described_routes import described_routes
 from memtree_proxy.openapi.memories import (
@@ -37,7 +40,7 @@ from memtree_proxy.openapi.memories import (
     chat_shapes,
     curation_paths,
     document_shapes,
-    extraction_paths,
+    extraction_shapes,
     grant_shapes,
     parts,
     schema_shapes,
@@ -104,18 +107,18 @@ def build(settings: Settings) -> Json:
             **dialect_paths.paths(settings),
             **_context_memory(settings),
             **_deletion(settings),
-            **conversation_paths.paths(settings),
+            **described_routes(settings, ConversationRoutes),
             **described_routes(settings, AgentBatchRoutes, AgentSearchRoutes),
             **chat_paths.paths(settings),
             **described_routes(settings, DocumentRoutes),
-            **extraction_paths.paths(settings),
+            **described_routes(settings, ExtractionRoute),
             **described_routes(settings, GrantRoutes, WalletRoutes),
             **described_routes(settings, SchemaRoutes),
             **transfer_paths.paths(settings),
             **curation_paths.paths(settings),
             **user_paths.paths(settings),
             **parse_paths.paths(settings),
-            **usage_paths.paths(settings),
+            **described_routes(settings, UsageRoute),
             **server_paths.build(settings),
         },
         "components": {
@@ -125,7 +128,7 @@ def build(settings: Settings) -> Json:
                 **dialect_paths.schemas(settings),
                 **dialect_paths.SCHEMAS,
                 **answers.SCHEMAS,
-                **conversation_paths.SCHEMAS,
+                **conversation_shapes.SCHEMAS,
                 **agent_memories.schemas(settings),
                 **agent_answers.schemas(),
                 **agent_search.schemas(),
@@ -133,15 +136,15 @@ def build(settings: Settings) -> Json:
                 **chat_shapes.SCHEMAS,
                 **document_shapes.bodies(),
                 **document_shapes.SCHEMAS,
-                **extraction_paths.bodies(settings),
-                **extraction_paths.SCHEMAS,
+                **extraction_shapes.bodies(settings),
+                **extraction_shapes.SCHEMAS,
                 **grant_shapes.bodies(),
                 **grant_shapes.SCHEMAS,
                 **schema_shapes.bodies(),
                 **schema_shapes.SCHEMAS,
                 **transfer_paths.SCHEMAS,
                 **parse_paths.SCHEMAS,
-                **usage_paths.SCHEMAS,
+                **usage_shapes.SCHEMAS,
                 **user_shapes.bodies(settings),
                 **user_shapes.SCHEMAS,
                 **failures.schemas(),
@@ -163,7 +166,7 @@ def build(settings: Settings) -> Json:
                 **chat_shapes.request_bodies(),
                 **agent_bodies.request_bodies(),
                 **document_shapes.request_bodies(),
-                **extraction_paths.request_bodies(),
+                **extraction_shapes.request_bodies(),
                 **grant_shapes.request_bodies(),
                 **schema_shapes.request_bodies(),
                 **transfer_paths.request_bodies(),

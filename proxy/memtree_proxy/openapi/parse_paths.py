@@ -7,7 +7,6 @@ from memtree_proxy.context.parse import MAX_NAME_CHARS
 from memtree_proxy.imports.conversation import FORMATS
 from memtree_proxy.imports.posted_file import MESSAGES
 from memtree_proxy.openapi import failures
-from memtree_proxy.openapi.answers import ADDRESS_SHAPE
 from memtree_proxy.openapi.operations import ok, operation
 from memtree_proxy.wire.json_schema import (
     COUNT,
@@ -23,6 +22,7 @@ from memtree_proxy.wire.json_schema import (
     schema,
 )
 from memtree_proxy.wire.operation import READING
+from memtree_proxy.wire.types import ADDRESS_SHAPE
 
 _OCTETS = "application/octet-stream"
 _EXAMPLE = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]

@@ -75,7 +75,7 @@ from memtree_proxy.server.edge import Edge
 from memtree_proxy.server.health import HealthDetails, health
 from memtree_proxy.server.home_page import HomePage, HomeRoute, show_map
 from memtree_proxy.server.metrics_page import MetricsPage
-from memtree_proxy.server.routing import App, Handler, described, everywhere, own
+from memtree_proxy.server.routing import App, Handler, described, everywhere, family, own
 from memtree_proxy.server.web_pages import WebPages
 from memtree_proxy.upstream.own_objects import OwnObjects
 from memtree_proxy.upstream.passthrough import Passthrough
@@ -159,18 +159,13 @@ def create_app(services: Services) -> Starlette:
         *own("/context_memory/status", context.status, "GET"),
         *own("/context_memory/tree", context.tree, "POST"),
         *own("/context_memory/parse", ParseRoute(gate, waits, settings, work).parse, "POST"),
-        *own("/usage", UsageRoute(usage, services.memory, gate).usage, "GET"),
+        *described(UsageRoute(usage, services.memory, gate)),
         *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
-        *_conversations(ConversationRoutes(services.memory, gate)),
+        *described(ConversationRoutes(services.memory, gate)),
         *everywhere("/context_memory/{rest:rest}", error_response.not_found),
         *_chat_memory(chat_memory, chat_curation),
-        *described(DocumentRoutes(services.memory_services.documents, costly)),
-        *everywhere("/rag/{rest:rest}", error_response.not_found),
         *_transfer(transfer),
-        *_schemas(services, gate),
-        *_extraction(services, gate, work),
-        *_grants(services, gate),
-        *described(agent_searches),
+        *_families(services, gate, work),
         *_curation(services.memory_services, MemoryRequests(gate, settings), streams),
         *_user_memories(services, gate, agent_searches, work),
         *_health(services, gate),
@@ -241,16 +236,6 @@ def _web_pages(settings: Settings) -> list[Route]:
     ]
 
 
-def _conversations(routes: ConversationRoutes) -> list[Route]:
-    root = "/context_memory/conversations"
-    return [
-        *own(root, routes.page, "GET"),
-        *own(f"{root}/{{address}}", routes.rename, "PATCH"),
-        *own(f"{root}/{{address}}/tree", routes.tree, "GET"),
-        *own(f"{root}/{{address}}/plan", routes.plan, "GET"),
-    ]
-
-
 def _health(services: Services, gate: Gate) -> list[Route]:
     return [
         *own("/health", health, "GET"),
@@ -286,27 +271,18 @@ def _transfer(routes: TransferRoutes) -> list[Route]:
     ]
 
 
-def _schemas(services: Services, gate: Gate) -> list[Route]:
-    requests = MemoryRequests(gate, services.settings)
+def _families(services: Services, gate: Gate, work: CostlyWork) -> list[Route]:
+    """Routes whose rows stand at their handlers. Below their roots nothing is the upstream's."""
+    uses, settings = services.memory_services, services.settings
+    plain, costly = MemoryRequests(gate, settings), MemoryRequests(gate, settings, work)
+    extraction = ExtractionRoute(uses, UserRequests(gate, settings, work), settings)
     return [
-        *described(SchemaRoutes(services.memory_services.schemas, requests)),
-        *everywhere("/schemas/{rest:rest}", error_response.not_found),
-    ]
-
-
-def _extraction(services: Services, gate: Gate, work: CostlyWork) -> list[Route]:
-    requests = UserRequests(gate, services.settings, work)
-    route = ExtractionRoute(services.memory_services, requests, services.settings)
-    return own("/memories/extract", route.extract, "POST")
-
-
-def _grants(services: Services, gate: Gate) -> list[Route]:
-    book, requests = services.memory_services.grants, MemoryRequests(gate, services.settings)
-    return [
-        *described(GrantRoutes(book, requests)),
-        *described(WalletRoutes(book, requests)),
-        *everywhere("/grants/{rest:rest}", error_response.not_found),
-        *everywhere("/wallets/{rest:rest}", error_response.not_found),
+        *described(extraction),
+        *described(AgentSearchRoutes(uses, plain)),
+        *family("/rag", DocumentRoutes(uses.documents, costly)),
+        *family("/schemas", SchemaRoutes(uses.schemas, plain)),
+        *family("/grants", GrantRoutes(uses.grants, plain)),
+        *family("/wallets", WalletRoutes(uses.grants, plain)),
     ]
 
 

@@ -123,6 +123,11 @@ def described(routes: object) -> list[Route]:
     ]
 
 
+def family(root: str, routes: object) -> list[Route]:
+    """Those routes, and a 404 for whatever else lies below their root."""
+    return [*described(routes), *everywhere(f"{root}/{{rest:rest}}", error_response.not_found)]
+
+
 def _by_method(handlers: dict[str, Endpoint]) -> Endpoint:
     async def handled(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memtree.conversation.addresses import DIGEST_BYTES
 from memtree.errors import BadRequest
 from memtree.memories.memory import MAX_TAGS, MemoryState
 from memtree.memories.rules.tags import MAX_GIVEN, canonical_tags
@@ -20,6 +21,7 @@ CHAT_ID: Json = {
     "pattern": r"^[A-Za-z0-9._~:@\-]{1,200}$",
     "examples": ["550e8400-e29b-41d4-a716-446655440000"],
 }
+ADDRESS_SHAPE: Json = {"type": "string", "pattern": f"^[0-9a-f]{{{2 * DIGEST_BYTES}}}$"}
 # An agent or a subject where many may be meant.
 MANY: Json = {"type": "string", "pattern": r"^([A-Za-z0-9._~:@\-]{1,200}|\*)$"}
 KIND: Json = {"type": "string", "pattern": f"^{KIND_PATTERN}$", "examples": ["UserProfile"]}

@@ -23,10 +23,10 @@ from memtree_proxy.wire.json_schema import (
     STRING,
     Json,
     array,
-    content,
     described,
     either,
     object_of,
+    posted,
     schema,
 )
 from memtree_proxy.wire.types import (
@@ -167,7 +167,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
     }
 
 
-EXAMPLES = {
+EXAMPLES: dict[str, Json] = {
     "ChatMemory": {
         "messageId": "msg_abc123",
         "content": "The project deadline is March 15, 2026",
@@ -183,11 +183,5 @@ REQUEST_BODIES = {**{name: name for name in EXAMPLES}, "ChatMemory": "NewChatMem
 def request_bodies() -> dict[str, Json]:
     """`components.requestBodies`."""
     return {
-        name: {
-            "required": True,
-            "content": content(
-                schema(shape), examples={"one": {"summary": "One", "value": EXAMPLES[name]}}
-            ),
-        }
-        for name, shape in REQUEST_BODIES.items()
+        name: posted([shape], {"one": EXAMPLES[name]}) for name, shape in REQUEST_BODIES.items()
     }

@@ -13,10 +13,10 @@ from memtree_proxy.wire.json_schema import (
     STRING,
     Json,
     array,
-    content,
     described,
     either,
     object_of,
+    posted,
     schema,
 )
 from memtree_proxy.wire.types import CHAT_ID, NO_NUL, RELEVANCE, SAYS_SOMETHING, TIME
@@ -124,13 +124,13 @@ def bodies() -> dict[str, Json]:
 
 
 EXAMPLES: dict[str, Json] = {
-    "One": {
+    "one": {
         "id": "handbook.md",
         "text": "# Ports\n\nStaging listens on 8090, production on 443.\n",
         "type": "manual",
         "metadata": {"author": "Ada", "year": 2024},
     },
-    "Several": {
+    "several": {
         "documents": [
             {"id": "a.md", "text": "The office opens at nine."},
             {"id": "b.md", "text": "The office closes at six."},
@@ -141,7 +141,4 @@ EXAMPLES: dict[str, Json] = {
 
 def request_bodies() -> dict[str, Json]:
     """`components.requestBodies`."""
-    shown = {name.lower(): {"summary": name, "value": one} for name, one in EXAMPLES.items()}
-    return {
-        "Documents": {"required": True, "content": content(schema("NewDocuments"), examples=shown)}
-    }
+    return {"Documents": posted(["NewDocuments"], EXAMPLES)}

@@ -16,11 +16,10 @@ from memtree_proxy.wire.json_schema import (
     STRING,
     Json,
     array,
-    content,
     described,
     either,
     object_of,
-    schema,
+    posted,
 )
 from memtree_proxy.wire.types import CHAT_ID, TIME
 from memtree_proxy.wire.wallet_headers import ADDRESS, PROOF
@@ -98,7 +97,7 @@ def bodies() -> dict[str, Json]:
 
 # Signed by the keys of `tests/wallets.py`; they end in the year 2100.
 EXAMPLES: dict[str, Json] = {
-    "Grant": {
+    "grant": {
         "grant": {
             "p": {
                 "a": "researcher",
@@ -111,7 +110,7 @@ EXAMPLES: dict[str, Json] = {
             "c": "evm",
         }
     },
-    "Code": {
+    "code": {
         "shareCode": "zkg1_eyJwIjp7ImUiOjQxMDI0NDQ4MDAsImYiOiJGQWhyS3d5RjdKRVUxUVBaNUZ3UXBrVGJaQ3B"
         "UZlVlWUJtS3M5MzZLM3k5dyIsImciOiIweDUzY2Y5YjhDNmRBOGZDMmJEQ0Q0QkE3NTBGQmZFNERlYTVkRWZGQUU"
         "ifSwicyI6IkdEbkRvT2Rub2tiY2JBWEZZYXFJaU1kblNPbEhNSHZYK0kvMEp2VlJ0OCtPSTBOMGNndjdaNitYNG5"
@@ -122,5 +121,4 @@ EXAMPLES: dict[str, Json] = {
 
 def request_bodies() -> dict[str, Json]:
     """`components.requestBodies`."""
-    shown = {name.lower(): {"summary": name, "value": one} for name, one in EXAMPLES.items()}
-    return {"Grant": {"required": True, "content": content(schema("PostedGrant"), examples=shown)}}
+    return {"Grant": posted(["PostedGrant"], EXAMPLES)}

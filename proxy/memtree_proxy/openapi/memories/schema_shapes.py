@@ -13,10 +13,10 @@ from memtree_proxy.wire.json_schema import (
     STRING,
     Json,
     array,
-    content,
     described,
     either,
     object_of,
+    posted,
     schema,
 )
 from memtree_proxy.wire.types import KIND, NO_NUL
@@ -118,13 +118,4 @@ _EXAMPLES: dict[str, dict[str, Json]] = {
 
 def request_bodies() -> dict[str, Json]:
     """`components.requestBodies`."""
-    return {
-        name: {
-            "required": True,
-            "content": content(
-                schema(name),
-                examples={key: {"summary": key, "value": one} for key, one in examples.items()},
-            ),
-        }
-        for name, examples in _EXAMPLES.items()
-    }
+    return {name: posted([name], examples) for name, examples in _EXAMPLES.items()}

@@ -32,10 +32,10 @@ from memtree_proxy.wire.json_schema import (
     STRING,
     Json,
     array,
-    content,
     described,
     either,
     object_of,
+    posted,
     schema,
 )
 from memtree_proxy.wire.types import (
@@ -306,7 +306,7 @@ def _bulk_deletion(tags: Json) -> Json:
     )
 
 
-EXAMPLES = {
+EXAMPLES: dict[str, Json] = {
     "MemoryMerge": {"replaces": "mem_0b1c2d3e4f5a6b7c8d9e"},
     "MemorySettlement": {"with": "mem_0b1c2d3e4f5a6b7c8d9e", "action": "replace"},
     "BulkDeletion": {"filter": {"source_type": "extraction", "tainted": True}, "dry_run": True},
@@ -323,12 +323,4 @@ EXAMPLES = {
 
 def request_bodies() -> dict[str, Json]:
     """`components.requestBodies`."""
-    return {
-        name: {
-            "required": True,
-            "content": content(
-                schema(name), examples={"one": {"summary": "One", "value": EXAMPLES[name]}}
-            ),
-        }
-        for name in EXAMPLES
-    }
+    return {name: posted([name], {"one": value}) for name, value in EXAMPLES.items()}

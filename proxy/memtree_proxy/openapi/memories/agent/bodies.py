@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree_proxy.wire.json_schema import Json, content, either, schema
+from memtree_proxy.wire.json_schema import Json, posted
 
 _DIRECT = {
     "agentId": "agent-007",
@@ -52,16 +52,4 @@ _POSTED: dict[str, tuple[tuple[str, ...], dict[str, Json]]] = {
 
 def request_bodies() -> dict[str, Json]:
     """`components.requestBodies`."""
-    return {
-        name: {
-            "required": True,
-            "content": content(
-                schema(shapes[0]) if len(shapes) == 1 else either(*map(schema, shapes)),
-                examples={
-                    of: {"summary": of.capitalize(), "value": value}
-                    for of, value in examples.items()
-                },
-            ),
-        }
-        for name, (shapes, examples) in _POSTED.items()
-    }
+    return {name: posted(shapes, examples) for name, (shapes, examples) in _POSTED.items()}
