@@ -74,6 +74,10 @@ class PostedFields(Mapping[str, Any]):
             raise KeyError(name)
         return self._body.value(name)
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """Faster than by an exception, which most fields of a shape would raise."""
+        return self._body.value(name) if name in self._body.spans else default
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._body.spans)
 
@@ -101,6 +105,8 @@ class _Field(NamedTuple):
     kind: Type | TypeNow | Many
     shape: type[Shape] | None
     says: str
+    read: Callable[[Any, str, Any], Any]
+    reads_null: bool
     required: bool
     keeps_null: bool
     nullable: bool
@@ -114,25 +120,20 @@ def read(
     shape.check(fields, place)
     values: dict[str, Any] = {}
     for field in _fields(shape):
-        name = place + field.name
-        if isinstance(field.kind, Many) and field.shape is not None:
-            if isinstance(fields, PostedFields) and (field.required or fields.is_given(field.name)):
-                values[field.attribute] = _many(fields, name, field.kind, field.shape, by)
+        if isinstance(field.kind, Many):
+            assert isinstance(fields, PostedFields)  # within an array no element is raw
+            if field.required or fields.is_given(field.name):
+                values[field.attribute] = _many(fields, field, by)
             continue
         value = fields.get(field.name)
-        if value is None and not (field.keeps_null and field.name in fields):
+        if value is None:
+            if field.keeps_null and field.name in fields:
+                values[field.attribute] = None
             if not field.required:
                 continue
-            if not (isinstance(field.kind, Type) and field.kind.reads_null):
-                raise BadRequest(f"{name} is required", param=name)
-        if value is None and field.keeps_null:
-            values[field.attribute] = None
-        elif field.shape is not None:
-            values[field.attribute] = read(field.shape, object_at(value, name), by, f"{name}.")
-        elif isinstance(field.kind, TypeNow):
-            values[field.attribute] = field.kind.read(value, name, by)
-        elif isinstance(field.kind, Type):
-            values[field.attribute] = field.kind.read(value, name)
+            if not field.reads_null:
+                raise BadRequest(f"{place}{field.name} is required", param=place + field.name)
+        values[field.attribute] = field.read(value, place + field.name, by)
     return shape(**values)
 
 
@@ -167,14 +168,15 @@ def schema_of(shape: type[Shape], settings: Any = None) -> Json:
     return object_of({f.name: _schema(f, settings) for f in fields}, required, **shape.MORE)
 
 
-def _many(fields: PostedFields, name: str, of: Many, shape: type[Shape], by: Any) -> list[Shape]:
-    elements, most = fields.elements(name), _most(of, by)
+def _many(fields: PostedFields, field: _Field, by: Any) -> list[Any]:
+    assert isinstance(field.kind, Many)
+    name, elements, most = field.name, fields.elements(field.name), _most(field.kind, by)
     if not elements:
         raise BadRequest(f"{name} must be a non-empty array", param=name)
     if len(elements) > most:
         raise BadRequest(f"{name} must be at most {most}", param=name)
     return [
-        read(shape, _element(raw, f"{name}[{at}]", of), by, f"{name}[{at}].")
+        field.read(_element(raw, f"{name}[{at}]", field.kind), f"{name}[{at}]", by)
         for at, raw in enumerate(elements)
     ]
 
@@ -213,17 +215,29 @@ def _field(info: msgspec.structs.FieldInfo) -> _Field:
     parts = list(_parts(info.type))
     kind = next((one for one in parts if isinstance(one, Type | TypeNow | Many)), None)
     shape = next((one for one in parts if isinstance(one, type) and issubclass(one, Shape)), None)
-    keeps_null = info.default is UNSET
+    kind = kind or named("")
     return _Field(
         attribute=info.name,
         name=info.encode_name,
-        kind=kind or named(""),
+        kind=kind,
         shape=shape,
         says=next((one for one in parts if isinstance(one, str)), ""),
+        read=_reader(kind, shape),
+        reads_null=isinstance(kind, Type) and kind.reads_null,
         required=info.required,
-        keeps_null=keeps_null,
+        keeps_null=info.default is UNSET,
         nullable=not info.required and NOT_NULL not in parts,
     )
+
+
+def _reader(kind: Type | TypeNow | Many, shape: type[Shape] | None) -> Callable[..., Any]:
+    """Read a value of the kind, called by its name, with what is known of the request."""
+    if shape is not None:
+        return lambda value, name, by: read(shape, object_at(value, name), by, f"{name}.")
+    if isinstance(kind, TypeNow):
+        return kind.read
+    assert isinstance(kind, Type)
+    return lambda value, name, by: kind.read(value, name)
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
