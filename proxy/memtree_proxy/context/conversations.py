@@ -3,8 +3,6 @@ of their own."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,26 +21,84 @@ from memtree_proxy.context.explanation import node_json, tree_node_json
 from memtree_proxy.http import request_body
 from memtree_proxy.request import fields
 from memtree_proxy.request.clients import OTHER
+from memtree_proxy.wire.json_schema import Json, content, schema
+from memtree_proxy.wire.operation import KNOWN, operation
+from memtree_proxy.wire.parameter import path, query
+from memtree_proxy.wire.types import ADDRESS_SHAPE
 
 MAX_ROWS, ROWS = 100, 50  # of one page, and by default
 MAX_BYTES = 16_384  # of a body that renames
 ADDRESS, TITLE = "address", "title"
 
-Json = dict[str, Any]
+_TAG = "Context memory"
+_ROOT = "/context_memory/conversations"
+_ONE = f"{_ROOT}/{{{ADDRESS}}}"
+_PLACES = (
+    "Messages are counted among what was posted last, from 0, system messages at its beginning "
+    "included; one further back is not counted."
+)
+# Of its own, not of the document's components: wallets have an address, too.
+_NAMED = path(
+    ADDRESS,
+    "As `memory.address` and the header `x-memtree-address` tell it.",
+    {**ADDRESS_SHAPE, "pattern": "^[0-9a-fA-F]{64}$"},
+)
 
 
 class ConversationRoutes:
     def __init__(self, memory: ContextMemory, gate: Gate) -> None:
         self._memory, self._gate = memory, gate
 
+    @operation(
+        f"GET {_ROOT}",
+        "listConversations",
+        _TAG,
+        "List conversations",
+        "Those that have a tree and are not expired: of a chat that grew its newest state, "
+        "of one that branched each branch.",
+        answers={200: ("A page of them.", "ConversationPage")},
+        errors=(400, *KNOWN),
+        parameters=(
+            query(
+                "limit",
+                f"Most conversations of the answer; clamped to 1 to {MAX_ROWS}.",
+                {"type": "integer", "default": ROWS},
+            ),
+            query(
+                "cursor",
+                "`next_cursor` of the page before.",
+                {"type": "string", "pattern": "^[A-Za-z0-9_-]{53}[AQgw]$"},
+            ),
+        ),
+    )
     async def page(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
-        query = request.query_params
-        limit = fields.integer(query.get("limit"), "limit", 1, MAX_ROWS) or ROWS
-        page = await self._memory.conversations.page(tenant.id, limit, query.get("cursor"))
+        asked = request.query_params
+        limit = fields.integer(asked.get("limit"), "limit", 1, MAX_ROWS) or ROWS
+        page = await self._memory.conversations.page(tenant.id, limit, asked.get("cursor"))
         rows = [conversation_json(one) for one in page.conversations]
         return _json({"conversations": rows, "next_cursor": page.next_cursor})
 
+    @operation(
+        f"PATCH {_ONE}",
+        "renameConversation",
+        _TAG,
+        "Rename a conversation",
+        "Gives it a title of its own, which it keeps while it grows. Renamed at an address "
+        "that others go on from, all of these are.",
+        answers={200: ("The title.", "RenamedConversation")},
+        errors=(400, 404, 413, 415, *KNOWN),
+        parameters=(_NAMED,),
+        body={
+            "required": True,
+            "content": content(
+                schema("ConversationTitle"),
+                examples={
+                    "rename": {"summary": "A title of its own", "value": {"title": "The tea bar"}}
+                },
+            ),
+        },
+    )
     async def rename(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         address = _named(request)
@@ -51,10 +107,31 @@ class ConversationRoutes:
         await self._memory.conversations.rename(tenant.id, address, title)
         return _json({ADDRESS: address.hex(), TITLE: title})
 
+    @operation(
+        f"GET {_ONE}/tree",
+        "showStoredTree",
+        _TAG,
+        "The stored tree",
+        f"Summaries and places, made of what is stored: no text of messages. {_PLACES}",
+        answers={200: ("The tree.", "StoredTree")},
+        errors=(400, 404, *KNOWN),
+        parameters=(_NAMED,),
+    )
     async def tree(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         return _json(tree_json(await self._memory.conversations.tree(tenant.id, _named(request))))
 
+    @operation(
+        f"GET {_ONE}/plan",
+        "showStoredPlan",
+        _TAG,
+        "What the model was shown",
+        "Of the newest fold: which nodes, which passages and why; places and sizes, no "
+        f"text. {_PLACES}",
+        answers={200: ("The plan; an empty one where nothing is folded.", "StoredPlan")},
+        errors=(400, 404, *KNOWN),
+        parameters=(_NAMED,),
+    )
     async def plan(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         address = _named(request)

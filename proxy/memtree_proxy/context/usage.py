@@ -30,6 +30,8 @@ from memtree_proxy.observability.usage_tallies import (
     UsageTallies,
 )
 from memtree_proxy.request import fields
+from memtree_proxy.wire.operation import KNOWN, operation
+from memtree_proxy.wire.parameter import query
 
 DEFAULT_DAYS = 30
 MILLION = 1_000_000
@@ -46,6 +48,25 @@ class UsageRoute:
     ) -> None:
         self._tallies, self._memory, self._gate, self._now = tallies, memory, gate, now
 
+    @operation(
+        "GET /usage",
+        "showUsage",
+        "Context memory",
+        "What was used and saved",
+        "Of the calling tenant: chat completions with memory asked, and requests to "
+        "`/context_memory` (but those that only index, or ask for `explain`), counted when "
+        "they end, by day in UTC. What was counted in the last five seconds by other "
+        "processes of the same store is not in it yet.",
+        answers={200: ("The numbers.", "UsageReport")},
+        errors=(400, *KNOWN),
+        parameters=(
+            query(
+                "days",
+                f"Days, today included: from 1 to {TALLY_DAYS}.",
+                {"type": "integer", "default": DEFAULT_DAYS},
+            ),
+        ),
+    )
     async def usage(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         days = fields.integer(request.query_params.get("days"), "days", 1, TALLY_DAYS)

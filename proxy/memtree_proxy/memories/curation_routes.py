@@ -28,7 +28,7 @@ from memtree_proxy.access.agent_scope import (
 )
 from memtree_proxy.access.auth import Tenant
 from memtree_proxy.access.user_scope import user_scope
-from memtree_proxy.memories.agent.rendering import memory_json
+from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.answers import Json, answer, counted, receipt
 from memtree_proxy.memories.events import EventStreams
 from memtree_proxy.memories.fields import ids, if_version, last_event, limit
@@ -37,6 +37,7 @@ from memtree_proxy.memories.user import fields, rendering
 from memtree_proxy.memories.user.fields import BULK_FIELDS, Deletion
 from memtree_proxy.memories.user.requests import MEMORY, naming, path_id, unknown
 from memtree_proxy.memories.user.rows import row, rows
+from memtree_proxy.wire.agent_answers import memory_json
 
 MAX_TOMBSTONES = 1_000
 

@@ -12,11 +12,11 @@ from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.draft import checked_text
 from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
+from memtree_proxy.wire.types import checked_query
 
 MAX_IDS = 1_000  # of one request
 MAX_ROWS = 1_000  # of one list
 MAX_HITS, HITS = 100, 5  # of one search, and by default
-MAX_QUERY = 8_000  # characters of what a search looks for: all of them are read at once
 LAST_EVENT_HEADER = "last-event-id"
 IF_MATCH_HEADER = "if-match"
 
@@ -52,14 +52,6 @@ def ids(body: Body, name: str = "ids", most: int = MAX_IDS) -> list[str]:
 def searched(query: Mapping[str, str]) -> str:
     """What a search looks for."""
     return checked_query(query.get("query"), "query")
-
-
-def checked_query(asked: str | None, name: str) -> str:
-    if asked is None or not asked.strip():
-        raise BadRequest(f"{name} must be a text that is not empty", param=name)
-    if len(asked) > MAX_QUERY:
-        raise BadRequest(f"{name} must be at most {MAX_QUERY} characters", param=name)
-    return asked
 
 
 def queried_tags(query: QueryParams) -> list[str] | None:

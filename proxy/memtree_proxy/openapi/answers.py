@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import get_args
 
 from memtree.config import MODES
-from memtree.conversation.addresses import DIGEST_BYTES, NODE_ID_BYTES
+from memtree.conversation.addresses import NODE_ID_BYTES
 from memtree.ports.store import Receipt
 from memtree.tree.node import KIND_NAMES
 from memtree_proxy.checkups.finding import Level
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
     NULL,
@@ -21,8 +21,8 @@ from memtree_proxy.openapi.shapes import (
     object_of,
     schema,
 )
+from memtree_proxy.wire.types import ADDRESS_SHAPE
 
-ADDRESS_SHAPE: Json = {"type": "string", "pattern": f"^[0-9a-f]{{{2 * DIGEST_BYTES}}}$"}
 _ID: Json = {"type": "string", "pattern": f"^[0-9a-f]{{{2 * NODE_ID_BYTES}}}$"}
 _RANGE = described(
     array(COUNT, minItems=2, maxItems=2), "Index of the first and of the last posted message."

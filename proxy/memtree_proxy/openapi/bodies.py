@@ -6,7 +6,8 @@ from memtree.config import MODES, SHADOW, Settings
 from memtree.conversation.addresses import DIGEST_BYTES
 from memtree.dialects.posted_history import CHAT
 from memtree.memories.user_memories import MOST_TOP_K
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.request import context_windows, fields, rag_options
+from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     NULL,
     STRING,
@@ -17,7 +18,6 @@ from memtree_proxy.openapi.shapes import (
     object_of,
     schema,
 )
-from memtree_proxy.request import context_windows, fields, rag_options
 
 CONTEXT = (
     "messages", "model_context_limit", "target_tokens", "expiration_days", "mode", "query",

@@ -6,8 +6,8 @@ from __future__ import annotations
 from memtree.config import SHADOW, Settings
 from memtree.dialects.posted_history import MESSAGES, RESPONSES
 from memtree_proxy.openapi import bodies, examples, failures, headers
-from memtree_proxy.openapi.operations import READING, UPSTREAM, operation
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.openapi.operations import UPSTREAM, operation
+from memtree_proxy.wire.json_schema import (
     STRING,
     Json,
     array,
@@ -18,6 +18,7 @@ from memtree_proxy.openapi.shapes import (
     ref,
     schema,
 )  # fmt: skip
+from memtree_proxy.wire.operation import READING
 
 TAG = "Chat"
 _OWN = (

@@ -8,11 +8,23 @@ from __future__ import annotations
 
 from memtree import __version__
 from memtree.config import Settings
+from memtree_proxy.context.conversations import ConversationRoutes
+from memtree_proxy.context.usage import UsageRoute
 from memtree_proxy.http.request_body import PREFIXES
+from memtree_proxy.memories.agent.batches import TAG as AGENTS
+from memtree_proxy.memories.agent.batches import AgentBatchRoutes
+from memtree_proxy.memories.agent.search_routes import AgentSearchRoutes
+from memtree_proxy.memories.documents.routes import TAG as DOCUMENTS
+from memtree_proxy.memories.documents.routes import DocumentRoutes
+from memtree_proxy.memories.grants.routes import TAG as GRANTS
+from memtree_proxy.memories.grants.routes import GrantRoutes, WalletRoutes
+from memtree_proxy.memories.schemas.routes import TAG as SCHEMAS
+from memtree_proxy.memories.schemas.routes import SchemaRoutes
+from memtree_proxy.memories.user.extract_route import ExtractionRoute
 from memtree_proxy.openapi import (
     answers,
     bodies,
-    conversation_paths,
+    conversation_shapes,
     dialect_paths,
     examples,
     failures,
@@ -20,29 +32,28 @@ from memtree_proxy.openapi import (
     messages,
     parse_paths,
     server_paths,
-    usage_paths,
+    usage_shapes,
 )
+from memtree_proxy.openapi.described_routes import described_routes
 from memtree_proxy.openapi.memories import (
     chat_paths,
     chat_shapes,
     curation_paths,
-    document_paths,
     document_shapes,
-    extraction_paths,
-    grant_paths,
+    extraction_shapes,
     grant_shapes,
     parts,
-    schema_paths,
     schema_shapes,
     transfer_paths,
     user_paths,
     user_shapes,
 )
-from memtree_proxy.openapi.memories.agent import paths as agent_paths
-from memtree_proxy.openapi.memories.agent import search as agent_search
-from memtree_proxy.openapi.memories.agent import shapes as agent_shapes
-from memtree_proxy.openapi.operations import KNOWN, READING, UPSTREAM, ok, operation
-from memtree_proxy.openapi.shapes import STRING, Json, content, described, ref, schema
+from memtree_proxy.openapi.memories.agent import bodies as agent_bodies
+from memtree_proxy.openapi.memories.agent import parameters as agent_parameters
+from memtree_proxy.openapi.operations import UPSTREAM, ok, operation
+from memtree_proxy.wire import agent_answers, agent_memories, agent_search
+from memtree_proxy.wire.json_schema import STRING, Json, content, described, ref, schema
+from memtree_proxy.wire.operation import KNOWN, READING
 
 VERSION = "3.1.0"
 _ABOUT = """\
@@ -65,10 +76,10 @@ messages themselves are the address of their memory, so there is no id to keep.
 _TAGS = {
     "Chat": "In front of a model: chats, messages and responses, with memory.",
     chat_paths.TAG: "What one chat remembers, saved by its model or by a person.",
-    document_paths.TAG: "Texts to look things up in: put into namespaces, shown by `use_rag`.",
-    agent_paths.TAG: "What agents remember: structured, by kinds, of each of their subjects.",
-    grant_paths.TAG: "What opens memories of agents to other tenants, signed by wallets.",
-    schema_paths.TAG: "What structured memories must look like, kind by kind.",
+    DOCUMENTS: "Texts to look things up in: put into namespaces, shown by `use_rag`.",
+    AGENTS: "What agents remember: structured, by kinds, of each of their subjects.",
+    GRANTS: "What opens memories of agents to other tenants, signed by wallets.",
+    SCHEMAS: "What structured memories must look like, kind by kind.",
     transfer_paths.TAG: "Memories as a file, and files of other programs as memories.",
     curation_paths.TAG: "What changed, what was said before, what is deleted: of users and agents.",
     user_paths.TAG: "What is remembered of a user beyond any one chat, in groups of its own.",
@@ -96,19 +107,18 @@ def build(settings: Settings) -> Json:
             **dialect_paths.paths(settings),
             **_context_memory(settings),
             **_deletion(settings),
-            **conversation_paths.paths(settings),
-            **agent_paths.paths(settings),
-            **agent_search.paths(settings),
+            **described_routes(settings, ConversationRoutes),
+            **described_routes(settings, AgentBatchRoutes, AgentSearchRoutes),
             **chat_paths.paths(settings),
-            **document_paths.paths(settings),
-            **extraction_paths.paths(settings),
-            **grant_paths.paths(settings),
-            **schema_paths.paths(settings),
+            **described_routes(settings, DocumentRoutes),
+            **described_routes(settings, ExtractionRoute),
+            **described_routes(settings, GrantRoutes, WalletRoutes),
+            **described_routes(settings, SchemaRoutes),
             **transfer_paths.paths(settings),
             **curation_paths.paths(settings),
             **user_paths.paths(settings),
             **parse_paths.paths(settings),
-            **usage_paths.paths(settings),
+            **described_routes(settings, UsageRoute),
             **server_paths.build(settings),
         },
         "components": {
@@ -118,24 +128,23 @@ def build(settings: Settings) -> Json:
                 **dialect_paths.schemas(settings),
                 **dialect_paths.SCHEMAS,
                 **answers.SCHEMAS,
-                **conversation_paths.SCHEMAS,
-                **agent_shapes.bodies(settings),
-                **agent_shapes.SCHEMAS,
-                **agent_search.bodies(),
-                **agent_search.SCHEMAS,
+                **conversation_shapes.SCHEMAS,
+                **agent_memories.schemas(settings),
+                **agent_answers.schemas(),
+                **agent_search.schemas(),
                 **chat_shapes.bodies(settings),
                 **chat_shapes.SCHEMAS,
                 **document_shapes.bodies(),
                 **document_shapes.SCHEMAS,
-                **extraction_paths.bodies(settings),
-                **extraction_paths.SCHEMAS,
+                **extraction_shapes.bodies(settings),
+                **extraction_shapes.SCHEMAS,
                 **grant_shapes.bodies(),
                 **grant_shapes.SCHEMAS,
                 **schema_shapes.bodies(),
                 **schema_shapes.SCHEMAS,
                 **transfer_paths.SCHEMAS,
                 **parse_paths.SCHEMAS,
-                **usage_paths.SCHEMAS,
+                **usage_shapes.SCHEMAS,
                 **user_shapes.bodies(settings),
                 **user_shapes.SCHEMAS,
                 **failures.schemas(),
@@ -143,12 +152,11 @@ def build(settings: Settings) -> Json:
             "parameters": {
                 **headers.request_headers(),
                 **parts.parameters(),
-                **agent_paths.parameters(),
-                **agent_search.parameters(),
+                **agent_parameters.parameters(),
                 **chat_paths.parameters(),
-                **document_paths.parameters(),
-                **grant_paths.parameters(),
-                **schema_paths.parameters(),
+                **document_shapes.parameters(),
+                **grant_shapes.parameters(),
+                **schema_shapes.parameters(),
                 **user_paths.parameters(),
             },
             "headers": headers.ANSWER_HEADERS,
@@ -156,10 +164,9 @@ def build(settings: Settings) -> Json:
                 **_request_bodies(),
                 **dialect_paths.request_bodies(),
                 **chat_shapes.request_bodies(),
-                **agent_search.request_bodies(),
-                **agent_shapes.request_bodies(),
+                **agent_bodies.request_bodies(),
                 **document_shapes.request_bodies(),
-                **extraction_paths.request_bodies(),
+                **extraction_shapes.request_bodies(),
                 **grant_shapes.request_bodies(),
                 **schema_shapes.request_bodies(),
                 **transfer_paths.request_bodies(),

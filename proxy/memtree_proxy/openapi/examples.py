@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree_proxy.openapi.shapes import Json
+from memtree_proxy.wire.json_schema import Json
 
 _QUESTION = {"role": "user", "content": "Which port does the staging server listen on?"}
 _SHORT = [

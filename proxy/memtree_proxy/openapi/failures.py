@@ -11,7 +11,7 @@ from functools import cache
 from memtree.config import Settings
 from memtree.errors import ContextOverflow, MemTreeError
 from memtree_proxy.openapi import headers
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire.json_schema import (
     NULL,
     STRING,
     Json,

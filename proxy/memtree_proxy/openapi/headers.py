@@ -18,15 +18,11 @@ from memtree_proxy.http.own_headers import (
     TOOLS_HEADER,
     USER_HEADER,
 )
-from memtree_proxy.openapi.shapes import COUNT, STRING, Json, ref
 from memtree_proxy.request import fields, memory_switch, patience
+from memtree_proxy.wire.json_schema import COUNT, STRING, Json, ref
+from memtree_proxy.wire.types import CHAT_ID
 
 REQUEST_ID = "x-memtree-request-id"
-CHAT_ID: Json = {
-    "type": "string",
-    "pattern": r"^[A-Za-z0-9._~:@\-]{1,200}$",
-    "examples": ["550e8400-e29b-41d4-a716-446655440000"],
-}
 _WORDS = list(memory_switch.WORDS)
 _STATE = (
     f"What memory did: `{State.OFF}`; `{State.BELOW_THRESHOLD}`: sent whole, under "

@@ -5,7 +5,7 @@ A property without a type is not read by MemTree, or read only where it has the 
 
 from __future__ import annotations
 
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire.json_schema import (
     NULL,
     STRING,
     Json,

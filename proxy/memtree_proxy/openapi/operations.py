@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from memtree_proxy.openapi import headers
-from memtree_proxy.openapi.shapes import Json, content
+from memtree_proxy.wire.json_schema import Json, content
 
-ALWAYS = (403, 405, 421, 431, 500)
-KNOWN = (401, 408, 429, 503, *ALWAYS)  # where a credential is looked at
-READING = (400, 413, 415, *KNOWN)  # where a body is read
 UPSTREAM = (502, 504)
 
 

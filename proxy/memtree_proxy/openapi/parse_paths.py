@@ -7,9 +7,8 @@ from memtree_proxy.context.parse import MAX_NAME_CHARS
 from memtree_proxy.imports.conversation import FORMATS
 from memtree_proxy.imports.posted_file import MESSAGES
 from memtree_proxy.openapi import failures
-from memtree_proxy.openapi.answers import ADDRESS_SHAPE
-from memtree_proxy.openapi.operations import READING, ok, operation
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.openapi.operations import ok, operation
+from memtree_proxy.wire.json_schema import (
     COUNT,
     NULL,
     STRING,
@@ -22,6 +21,8 @@ from memtree_proxy.openapi.shapes import (
     ref,
     schema,
 )
+from memtree_proxy.wire.operation import READING
+from memtree_proxy.wire.types import ADDRESS_SHAPE
 
 _OCTETS = "application/octet-stream"
 _EXAMPLE = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from memtree.config import Settings
 from memtree_proxy.openapi import failures, headers
-from memtree_proxy.openapi.operations import ALWAYS, KNOWN, ok, operation
-from memtree_proxy.openapi.shapes import BOOLEAN, STRING, Json, array, content, object_of, schema
+from memtree_proxy.openapi.operations import ok, operation
+from memtree_proxy.wire.json_schema import BOOLEAN, STRING, Json, array, content, object_of, schema
+from memtree_proxy.wire.operation import ALWAYS, KNOWN
 
 _TAG = "Server"
 _AT_THE_ROOT = [{"url": "/", "description": "Under a prefix the path is the upstream's."}]

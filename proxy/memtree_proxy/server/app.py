@@ -78,7 +78,7 @@ from memtree_proxy.server.home_page import HomePage, HomeRoute, show_map
 from memtree_proxy.server.metrics_page import MetricsPage
 from memtree_proxy.server.page_session import PATH as SESSION_PATH
 from memtree_proxy.server.page_session import PageSession
-from memtree_proxy.server.routing import App, Handler, everywhere, own
+from memtree_proxy.server.routing import App, Handler, described, everywhere, family, own
 from memtree_proxy.server.web_pages import WebPages
 from memtree_proxy.upstream.own_objects import OwnObjects
 from memtree_proxy.upstream.passthrough import Passthrough
@@ -153,7 +153,6 @@ def create_app(services: Services) -> Starlette:
     chat_curation = ChatCurationRoutes(services.memory_services.curation, gate, settings)
     work = CostlyWork(settings.max_imports, settings.import_seconds)
     costly = MemoryRequests(gate, settings, work)
-    documents = DocumentRoutes(services.memory_services.documents, costly)
     transfer = TransferRoutes(services.memory_services.transfer, costly, settings)
     agent_searches = AgentSearchRoutes(services.memory_services, MemoryRequests(gate, settings))
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
@@ -167,17 +166,13 @@ def create_app(services: Services) -> Starlette:
         *own("/context_memory/status", context.status, "GET"),
         *own("/context_memory/tree", context.tree, "POST"),
         *own("/context_memory/parse", ParseRoute(gate, waits, settings, work).parse, "POST"),
-        *own("/usage", UsageRoute(usage, services.memory, gate).usage, "GET"),
+        *described(UsageRoute(usage, services.memory, gate)),
         *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
-        *_conversations(ConversationRoutes(services.memory, gate)),
+        *described(ConversationRoutes(services.memory, gate)),
         *everywhere("/context_memory/{rest:rest}", error_response.not_found),
         *_chat_memory(chat_memory, chat_curation),
-        *_documents(documents),
         *_transfer(transfer),
-        *_schemas(services, gate),
-        *_extraction(services, gate, work),
-        *_grants(services, gate),
-        *_agent_searches(agent_searches),
+        *_families(services, gate, work),
         *_curation(services.memory_services, MemoryRequests(gate, settings), streams),
         *_user_memories(services, gate, agent_searches, work),
         *_health(services, gate),
@@ -249,16 +244,6 @@ def _web_pages(settings: Settings, session: PageSession) -> list[Route]:
     ]
 
 
-def _conversations(routes: ConversationRoutes) -> list[Route]:
-    root = "/context_memory/conversations"
-    return [
-        *own(root, routes.page, "GET"),
-        *own(f"{root}/{{address}}", routes.rename, "PATCH"),
-        *own(f"{root}/{{address}}/tree", routes.tree, "GET"),
-        *own(f"{root}/{{address}}/plan", routes.plan, "GET"),
-    ]
-
-
 def _health(services: Services, gate: Gate) -> list[Route]:
     return [
         *own("/health", health, "GET"),
@@ -287,18 +272,6 @@ def _chat_memory(routes: ChatMemoryRoutes, curation: ChatCurationRoutes) -> list
     ]
 
 
-def _documents(routes: DocumentRoutes) -> list[Route]:
-    root = "/rag/{namespace}"
-    return [
-        *own("/rag", routes.namespaces, "GET"),
-        *own(root, routes.namespace, "GET", "DELETE"),
-        *own(f"{root}/documents", routes.documents, "GET", "POST", "DELETE"),
-        *own(f"{root}/documents/{{documentId}}", routes.document, "GET", "DELETE"),
-        *own(f"{root}/search", routes.search, "GET"),
-        *everywhere("/rag/{rest:rest}", error_response.not_found),
-    ]
-
-
 def _transfer(routes: TransferRoutes) -> list[Route]:
     return [
         *own("/memories/export", routes.export, "GET"),
@@ -306,36 +279,18 @@ def _transfer(routes: TransferRoutes) -> list[Route]:
     ]
 
 
-def _schemas(services: Services, gate: Gate) -> list[Route]:
-    requests = MemoryRequests(gate, services.settings)
-    routes = SchemaRoutes(services.memory_services.schemas, requests)
+def _families(services: Services, gate: Gate, work: CostlyWork) -> list[Route]:
+    """Routes whose rows stand at their handlers. Below their roots nothing is the upstream's."""
+    uses, settings = services.memory_services, services.settings
+    plain, costly = MemoryRequests(gate, settings), MemoryRequests(gate, settings, work)
+    extraction = ExtractionRoute(uses, UserRequests(gate, settings, work), settings)
     return [
-        *own("/schemas", routes.schemas, "GET", "POST"),
-        *own("/schemas/{kind}", routes.schema, "GET", "PUT", "PATCH", "DELETE"),
-        *everywhere("/schemas/{rest:rest}", error_response.not_found),
-    ]
-
-
-def _extraction(services: Services, gate: Gate, work: CostlyWork) -> list[Route]:
-    requests = UserRequests(gate, services.settings, work)
-    route = ExtractionRoute(services.memory_services, requests, services.settings)
-    return own("/memories/extract", route.extract, "POST")
-
-
-def _agent_searches(routes: AgentSearchRoutes) -> list[Route]:
-    return own("/memories/batch/search", routes.batch, "POST")
-
-
-def _grants(services: Services, gate: Gate) -> list[Route]:
-    book, requests = services.memory_services.grants, MemoryRequests(gate, services.settings)
-    grants, wallets = GrantRoutes(book, requests), WalletRoutes(book, requests)
-    return [
-        *own("/grants/inspect", grants.inspect, "POST"),
-        *own("/grants/revoke", grants.revoke, "POST"),
-        *own("/wallets", wallets.wallets, "GET", "POST"),
-        *own("/wallets/{address}", wallets.release, "DELETE"),
-        *everywhere("/grants/{rest:rest}", error_response.not_found),
-        *everywhere("/wallets/{rest:rest}", error_response.not_found),
+        *described(extraction),
+        *described(AgentSearchRoutes(uses, plain)),
+        *family("/rag", DocumentRoutes(uses.documents, costly)),
+        *family("/schemas", SchemaRoutes(uses.schemas, plain)),
+        *family("/grants", GrantRoutes(uses.grants, plain)),
+        *family("/wallets", WalletRoutes(uses.grants, plain)),
     ]
 
 
@@ -375,9 +330,7 @@ def _user_memories(
     return [
         *own("/memories", both.memories, "GET", "POST"),
         *own("/memories/search", both.search, "GET"),
-        *own("/memories/batch/create", batches.create, "POST"),
-        *own("/memories/batch/delete", batches.delete, "POST"),
-        *own("/memories/batch/update", batches.update, "POST"),
+        *described(batches),
         *own("/memories/settings", settings.settings, "GET", "PATCH"),
         *own("/memories/groups", groups.groups, "GET", "POST"),
         *own(group, groups.group, "GET", "PATCH", "DELETE"),

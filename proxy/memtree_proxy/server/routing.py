@@ -16,6 +16,7 @@ from memtree.bounded import remember
 from memtree_proxy.http import error_response
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.server import browser_guard
+from memtree_proxy.wire.operation import operations
 
 MOST_KNOWN, LONGEST_KNOWN = 1_024, 256  # paths that are remembered, and characters of one
 
@@ -108,3 +109,28 @@ def everywhere(path: str, endpoint: Endpoint, method: str | None = None) -> list
 def own(path: str, endpoint: Endpoint, *methods: str) -> list[Route]:
     """A route under every prefix that is ours alone: another method is a 405."""
     return [Route(prefix + path, Handler(endpoint, *methods)) for prefix in PREFIXES]
+
+
+def described(routes: object) -> list[Route]:
+    """The routes whose rows stand at the handlers of an object."""
+    by_path: dict[str, dict[str, Endpoint]] = {}
+    for row, name in operations(routes):
+        by_path.setdefault(row.path, {})[row.method] = getattr(routes, name)
+    return [
+        route
+        for path, handlers in by_path.items()
+        for route in own(path, _by_method(handlers), *handlers)
+    ]
+
+
+def family(root: str, routes: object) -> list[Route]:
+    """Those routes, and a 404 for whatever else lies below their root."""
+    return [*described(routes), *everywhere(f"{root}/{{rest:rest}}", error_response.not_found)]
+
+
+def _by_method(handlers: dict[str, Endpoint]) -> Endpoint:
+    async def handled(request: Request) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        return await handlers[method](request)
+
+    return handled

@@ -7,19 +7,24 @@ tenant; an id that names none of them is not counted, one that stands twice coun
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.memories.agents.agent_book import AgentBook
+from memtree.memories.agents.agent_book import MOST_TOGETHER, AgentBook
 from memtree.memories.agents.agent_curation import AgentCuration
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree_proxy.access.user_scope import user_scope
-from memtree_proxy.memories.agent import fields
+from memtree_proxy.http import content_encoding
+from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.agent.requests import AgentRequests
 from memtree_proxy.memories.agent.routes import AgentMemoryRoutes
 from memtree_proxy.memories.answers import answer, counted
+from memtree_proxy.request.fields import IDEMPOTENCY_HEADER
+from memtree_proxy.wire.agent_memories import BatchDeletion, BatchUpdate, NewAgentMemoryBatch
+from memtree_proxy.wire.operation import READING, operation
+
+TAG = "Agent memories"
 
 
 class AgentBatchRoutes:
@@ -33,28 +38,69 @@ class AgentBatchRoutes:
         self._book, self._curation = book, curation
         self._memories, self._requests = memories, requests
 
+    @operation(
+        "POST /memories/batch/create",
+        "createMemoryBatch",
+        TAG,
+        "Store many memories of an agent",
+        f"Up to {MOST_TOGETHER} memories as they are: all or none. `POST /memories` with "
+        "`memories` does the same.",
+        answers={
+            201: ("They are stored.", "StoredMemories"),
+            200: ("What was there, or took its place.", "StoredMemories"),
+        },
+        errors=(404, 409, 422, *READING),
+        parameters=(IDEMPOTENCY_HEADER, content_encoding.HEADER),
+        body="NewAgentMemoryBatch",
+    )
     async def create(self, request: Request) -> Response:
-        read = partial(fields.posted, conversations=False)
-        return await self._memories.stored(request, await self._requests.asked(request, read))
+        asked = await self._requests.posted(request, NewAgentMemoryBatch)
+        return await self._memories.stored(request, asked)
 
+    @operation(
+        "POST /memories/batch/delete",
+        "deleteMemoryBatch",
+        TAG,
+        "Delete many memories",
+        f"Those with these ids (up to {MOST_TOGETHER}), of the calling user and of all "
+        "agents, or what filters mean among agents' memories: all or none. Ids that name "
+        "none of them are not counted, repeated ones count once.",
+        answers={200: ("How many went, or would go.", "BatchDeleted", "DryRun")},
+        errors=READING,
+        parameters=(USER_HEADER, content_encoding.HEADER),
+        body="BatchDeletion",
+    )
     async def delete(self, request: Request) -> Response:
         how = await self._requests.delete_options(request, posted=("ids", "filters"))
-        asked = await self._requests.asked(request, fields.batch_deletion)
-        if asked.scopes is None:
+        asked = await self._requests.posted(request, BatchDeletion)
+        scopes = asked.scopes((await self._requests.tenant(request)).id)
+        if scopes is None:
             rows = await self._located(request, asked.ids)
             if how.dry_run:
                 return counted(await self._curation.deletable(rows))
             deleted = await self._book.delete(rows, purge=how.purge)
         elif how.dry_run:
-            deleted = await self._curation.count(asked.scopes, asked.wanted)
+            deleted = await self._curation.count(scopes, asked.wanted())
         else:
-            deleted = await self._book.delete_matching(asked.scopes, asked.wanted, purge=how.purge)
+            deleted = await self._book.delete_matching(scopes, asked.wanted(), purge=how.purge)
         return counted(deleted) if how.dry_run else answer({"success": True, "deleted": deleted})
 
+    @operation(
+        "POST /memories/batch/update",
+        "updateMemoryBatch",
+        TAG,
+        "Change many memories",
+        "The same change of all of them, or of none; ids count as in `batch/delete`.",
+        answers={200: ("How many were changed.", "BatchUpdated")},
+        errors=(422, *READING),
+        parameters=(USER_HEADER, content_encoding.HEADER),
+        body="BatchUpdate",
+    )
     async def update(self, request: Request) -> Response:
-        asked = await self._requests.asked(request, fields.batch_update)
+        asked = await self._requests.posted(request, BatchUpdate)
         rows = await self._located(request, asked.ids)
-        return answer({"success": True, "updated": await self._book.edit_all(rows, asked.edit)})
+        updated = await self._book.edit_all(rows, asked.update.edit())
+        return answer({"success": True, "updated": updated})
 
     async def _located(self, request: Request, ids: Sequence[str]) -> list[LocatedMemory]:
         tenant = await self._requests.tenant(request)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -12,10 +11,11 @@ from memtree.ports.clock import Clock
 from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import CostlyWork
-from memtree_proxy.memories.agent.fields import RequestContext
 from memtree_proxy.memories.requests import MemoryRequests
+from memtree_proxy.wire.agent_memories import RequestContext
+from memtree_proxy.wire.shape import Shape, read
 
-Value = TypeVar("Value")
+Value = TypeVar("Value", bound=Shape)
 
 
 class AgentRequests(MemoryRequests):
@@ -25,8 +25,8 @@ class AgentRequests(MemoryRequests):
         super().__init__(gate, settings, work)
         self._clock = clock
 
-    async def asked(self, request: Request, read: Callable[[Body, RequestContext], Value]) -> Value:
-        """What `read` takes from the body."""
+    async def posted(self, request: Request, shape: type[Value]) -> Value:
+        """Read the body as a shape."""
         tenant = await self.tenant(request)
         by = RequestContext(
             tenant.id,
@@ -34,4 +34,4 @@ class AgentRequests(MemoryRequests):
             self._settings.max_messages,
             self._settings.agent_secrets == "allow",
         )
-        return await self.read(request, lambda body: read(body, by))
+        return await self.read(request, lambda body: read(shape, body, by))

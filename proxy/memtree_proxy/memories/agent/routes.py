@@ -13,12 +13,16 @@ from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.memories.agents.extraction.agent_extraction import AgentExtraction
 from memtree.memories.scope import Scope
 from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents
-from memtree_proxy.memories.agent import fields, rendering
+from memtree_proxy.memories.agent import queries
 from memtree_proxy.memories.agent.requests import AgentRequests
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.fields import if_version
 from memtree_proxy.memories.user.requests import MEMORY, naming, unknown
 from memtree_proxy.request.fields import idempotency_key
+from memtree_proxy.wire import agent_answers
+from memtree_proxy.wire.agent_answers import ShownMemory, ShownPage, Stored
+from memtree_proxy.wire.agent_memories import AgentMemoryEdit, NewAgentMemories, NewAgentMemoryBatch
+from memtree_proxy.wire.answer import shown
 
 
 class AgentMemoryRoutes:
@@ -34,53 +38,39 @@ class AgentMemoryRoutes:
 
     async def create(self, request: Request) -> Response:
         """Memories as they are, or those that a conversation holds."""
-        asked = await self._requests.asked(request, fields.posted)
-        if asked.messages:
-            with self._requests.costly(asked.scope.tenant):
-                return await self._extracted(asked)
-        return await self.stored(request, asked)
+        asked = await self._requests.posted(request, NewAgentMemories)
+        if asked.memories:
+            return await self.stored(request, asked)
+        scope = asked.scope((await self._requests.tenant(request)).id)
+        with self._requests.costly(scope.tenant):
+            report = await self._extraction.extract(
+                scope,
+                asked.messages(),
+                thread=asked.thread_id,
+                schemas=asked.schemas,
+                expires=asked.ends,
+                force=asked.force,
+            )
+        return _stored(Stored((*report.created, *report.updated), report=report))
 
-    async def _extracted(self, asked: fields.Posted) -> Response:
-        """What the user says in a conversation. 201 where something is new, else 200."""
-        report = await self._extraction.extract(
-            asked.scope,
-            asked.messages,
-            thread=asked.thread,
-            schemas=asked.schemas,
-            expires=asked.expires,
-            force=asked.force,
-        )
-        shown = rendering.extracted_json(report)
-        return answer(shown, 201 if shown["created"] else 200)
-
-    async def stored(self, request: Request, asked: fields.Posted) -> Response:
-        """201 where something is new, else 200."""
+    async def stored(
+        self, request: Request, asked: NewAgentMemories | NewAgentMemoryBatch
+    ) -> Response:
         stored = await self._book.create(
-            asked.scope,
-            asked.memories,
-            thread=asked.thread,
+            asked.scope((await self._requests.tenant(request)).id),
+            [memory.draft(asked.ends) for memory in asked.memories],
+            thread=asked.thread_id,
             idempotency_key=idempotency_key(request.headers),
         )
-        shown = rendering.stored_json(stored.results, stored.degraded)
-        return answer(shown, 201 if shown["created"] else 200)
+        return _stored(Stored(*stored))
 
     async def page(self, request: Request) -> Response:
         """Groups are of users: there is none among them."""
         tenant = await self._requests.tenant(request)
         scopes = queried_agents(request.query_params, tenant.id) or AgentScopes(tenant.id, None)
-        asked = fields.listed(request.query_params)
+        asked = queries.listed(request.query_params)
         page = await self._book.page(scopes, asked.wanted, cursor=asked.cursor, limit=asked.limit)
-        return answer(
-            {
-                "success": True,
-                "memories": [
-                    rendering.memory_json(one, self._book.clock.now()) for one in page.memories
-                ],
-                "groups": [],
-                "next_cursor": page.next_cursor,
-                "total": page.total,
-            }
-        )
+        return answer(shown(agent_answers.PAGE, ShownPage(page, self._book.clock.now())))
 
     async def locate(
         self, scopes: AgentScopes, id_: str, also: Sequence[Scope] = ()
@@ -94,12 +84,12 @@ class AgentMemoryRoutes:
             return await self._delete(request, located)
         if request.method == "PATCH":
             located = await self._changed(request, located)
-        shown = rendering.memory_json(located, self._book.clock.now(), alone=True)
-        return answer({"success": True, "memory": shown}, of=located.memory)
+        memory = ShownMemory(located, self._book.clock.now(), alone=True)
+        return answer(shown(agent_answers.MEMORY_ANSWER, memory), of=located.memory)
 
     async def _changed(self, request: Request, located: LocatedMemory) -> LocatedMemory:
         version = if_version(request.headers)
-        edit = await self._requests.asked(request, fields.posted_edit)
+        edit = (await self._requests.posted(request, AgentMemoryEdit)).edit()
         with naming(MEMORY):
             memory = await self._book.edit(
                 located.scope, located.memory.id, edit, if_version=version
@@ -114,3 +104,9 @@ class AgentMemoryRoutes:
         if not deleted:
             raise unknown(MEMORY)
         return answer({"success": True, "deleted_from_groups": 0, "deleted": deleted})
+
+
+def _stored(stored: Stored) -> Response:
+    """201 where something is new, else 200."""
+    made = shown(agent_answers.STORED, stored)
+    return answer(made, 201 if made["created"] else 200)

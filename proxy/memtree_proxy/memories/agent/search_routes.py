@@ -18,17 +18,30 @@ from memtree.memories.grants.grant import OpenedGrants
 from memtree.memories.grants.grant_json import HEADER
 from memtree.memories.scope import Scope
 from memtree_proxy.access.user_scope import user_scope
-from memtree_proxy.memories.agent import search_fields, search_rendering
-from memtree_proxy.memories.agent.search_fields import (
-    ANSWER,
-    MAP,
-    OWN,
-    SHARED,
-    AskedSearch,
-    SearchFields,
-)
+from memtree_proxy.http import content_encoding
+from memtree_proxy.http.own_headers import USER_HEADER
+from memtree_proxy.memories.agent import queries
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
+from memtree_proxy.wire.agent_search import (
+    ANSWER,
+    GROUNDED,
+    HITS,
+    MANY_HITS,
+    MAP,
+    MAPPED,
+    MAX_QUERIES,
+    OWN,
+    RAW,
+    SHARED,
+    AgentSearch,
+    BatchSearch,
+    Searched,
+    SearchRequest,
+)
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.operation import READING, operation
+from memtree_proxy.wire.shape import read
 
 NO_MODEL = (
     "mode=answer needs a model, and this server has none: set summary_base_url and summary_model, "
@@ -44,31 +57,42 @@ class AgentSearchRoutes:
 
     async def search(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        asked = search_fields.search(request.query_params, tenant.id)
+        asked = queries.search(request.query_params)
         if asked.mode == ANSWER and self._answers is None:
             raise Unavailable(NO_MODEL, param="mode")
         opened = await self._opened(request, tenant.id, asked)
-        [fields] = asked.searches
-        query = _query(fields, asked.scope, opened, user_scope(request, tenant))
+        [search] = asked.searches
+        query = _query(search, asked.scope, opened, user_scope(request, tenant))
         if asked.mode == ANSWER and self._answers is not None:
             return await self._answered(self._answers, tenant.id, query, opened)
         if asked.mode == MAP:
             return await self._mapped(query, opened)
         found = await self._search.search(query)
-        return answer(search_rendering.found_json(found, opened.warnings))
+        return answer(shown(HITS, Searched([found], opened.warnings)))
 
+    @operation(
+        "POST /memories/batch/search",
+        "searchMemoryBatch",
+        "Agent memories",
+        "Search several times at once",
+        f"Up to {MAX_QUERIES} searches, each as it would be alone: all or none. They are "
+        "embedded together, and what several of them read is read once.",
+        answers={200: ("What they found.", "BatchSearchResults")},
+        errors=READING,
+        parameters=(USER_HEADER, HEADER, content_encoding.HEADER),
+        body="BatchSearch",
+    )
     async def batch(self, request: Request) -> Response:
         """All searches, or none where one of them is wrong."""
         tenant = await self._requests.tenant(request)
-        asked = await self._requests.read(
-            request, lambda body: search_fields.batch(body, tenant.id)
-        )
+        posted = await self._requests.read(request, lambda body: read(BatchSearch, body))
+        asked = SearchRequest(posted.queries, RAW, posted.scope)
         opened = await self._opened(request, tenant.id, asked)
         user = user_scope(request, tenant)
         found = await self._search.search_many(
             [_query(query, asked.scope, opened, user) for query in asked.searches]
         )
-        return answer(search_rendering.batch_json(found, opened.warnings))
+        return answer(shown(MANY_HITS, Searched(found, opened.warnings)))
 
     async def _answered(
         self, by: MemoryAnswers, tenant: str, query: AgentQuery, opened: OpenedGrants
@@ -77,30 +101,38 @@ class AgentSearchRoutes:
         memories = [hit.memory.memory for hit in found.hits]
         shared = frozenset(at for at, hit in enumerate(found.hits) if hit.shared)
         said = await by.answer(tenant, query.text, memories, shared)
-        return answer(search_rendering.answer_json(found, said, opened.warnings))
+        result = Searched([found], opened.warnings, said.text, said.sources)
+        return answer(shown(GROUNDED, result))
 
     async def _mapped(self, query: AgentQuery, opened: OpenedGrants) -> Response:
         found = await self._search.search(replace(query, least=clusters.RELEVANT, vectors=True))
         made = await asyncio.to_thread(clusters.of_hits, found.hits, self._search.scale)
-        return answer(search_rendering.map_json(found, made, opened.warnings))
+        return answer(shown(MAPPED, Searched([found], opened.warnings, clusters=made)))
 
-    async def _opened(self, request: Request, tenant: str, asked: AskedSearch) -> OpenedGrants:
+    async def _opened(self, request: Request, tenant: str, asked: SearchRequest) -> OpenedGrants:
         """What the grants of a request open; with scope=own nobody looks at them."""
         if asked.scope == OWN:
             return OpenedGrants()
         header = ",".join(request.headers.getlist(HEADER)) or None
         # Of a batch each search has an agent of its own.
-        wanted = asked.searches[0].agents if len(asked.searches) == 1 else None
+        single = len(asked.searches) == 1
+        wanted = asked.searches[0].where.agents(tenant) if single else None
         strict = asked.scope == SHARED
         return await self._grants.opened(tenant, header, wanted, strict=strict)
 
 
-def _query(asked: SearchFields, scope: str, opened: OpenedGrants, user: Scope) -> AgentQuery:
-    own = None if scope == SHARED else asked.agents or user
-    within = (narrowed(each, asked.agents) for each in opened.scopes)
+def _query(asked: AgentSearch, scope: str, opened: OpenedGrants, user: Scope) -> AgentQuery:
+    agents = asked.where.agents(user.tenant)
+    own = None if scope == SHARED else agents or user
+    within = (narrowed(each, agents) for each in opened.scopes)
     shared = tuple(each for each in within if each is not None)
     return AgentQuery(
-        asked.query, own, shared, asked.wanted, asked.wanted_of_agents, limit=asked.limit
+        asked.query,
+        own,
+        shared,
+        asked.where.wanted(),
+        asked.where.wanted_of_agents(),
+        limit=asked.limit,
     )
 
 

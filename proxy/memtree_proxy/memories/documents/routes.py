@@ -15,12 +15,28 @@ from memtree.memories.documents.document import Document
 from memtree.memories.documents.document_book import DocumentBook, PassageHit, PutDocument
 from memtree.memories.rules.expiry import shown
 from memtree.memories.scope import Scope, checked_id
+from memtree_proxy.http import content_encoding
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.documents import fields
+from memtree_proxy.memories.fields import MAX_HITS, MAX_ROWS
 from memtree_proxy.memories.requests import MemoryRequests
-from memtree_proxy.request.delete_options import DeleteOptions
+from memtree_proxy.request.delete_options import DRY_RUN, PURGE, DeleteOptions
+from memtree_proxy.wire.operation import KNOWN, READING, operation
+from memtree_proxy.wire.parameter import asked, limit, query
 
 Json = dict[str, Any]
+
+TAG = "Documents"
+_THRESHOLD: Json = {"type": "number", "default": 0.0}  # clamped, so without bounds
+_CLEARING: Json = {
+    "tag": TAG,
+    "summary": "Delete all documents",
+    "says": "All of a namespace.",
+    "answers": {200: ("How much went.", "DeletedPassages")},
+    "errors": (400, *KNOWN),
+    "parameters": ("namespace",),
+    "deletes": (DRY_RUN, PURGE),
+}
 
 
 class DocumentRoutes:
@@ -28,35 +44,78 @@ class DocumentRoutes:
         self._book = book
         self._requests = requests
 
+    @operation(
+        "GET /rag",
+        "listNamespaces",
+        TAG,
+        "List namespaces",
+        "Namespaces belong to the tenant, whichever of its users asks.",
+        answers={200: ("Those that hold something, by name.", "Namespaces")},
+        errors=KNOWN,
+    )
     async def namespaces(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         found = await self._book.namespaces(tenant.id)
         rows = [{"namespace": one.name, "passages": one.passages} for one in found]
         return answer({"namespaces": rows})
 
-    async def namespace(self, request: Request) -> Response:
-        """One namespace, by the method."""
-        return await (self._clear if request.method == "DELETE" else self._state)(request)
-
-    async def documents(self, request: Request) -> Response:
-        """The documents of one, by the method."""
-        methods = {"POST": self._put, "DELETE": self._clear}
-        return await methods.get(request.method, self._page)(request)
-
-    async def document(self, request: Request) -> Response:
-        """One document, by the method."""
-        return await (self._delete if request.method == "DELETE" else self._show)(request)
-
-    async def search(self, request: Request) -> Response:
+    @operation(
+        "GET /rag/{namespace}",
+        "showNamespace",
+        TAG,
+        "Show a namespace",
+        "How much it holds, and whether all of it can be found by meaning.",
+        answers={200: ("The namespace; one that holds nothing, too.", "Namespace")},
+        errors=(400, *KNOWN),
+        parameters=("namespace",),
+    )
+    async def state(self, request: Request) -> Response:
         scope = await self._scope(request)
-        asked = fields.search(request.query_params)
-        found = await self._book.search(
-            scope, asked.query, type_=asked.type, limit=asked.limit, least=asked.least
-        )
-        hits = [hit_json(hit) for hit in found.hits]
-        return answer({"passages": hits, "degraded": found.degraded})
+        state = await self._book.state(scope)
+        counts = {"passages": state.passages, "pending": state.pending}
+        return answer({"namespace": scope.owner, **counts})
 
-    async def _put(self, request: Request) -> Response:
+    @operation("DELETE /rag/{namespace}", "clearNamespace", **_CLEARING)
+    async def clear(self, request: Request) -> Response:
+        scope = await self._scope(request)
+        how = await self._requests.delete_options(request)
+        return _gone(await self._book.clear(scope, **how._asdict()), how)
+
+    @operation(
+        "GET /rag/{namespace}/documents",
+        "listDocuments",
+        TAG,
+        "List documents",
+        "Without their texts.",
+        answers={200: ("A page of them.", "DocumentPage")},
+        errors=(400, *KNOWN),
+        parameters=("namespace", "type", limit(MAX_ROWS, fields.ROWS), "cursor"),
+    )
+    async def page(self, request: Request) -> Response:
+        scope = await self._scope(request)
+        asked = fields.page(request.query_params)
+        page = await self._book.page(
+            scope, type_=asked.type, cursor=asked.cursor, limit=asked.limit
+        )
+        rows = [document_json(document) for document in page.documents]
+        return answer({"documents": rows, "next_cursor": page.next_cursor})
+
+    @operation(
+        "POST /rag/{namespace}/documents",
+        "putDocuments",
+        TAG,
+        "Put documents",
+        "Each is cut into passages, which words find at once and meaning as soon as they are "
+        "embedded. A document with an id that is there already takes its place in one step.",
+        answers={
+            201: ("They are stored.", "StoredDocument", "StoredDocuments"),
+            200: ("All said the same already.", "StoredDocument", "StoredDocuments"),
+        },
+        errors=(409, 422, *READING),
+        parameters=("namespace", content_encoding.HEADER),
+        body="Documents",
+    )
+    async def put(self, request: Request) -> Response:
         """201, or 200 where all were there already. What one document is refused for is found
         before any is kept; where the store fails, those before it are kept, and a repetition of
         the request changes nothing of them."""
@@ -71,37 +130,70 @@ class DocumentRoutes:
             return answer({**rows[0], "pending": pending}, status)
         return answer({"documents": rows, "pending": pending}, status)
 
-    async def _page(self, request: Request) -> Response:
-        scope = await self._scope(request)
-        asked = fields.page(request.query_params)
-        page = await self._book.page(
-            scope, type_=asked.type, cursor=asked.cursor, limit=asked.limit
-        )
-        rows = [document_json(document) for document in page.documents]
-        return answer({"documents": rows, "next_cursor": page.next_cursor})
+    @operation("DELETE /rag/{namespace}/documents", "deleteDocuments", **_CLEARING)
+    async def clear_documents(self, request: Request) -> Response:
+        return await self.clear(request)
 
-    async def _show(self, request: Request) -> Response:
+    @operation(
+        "GET /rag/{namespace}/documents/{documentId}",
+        "readDocument",
+        TAG,
+        "Show a document",
+        "With its text, put together from its passages.",
+        answers={200: ("The document.", "DocumentText")},
+        errors=(400, 404, *KNOWN),
+        parameters=("namespace", "documentId"),
+    )
+    async def show(self, request: Request) -> Response:
         scope, id_ = await self._scope(request), _document_id(request)
         with _naming():
             document, text = await self._book.text(scope, id_)
         return answer({**document_json(document), "text": text})
 
-    async def _delete(self, request: Request) -> Response:
+    @operation(
+        "DELETE /rag/{namespace}/documents/{documentId}",
+        "deleteDocument",
+        TAG,
+        "Delete a document",
+        "It is in no answer, no search and no prompt from now on.",
+        answers={200: ("How much went.", "DeletedPassages")},
+        errors=(400, 404, *KNOWN),
+        parameters=("namespace", "documentId"),
+        deletes=(DRY_RUN, PURGE),
+    )
+    async def delete(self, request: Request) -> Response:
         scope, id_ = await self._scope(request), _document_id(request)
         how = await self._requests.delete_options(request)
         with _naming():
             return _gone(await self._book.delete(scope, id_, **how._asdict()), how)
 
-    async def _state(self, request: Request) -> Response:
+    @operation(
+        "GET /rag/{namespace}/search",
+        "searchDocuments",
+        TAG,
+        "Search passages",
+        "By meaning and by words, as a chat with `use_rag` does.",
+        answers={200: ("The best of them.", "PassageHits")},
+        errors=(400, *KNOWN),
+        parameters=(
+            "namespace",
+            "type",
+            asked(),
+            limit(MAX_HITS, fields.HITS),
+            # Clamped, so without bounds.
+            query(
+                "threshold", "Relevance that a passage needs.", {"type": "number", "default": 0.0}
+            ),
+        ),
+    )
+    async def search(self, request: Request) -> Response:
         scope = await self._scope(request)
-        state = await self._book.state(scope)
-        counts = {"passages": state.passages, "pending": state.pending}
-        return answer({"namespace": scope.owner, **counts})
-
-    async def _clear(self, request: Request) -> Response:
-        scope = await self._scope(request)
-        how = await self._requests.delete_options(request)
-        return _gone(await self._book.clear(scope, **how._asdict()), how)
+        asked = fields.search(request.query_params)
+        found = await self._book.search(
+            scope, asked.query, type_=asked.type, limit=asked.limit, least=asked.least
+        )
+        hits = [hit_json(hit) for hit in found.hits]
+        return answer({"passages": hits, "degraded": found.degraded})
 
     async def _scope(self, request: Request) -> Scope:
         tenant = await self._requests.tenant(request)

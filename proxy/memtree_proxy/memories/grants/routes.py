@@ -16,13 +16,18 @@ from memtree.memories.grants.signatures.wallets import chain_of, shown_address
 from memtree.memories.grants.wallet_proof import ADDRESS_HEADER
 from memtree.memories.rules.expiry import shown
 from memtree.wire.json_body import Body
+from memtree_proxy.http import content_encoding
+from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import DRY_RUN
+from memtree_proxy.wire.operation import KNOWN, READING, operation
+from memtree_proxy.wire.wallet_headers import PROOF
 
 Json = dict[str, Any]
 
+TAG = "Grants"
 GRANT, SHARE_CODE = "grant", "shareCode"
 
 
@@ -30,6 +35,18 @@ class GrantRoutes:
     def __init__(self, book: GrantBook, requests: MemoryRequests) -> None:
         self._book, self._requests = book, requests
 
+    @operation(
+        "POST /grants/inspect",
+        "inspectGrant",
+        TAG,
+        "Inspect a grant",
+        "What it would open for the tenant that asks, in a search that names no agent, or why "
+        "nothing.",
+        answers={200: ("What it says.", "GrantReport")},
+        errors=READING,
+        parameters=(content_encoding.HEADER,),
+        body="Grant",
+    )
     async def inspect(self, request: Request) -> Response:
         """What it would open for the tenant that asks, and what is wrong with it."""
         tenant = await self._requests.tenant(request)
@@ -38,6 +55,17 @@ class GrantRoutes:
             {"success": True, **report_json(await self._book.inspected(tenant.id, grant))}
         )
 
+    @operation(
+        "POST /grants/revoke",
+        "revokeGrant",
+        TAG,
+        "Revoke a grant",
+        "From the answer on it opens nothing. Only the tenant of its grantor's wallet may (403).",
+        answers={200: ("It opens nothing.", "RevokedGrant")},
+        errors=READING,
+        parameters=(content_encoding.HEADER,),
+        body="Grant",
+    )
     async def revoke(self, request: Request) -> Response:
         """`already`: it opened nothing before, for it was revoked or has expired."""
         tenant = await self._requests.tenant(request)
@@ -50,17 +78,54 @@ class WalletRoutes:
     def __init__(self, book: GrantBook, requests: MemoryRequests) -> None:
         self._book, self._requests = book, requests
 
-    async def wallets(self, request: Request) -> Response:
-        """Those of the tenant. A proof that is posted was bound when the tenant was found."""
+    @operation(
+        "GET /wallets",
+        "listWallets",
+        TAG,
+        "List wallets",
+        "Those that the tenant has proved to own, the oldest first.",
+        answers={200: ("The wallets.", "Wallets")},
+        errors=(400, 409, *KNOWN),
+        parameters=tuple(PROOF),
+    )
+    async def list(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        if request.method == "POST" and ADDRESS_HEADER not in request.headers:
+        rows = await self._book.wallets(tenant.id)
+        return answer({"success": True, "wallets": [wallet_json(*row) for row in rows]})
+
+    @operation(
+        "POST /wallets",
+        "bindWallet",
+        TAG,
+        "Prove a wallet",
+        "By the three headers; there is no body. A wallet of another tenant is a 409 until that "
+        "one releases it, a proof that another tenant used a 403.",
+        answers={200: ("All its wallets.", "Wallets")},
+        errors=(409, *READING),
+        parameters=tuple({**one, "required": True} for one in PROOF.values()),
+    )
+    async def bind(self, request: Request) -> Response:
+        """A proof that is sent was bound when the tenant was found."""
+        await self._requests.tenant(request)
+        if ADDRESS_HEADER not in request.headers:
             raise BadRequest(
                 f"{ADDRESS_HEADER} is missing: a wallet is bound by its proof in the headers",
                 param=ADDRESS_HEADER,
             )
-        rows = await self._book.wallets(tenant.id)
-        return answer({"success": True, "wallets": [wallet_json(*row) for row in rows]})
+        return await self.list(request)
 
+    @operation(
+        "DELETE /wallets/{address}",
+        "releaseWallet",
+        TAG,
+        "Release a wallet",
+        "Its grants open nothing of this tenant any more, nor do those to it; another tenant may "
+        "prove it from now on.",
+        answers={200: ("It is nobody's.", "Success")},
+        errors=(400, 404, *KNOWN),
+        parameters=("address",),
+        deletes=(DRY_RUN,),
+    )
     async def release(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         dry_run = (await self._requests.delete_options(request, DRY_RUN)).dry_run

@@ -9,12 +9,15 @@ from starlette.responses import Response
 from memtree.errors import NotFound
 from memtree.memories.schemas.memory_schema import checked_kind
 from memtree.memories.schemas.schema_book import PutSchema, SchemaBook
+from memtree_proxy.http import content_encoding
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.memories.schemas import fields
 from memtree_proxy.memories.schemas.rendering import schema_json
 from memtree_proxy.request.delete_options import DRY_RUN
+from memtree_proxy.wire.operation import KNOWN, READING, operation
 
+TAG = "Schemas"
 _UNKNOWN = "There is no schema of this kind."
 
 
@@ -23,21 +26,35 @@ class SchemaRoutes:
         self._book = book
         self._requests = requests
 
-    async def schemas(self, request: Request) -> Response:
-        """All of them, by the method."""
-        return await (self._create if request.method == "POST" else self._list)(request)
-
-    async def schema(self, request: Request) -> Response:
-        """One of them, by the method."""
-        by_method = {"PUT": self._put, "PATCH": self._change, "DELETE": self._delete}
-        return await by_method.get(request.method, self._show)(request)
-
-    async def _list(self, request: Request) -> Response:
+    @operation(
+        "GET /schemas",
+        "listSchemas",
+        TAG,
+        "List schemas",
+        "Schemas belong to the tenant, whichever of its agents and users asks.",
+        answers={200: ("All of them, by kind.", "MemorySchemas")},
+        errors=KNOWN,
+    )
+    async def list(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         found = await self._book.list(tenant.id)
         return answer({"success": True, "schemas": [schema_json(one) for one in found]})
 
-    async def _create(self, request: Request) -> Response:
+    @operation(
+        "POST /schemas",
+        "createSchema",
+        TAG,
+        "Create a schema",
+        "For a kind that has none: where it has another one, the answer is a 409.",
+        answers={
+            201: ("It is there.", "KeptSchema"),
+            200: ("The same was there already.", "KeptSchema"),
+        },
+        errors=(409, 422, *READING),
+        parameters=(content_encoding.HEADER,),
+        body="NamedSchema",
+    )
+    async def create(self, request: Request) -> Response:
         """201, or 200 where the same is there already."""
         tenant = await self._requests.tenant(request)
         posted = await self._requests.read(request, fields.named_schema)
@@ -46,26 +63,73 @@ class SchemaRoutes:
             await self._book.create(tenant.id, posted.name, document, unique_on, description)
         )
 
-    async def _show(self, request: Request) -> Response:
+    @operation(
+        "GET /schemas/{kind}",
+        "readSchema",
+        TAG,
+        "Show a schema",
+        "With its text as it was posted.",
+        answers={200: ("The schema.", "KeptSchema")},
+        errors=(400, 404, *KNOWN),
+        parameters=("kind",),
+    )
+    async def show(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         found = await self._book.get(tenant.id, _kind(request))
         return answer({"success": True, "schema": schema_json(found)})
 
-    async def _put(self, request: Request) -> Response:
+    @operation(
+        "PUT /schemas/{kind}",
+        "putSchema",
+        TAG,
+        "Put a schema",
+        "In the place of the one that the kind has, or as its first. Memories that are there stay; "
+        "what they make unique is found anew.",
+        answers={
+            201: ("It is the first one of the kind.", "KeptSchema"),
+            200: ("It took the place of another.", "KeptSchema"),
+        },
+        errors=(409, 422, *READING),
+        parameters=("kind", content_encoding.HEADER),
+        body="NewSchema",
+    )
+    async def put(self, request: Request) -> Response:
         """201, or 200 where it took another one's place."""
         tenant = await self._requests.tenant(request)
         kind = _kind(request)
         posted = await self._requests.read(request, fields.schema)
         return _put(await self._book.put(tenant.id, kind, *posted))
 
-    async def _change(self, request: Request) -> Response:
+    @operation(
+        "PATCH /schemas/{kind}",
+        "changeSchema",
+        TAG,
+        "Change a schema",
+        "Fields that are left out stay as they are.",
+        answers={200: ("As it is now.", "ChangedSchema")},
+        errors=(404, 409, 422, *READING),
+        parameters=("kind", content_encoding.HEADER),
+        body="SchemaChange",
+    )
+    async def change(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         kind = _kind(request)
         asked = await self._requests.read(request, fields.change)
         changed = await self._book.change(tenant.id, kind, asked)
         return answer({"success": True, "updated": True, "schema": schema_json(changed)})
 
-    async def _delete(self, request: Request) -> Response:
+    @operation(
+        "DELETE /schemas/{kind}",
+        "deleteSchema",
+        TAG,
+        "Delete a schema",
+        "Its memories stay as they are.",
+        answers={200: ("It is gone.", "Success")},
+        errors=(400, 404, *KNOWN),
+        parameters=("kind",),
+        deletes=(DRY_RUN,),
+    )
+    async def delete(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         if (await self._requests.delete_options(request, DRY_RUN)).dry_run:
             await self._book.get(tenant.id, _kind(request))

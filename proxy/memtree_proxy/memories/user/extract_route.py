@@ -17,10 +17,15 @@ from memtree.config import Settings
 from memtree.conversation.message import Message, check_message
 from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
+from memtree_indexer.memory_services import MemoryServices
+from memtree_proxy.http import content_encoding
+from memtree_proxy.http.json_body import Body
+from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.user.rendering import Json
 from memtree_proxy.memories.user.requests import UserRequests
 from memtree_proxy.memories.user.rows import rows
+from memtree_proxy.wire.operation import READING, operation
 
 
 class ExtractionAsked(NamedTuple):
@@ -37,6 +42,20 @@ class ExtractionRoute:
         self._requests = requests
         self._max_messages, self._room = settings.max_messages, settings.extraction_chars
 
+    @operation(
+        "POST /memories/extract",
+        "extractMemories",
+        "User memories",
+        "Read a conversation for memories",
+        "At once, and whatever the settings of the user say. Only what the user wrote is "
+        "read, outside of code, quotations and pasted text. Each message is read once: "
+        "what was read before, in this or another conversation, is not read again. With "
+        "`dry_run` nothing is stored, and the messages count as not read.",
+        answers={200: ("What came of it.", "Extracted")},
+        errors=READING,
+        parameters=(USER_HEADER, content_encoding.HEADER),
+        body="ConversationToExtract",
+    )
     async def extract(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         with self._requests.costly(scope.tenant):

@@ -11,16 +11,12 @@ from memtree_proxy.memories.events import MOST_STREAMS
 from memtree_proxy.openapi import failures, headers
 from memtree_proxy.openapi.memories import parts
 from memtree_proxy.openapi.memories.chat_shapes import CATEGORY
-from memtree_proxy.openapi.memories.parts import (
-    answer,
-    asked,
-    delete_operation,
-    limit,
-    memory_operation,
-    named,
-)
-from memtree_proxy.openapi.operations import KNOWN, READING
-from memtree_proxy.openapi.shapes import BOOLEAN, Json
+from memtree_proxy.openapi.memories.parts import answer, delete_operation, memory_operation
+from memtree_proxy.wire import parameter
+from memtree_proxy.wire.json_schema import BOOLEAN, Json
+from memtree_proxy.wire.operation import KNOWN, READING
+from memtree_proxy.wire.parameter import asked, limit, named
+from memtree_proxy.wire.types import CHAT_ID
 
 TAG = "Chat memory"
 
@@ -28,17 +24,17 @@ TAG = "Chat memory"
 def parameters() -> dict[str, Json]:
     """`components.parameters`, by name."""
     given = [
-        parts.path("chatId", "The chat, by an id that its owner chose.", headers.CHAT_ID),
-        parts.path("memoryId", "The memory.", {**headers.CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
-        parts.query("category", "Memories of this category alone.", CATEGORY),
-        parts.query(
+        parameter.path("chatId", "The chat, by an id that its owner chose.", CHAT_ID),
+        parameter.path("memoryId", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
+        parameter.query("category", "Memories of this category alone.", CATEGORY),
+        parameter.query(
             "source_type",
             "Memories that came this way alone.",
             {"type": "string", "enum": list(SOURCE_TYPES)},
         ),
-        parts.query("tainted", "Memories that are tainted, or that are not.", BOOLEAN),
-        parts.query("standing", "Memories that stand in every prompt, or do not.", BOOLEAN),
-        parts.query("conflicts", "Memories that may replace another one, or may not.", BOOLEAN),
+        parameter.query("tainted", "Memories that are tainted, or that are not.", BOOLEAN),
+        parameter.query("standing", "Memories that stand in every prompt, or do not.", BOOLEAN),
+        parameter.query("conflicts", "Memories that may replace another one, or may not.", BOOLEAN),
     ]
     return {one["name"]: one for one in given}
 
@@ -93,7 +89,7 @@ def _all(settings: Settings) -> dict[str, Json]:
                 [
                     *named("chatId"),
                     *filters,
-                    parts.query("include", "Those as well.", _INCLUDED),
+                    parameter.query("include", "Those as well.", _INCLUDED),
                     limit(fields.MAX_ROWS, fields.MAX_ROWS),
                     *named("cursor"),
                 ],

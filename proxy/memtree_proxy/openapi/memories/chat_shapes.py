@@ -15,7 +15,21 @@ from memtree_proxy.openapi.memories.curation_shapes import (
     history_of,
     tombstones_of,
 )
-from memtree_proxy.openapi.memories.parts import (
+from memtree_proxy.openapi.memories.parts import saved_row, told_row
+from memtree_proxy.wire.json_schema import (
+    BOOLEAN,
+    COUNT,
+    NULL,
+    STRING,
+    Json,
+    array,
+    described,
+    either,
+    object_of,
+    posted,
+    schema,
+)
+from memtree_proxy.wire.types import (
     MEMORY_ID,
     NO_NUL,
     RELEVANCE,
@@ -24,21 +38,6 @@ from memtree_proxy.openapi.memories.parts import (
     STATE,
     TIME,
     VERSION,
-    saved_row,
-    told_row,
-)
-from memtree_proxy.openapi.shapes import (
-    BOOLEAN,
-    COUNT,
-    NULL,
-    STRING,
-    Json,
-    array,
-    content,
-    described,
-    either,
-    object_of,
-    schema,
 )
 
 CATEGORY: Json = {"type": "string", "enum": list(CATEGORIES)}
@@ -168,7 +167,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
     }
 
 
-EXAMPLES = {
+EXAMPLES: dict[str, Json] = {
     "ChatMemory": {
         "messageId": "msg_abc123",
         "content": "The project deadline is March 15, 2026",
@@ -184,11 +183,5 @@ REQUEST_BODIES = {**{name: name for name in EXAMPLES}, "ChatMemory": "NewChatMem
 def request_bodies() -> dict[str, Json]:
     """`components.requestBodies`."""
     return {
-        name: {
-            "required": True,
-            "content": content(
-                schema(shape), examples={"one": {"summary": "One", "value": EXAMPLES[name]}}
-            ),
-        }
-        for name, shape in REQUEST_BODIES.items()
+        name: posted([shape], {"one": EXAMPLES[name]}) for name, shape in REQUEST_BODIES.items()
     }

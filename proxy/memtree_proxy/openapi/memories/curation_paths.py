@@ -8,12 +8,15 @@ from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories import fields
 from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES
 from memtree_proxy.memories.events import MOST_STREAMS
-from memtree_proxy.openapi import failures, headers
+from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.memories import parts
-from memtree_proxy.openapi.memories.agent import paths as agent_paths
-from memtree_proxy.openapi.memories.parts import answer, memory_operation, named, query
-from memtree_proxy.openapi.operations import KNOWN, READING
-from memtree_proxy.openapi.shapes import Json
+from memtree_proxy.openapi.memories.agent import parameters as agent_parameters
+from memtree_proxy.openapi.memories.parts import answer, memory_operation
+from memtree_proxy.wire import parameter
+from memtree_proxy.wire.json_schema import Json
+from memtree_proxy.wire.operation import KNOWN, READING
+from memtree_proxy.wire.parameter import named, query
+from memtree_proxy.wire.types import CHAT_ID
 
 TAG = "Looking after memories"
 
@@ -35,11 +38,11 @@ def paths(settings: Settings) -> dict[str, Json]:
 def one_agent() -> list[Json]:
     """Where the memories of one scope alone can be meant."""
     return [
-        query("agentId", "The agent. None: a user's memories.", headers.CHAT_ID),
+        query("agentId", "The agent. None: a user's memories.", CHAT_ID),
         query(
             "subjectId",
             "Whom the agent remembers something of. None: nobody in particular.",
-            headers.CHAT_ID,
+            CHAT_ID,
         ),
     ]
 
@@ -75,7 +78,7 @@ def _many(settings: Settings) -> dict[str, Json]:
                 "agents: an agent's memories, or with `*` those of all agents or all subjects, so "
                 "that one subject is forgotten everywhere.",
                 {"200": answer("A receipt, or a count.", "BulkReceipt"), **reading},
-                [*named(*_BODY), *agent_paths.whose()],
+                [*named(*_BODY), *agent_parameters.whose()],
                 "BulkDeletion",
             )
         },
@@ -100,7 +103,7 @@ def _many(settings: Settings) -> dict[str, Json]:
                     "200": answer("The tombstones.", "Tombstones"),
                     **failures.of(settings, 400, *KNOWN),
                 },
-                [*named(_USER), *one_agent(), parts.limit(MAX_TOMBSTONES, MAX_TOMBSTONES)],
+                [*named(_USER), *one_agent(), parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES)],
             )
         },
     }
@@ -108,7 +111,7 @@ def _many(settings: Settings) -> dict[str, Json]:
 
 def _confirmed(settings: Settings) -> dict[str, Json]:
     unknown, known = failures.of(settings, 404), failures.of(settings, 400, *KNOWN)
-    given = [*named(_USER, "memory_id"), *agent_paths.whose()]
+    given = [*named(_USER, "memory_id"), *agent_parameters.whose()]
     return {
         f"{_ROOT}/{{memory_id}}/confirm": {
             "post": memory_operation(
@@ -131,7 +134,7 @@ def _confirmed(settings: Settings) -> dict[str, Json]:
 def _past(settings: Settings) -> dict[str, Json]:
     unknown, known = failures.of(settings, 404), failures.of(settings, 400, *KNOWN)
     reading = failures.of(settings, 404, 409, 422, *READING)
-    given = [*named(_USER, "memory_id"), *agent_paths.whose()]
+    given = [*named(_USER, "memory_id"), *agent_parameters.whose()]
     return {
         f"{_ROOT}/{{memory_id}}/history": {
             "get": memory_operation(

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from memtree_proxy.memories.fields import MAX_IDS
 from memtree_proxy.memories.user.fields import SOURCE_TYPES
-from memtree_proxy.openapi.memories.parts import MEMORY_ID, NO_NUL, TIME
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
     NULL,
@@ -19,6 +18,7 @@ from memtree_proxy.openapi.shapes import (
     object_of,
     schema,
 )
+from memtree_proxy.wire.types import MEMORY_ID, NO_NUL, TIME
 
 # What is no time, or none in the future, is told by the 400 that refuses it.
 GIVEN_TIME: Json = {"type": "string", "examples": ["2031-03-07", "2031-03-07T10:30:00Z"]}

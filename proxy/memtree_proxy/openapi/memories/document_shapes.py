@@ -5,21 +5,21 @@ from __future__ import annotations
 from memtree.memories.documents.document import MAX_BYTES, MAX_DEPTH, MAX_METADATA_BYTES
 from memtree.memories.draft import MAX_NAME_CHARS
 from memtree_proxy.memories.documents.fields import MAX_DOCUMENTS
-from memtree_proxy.openapi import headers
-from memtree_proxy.openapi.memories.parts import NO_NUL, RELEVANCE, SAYS_SOMETHING, TIME
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire import parameter
+from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
     NULL,
     STRING,
     Json,
     array,
-    content,
     described,
     either,
     object_of,
+    posted,
     schema,
 )
+from memtree_proxy.wire.types import CHAT_ID, NO_NUL, RELEVANCE, SAYS_SOMETHING, TIME
 
 _NAME: Json = {**NO_NUL, "type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARS}
 _OBJECT: Json = {"type": "object"}
@@ -31,7 +31,7 @@ _PENDING = described(
     BOOLEAN, "Passages of this namespace wait for their vectors: words alone rank those."
 )
 _ROW = {
-    "id": headers.CHAT_ID,
+    "id": CHAT_ID,
     "type": either(STRING, NULL),
     "metadata": _OBJECT,
     "passages": _PASSAGES,
@@ -48,7 +48,7 @@ _PUT = {
     },
 }
 _HIT = {
-    "id": described(headers.CHAT_ID, "The document."),
+    "id": described(CHAT_ID, "The document."),
     "type": either(STRING, NULL),
     "text": described(STRING, "The passage, as it stands in the document."),
     "relevance": RELEVANCE,
@@ -58,7 +58,7 @@ _HIT = {
     "end": {"type": "integer", "minimum": 1},
     "metadata": _OBJECT,
 }
-_NAMESPACE = {"namespace": headers.CHAT_ID, "passages": COUNT}
+_NAMESPACE = {"namespace": CHAT_ID, "passages": COUNT}
 SCHEMAS: dict[str, Json] = {
     "Document": object_of(_ROW, description="A document without its text."),
     "DocumentText": object_of(
@@ -90,12 +90,22 @@ SCHEMAS: dict[str, Json] = {
 }
 
 
+def parameters() -> dict[str, Json]:
+    """`components.parameters`, by name."""
+    owner = "The namespace, by a name that its owner chose."
+    return {
+        "namespace": parameter.path("namespace", owner, CHAT_ID),
+        "documentId": parameter.path("documentId", "The document.", CHAT_ID),
+        "type": parameter.query("type", "Documents of this type alone.", STRING),
+    }
+
+
 def bodies() -> dict[str, Json]:
     """Schemas of what is posted."""
     text = {**NO_NUL, "type": "string", "pattern": SAYS_SOMETHING, "maxLength": MAX_BYTES}
     fields = {
         "id": described(
-            either(headers.CHAT_ID, NULL),
+            either(CHAT_ID, NULL),
             "One that is there already is replaced. Without it, one is made.",
         ),
         "text": described(text, f"At most {MAX_BYTES:,} bytes of UTF-8. Secrets are masked."),
@@ -114,13 +124,13 @@ def bodies() -> dict[str, Json]:
 
 
 EXAMPLES: dict[str, Json] = {
-    "One": {
+    "one": {
         "id": "handbook.md",
         "text": "# Ports\n\nStaging listens on 8090, production on 443.\n",
         "type": "manual",
         "metadata": {"author": "Ada", "year": 2024},
     },
-    "Several": {
+    "several": {
         "documents": [
             {"id": "a.md", "text": "The office opens at nine."},
             {"id": "b.md", "text": "The office closes at six."},
@@ -131,7 +141,4 @@ EXAMPLES: dict[str, Json] = {
 
 def request_bodies() -> dict[str, Json]:
     """`components.requestBodies`."""
-    shown = {name.lower(): {"summary": name, "value": one} for name, one in EXAMPLES.items()}
-    return {
-        "Documents": {"required": True, "content": content(schema("NewDocuments"), examples=shown)}
-    }
+    return {"Documents": posted(["NewDocuments"], EXAMPLES)}

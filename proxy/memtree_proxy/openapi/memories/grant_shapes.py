@@ -9,31 +9,25 @@ from memtree.memories.grants.grant_json import (
     MAX_CODE_CHARS,
     MAX_SIGNATURE_CHARS,
 )
-from memtree_proxy.openapi import headers
-from memtree_proxy.openapi.memories.parts import TIME
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire import parameter
+from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     NULL,
     STRING,
     Json,
     array,
-    content,
     described,
     either,
     object_of,
-    schema,
+    posted,
 )
+from memtree_proxy.wire.types import CHAT_ID, TIME
+from memtree_proxy.wire.wallet_headers import ADDRESS, PROOF
 
 _CHAINS: Json = {
     "type": "string",
     "enum": [str(one) for one in Chain],
     "description": "`evm`: `personal_sign`; `sol`: ed25519.",
-}
-ADDRESS: Json = {
-    "type": "string",
-    "pattern": "^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$",
-    "description": "`0x` and 40 hex digits, or base58 of 32 bytes.",
-    "examples": ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"],
 }
 _LIMIT = "null: it is not limited."
 SCHEMAS: dict[str, Json] = {
@@ -44,8 +38,8 @@ SCHEMAS: dict[str, Json] = {
             "chain": _CHAINS,
             "grantor": described(ADDRESS, "Whose memories it is about."),
             "grantee": described(ADDRESS, "Whom it was given."),
-            "agentId": described(either(headers.CHAT_ID, NULL), _LIMIT),
-            "subjectId": described(either(headers.CHAT_ID, NULL), _LIMIT),
+            "agentId": described(either(CHAT_ID, NULL), _LIMIT),
+            "subjectId": described(either(CHAT_ID, NULL), _LIMIT),
             "expiresAt": described({"type": "integer"}, "Unix milliseconds."),
             "opens": described(BOOLEAN, "For the tenant that asks, now."),
             "reason": described(either(STRING, NULL), "Why it opens nothing."),
@@ -67,6 +61,11 @@ SCHEMAS: dict[str, Json] = {
 }
 
 
+def parameters() -> dict[str, Json]:
+    """`components.parameters`, by name."""
+    return {"address": parameter.path("address", "The address of a wallet.", STRING), **PROOF}
+
+
 def bodies() -> dict[str, Json]:
     """Schemas of what is posted."""
     seconds = {"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": LATEST}
@@ -75,8 +74,8 @@ def bodies() -> dict[str, Json]:
             "f": described(ADDRESS, "The grantor."),
             "g": described(ADDRESS, "The grantee."),
             "e": described(seconds, "When it ends, in unix seconds."),
-            "a": described(headers.CHAT_ID, "The only agent; absent: all."),
-            "u": described(headers.CHAT_ID, "The only subject; absent: all."),
+            "a": described(CHAT_ID, "The only agent; absent: all."),
+            "u": described(CHAT_ID, "The only subject; absent: all."),
         },
         ("f", "g", "e"),
         additionalProperties=False,
@@ -98,7 +97,7 @@ def bodies() -> dict[str, Json]:
 
 # Signed by the keys of `tests/wallets.py`; they end in the year 2100.
 EXAMPLES: dict[str, Json] = {
-    "Grant": {
+    "grant": {
         "grant": {
             "p": {
                 "a": "researcher",
@@ -111,7 +110,7 @@ EXAMPLES: dict[str, Json] = {
             "c": "evm",
         }
     },
-    "Code": {
+    "code": {
         "shareCode": "zkg1_eyJwIjp7ImUiOjQxMDI0NDQ4MDAsImYiOiJGQWhyS3d5RjdKRVUxUVBaNUZ3UXBrVGJaQ3B"
         "UZlVlWUJtS3M5MzZLM3k5dyIsImciOiIweDUzY2Y5YjhDNmRBOGZDMmJEQ0Q0QkE3NTBGQmZFNERlYTVkRWZGQUU"
         "ifSwicyI6IkdEbkRvT2Rub2tiY2JBWEZZYXFJaU1kblNPbEhNSHZYK0kvMEp2VlJ0OCtPSTBOMGNndjdaNitYNG5"
@@ -122,5 +121,4 @@ EXAMPLES: dict[str, Json] = {
 
 def request_bodies() -> dict[str, Json]:
     """`components.requestBodies`."""
-    shown = {name.lower(): {"summary": name, "value": one} for name, one in EXAMPLES.items()}
-    return {"Grant": {"required": True, "content": content(schema("PostedGrant"), examples=shown)}}
+    return {"Grant": posted(["PostedGrant"], EXAMPLES)}

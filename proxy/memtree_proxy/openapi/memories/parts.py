@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memtree.memories.memory import MemoryState
-from memtree_proxy.memories.fields import IF_MATCH_HEADER, LAST_EVENT_HEADER, MAX_QUERY
+from memtree_proxy.memories.fields import IF_MATCH_HEADER, LAST_EVENT_HEADER
 from memtree_proxy.openapi import headers
 from memtree_proxy.openapi.operations import operation
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire.json_schema import (
     STRING,
     Json,
     array,
@@ -19,32 +18,8 @@ from memtree_proxy.openapi.shapes import (
     ref,
     schema,
 )
-
-TIME: Json = {"type": "string", "format": "date-time"}
-MEMORY_ID = described(STRING, "As in `mem_3f9a...`.", examples=["mem_0b1c2d3e4f5a6b7c8d9e"])
-RELEVANCE = described(
-    {"type": "number", "minimum": 0, "maximum": 1},
-    "How near it is to what was asked. 0.85 is what most paraphrases reach, 0.5 what hardly any "
-    "unrelated memory does.",
-)
-STATE = described(
-    {"type": "string", "enum": [state.value for state in MemoryState]},
-    "Whether it counts. Lists and searches show expired and superseded ones where `include` asks "
-    "for them; by its id each is shown, changed and deleted.",
-)
-VERSION = described({"type": "integer", "minimum": 1}, "One more with each change; the `etag`.")
-# Anything but white space, as Python's `str.strip` takes it.
-SAYS_SOMETHING = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
-SEARCHED: Json = {"type": "string", "pattern": SAYS_SOMETHING, "maxLength": MAX_QUERY}
-_OFF: Json = {"type": "boolean", "default": False}
-NO_NUL: Json = {"not": {"pattern": r"\x00"}}
-
-
-STANDING = described(
-    {"type": "boolean"},
-    "It stands in every prompt that memories of its scope stand in: a wish for every answer, or "
-    "what the user is. Rules decide, unless it is given.",
-)
+from memtree_proxy.wire.parameter import OFF, header, purge, query
+from memtree_proxy.wire.types import MEMORY_ID, RELEVANCE, STANDING
 
 
 def told_row(text: str) -> dict[str, Json]:
@@ -124,10 +99,6 @@ def parameters() -> dict[str, Json]:
     return {one["name"]: one for one in given}
 
 
-def named(*names: str) -> list[Json]:
-    return [ref("parameters", name) for name in names]
-
-
 def memory_operation(
     tag: str,
     id_: str,
@@ -158,7 +129,7 @@ def delete_operation(
     if "200" in responses:
         gone = responses["200"]["content"]["application/json"]["schema"]
         counted["content"] = content(either(gone, schema("DryRun")))
-    dry_run = query("dry_run", "Delete nothing, and answer how much would go.", _OFF)
+    dry_run = query("dry_run", "Delete nothing, and answer how much would go.", OFF)
     switches = [dry_run, purge()] if purged else [dry_run]
     told = f"{description} What the route does not know is refused (400), and nothing deleted."
     answers = {**responses, "200": counted}
@@ -188,34 +159,3 @@ def event_stream(counted: str) -> Json:
         "headers": headers.of_every(),
         "content": content(shape, "text/event-stream"),
     }
-
-
-def limit(most: int, default: int) -> Json:
-    shape = {"type": "integer", "default": default}  # clamped, so without bounds
-    return query("limit", f"Most memories of the answer; clamped to 1 to {most:,}.", shape)
-
-
-def asked() -> Json:
-    shape = {**SEARCHED, "examples": ["When is it due?"]}
-    return {**query("query", "What to look for.", shape), "required": True}
-
-
-def purge() -> Json:
-    return query(
-        "purge",
-        "Erase it at once, for good; also one that was deleted before.",
-        _OFF,
-    )
-
-
-def query(name: str, description: str, shape: Json) -> Json:
-    return {"name": name, "in": "query", "required": False, "description": description,
-            "schema": shape}  # fmt: skip
-
-
-def header(name: str, description: str, shape: Json) -> Json:
-    return {**query(name, description, shape), "in": "header"}
-
-
-def path(name: str, description: str, shape: Json) -> Json:
-    return {**query(name, description, shape), "in": "path", "required": True}

@@ -5,22 +5,22 @@ from __future__ import annotations
 from memtree.memories.schemas.document.limits import MAX_EXPANDED, MAX_UNIQUE
 from memtree.memories.schemas.document.schema_text import MAX_BYTES
 from memtree.memories.schemas.document.sub_schemas import MAX_DEPTH, MAX_WRITTEN
-from memtree.memories.schemas.memory_schema import KIND_PATTERN, MAX_SCHEMAS
+from memtree.memories.schemas.memory_schema import MAX_SCHEMAS
 from memtree.memories.schemas.schema_fields import MAX_DESCRIPTION_CHARS
-from memtree_proxy.openapi.memories.parts import NO_NUL
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire import parameter
+from memtree_proxy.wire.json_schema import (
     NULL,
     STRING,
     Json,
     array,
-    content,
     described,
     either,
     object_of,
+    posted,
     schema,
 )
+from memtree_proxy.wire.types import KIND, NO_NUL
 
-KIND: Json = {"type": "string", "pattern": f"^{KIND_PATTERN}$", "examples": ["UserProfile"]}
 _TRUE: Json = {"const": True}
 _MILLISECONDS = described({"type": "integer"}, "Milliseconds since 1970.")
 _OBJECT: Json = {"type": "object"}
@@ -60,6 +60,11 @@ SCHEMAS: dict[str, Json] = {
     ),
     "Success": object_of({"success": _TRUE}),
 }
+
+
+def parameters() -> dict[str, Json]:
+    """`components.parameters`, by name."""
+    return {"kind": parameter.path("kind", "The kind of memories that the schema is of.", KIND)}
 
 
 def bodies() -> dict[str, Json]:
@@ -113,13 +118,4 @@ _EXAMPLES: dict[str, dict[str, Json]] = {
 
 def request_bodies() -> dict[str, Json]:
     """`components.requestBodies`."""
-    return {
-        name: {
-            "required": True,
-            "content": content(
-                schema(name),
-                examples={key: {"summary": key, "value": one} for key, one in examples.items()},
-            ),
-        }
-        for name, examples in _EXAMPLES.items()
-    }
+    return {name: posted([name], examples) for name, examples in _EXAMPLES.items()}

@@ -10,9 +10,8 @@ from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.transfer.export_stream import MEDIA_TYPE
 from memtree_proxy.openapi import failures, headers
 from memtree_proxy.openapi.memories.curation_paths import one_agent
-from memtree_proxy.openapi.memories.parts import answer, memory_operation, named, query
-from memtree_proxy.openapi.operations import KNOWN, READING
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.openapi.memories.parts import answer, memory_operation
+from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
     NULL,
@@ -25,6 +24,8 @@ from memtree_proxy.openapi.shapes import (
     object_of,
     schema,
 )
+from memtree_proxy.wire.operation import KNOWN, READING
+from memtree_proxy.wire.parameter import named, query
 
 TAG = "Export and import"
 EXPORT, IMPORT = "/memories/export", "/memories/import"

@@ -10,21 +10,16 @@ from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories import fields
 from memtree_proxy.memories.user.fields import INCLUDED
-from memtree_proxy.openapi import failures, headers
-from memtree_proxy.openapi.memories import parts
-from memtree_proxy.openapi.memories.agent import paths as agent_paths
-from memtree_proxy.openapi.memories.agent import search as agent_search
+from memtree_proxy.openapi import failures
+from memtree_proxy.openapi.memories.agent import parameters as agent_parameters
 from memtree_proxy.openapi.memories.curation_shapes import FILTER_CATEGORY, GIVEN_TIME, SOURCE_TYPE
-from memtree_proxy.openapi.memories.parts import (
-    answer,
-    delete_operation,
-    memory_operation,
-    named,
-    query,
-)
-from memtree_proxy.openapi.operations import KNOWN, READING
-from memtree_proxy.openapi.shapes import Json
+from memtree_proxy.openapi.memories.parts import answer, delete_operation, memory_operation
 from memtree_proxy.request.fields import IDEMPOTENCY_HEADER
+from memtree_proxy.wire import parameter
+from memtree_proxy.wire.json_schema import Json
+from memtree_proxy.wire.operation import KNOWN, READING
+from memtree_proxy.wire.parameter import named, query
+from memtree_proxy.wire.types import CHAT_ID
 
 TAG = "User memories"
 
@@ -42,13 +37,13 @@ _TAGS: Json = {
 def parameters() -> dict[str, Json]:
     """`components.parameters`, by name."""
     given = [
-        parts.header(
+        parameter.header(
             USER_HEADER,
             "The user within the tenant; none: the tenant itself. Beside a cookie it is ignored.",
-            headers.CHAT_ID,
+            CHAT_ID,
         ),
-        parts.path("memory_id", "The memory.", {**headers.CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
-        parts.path("group_id", "The group.", {**headers.CHAT_ID, "examples": ["grp_0b1c2d3e"]}),
+        parameter.path("memory_id", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
+        parameter.path("group_id", "The group.", {**CHAT_ID, "examples": ["grp_0b1c2d3e"]}),
     ]
     return {one["name"]: one for one in given}
 
@@ -67,7 +62,7 @@ def paths(settings: Settings) -> dict[str, Json]:
 def _filters() -> list[Json]:
     shown = {"type": "string", "enum": list(INCLUDED)}
     return [
-        query("group_id", "Members of this group alone.", headers.CHAT_ID),
+        query("group_id", "Members of this group alone.", CHAT_ID),
         query("category", "Of this category alone.", FILTER_CATEGORY),
         query("tag", "With this tag; may stand several times.", _TAGS),
         query("source_type", "That came this way alone.", SOURCE_TYPE),
@@ -110,8 +105,8 @@ def _all(settings: Settings) -> dict[str, Json]:
                 [
                     *named(_USER),
                     *_filters(),
-                    *agent_paths.filters(),
-                    parts.limit(fields.MAX_ROWS, fields.MAX_ROWS),
+                    *agent_parameters.filters(),
+                    parameter.limit(fields.MAX_ROWS, fields.MAX_ROWS),
                     *named("cursor"),
                 ],
             ),
@@ -153,17 +148,17 @@ def _found(settings: Settings) -> dict[str, Json]:
                 "of agents' memories, with their filters alone, ten rows by default; without "
                 "`agentId` of the user's memories in that form.",
                 {
-                    "200": answer("The best of them.", "MemoryHits", *agent_search.FORMS),
+                    "200": answer("The best of them.", "MemoryHits", *agent_parameters.FORMS),
                     **failures.of(settings, 404, 504),
                     **known,
                 },
                 [
                     *named(_USER, HEADER),
-                    parts.asked(),
+                    parameter.asked(),
                     *_filters(),
-                    *agent_paths.whose(),
-                    *agent_search.filters(),
-                    parts.limit(fields.MAX_HITS, fields.HITS),
+                    *agent_parameters.whose(),
+                    *agent_parameters.search_filters(),
+                    parameter.limit(fields.MAX_HITS, fields.HITS),
                     least,
                 ],
             )
@@ -183,7 +178,7 @@ def _one(settings: Settings) -> dict[str, Json]:
                 "Show a memory",
                 "One memory.",
                 {"200": answer("The memory.", *_ONE, etag=True), **unknown, **known},
-                [*given, *agent_paths.whose()],
+                [*given, *agent_parameters.whose()],
             ),
             "patch": memory_operation(
                 TAG,
@@ -193,7 +188,7 @@ def _one(settings: Settings) -> dict[str, Json]:
                 {"200": answer("The memory as it is now.", *_ONE, etag=True), **reading},
                 [
                     *given,
-                    *agent_paths.whose(),
+                    *agent_parameters.whose(),
                     *named(fields.IF_MATCH_HEADER, content_encoding.HEADER),
                 ],
                 "AnyMemoryEdit",
@@ -205,7 +200,7 @@ def _one(settings: Settings) -> dict[str, Json]:
                 "It is in no answer, no search and no group from now on. For "
                 f"{settings.deleted_days} days it can be brought back, then it is erased.",
                 {"200": answer("It is gone.", "MemoryDeleted"), **unknown, **known},
-                [*given, *agent_paths.whose()],
+                [*given, *agent_parameters.whose()],
             ),
         },
     }

@@ -13,8 +13,6 @@ from memtree.memories.user_memories import (
     PLANS,
 )
 from memtree_proxy.memories.fields import MAX_IDS
-from memtree_proxy.openapi import headers
-from memtree_proxy.openapi.memories.agent.shapes import MANY
 from memtree_proxy.openapi.memories.curation_shapes import (
     BULK_RECEIPT,
     DRY_RUN,
@@ -26,7 +24,23 @@ from memtree_proxy.openapi.memories.curation_shapes import (
     history_of,
     tombstones_of,
 )
-from memtree_proxy.openapi.memories.parts import (
+from memtree_proxy.openapi.memories.parts import saved_row, told_row
+from memtree_proxy.wire.json_schema import (
+    BOOLEAN,
+    COUNT,
+    NULL,
+    STRING,
+    Json,
+    array,
+    described,
+    either,
+    object_of,
+    posted,
+    schema,
+)
+from memtree_proxy.wire.types import (
+    CHAT_ID,
+    MANY,
     MEMORY_ID,
     NO_NUL,
     RELEVANCE,
@@ -35,21 +49,6 @@ from memtree_proxy.openapi.memories.parts import (
     STATE,
     TIME,
     VERSION,
-    saved_row,
-    told_row,
-)
-from memtree_proxy.openapi.shapes import (
-    BOOLEAN,
-    COUNT,
-    NULL,
-    STRING,
-    Json,
-    array,
-    content,
-    described,
-    either,
-    object_of,
-    schema,
 )
 
 _OWN = f"One of {', '.join(USER_CATEGORIES)}, or one of your own."
@@ -289,14 +288,14 @@ def _bulk_deletion(tags: Json) -> Json:
         "category": either(FILTER_CATEGORY, NULL),
         "tags": tags,
         "source_type": either(SOURCE_TYPE, NULL),
-        "group_id": either(headers.CHAT_ID, NULL),
+        "group_id": either(CHAT_ID, NULL),
         "tainted": either(BOOLEAN, NULL),
         "standing": either(BOOLEAN, NULL),
         "conflicts": either(BOOLEAN, NULL),
         "created_from": either(GIVEN_TIME, NULL),
         "created_before": either(GIVEN_TIME, NULL),
         "kind": described(either(FILTER_CATEGORY, NULL), "Of agents; and no `group_id`."),
-        "threadId": either(headers.CHAT_ID, NULL),
+        "threadId": either(CHAT_ID, NULL),
     }
     return bulk_deletion(
         filters,
@@ -307,7 +306,7 @@ def _bulk_deletion(tags: Json) -> Json:
     )
 
 
-EXAMPLES = {
+EXAMPLES: dict[str, Json] = {
     "MemoryMerge": {"replaces": "mem_0b1c2d3e4f5a6b7c8d9e"},
     "MemorySettlement": {"with": "mem_0b1c2d3e4f5a6b7c8d9e", "action": "replace"},
     "BulkDeletion": {"filter": {"source_type": "extraction", "tainted": True}, "dry_run": True},
@@ -324,12 +323,4 @@ EXAMPLES = {
 
 def request_bodies() -> dict[str, Json]:
     """`components.requestBodies`."""
-    return {
-        name: {
-            "required": True,
-            "content": content(
-                schema(name), examples={"one": {"summary": "One", "value": EXAMPLES[name]}}
-            ),
-        }
-        for name in EXAMPLES
-    }
+    return {name: posted([name], {"one": value}) for name, value in EXAMPLES.items()}

@@ -1,13 +1,8 @@
-"""Operations about what a tenant used."""
+"""What is told of what a tenant used."""
 
 from __future__ import annotations
 
-from memtree.config import Settings
-from memtree.ports.store import TALLY_DAYS
-from memtree_proxy.context.usage import DEFAULT_DAYS
-from memtree_proxy.openapi import failures
-from memtree_proxy.openapi.operations import KNOWN, ok, operation
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire.json_schema import (
     COUNT,
     NULL,
     Json,
@@ -15,7 +10,6 @@ from memtree_proxy.openapi.shapes import (
     described,
     either,
     object_of,
-    schema,
 )
 
 _DATE: Json = {"type": "string", "format": "date"}
@@ -73,28 +67,3 @@ SCHEMAS: dict[str, Json] = {
         }
     )
 }
-
-
-def paths(settings: Settings) -> dict[str, Json]:
-    days = {
-        "name": "days",
-        "in": "query",
-        "description": f"Days, today included: from 1 to {TALLY_DAYS}.",
-        "schema": {"type": "integer", "default": DEFAULT_DAYS},
-    }
-    errors = failures.of(settings, 400, *KNOWN)
-    return {
-        "/usage": {
-            "get": operation(
-                "showUsage",
-                "Context memory",
-                "What was used and saved",
-                "Of the calling tenant: chat completions with memory asked, and requests to "
-                "`/context_memory` (but those that only index, or ask for `explain`), counted when "
-                "they end, by day in UTC. What was counted in the last five seconds by other "
-                "processes of the same store is not in it yet.",
-                {"200": ok("The numbers.", schema("UsageReport")), **errors},
-                parameters=[days],
-            )
-        }
-    }

@@ -1,27 +1,21 @@
-"""The operation that reads a conversation for memories: its path, what is posted and answered."""
+"""What is posted to be read for memories, and what came of it."""
 
 from __future__ import annotations
 
 from memtree.config import Settings
-from memtree_proxy.http import content_encoding
-from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.openapi import bodies as chat_bodies
-from memtree_proxy.openapi import failures
-from memtree_proxy.openapi.memories import user_paths
-from memtree_proxy.openapi.memories.parts import answer, memory_operation, named
 from memtree_proxy.openapi.memories.user_shapes import ROW
-from memtree_proxy.openapi.operations import READING
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
     NULL,
     STRING,
     Json,
     array,
-    content,
     described,
     either,
     object_of,
+    posted,
     schema,
 )
 
@@ -57,28 +51,6 @@ SCHEMAS: dict[str, Json] = {
 }
 
 
-def paths(settings: Settings) -> dict[str, Json]:
-    return {
-        "/memories/extract": {
-            "post": memory_operation(
-                user_paths.TAG,
-                "extractMemories",
-                "Read a conversation for memories",
-                "At once, and whatever the settings of the user say. Only what the user wrote is "
-                "read, outside of code, quotations and pasted text. Each message is read once: "
-                "what was read before, in this or another conversation, is not read again. With "
-                "`dry_run` nothing is stored, and the messages count as not read.",
-                {
-                    "200": answer("What came of it.", "Extracted"),
-                    **failures.of(settings, *READING),
-                },
-                named(USER_HEADER, content_encoding.HEADER),
-                "ConversationToExtract",
-            )
-        }
-    }
-
-
 def bodies(settings: Settings) -> dict[str, Json]:
     """Schemas of what is posted."""
     return {
@@ -95,6 +67,4 @@ def bodies(settings: Settings) -> dict[str, Json]:
 def request_bodies() -> dict[str, Json]:
     """`components.requestBodies`."""
     example = {"messages": [{"role": "user", "content": "I'm allergic to nuts."}], "dry_run": True}
-    shown = {"conversation": {"summary": "A dry run", "value": example}}
-    posted = content(schema("ConversationToExtract"), examples=shown)
-    return {"ConversationToExtract": {"required": True, "content": posted}}
+    return {"ConversationToExtract": posted(["ConversationToExtract"], {"conversation": example})}

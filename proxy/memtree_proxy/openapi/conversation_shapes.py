@@ -1,36 +1,25 @@
-"""Operations that tell what is known of conversations: a list, a tree, a plan."""
+"""What is told of conversations: a list, a tree, a plan."""
 
 from __future__ import annotations
 
-from memtree.config import Settings
 from memtree.context.conversations.known_conversations import ConversationState
 from memtree.extraction.conversation_title import LONGEST
-from memtree_proxy.context.conversations import ADDRESS, MAX_ROWS, ROWS
-from memtree_proxy.openapi import failures
-from memtree_proxy.openapi.answers import ADDRESS_SHAPE, OUTLINE_NODE, RANK
-from memtree_proxy.openapi.memories.parts import SAYS_SOMETHING
-from memtree_proxy.openapi.operations import KNOWN, ok, operation
-from memtree_proxy.openapi.shapes import (
+from memtree_proxy.openapi.answers import OUTLINE_NODE, RANK
+from memtree_proxy.request.clients import CLIENTS, OTHER
+from memtree_proxy.wire.json_schema import (
     COUNT,
     NULL,
     STRING,
     Json,
     array,
-    content,
     described,
     either,
     object_of,
     schema,
 )
-from memtree_proxy.request.clients import CLIENTS, OTHER
+from memtree_proxy.wire.types import ADDRESS_SHAPE, SAYS_SOMETHING
 
-_TAG = "Context memory"
-_ROOT = "/context_memory/conversations"
 _TIME: Json = {"type": "string", "format": "date-time"}
-_PLACES = (
-    "Messages are counted among what was posted last, from 0, system messages at its beginning "
-    "included; one further back is not counted."
-)
 _SPAN: dict[str, Json] = {
     "message": described(COUNT, "Index of the posted message."),
     "start": described(COUNT, "First code point of its text."),
@@ -50,7 +39,6 @@ _TITLE: Json = {
     "maxLength": LONGEST,
     "pattern": SAYS_SOMETHING,
 }
-_RENAMING = {"rename": {"summary": "A title of its own", "value": {"title": "The tea bar"}}}
 SCHEMAS: dict[str, Json] = {
     "Conversation": object_of(
         {
@@ -130,94 +118,3 @@ SCHEMAS: dict[str, Json] = {
         }
     ),
 }
-
-
-# Of its own, not of the document's components: wallets have an address, too.
-_NAMED: Json = {
-    "name": ADDRESS,
-    "in": "path",
-    "required": True,
-    "description": "As `memory.address` and the header `x-memtree-address` tell it.",
-    "schema": {**ADDRESS_SHAPE, "pattern": "^[0-9a-fA-F]{64}$"},
-}
-
-
-def _query(name: str, description: str, shape: Json) -> Json:
-    return {"name": name, "in": "query", "required": False, "description": description,
-            "schema": shape}  # fmt: skip
-
-
-def paths(settings: Settings) -> dict[str, Json]:
-    errors = failures.of(settings, 400, *KNOWN)
-    return {
-        _ROOT: {
-            "get": operation(
-                "listConversations",
-                _TAG,
-                "List conversations",
-                "Those that have a tree and are not expired: of a chat that grew its newest state, "
-                "of one that branched each branch.",
-                {"200": ok("A page of them.", schema("ConversationPage")), **errors},
-                parameters=[
-                    _query(
-                        "limit",
-                        f"Most conversations of the answer; clamped to 1 to {MAX_ROWS}.",
-                        {"type": "integer", "default": ROWS},
-                    ),
-                    _query(
-                        "cursor",
-                        "`next_cursor` of the page before.",
-                        {"type": "string", "pattern": "^[A-Za-z0-9_-]{53}[AQgw]$"},
-                    ),
-                ],
-            )
-        },
-        f"{_ROOT}/{{{ADDRESS}}}": {
-            "patch": operation(
-                "renameConversation",
-                _TAG,
-                "Rename a conversation",
-                "Gives it a title of its own, which it keeps while it grows. Renamed at an address "
-                "that others go on from, all of these are.",
-                {
-                    "200": ok("The title.", schema("RenamedConversation")),
-                    **failures.of(settings, 400, 404, 413, 415, *KNOWN),
-                },
-                parameters=[_NAMED],
-                requestBody={
-                    "required": True,
-                    "content": content(schema("ConversationTitle"), examples=_RENAMING),
-                },
-            )
-        },
-        f"{_ROOT}/{{{ADDRESS}}}/tree": {
-            "get": operation(
-                "showStoredTree",
-                _TAG,
-                "The stored tree",
-                f"Summaries and places, made of what is stored: no text of messages. {_PLACES}",
-                {
-                    "200": ok("The tree.", schema("StoredTree")),
-                    **failures.of(settings, 404),
-                    **errors,
-                },
-                parameters=[_NAMED],
-            )
-        },
-        f"{_ROOT}/{{{ADDRESS}}}/plan": {
-            "get": operation(
-                "showStoredPlan",
-                _TAG,
-                "What the model was shown",
-                "Of the newest fold: which nodes, which passages and why; places and sizes, no "
-                f"text. {_PLACES}",
-                {
-                    "200": ok("The plan; an empty one where nothing is folded.",
-                              schema("StoredPlan")),
-                    **failures.of(settings, 404),
-                    **errors,
-                },
-                parameters=[_NAMED],
-            )
-        },
-    }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Json = dict[str, Any]
@@ -45,3 +45,12 @@ def object_of(
 
 def content(shape: Json, media: str = "application/json", **more: Any) -> Json:
     return {media: {"schema": shape, **more}}
+
+
+def posted(shapes: Sequence[str], examples: Mapping[str, Json]) -> Json:
+    """A request body of one of these shapes, with examples by name."""
+    shape = schema(shapes[0]) if len(shapes) == 1 else either(*map(schema, shapes))
+    shown = {
+        name: {"summary": name.capitalize(), "value": value} for name, value in examples.items()
+    }
+    return {"required": True, "content": content(shape, examples=shown)}

@@ -1,0 +1,79 @@
+"""Parameters of agents' memories, and what both collections share."""
+
+from __future__ import annotations
+
+from memtree.memories.grants.grant_json import HEADER
+from memtree_proxy.request.fields import IDEMPOTENCY_HEADER, MAX_KEY_CHARS
+from memtree_proxy.wire import parameter
+from memtree_proxy.wire.agent_search import MAX_MAPPED, MODES, RAW, SCOPE, SEARCHED_KIND, WHOSE
+from memtree_proxy.wire.json_schema import STRING, Json
+from memtree_proxy.wire.parameter import query
+from memtree_proxy.wire.types import CHAT_ID, KIND, MANY
+
+FORMS = ("AgentMemoryHits", "MemoryAnswer", "MemoryMap")  # what a search may answer
+
+
+def whose() -> list[Json]:
+    """Which agent's memories are meant, where no user's are."""
+    return [
+        query("agentId", "The agent; `*`: every one. None: a user's memories.", MANY),
+        query(
+            "subjectId",
+            "Whom the agent remembers something of; `*`: everybody. None: nobody in particular.",
+            MANY,
+        ),
+    ]
+
+
+def filters() -> list[Json]:
+    return [
+        *whose(),
+        query("threadId", "An agent's memories of this thread alone.", CHAT_ID),
+        query("kind", "An agent's memories of this kind alone.", KIND),
+        query(
+            "include_superseded",
+            "An agent's memories that others took the place of, as well.",
+            {"type": "boolean", "default": False},
+        ),
+    ]
+
+
+def search_filters() -> list[Json]:
+    """List parameters of `GET /memories/search`, beside `agentId` and `subjectId`."""
+    return [
+        query("threadId", "Of this thread alone.", CHAT_ID),
+        query(
+            "kind", "Of this kind alone; of a user's memories: the category.", SEARCHED_KIND.schema
+        ),
+        query("tags", "With all these tags, with commas between them.", STRING),
+        query(
+            "mode",
+            "The form of the answer: rows (`raw` is an older name), a short answer by the "
+            "configured model (503 without one), or topical clusters of up to "
+            f"{MAX_MAPPED} memories.",
+            {"type": "string", "enum": list(MODES), "default": RAW},
+        ),
+        query("scope", WHOSE, SCOPE.schema),
+        query(
+            "include_superseded",
+            "One's own memories that others took the place of, as well.",
+            {"type": "boolean", "default": False},
+        ),
+    ]
+
+
+def parameters() -> dict[str, Json]:
+    """`components.parameters`, by name."""
+    key = parameter.header(
+        IDEMPOTENCY_HEADER,
+        "A request with the key of an earlier one of the last day stores nothing and answers as "
+        "that one did; a 409 where that one gave other memories.",
+        {"type": "string", "maxLength": MAX_KEY_CHARS},
+    )
+    grants = parameter.header(
+        HEADER,
+        "A JSON array of signed grants in base64. With `scope=shared` one that is not sound is a "
+        "403; else it opens nothing, and `warnings` says why.",
+        STRING,
+    )
+    return {IDEMPOTENCY_HEADER: key, HEADER: grants}

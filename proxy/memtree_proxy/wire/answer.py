@@ -1,0 +1,44 @@
+"""Answers: a table says each field once, and an answer is made and described from that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from memtree_proxy.wire.json_schema import Json, described, object_of
+
+Row = TypeVar("Row")
+LEFT_OUT: Final = object()  # the value of an optional field that an answer does not have
+
+
+class Shown(NamedTuple, Generic[Row]):
+    """A field of an answer: its JSON Schema, its value, and what it says. `optional`: it is
+    left out where its value is `LEFT_OUT`."""
+
+    schema: Json
+    value: Callable[[Row], object]
+    says: str = ""
+    optional: bool = False
+
+
+Answer = Mapping[str, Shown[Row]]
+
+
+def shown(answer: Answer[Row], row: Row) -> dict[str, Any]:
+    """Make the answer about a row."""
+    made = {}
+    for name, field in answer.items():
+        value = field.value(row)
+        if value is not LEFT_OUT:
+            made[name] = value
+    return made
+
+
+def schema_of_answer(answer: Answer[Any], **more: Any) -> Json:
+    """The JSON Schema of the answer. `more`: keywords of it."""
+    properties = {
+        name: described(field.schema, field.says) if field.says else field.schema
+        for name, field in answer.items()
+    }
+    required = [name for name, field in answer.items() if not field.optional]
+    return object_of(properties, required, **more)

@@ -1,0 +1,43 @@
+"""Parameters of routes as the document has them."""
+
+from __future__ import annotations
+
+from memtree_proxy.wire.json_schema import Json, ref
+from memtree_proxy.wire.types import SEARCHED
+
+OFF: Json = {"type": "boolean", "default": False}
+
+
+def named(*names: str) -> list[Json]:
+    return [ref("parameters", name) for name in names]
+
+
+def limit(most: int, default: int) -> Json:
+    shape = {"type": "integer", "default": default}  # clamped, so without bounds
+    return query("limit", f"Most memories of the answer; clamped to 1 to {most:,}.", shape)
+
+
+def asked() -> Json:
+    shape = {**SEARCHED, "examples": ["When is it due?"]}
+    return {**query("query", "What to look for.", shape), "required": True}
+
+
+def purge() -> Json:
+    return query(
+        "purge",
+        "Erase it at once, for good; also one that was deleted before.",
+        OFF,
+    )
+
+
+def query(name: str, description: str, shape: Json) -> Json:
+    return {"name": name, "in": "query", "required": False, "description": description,
+            "schema": shape}  # fmt: skip
+
+
+def header(name: str, description: str, shape: Json) -> Json:
+    return {**query(name, description, shape), "in": "header"}
+
+
+def path(name: str, description: str, shape: Json) -> Json:
+    return {**query(name, description, shape), "in": "path", "required": True}
