@@ -28,7 +28,6 @@ from memtree_proxy.access.agent_scope import (
 )
 from memtree_proxy.access.auth import Tenant
 from memtree_proxy.access.user_scope import user_scope
-from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.answers import Json, answer, counted, receipt
 from memtree_proxy.memories.events import EventStreams
 from memtree_proxy.memories.fields import ids, if_version, last_event, limit

@@ -20,7 +20,7 @@ import msgspec
 
 from memtree.errors import BadRequest
 from memtree.memories.memory import UNSET
-from memtree_proxy.http.json_body import Body
+from memtree.wire.json_body import Body
 from memtree_proxy.wire.json_schema import NULL, Json, array, described, either, object_of, schema
 
 NOT_NULL: Final = object()  # beside a type: null is refused though the field may be absent

@@ -10,7 +10,7 @@ import pytest
 
 from memtree.errors import BadRequest
 from memtree.memories.memory import UNSET, Unset
-from memtree_proxy.http.json_body import split
+from memtree.wire.json_body import split
 from memtree_proxy.wire.shape import NOT_NULL, Many, Shape, read, schema_of
 from memtree_proxy.wire.types import AN_ID, QUERY, YES_OR_NO, clamped, ids
 

@@ -8,7 +8,6 @@ from starlette.requests import Request
 
 from memtree.config import Settings
 from memtree.ports.clock import Clock
-from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import CostlyWork
 from memtree_proxy.memories.requests import MemoryRequests

@@ -17,7 +17,6 @@ from memtree.memories.grants.wallet_proof import ADDRESS_HEADER
 from memtree.memories.rules.expiry import shown
 from memtree.wire.json_body import Body
 from memtree_proxy.http import content_encoding
-from memtree_proxy.http.json_body import Body
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request import fields

@@ -17,9 +17,7 @@ from memtree.config import Settings
 from memtree.conversation.message import Message, check_message
 from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
-from memtree_indexer.memory_services import MemoryServices
 from memtree_proxy.http import content_encoding
-from memtree_proxy.http.json_body import Body
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.user.rendering import Json
