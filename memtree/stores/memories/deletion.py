@@ -30,7 +30,7 @@ from memtree.stores.memories.lookup import (
     with_twins,
 )
 from memtree.stores.memories.rows import Standing, encoded, filtering
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 Wanted_contra = TypeVar("Wanted_contra", contravariant=True)  # references, or a filter
 

@@ -16,7 +16,7 @@ from memtree.stores.memories.counters import (
 from memtree.stores.memories.deletion import MINE, ROWS, in_parts, leave_tombstones, matching
 from memtree.stores.memories.lookup import lineage, resolved, stored, with_twins
 from memtree.stores.memories.rows import STANDING, Standing, encoded, standing
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _UNPAIR = "DELETE FROM memory_conflicts WHERE scope = :scope AND other IN :numbers[]"
 _OF_MEMORIES = (

@@ -20,7 +20,7 @@ from memtree.stores.memories.rows import (
     scope_values,
     standing,
 )
-from memtree.stores.memories.sql import Row, Sql
+from memtree.stores.sql import Row, Sql
 
 _NAMED = f"""
     SELECT {STANDING} FROM memories WHERE scope = :scope AND number IN (

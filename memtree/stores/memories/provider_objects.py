@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from memtree.stores.memories.sql import Sql, digests_in
+from memtree.stores.sql import Sql, digests_in
 
 # The later time wins, so that a write that comes late shortens nothing.
 _PUT = """

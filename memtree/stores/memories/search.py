@@ -11,7 +11,7 @@ from memtree.stores.memories.counters import begin_known, commit, count_recipe, 
 from memtree.stores.memories.lookup import members
 from memtree.stores.memories.reading import known
 from memtree.stores.memories.rows import LIVE, SCOPE, STORED, filtering, read_memory, scope_values
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 PACKED_ROWS = 10_000  # of about a kilobyte, in one answer
 

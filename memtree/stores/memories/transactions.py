@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeVar
 
-from memtree.stores.memories.sql import Work
+from memtree.stores.sql import Work
 
 T = TypeVar("T")
 

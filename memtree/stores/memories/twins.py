@@ -9,7 +9,7 @@ from memtree.memories.scope import ScopeKind
 from memtree.stores.memories.counters import ScopeRow, count_vectors
 from memtree.stores.memories.lookup import duplicates, of_text
 from memtree.stores.memories.rows import Standing, time_column
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _JOINING = (ScopeKind.CHAT, ScopeKind.USER)
 _DUPLICATE = """

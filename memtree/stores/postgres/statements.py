@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from memtree.memories.ports import SearchRow
-from memtree.stores.memories.sql import Row, Values
 from memtree.stores.postgres.queries import Connection, off_loop
+from memtree.stores.sql import Row, Values
 
 _ANY_OF = re.compile(r"IN :(\w+)\[\]")
 _NAME = re.compile(r"(?<!:):(\w+)")

@@ -11,7 +11,6 @@ from typing import TypeVar
 from memtree.errors import StoreCorrupt
 from memtree.ports.store import StoreStats
 from memtree.stores.dump import problems
-from memtree.stores.memories.sql import Work
 from memtree.stores.memories.store import SqlMemories
 from memtree.stores.postgres.claims import PostgresClaims
 from memtree.stores.postgres.conversations import PostgresConversations
@@ -32,6 +31,7 @@ from memtree.stores.postgres.retention import (
 from memtree.stores.postgres.snapshot import PostgresCopies, one_state
 from memtree.stores.postgres.statements import PostgresSql
 from memtree.stores.postgres.trees import PostgresTrees
+from memtree.stores.sql import Work
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from memtree.errors import StoreUnavailable
 from memtree.stores.memories import schema
 from memtree.stores.memories.filling import fill
-from memtree.stores.memories.sql import finish
+from memtree.stores.sql import finish
 from memtree.stores.sqlite.statements import SqliteSql
 
 Step = Callable[[sqlite3.Connection], None]

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from memtree.memories.ports import SearchRow
-from memtree.stores.memories.sql import Row, Values
+from memtree.stores.sql import Row, Values
 
 _ANY_OF = re.compile(r"IN :(\w+)\[\]")
 # One row for many, as `bulk` says; 17 digits name a float exactly.

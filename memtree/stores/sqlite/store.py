@@ -18,8 +18,8 @@ from typing import TypeVar
 from memtree.errors import StoreCorrupt
 from memtree.ports.store import StoreStats
 from memtree.stores.dump import problems
-from memtree.stores.memories.sql import Work, finish
 from memtree.stores.memories.store import SqlMemories
+from memtree.stores.sql import Work, finish
 from memtree.stores.sqlite.claims import SqliteClaims
 from memtree.stores.sqlite.conversations import SqliteConversations
 from memtree.stores.sqlite.database import BUSY_TIMEOUT, SqliteDatabase, SqlitePart

@@ -31,8 +31,8 @@ from memtree.stores.memories.agent.schemas import (
     schemas,
 )
 from memtree.stores.memories.agent.unique import unique_holders
-from memtree.stores.memories.sql import Work
 from memtree.stores.memories.transactions import MemoryTransactions
+from memtree.stores.sql import Work
 
 TRIES = 20  # while others store memories of a kind in scopes that had none
 

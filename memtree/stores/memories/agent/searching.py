@@ -13,8 +13,8 @@ from memtree.memories.scope import Scope
 from memtree.stores.memories.agent.scopes import meant
 from memtree.stores.memories.rows import LIVE, STORED, filtering, read_memory
 from memtree.stores.memories.search import PACKED_ROWS
-from memtree.stores.memories.sql import Sql
 from memtree.stores.memories.transactions import MemoryTransactions
+from memtree.stores.sql import Sql
 
 PAIRS = 32  # rows that are asked for at once: each scope is looked into for each number
 _TOTALS = """

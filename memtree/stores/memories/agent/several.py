@@ -16,7 +16,7 @@ from memtree.stores.memories.deletion import delete_here, delete_matching_here
 from memtree.stores.memories.erasing import purge_here, purge_matching_here
 from memtree.stores.memories.lookup import kept
 from memtree.stores.memories.rows import filtering
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _HOLDING = """
     SELECT number FROM memory_scopes WHERE {} AND EXISTS (

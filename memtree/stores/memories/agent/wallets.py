@@ -7,7 +7,7 @@ from typing import Any
 
 from memtree.errors import Conflict, Forbidden
 from memtree.stores.memories.rows import plain
-from memtree.stores.memories.sql import Sql, digests_in
+from memtree.stores.sql import Sql, digests_in
 
 # A proof is known for that much longer than it is good for: clocks of servers differ.
 PROOF_SECONDS = 600.0

@@ -26,8 +26,8 @@ from memtree.stores.memories.rows import (
     time_column,
 )
 from memtree.stores.memories.saving import ADD, added_row, refuse_taken
-from memtree.stores.memories.sql import Sql
 from memtree.stores.memories.user.extracted import MARK, marks
+from memtree.stores.sql import Sql
 
 _RECORDS = f"""
     SELECT data, superseded_by, duplicate_of, replaced, number FROM memories
