@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +10,8 @@ import pytest
 
 from memtree.ports.conversations import ConversationPlace, HistoryEnd
 from memtree.ports.store import IndexBatch
-from memtree.stores import SqliteStore, open_store
+from memtree.stores import open_store
 from memtree.stores.copying import copy
-from memtree.stores.postgres import PostgresStore
 from memtree.stores.postgres import migrations as postgres_migrations
 from memtree.stores.references import left_at_ends
 from memtree.stores.rows import ConversationRow
@@ -336,10 +333,6 @@ class TestSqliteStore(OnSqlite, ConversationContract):
 # -- older stores, copies ----------------------------------------------------------------------
 
 
-def run(db: sqlite3.Connection, statement: str) -> None:
-    db.execute(statement)
-
-
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 async def test_an_older_store_gets_its_conversations(tmp_path: Path, kind: str):
     """What was stored before there were any: the ends of its chains, used as its expiry tells."""
@@ -355,11 +348,9 @@ async def test_an_older_store_gets_its_conversations(tmp_path: Path, kind: str):
     names = [getattr(each, "__name__", None) or each[0] for each in module.TREE_STEPS]
     step = next(at for at, name in enumerate(names) if "conversations" in name)
     back = f"UPDATE schema_version SET version = {step} WHERE part = 'tree'"
-    if isinstance(store, SqliteStore):
-        for statement in (drop, "DROP INDEX turns_at_addresses", back):
-            await store.database.write(partial(run, statement=statement))
-    elif isinstance(store, PostgresStore):
-        await store.database.transact(lambda db: db.execute(f"{drop}; {back}"))
+    index = ("DROP INDEX turns_at_addresses",) if kind == "sqlite" else ()
+    for statement in (drop, *index, back):
+        await store.database.write(lambda sql, each=statement: sql.run(each, {}))
     await store.close()
     store = open_store(url)
     newest, *rest = await listed(store)

@@ -121,7 +121,7 @@ async def members(sql: Sql, scope: Scope, wanted: MemoryFilter) -> dict[str, lis
     if wanted.group is None:
         return {}
     values = {**scope_values(scope), "group": plain(wanted.group)}
-    return {"members": await sql.numbers(_MEMBERS, values)}
+    return {"members": [number for (number,) in await sql.many("i", _MEMBERS, values)]}
 
 
 async def lineage(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing]:

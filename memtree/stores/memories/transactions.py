@@ -1,27 +1,22 @@
-"""What a back end says: how a transaction is run."""
+"""How memories read and write: a search and a page need several statements of one state, and what
+was saved is there after a crash."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import TypeVar
 
+from memtree.stores.parts import SqlPart
 from memtree.stores.sql import Work
 
 T = TypeVar("T")
 
 
-class MemoryTransactions(ABC):
-    now: Callable[[], float]
-
-    @abstractmethod
+class MemoryTransactions(SqlPart):
     async def read_memories(self, work: Work[T]) -> T:
-        """`work` on one state of the store."""
+        return await self.database.read_state(work)
 
-    @abstractmethod
     async def write_memories(self, work: Work[T]) -> T:
-        """All of `work` or nothing; what returned is there after a crash."""
+        return await self.database.write(work, durable=True)
 
-    @abstractmethod
     async def scrub_memories(self, *, at_once: bool) -> None:
-        """Get the bytes of erased rows out of the files. `at_once`: however long it takes."""
+        await self.database.scrub(at_once=at_once)

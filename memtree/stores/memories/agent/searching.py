@@ -12,7 +12,7 @@ from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores.memories.agent.scopes import meant
 from memtree.stores.memories.rows import LIVE, STORED, filtering, read_memory
-from memtree.stores.memories.search import PACKED_ROWS
+from memtree.stores.memories.search import PACKED_ROWS, read_rows
 from memtree.stores.memories.transactions import MemoryTransactions
 from memtree.stores.sql import Sql
 
@@ -119,7 +119,7 @@ async def rows(
     full = True
     while full:
         place, above = (found[-1].place, found[-1].row.number) if found else (0, 0)
-        part = await sql.search_rows(query, {**values, "scope": place, "above": above})
+        part = await read_rows(sql, query, {**values, "scope": place, "above": above})
         found += map(_placed, part)
         full = len(part) == PACKED_ROWS
     return found
@@ -133,7 +133,7 @@ async def changes(
     found: list[PlacedRow] = []
     for place, count in after.items():
         more = {"recipe": recipe, "scope": place, "after": count}
-        found += map(_placed, await sql.search_rows(query, {**values, **more}))
+        found += map(_placed, await read_rows(sql, query, {**values, **more}))
     return found
 
 
@@ -141,7 +141,7 @@ async def matching(sql: Sql, scopes: AgentScopes, wanted: MemoryFilter, now: flo
     condition, values = meant(scopes)
     wanted_here, more = filtering(wanted, now)
     query = _MATCHING.format(of=condition, condition=wanted_here)
-    return await sql.numbers(query, {**values, **more})
+    return [number for (number,) in await sql.many("i", query, {**values, **more})]
 
 
 async def memories(
