@@ -49,7 +49,8 @@ class Sql(Protocol):
         ...
 
     async def many_each(self, *queries: tuple[str, str, Values]) -> list[list[Row]]:
-        """Like `many`, for several queries in one round trip: none needs another's answer."""
+        """Like `many`, for several queries in one round trip: none needs another's answer. Empty
+        `kinds`: at most a few rows."""
         ...
 
     async def run(self, statement: str, values: Values) -> None:

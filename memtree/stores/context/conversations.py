@@ -86,8 +86,8 @@ async def conversation(
 ) -> StoredConversation | None:
     here = {"tenant": tenant, "address": address}
     covered, ended, turns = await sql.many_each(
-        ("d", _COVERED, {**here, "now": now}),
-        (_KINDS, _ENDED, here),
+        ("", _COVERED, {**here, "now": now}),
+        ("", _ENDED, here),
         ("hd", _TURNS, {"tenant": tenant, "ids": Ids([address])}),
     )
     for (data,) in covered:

@@ -57,7 +57,7 @@ async def missing(sql: Sql, page: Page) -> int:
     query = f"SELECT 1 FROM {table.name} WHERE {mine}{same}"
     owner = {"of": page.tenant} if table.owned else {}
     wanted = (zip(table.compared, table.compared_of(row), strict=True) for row in page.rows)
-    queries = [("i", query, {**owner, **dict(row)}) for row in wanted]
+    queries = [("", query, {**owner, **dict(row)}) for row in wanted]
     return sum(not rows for rows in await sql.many_each(*queries))
 
 

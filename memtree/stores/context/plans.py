@@ -105,7 +105,7 @@ async def put_turn(sql: Sql, tenant: str, new: NewTurn) -> EpochTurn:
     # Of two that put a turn here at once, the second finds the first one's standing.
     await sql.lock_name("memtree turn", tenant, new.key, new.address)
     place = {"tenant": tenant, "key": new.key, "address": new.address}
-    known, rows = await sql.many_each(("i", NUMBER, {"tenant": tenant}), ("d", _STANDING, place))
+    known, rows = await sql.many_each(("", NUMBER, {"tenant": tenant}), ("", _STANDING, place))
     standing = read_turn(rows[0][0]) if rows else None
     if standing is not None and new.yields_to(standing):
         kept = msgspec.structs.replace(standing, used=max(standing.used, new.turn.used))
@@ -135,7 +135,7 @@ async def _require(sql: Sql, tenant: str, new: NewTurn) -> None:
     stored, summaries, epochs = await sql.many_each(
         ("h", STORED, {**here, "ids": Ids(nodes)}),
         ("hi", _VERSIONS, {**here, "ids": Ids(node for node, _ in versions)}),
-        ("i", _KNOWN_EPOCH, {**here, "epoch": new.turn.epoch}),
+        ("", _KNOWN_EPOCH, {**here, "epoch": new.turn.epoch}),
     )
     if len(stored) < len(nodes):
         raise gone("A node")

@@ -51,11 +51,14 @@ _FRONTIERS = "SELECT data FROM frontiers WHERE tenant = :number"
 _EPOCHS = "SELECT data FROM epochs WHERE tenant = :number"
 _CHILDREN = "SELECT id, children FROM nodes WHERE tenant = :number"
 _VERSIONS = "SELECT id, version FROM summaries WHERE tenant = :number"
-# By sets: a look-up for each row would need an index that nothing else does.
 _UNNAMED = """
-    DELETE FROM {0} WHERE tenant = :number AND {1} IN (
-        SELECT {1} FROM {0} WHERE tenant = :number
-        EXCEPT SELECT {3} FROM {2} WHERE tenant = :number)"""
+    DELETE FROM {0} WHERE tenant = :number AND NOT EXISTS (
+        SELECT 1 FROM {2} WHERE tenant = :number AND {2}.{3} = {0}.{1})"""
+# By sets: a look-up for each row would need an index that nothing else does.
+_UNNAMED_FRONTIERS = """
+    DELETE FROM frontiers WHERE tenant = :number AND key IN (
+        SELECT key FROM frontiers WHERE tenant = :number
+        EXCEPT SELECT frontier FROM addresses WHERE tenant = :number)"""
 _DROP_VERSION = """
     DELETE FROM summaries WHERE tenant = :number AND version = :version AND id IN :ids[bytes]"""
 _AT = "{} WHERE tenant = :number AND address IN :ids[bytes]"
@@ -146,7 +149,7 @@ async def collect(sql: Sql, number: int) -> Receipt:
 
     turns = await drop("turns", "epoch", "epochs", "id")
     epochs = await drop("epochs", "id", "turns", "epoch")
-    await drop("frontiers", "key", "addresses", "frontier")
+    await sql.run(_UNNAMED_FRONTIERS, {"number": number})
     nodes = await _collect_nodes(sql, number)
     await drop("claims", "id", "nodes", "id")
     return Receipt(

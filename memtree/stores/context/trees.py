@@ -66,10 +66,9 @@ _FRONTIERS = f"""
         SELECT data FROM frontiers
         WHERE frontiers.tenant = addresses.tenant AND key = addresses.frontier)
     FROM addresses WHERE {TENANT} AND address IN :ids[bytes]"""
-_RENEW = f"""
-    UPDATE addresses SET expires = :expires WHERE (tenant, address) IN (
-        SELECT tenant, address FROM addresses
-        WHERE {TENANT} AND expires < :expires AND address IN :ids[bytes] ORDER BY address{{}})"""
+_DUE = f"{TENANT} AND expires < :expires AND address IN :ids[bytes]"
+_LOCK_DUE = f"SELECT 1 FROM addresses WHERE {_DUE} ORDER BY address"
+_RENEW = f"UPDATE addresses SET expires = :expires WHERE {_DUE}"
 _VECTORS = f"SELECT id, data FROM vectors WHERE {TENANT} AND recipe = :recipe AND id IN :ids[bytes]"
 _LEVEL = f"(SELECT level FROM nodes WHERE {TENANT} AND nodes.id = new.id)"
 _PUT_VECTORS = f"""
@@ -122,7 +121,7 @@ async def write_batch(sql: Sql, tenant: str, batch: IndexBatch) -> None:
     wanted = named(batch.nodes, frontier_nodes(batch.frontiers.values()))
     await begin(sql, tenant)
     number, stored, known = await sql.many_each(
-        ("i", NUMBER, {"tenant": tenant}),
+        ("", NUMBER, {"tenant": tenant}),
         ("h", STORED, {"tenant": tenant, "ids": Ids(wanted)}),
         ("h", KNOWN, {"tenant": tenant, "ids": Ids((batch.previous, *frontiers))}),
     )
@@ -138,7 +137,9 @@ async def renew(
 ) -> None:
     await begin(sql, tenant)
     values = {"tenant": tenant, "expires": expires, "ids": Ids(addresses)}
-    await sql.run(_RENEW.format(sql.lock), values)
+    if sql.lock:  # in the order of the addresses, as all rows are locked
+        await sql.run(_LOCK_DUE + sql.lock, values)
+    await sql.run(_RENEW, values)
     await note_use(sql, tenant, addresses, used)
 
 

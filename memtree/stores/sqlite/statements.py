@@ -78,7 +78,10 @@ class SqliteSql:
         return found
 
     async def many_each(self, *queries: tuple[str, str, Values]) -> list[list[Row]]:
-        return [await self.many(*query) for query in queries]
+        return [
+            await (self.many(kinds, query, values) if kinds else self.fetch(query, values))
+            for kinds, query, values in queries
+        ]
 
     async def run(self, statement: str, values: Values) -> None:
         for _ in self._executed(statement, values):
@@ -105,13 +108,20 @@ class SqliteSql:
         return work()  # this is not the thread of the event loop
 
     def _executed(self, statement: str, values: Values) -> Iterator[sqlite3.Cursor]:
-        for bound in _bound(values):
-            yield self._db.execute(_translated(statement), bound)
+        if "[" not in statement:  # most statements hold single values
+            yield self._db.execute(statement, values)
+            return
+        for bound, alone in _bound(values):
+            yield self._db.execute(_translated(statement, alone), bound)
 
 
 @lru_cache(256)
-def _translated(statement: str) -> str:
+def _translated(statement: str, alone: bool) -> str:
     listed = _ANY_OF.sub(r"IN (SELECT value FROM json_each(:\1))", statement)
+    if alone:
+        return _IDS.sub(
+            r"IN (:\1)", _PLACED.sub(r"(SELECT :\1 AS id, 1 AS place) AS asked", listed)
+        )
     placed = _PLACED.sub(rf"({_CUT}, at AS place FROM slot) AS asked", listed)
     return _IDS.sub(rf"IN ({_CUT} FROM slot)", placed)
 
@@ -123,7 +133,10 @@ def _joined(kinds: str, query: str) -> str:
     listed = " || ' ' || ".join(_LISTED[kind].format(name) for kind, name in pairs)
     run = " || ".join(_RUN.format(name) for kind, name in pairs if kind == "d") or "''"
     return (
-        f"WITH found({', '.join(names)}) AS ({query}) SELECT group_concat({listed}, ';'),"
+        # The limit keeps the query from being merged into this one, which would ask for what a
+        # column is made of wherever the column is named.
+        f"WITH found({', '.join(names)}) AS (SELECT * FROM ({query}) LIMIT -1)"
+        f" SELECT group_concat({listed}, ';'),"
         f" CAST(group_concat({run}, '') AS BLOB) FROM found"
     )
 
@@ -143,8 +156,9 @@ def _with_rows(statement: str, names: tuple[str, ...], size: int) -> str:
     return _NAME.sub(lambda match: f"?{names.index(match[1]) + 1}", with_rows)
 
 
-def _bound(values: Values) -> Iterator[dict[str, Any]]:
-    """The values of a statement; more than once where ids have several sizes."""
+def _bound(values: Values) -> Iterator[tuple[dict[str, Any], bool]]:
+    """The values of a statement, and whether they hold one id alone; more than once where ids have
+    several sizes."""
     bound = dict(values)
     ids: dict[int, list[bytes]] = {}
     name = ""
@@ -156,9 +170,9 @@ def _bound(values: Values) -> Iterator[dict[str, Any]]:
         elif isinstance(value, list):
             bound[each] = json.dumps(value)
     if not name:
-        yield bound
+        yield bound, False
     for size, group in ids.items():
-        yield {**bound, name: b"".join(group), f"{name}_size": size}
+        yield {**bound, name: b"".join(group), f"{name}_size": size}, len(group) == 1
 
 
 def _split(kinds: str, listed: str, run: bytes) -> Iterator[Row]:
