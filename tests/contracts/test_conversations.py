@@ -87,6 +87,13 @@ class ConversationContract(Backend):
         await grow(store, 20, after=1, used=3.0)
         assert await listed(store) == [(address(20), 3.0), (address(11), 2.0), (address(3), 1.0)]
 
+    async def test_a_use_is_of_one_tenant(self, store):
+        for tenant in (A, B):
+            await grow(store, 1, used=1.0, tenant=tenant)
+        await store.renew(A, [address(1)], 1000.0, 5.0)
+        assert await listed(store) == [(address(1), 5.0)]
+        assert await listed(store, B) == [(address(1), 1.0)]
+
     async def test_a_repeated_batch_changes_nothing(self, store):
         for used in (1.0, 2.0):
             await grow(store, 1, 2, used=used)

@@ -10,21 +10,19 @@ from memtree.stores.rows import oldest_tally, within
 from memtree.stores.sql import Ids, Sql
 
 _SUMMARISED = """EXISTS (
-    SELECT 1 FROM summaries WHERE tenant = {0}.tenant AND id = {0}.id AND version > 0)"""
+    SELECT 1 FROM summaries
+    WHERE tenant = claims.tenant AND summaries.id = claims.id AND version > 0)"""
 # One's own claim never gets shorter; another's is taken over once it has expired.
 _TAKE = f"""
     INSERT INTO claims (tenant, id, owner, until)
     SELECT tenant, id, :owner, :until FROM nodes
-    WHERE {TENANT} AND id IN :ids[bytes] AND NOT {_SUMMARISED.format("nodes")}
-    ORDER BY id
+    WHERE {TENANT} AND id IN :ids[bytes] ORDER BY id
     ON CONFLICT (tenant, id) DO UPDATE SET owner = excluded.owner, until = CASE
-        WHEN claims.owner = excluded.owner AND claims.until > excluded.until THEN claims.until
-        ELSE excluded.until END
+        WHEN claims.until > excluded.until THEN claims.until ELSE excluded.until END
     WHERE claims.owner = excluded.owner OR claims.until <= :now"""
 _OWN = f"claims WHERE {TENANT} AND id IN :ids[bytes] AND owner = :owner"
-# Between the first statement's look at the summaries and its claim another worker may have put
-# its summary and given its claim back. A second statement sees that.
-_TOO_LATE = f"DELETE FROM {_OWN} AND {_SUMMARISED.format('claims')}"
+# Behind the claim: another worker may put its summary, and give its claim back, at any time before.
+_TOO_LATE = f"DELETE FROM {_OWN} AND {_SUMMARISED}"
 _STALE = """
     SELECT EXISTS (SELECT 1 FROM claims WHERE until <= :now)
         OR EXISTS (SELECT 1 FROM tallies WHERE day < :day)"""
