@@ -1,20 +1,13 @@
-"""`KeyStore`: access keys, the hashes of their values, and aliases of tenants."""
+"""`KeyStore`: access keys, hashes of their values (never the values), and aliases of tenants."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
+from hashlib import sha256
 
+from memtree.errors import BadRequest
 from memtree.ports.store import KeyRow, TenantRow
-from memtree.stores.access_keys import (
-    label_taken,
-    last_value,
-    new_key,
-    unknown_key,
-    unknown_value,
-    value_hash,
-    value_hashes,
-    value_taken,
-)
 from memtree.stores.parts import SqlPart, keeping, reading
 from memtree.stores.sql import Sql
 
@@ -43,6 +36,25 @@ _MOVE = """
     UPDATE {} SET tenant = CASE tenant WHEN :target THEN :source ELSE :instead END
     WHERE tenant IN (:source, :target)"""
 _LOCK = "memtree keys"
+_SALT = b"memtree key\0"  # keeps them apart from plain SHA-256 tables and from our other hashes
+
+
+def value_hash(credential: str) -> str:
+    """64 hex digits. A lone surrogate (a header that was no UTF-8) is hashed as it is."""
+    return sha256(_SALT + credential.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def value_hashes(values: Sequence[str]) -> list[str]:
+    """Hashes of a new key's values, doubles left out. `BadRequest` where there is none."""
+    if isinstance(values, str) or not values or not all(values):
+        raise BadRequest("A key needs one or more values, none of them empty.", param="values")
+    return [value_hash(value) for value in dict.fromkeys(values)]
+
+
+def new_key(label: str, values: int, now: float, tenant: str | None = None) -> KeyRow:
+    """`tenant`: None for one of its own. Names are random, so they tell nothing of the values."""
+    name = tenant or secrets.token_hex(32)
+    return KeyRow(f"key_{secrets.token_hex(8)}", label, name, values, now)
 
 
 async def tenant_of(sql: Sql, credential: str) -> str | None:
@@ -69,7 +81,10 @@ async def tenants(sql: Sql) -> list[TenantRow]:
 async def add_key(sql: Sql, key: KeyRow, hashes: Sequence[str]) -> None:
     await sql.lock_name(_LOCK)
     if await sql.fetch("SELECT 1 FROM keys WHERE label = :label", {"label": key.label}):
-        raise label_taken(key.label)
+        raise BadRequest(
+            f"There is a key {key.label} already; choose another label.",
+            param="label",
+        )
     values = {"id": key.id, "label": key.label, "tenant": key.tenant, "created": key.created}
     await sql.run(_PUT_KEY, values)
     await _put_values(sql, key.id, hashes)
@@ -78,7 +93,7 @@ async def add_key(sql: Sql, key: KeyRow, hashes: Sequence[str]) -> None:
 async def add_values(sql: Sql, key_id: str, hashes: Sequence[str], *, only: bool) -> None:
     await sql.lock_name(_LOCK)
     if not await sql.fetch("SELECT 1 FROM keys WHERE id = :key", {"key": key_id}):
-        raise unknown_key(key_id)
+        raise BadRequest(f"There is no key {key_id}.", param="key")
     if only:
         await sql.run(_DROP_VALUES, {"key": key_id})
     own = await _values(sql, key_id)
@@ -89,9 +104,12 @@ async def remove_value(sql: Sql, key_id: str, value: str) -> None:
     await sql.lock_name(_LOCK)
     own, removed = await _values(sql, key_id), value_hash(value)
     if removed not in own:
-        raise unknown_value()
+        raise BadRequest("The key does not have this value.", param="value")
     if len(own) == 1:
-        raise last_value()
+        raise BadRequest(
+            "It is the only value of the key: add another one first, or revoke the key.",
+            param="value",
+        )
     await sql.run("DELETE FROM key_values WHERE hash = :hash", {"hash": removed})
 
 
@@ -116,7 +134,7 @@ async def _values(sql: Sql, key_id: str) -> set[str]:
 
 async def _put_values(sql: Sql, key_id: str, hashes: Sequence[str]) -> None:
     if await sql.fetch(_TAKEN, {"hashes": list(hashes)}):
-        raise value_taken()
+        raise BadRequest("Another key has this value already.", param="values")
     rows = [{"hash": digest, "key": key_id} for digest in hashes]
     await sql.run_many("INSERT INTO key_values (hash, key) VALUES (:hash, :key)", rows)
 
