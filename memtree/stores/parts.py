@@ -1,4 +1,4 @@
-"""What the classes that implement ports share: the database, the clock, and how a coroutine over
+"""The base of the classes that implement ports: the database, the clock, and how a coroutine over
 `Sql` becomes a method.
 
 A port's functions and its class stand with their SQL in one file (`context/`, `memories/`). A port
@@ -22,7 +22,7 @@ P = ParamSpec("P")
 
 class StoreSnapshot(Snapshot, Protocol):
     def damage(self) -> list[str]:
-        """What the database's own check finds; empty where it has none."""
+        """Run the database's own check and return its findings; empty where it has none."""
         ...
 
 

@@ -1,1 +1,1 @@
-"""What context memory keeps, over SQL: each port's functions and its class in one file."""
+"""Context memory over SQL: each port's functions, its statements and its class in one file."""

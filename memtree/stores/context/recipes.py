@@ -1,4 +1,4 @@
-"""Which recipes of vectors are in use, and the vectors of those that are not."""
+"""Recipes of vectors: days since one was in use, and the deletion of vectors of unused ones."""
 
 from __future__ import annotations
 

@@ -34,6 +34,7 @@ class MemoryTransactions(SqlPart):
 
 
 def reading(port: Port[P, T], work: Callable[..., Coroutine[Any, Any, T]]) -> Method[P, T]:
+    """Bind a method that reads one state of the store."""
     call = _call(port, work)
 
     @wraps(port)
@@ -44,6 +45,7 @@ def reading(port: Port[P, T], work: Callable[..., Coroutine[Any, Any, T]]) -> Me
 
 
 def writing(port: Port[P, T], work: Callable[..., Coroutine[Any, Any, T]]) -> Method[P, T]:
+    """Bind a method that writes. An erasure (`purge`) is followed by clearing the files."""
     call = _call(port, work)
 
     @wraps(port)

@@ -256,7 +256,7 @@ class Pool:
                 return
 
     async def _answers(self) -> bool:
-        """Whether the server is there; many may ask at once, one question is sent."""
+        """Return True if the server is there; many may ask at once, one question is sent."""
         asking = self._asking
         if asking is None or asking.done():
             asking = self._asking = asyncio.create_task(self.ask_server(), name="postgres-ask")
@@ -265,7 +265,7 @@ class Pool:
         return not asking.cancelled() and asking.result()
 
     async def ask_server(self) -> bool:
-        """Whether the server is there, by a connection of its own."""
+        """Return True if the server is there. Asks on a connection of its own."""
         try:
             db = await self._reach()
             await db.close()
@@ -279,7 +279,8 @@ class Pool:
 
 
 def _quiet(db: Connection) -> bool:
-    """Whether an idle connection is as it was: a server that ends it says so, or hangs up."""
+    """Return True if an idle connection is as it was: a server that ends it says so, or hangs
+    up."""
     if db.closed:
         return False
     poll = select.poll()

@@ -41,7 +41,7 @@ _PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
 
 
 def fault(error: sqlite3.Error, path: Path) -> MemTreeError:
-    """What the operator can do about it, as `StoreUnavailable` or `StoreCorrupt`."""
+    """Make a `StoreUnavailable` or `StoreCorrupt` that says what the operator can do."""
     code = _code(error)
     if code in _CORRUPT:
         return StoreCorrupt(f"The store {path} is damaged or no SQLite file ({error}); {ADVICE}.")

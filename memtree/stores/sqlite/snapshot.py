@@ -28,6 +28,6 @@ class SqliteSnapshot:
         )
 
     def damage(self) -> list[str]:
-        """What SQLite's own check finds."""
+        """Run SQLite's own check."""
         lines = [line for (line,) in self._db.execute("PRAGMA integrity_check")]
         return [f"sqlite: {line}" for line in lines if line != "ok"]
