@@ -18,7 +18,8 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import count
+from itertools import accumulate, chain, count
+from operator import methodcaller
 from typing import Any, TypeVar
 
 from memtree.stores.sql import Dialect, Ids, Row, Values
@@ -176,25 +177,12 @@ def _bound(values: Values) -> Iterator[tuple[dict[str, Any], bool]]:
 
 
 def _split(kinds: str, listed: str, run: bytes) -> Iterator[Row]:
-    columns = zip(*(entry.split(" ") for entry in listed.split(";")), strict=True)
-    read = [[*map(_READ[kind], column)] for kind, column in zip(kinds, columns, strict=True)]
-    rows = zip(*read, strict=True)
-    return _with_data([at for at, kind in enumerate(kinds) if kind == "d"], rows, run)
-
-
-def _with_data(places: Sequence[int], rows: Iterator[Row], run: bytes) -> Iterator[Row]:
-    """Rows with their bytes in place of the sizes."""
-    if not places:
-        return rows
-
-    def cut() -> Iterator[Row]:
-        at = 0
-        for row in rows:
-            whole = list(row)
-            for place in places:
-                end = at + whole[place]
-                whole[place] = run[at:end]
-                at = end
-            yield tuple(whole)
-
-    return cut()
+    """Cut the run and read the columns in steps of C: there may be thousands of rows."""
+    texts = zip(*map(methodcaller("split", " "), listed.split(";")), strict=True)
+    columns = [[*map(_READ[kind], text)] for kind, text in zip(kinds, texts, strict=True)]
+    cut = [at for at, kind in enumerate(kinds) if kind == "d"]
+    ends = [*accumulate(chain.from_iterable(zip(*(columns[at] for at in cut), strict=True)))]
+    pieces = [*map(run.__getitem__, map(slice, (0, *ends), ends))]
+    for place, at in enumerate(cut):
+        columns[at] = pieces[place :: len(cut)]
+    return zip(*columns, strict=True)
