@@ -16,11 +16,11 @@ from threading import RLock
 from typing import TypeVar
 
 from memtree.errors import StoreUnavailable
-from memtree.stores.context.store import SqlStore
 from memtree.stores.sqlite.connection import Call, fault
 from memtree.stores.sqlite.database import SqliteDatabase
 from memtree.stores.sqlite.migrations import migrate_all
 from memtree.stores.sqlite.snapshot import SqliteSnapshot
+from memtree.stores.sqlite.store import SqliteStore
 
 T = TypeVar("T")
 _PLACE = ":memory:"
@@ -81,10 +81,11 @@ class RamDatabase(SqliteDatabase):
         self.connection.close()
 
 
-class RamStore(SqlStore):
+class RamStore(SqliteStore):
     """All ports of a store. `database` may be shared with other ports."""
 
     database: RamDatabase
 
     def __init__(self, *, now: Callable[[], float] = time.time) -> None:
-        super().__init__(RamDatabase(), now)
+        self.database = RamDatabase()
+        self.now = now

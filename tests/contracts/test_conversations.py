@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from memtree.stores.copying import copy
 from memtree.stores.postgres import migrations as postgres_migrations
 from memtree.stores.references import left_at_ends
 from memtree.stores.rows import ConversationRow
+from memtree.stores.sql import Sql
 from memtree.stores.sqlite import migrations as sqlite_migrations
 from tests.contracts.backends import (
     A,
@@ -340,6 +342,10 @@ class TestSqliteStore(OnSqlite, ConversationContract):
 # -- older stores, copies ----------------------------------------------------------------------
 
 
+async def run(sql: Sql, statement: str) -> None:
+    await sql.run(statement, {})
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 async def test_an_older_store_gets_its_conversations(tmp_path: Path, kind: str):
     """What was stored before there were any: the ends of its chains, used as its expiry tells."""
@@ -357,7 +363,7 @@ async def test_an_older_store_gets_its_conversations(tmp_path: Path, kind: str):
     back = f"UPDATE schema_version SET version = {step} WHERE part = 'tree'"
     index = ("DROP INDEX turns_at_addresses",) if kind == "sqlite" else ()
     for statement in (drop, *index, back):
-        await store.database.write(lambda sql, each=statement: sql.run(each, {}))
+        await store.database.write(partial(run, statement=statement))
     await store.close()
     store = open_store(url)
     newest, *rest = await listed(store)
