@@ -19,6 +19,7 @@ from memtree.memories.ports import MemoryMaintenance, MemoryStore
 from memtree.memories.schemas.ports import SchemaStore
 from memtree.memories.user_ports import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
 from memtree.ports.store import ProviderObjects
+from memtree.stores.context.store import SqlStore
 from memtree.stores.ram import RamStore
 from memtree.stores.sqlite.store import SqliteStore
 
@@ -77,7 +78,7 @@ class Memories(
     """What memories ask of a store."""
 
 
-def open_memories(store: Opened) -> Memories:
+def open_memories(store: SqlStore) -> Memories:
     """Memories in an open store: they share its connections and its clock, and close with it."""
     return store.memories()
 

@@ -1,8 +1,7 @@
 """`RamStore`: a SQLite store without a file, gone with the process.
 
-For tests, and for commands that work on one history and keep nothing. Statements and ports are
-those of `stores/sqlite`; only the connection is another one: it is used in the calling thread,
-since nothing it does waits for a disk.
+For tests, and for commands that work on one history and keep nothing. Only the connection is
+another one: it is used in the calling thread, since nothing it does waits for a disk.
 """
 
 from __future__ import annotations
@@ -17,9 +16,10 @@ from threading import RLock
 from typing import TypeVar
 
 from memtree.errors import StoreUnavailable
-from memtree.stores.sqlite.connection import Work, fault, transaction
+from memtree.stores.sqlite.connection import Call, fault
 from memtree.stores.sqlite.database import SqliteDatabase
 from memtree.stores.sqlite.migrations import migrate_all
+from memtree.stores.sqlite.snapshot import SqliteSnapshot
 from memtree.stores.sqlite.store import SqliteStore
 
 T = TypeVar("T")
@@ -52,35 +52,28 @@ class RamDatabase(SqliteDatabase):
         self._lock = RLock()
         self._closed = False
 
-    async def read(self, work: Work[T]) -> T:
-        return self._run(work)
-
-    async def write(self, work: Work[T]) -> T:
-        return self._run(lambda db: transaction(db, work))
-
-    async def write_bare(self, work: Work[T]) -> T:
-        return self._run(work)
-
-    def _run(self, work: Work[T]) -> T:
-        self.require_open()
+    async def call_reader(self, call: Call[T]) -> T:
+        await self.reach()
         with self._lock:
             try:
-                return work(self.connection)
+                return call(self.connection)
             except sqlite3.Error as error:
                 raise fault(error, Path(_PLACE)) from error
 
+    call_writer = call_reader
+
     @contextmanager
-    def snapshot(self) -> Iterator[sqlite3.Connection]:
+    def snapshot(self) -> Iterator[SqliteSnapshot]:
         with closing(sqlite3.connect(_PLACE, isolation_level=None)) as copy:
             with self._lock:
                 self.connection.backup(copy)
-            yield copy
+            yield SqliteSnapshot(copy)
 
-    def require_open(self) -> None:
+    async def reach(self) -> None:
         if self._closed:
             raise StoreUnavailable("The store is closed.")
 
-    def bytes(self) -> int:
+    async def bytes(self) -> int:
         return 0
 
     async def close(self) -> None:

@@ -14,7 +14,8 @@ from memtree.memories.ports import MemoryFilter
 from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.schemas.unique_on import unique_key
 from memtree.memories.scope import Scope
-from memtree.stores.memories.agent import locating, several
+from memtree.stores.memories import removal
+from memtree.stores.memories.agent import locating
 from tests.contracts.memory_backends import (
     START,
     InPostgres,
@@ -455,7 +456,7 @@ class AgentScopesContract:
         """So the tests above notice where one is missing."""
         theirs = "mem_another-agent-"
         monkeypatch.setattr(locating, "meant", everybody)
-        monkeypatch.setattr(several, "meant", everybody)
+        monkeypatch.setattr(removal, "meant", everybody)
         assert (await filled.agent_page(EVERY)).total == 5
         assert len(await filled.locate(EVERY, [theirs])) == 1
         assert len(await filled.delete_matching_all(EVERY, MemoryFilter())) == 5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,12 +11,12 @@ import pytest
 
 from memtree.ports.conversations import ConversationPlace, HistoryEnd
 from memtree.ports.store import IndexBatch
-from memtree.stores import SqliteStore, open_store
+from memtree.stores import open_store
 from memtree.stores.copying import copy
-from memtree.stores.postgres import PostgresStore
 from memtree.stores.postgres import migrations as postgres_migrations
 from memtree.stores.references import left_at_ends
 from memtree.stores.rows import ConversationRow
+from memtree.stores.sql import Sql
 from memtree.stores.sqlite import migrations as sqlite_migrations
 from tests.contracts.backends import (
     A,
@@ -89,6 +88,13 @@ class ConversationContract(Backend):
         await grow(store, 10, 11, after=2, used=2.0)
         await grow(store, 20, after=1, used=3.0)
         assert await listed(store) == [(address(20), 3.0), (address(11), 2.0), (address(3), 1.0)]
+
+    async def test_a_use_is_of_one_tenant(self, store):
+        for tenant in (A, B):
+            await grow(store, 1, used=1.0, tenant=tenant)
+        await store.renew(A, [address(1)], 1000.0, 5.0)
+        assert await listed(store) == [(address(1), 5.0)]
+        assert await listed(store, B) == [(address(1), 1.0)]
 
     async def test_a_repeated_batch_changes_nothing(self, store):
         for used in (1.0, 2.0):
@@ -336,8 +342,8 @@ class TestSqliteStore(OnSqlite, ConversationContract):
 # -- older stores, copies ----------------------------------------------------------------------
 
 
-def run(db: sqlite3.Connection, statement: str) -> None:
-    db.execute(statement)
+async def run(sql: Sql, statement: str) -> None:
+    await sql.run(statement, {})
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
@@ -355,11 +361,9 @@ async def test_an_older_store_gets_its_conversations(tmp_path: Path, kind: str):
     names = [getattr(each, "__name__", None) or each[0] for each in module.TREE_STEPS]
     step = next(at for at, name in enumerate(names) if "conversations" in name)
     back = f"UPDATE schema_version SET version = {step} WHERE part = 'tree'"
-    if isinstance(store, SqliteStore):
-        for statement in (drop, "DROP INDEX turns_at_addresses", back):
-            await store.database.write(partial(run, statement=statement))
-    elif isinstance(store, PostgresStore):
-        await store.database.transact(lambda db: db.execute(f"{drop}; {back}"))
+    index = ("DROP INDEX turns_at_addresses",) if kind == "sqlite" else ()
+    for statement in (drop, *index, back):
+        await store.database.write(partial(run, statement=statement))
     await store.close()
     store = open_store(url)
     newest, *rest = await listed(store)

@@ -201,6 +201,16 @@ class PlanStoreContract(Backend):
             await put(store, 1, turn(epoch(3)), instead_of=TWO.id)
         assert self.rows(store, A) == before
 
+    async def test_a_plan_names_summaries_of_its_own_tenant(self, store):
+        for tenant in (A, B):
+            await store.commit(tenant, BATCH)
+        await store.put_summaries(B, {TOP.id: version(3)})
+        named = epoch(7, (TOP.id, 3))
+        with pytest.raises(NodesGone):
+            await put(store, 1, turn(named), epoch=named)
+        await store.put_summaries(A, {TOP.id: version(3)})
+        await put(store, 1, turn(named), epoch=named)
+
     async def test_nodes_come_with_the_epoch(self, store):
         await put(store, 1, turn(ONE), epoch=ONE, nodes=TREE)
         assert await store.descendants(A, [TOP.id]) == {

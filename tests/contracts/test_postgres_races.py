@@ -9,7 +9,8 @@ import pytest
 
 from memtree.errors import NodesGone, StoreUnavailable
 from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
-from memtree.stores.postgres import PostgresStore, pool, retention
+from memtree.stores.context import recipes, retention
+from memtree.stores.postgres import PostgresStore, pool
 from memtree.unfolding.plan import TextSpan
 from tests.contracts.backends import (
     A,
@@ -109,8 +110,8 @@ async def test_a_writer_waits_for_a_deletion_under_way(stores, monkeypatch, dele
     )
     collect, writing = retention.collect, []
 
-    async def slowly(db, number):
-        receipt = await collect(db, number)
+    async def slowly(sql, number):
+        receipt = await collect(sql, number)
         late = IndexBatch((), {address(1): frontier([LOW[0]], 4)}, 50.0)
         writing.append(asyncio.ensure_future(stores[1].commit(A, late)))
         done: set[asyncio.Task[None]] = set()
@@ -206,13 +207,13 @@ async def test_a_recipe_that_is_taken_up_while_it_is_swept_stays(stores, monkeyp
     days = [86_400.0 * day for day in range(RECIPE_DAYS + 1)]
     for now in days[:-1]:
         await sweeping.sweep(now)
-    drop = retention.drop_unused
+    drop = recipes.drop_unused
 
-    async def late(db, tenant: str) -> Receipt:
+    async def late(sql, tenant: str) -> int:
         await other.keep_recipe(RECIPE, days[-1])
-        return await drop(db, tenant)
+        return await drop(sql, tenant)
 
-    monkeypatch.setattr(retention, "drop_unused", late)
+    monkeypatch.setattr(recipes, "drop_unused", late)
     assert await sweeping.sweep(days[-1]) == Receipt()
     assert await other.vectors(A, RECIPE, IDS) == {LEAVES[0].id: b"1234"}
     assert LOOK.sql(other, "SELECT * FROM recipes") == [(RECIPE, RECIPE_DAYS, 0)]
@@ -241,19 +242,19 @@ async def test_the_last_try_of_a_transaction_that_postgres_breaks_off(stores):
     """Deadlocks are not expected; should one come, the transaction is run again."""
     store, tries = stores[0], []
 
-    async def work(db):
-        tries.append(db)
+    async def work(sql):
+        tries.append(sql)
         if len(tries) < pool.TRIES:
             raise psycopg.errors.DeadlockDetected("made here")
         return "done"
 
-    assert await store.database.hurry(work) == "done"
+    assert await store.database.write(work) == "done"
     tries.clear()
 
-    async def never(db):
-        tries.append(db)
+    async def never(sql):
+        tries.append(sql)
         raise psycopg.errors.DeadlockDetected("made here")
 
     with pytest.raises(StoreUnavailable):
-        await store.database.transact(never)
+        await store.database.write(never)
     assert len(tries) == pool.TRIES

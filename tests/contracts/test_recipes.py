@@ -49,6 +49,18 @@ class RecipesContract(Backend):
     def recipes(self, store, tenant=A):
         return {row.recipe for row in self.rows(store, tenant)["vectors"]}
 
+    async def test_a_day_counts_once_and_a_use_ends_the_count(self, store):
+        """Whatever comes on the same day: a new recipe, or a process that begins to use an old
+        one."""
+        await self.vectored(store, "old")
+        await self.swept(store, range(20_000, 20_000 + RECIPE_DAYS))
+        await self.vectored(store, "new")
+        assert await self.swept(store, [20_000 + RECIPE_DAYS - 1]) == [NOTHING]
+        assert self.recipes(store) == {"old", "new"}
+        await store.keep_recipe("old", (20_000 + RECIPE_DAYS - 1) * DAY)
+        assert await self.swept(store, [20_000 + RECIPE_DAYS]) == [NOTHING]
+        assert self.recipes(store) == {"old", "new"}
+
     async def test_vectors_that_nobody_uses_go_after_a_month(self, store):
         await self.vectored(store, "old", "new", tenants=(A, B))
         days = range(20_000, 20_000 + RECIPE_DAYS)

@@ -10,37 +10,26 @@ import pytest
 from memtree.errors import StoreUnavailable
 from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
+from memtree.stores.parts import SqlPart
 from memtree.stores.postgres import migrations as postgres_migrations
-from memtree.stores.postgres.pool import PostgresPart
 from memtree.stores.postgres.store import PostgresStore
 from memtree.stores.sqlite import migrations as sqlite_migrations
-from memtree.stores.sqlite.database import SqlitePart
 from memtree.stores.sqlite.store import SqliteStore
 from tests.contracts.backends import A, leaf
 from tests.contracts.memory_backends import CHAT, new
 from tests.postgres import drop_schema, store_url
 
 
-class SqliteNotes(SqlitePart):
+class Notes(SqlPart):
     async def add(self, text: str) -> None:
-        await self.database.write(lambda db: db.execute("INSERT INTO notes VALUES (?)", (text,)))
+        insert = "INSERT INTO notes VALUES (:text)"
+        await self.database.write(lambda sql: sql.run(insert, {"text": text}))
 
     async def count(self) -> int:
-        rows = await self.database.read(lambda db: db.execute("SELECT * FROM notes").fetchall())
-        return len(rows)
+        return len(await self.database.read(lambda sql: sql.fetch("SELECT * FROM notes", {})))
 
 
-class PostgresNotes(PostgresPart):
-    async def add(self, text: str) -> None:
-        insert = "INSERT INTO notes VALUES (%s)"
-        await self.database.transact(lambda db: db.execute(insert, (text,)))
-
-    async def count(self) -> int:
-        cursor = await self.database.run(lambda db: db.execute("SELECT * FROM notes"))
-        return len(await cursor.fetchall())
-
-
-async def shared(store: SqliteStore | PostgresStore, notes: SqliteNotes | PostgresNotes) -> None:
+async def shared(store: SqliteStore | PostgresStore, notes: Notes) -> None:
     await store.commit(A, IndexBatch((leaf(1),)))
     await notes.add("a")
     await notes.add("b")
@@ -60,7 +49,7 @@ async def test_a_port_in_the_file_of_a_store(tmp_path: Path, monkeypatch, before
     steps = [lambda db: db.execute("CREATE TABLE notes (text TEXT)")]
     monkeypatch.setitem(sqlite_migrations.PARTS, "notes", steps)
     store = SqliteStore(path)
-    await shared(store, SqliteNotes(store.database))
+    await shared(store, Notes(store.database))
 
 
 async def test_a_port_in_the_schema_of_a_store(tmp_path: Path, monkeypatch) -> None:
@@ -70,7 +59,7 @@ async def test_a_port_in_the_schema_of_a_store(tmp_path: Path, monkeypatch) -> N
     steps = [["CREATE TABLE notes (text text)"]]
     monkeypatch.setitem(postgres_migrations.PARTS, "notes", steps)
     store = PostgresStore(store_url(tmp_path))
-    await shared(store, PostgresNotes(store.database))
+    await shared(store, Notes(store.database))
     drop_schema(tmp_path)
 
 

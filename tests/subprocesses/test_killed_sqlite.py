@@ -40,16 +40,15 @@ def child(code: str, *arguments: object) -> subprocess.Popen[str]:
 # Stops between the nodes of group 2 and their frontier: inside the transaction.
 STOP_INSIDE = """
 import time
-import memtree.stores.sqlite.trees as trees
-store, insert, calls = SqliteStore(Path(sys.argv[1])), trees.insert, []
-def stopping(db, head, *rest):
-    insert(db, head, *rest)
-    calls.append(head)
-    if len(calls) == 4:
-        assert db.in_transaction and "nodes" in head
+import memtree.stores.context.trees as trees
+store, put, calls = SqliteStore(Path(sys.argv[1])), trees.put_nodes, []
+async def stopping(sql, number, nodes):
+    await put(sql, number, nodes)
+    calls.append(nodes)
+    if len(calls) == 2:
         print("inside", flush=True)
         time.sleep(3600)
-trees.insert = stopping
+trees.put_nodes = stopping
 async def main():
     await store.commit(T, batch(1))
     await store.commit(T, batch(2, 5000))
@@ -59,24 +58,23 @@ asyncio.run(main())
 # Stops in a forget: after the nodes were deleted, or after its transaction.
 STOP_FORGETTING = """
 import time
-import memtree.stores.sqlite.retention as retention
-store, change = SqliteStore(Path(sys.argv[1])), retention.change
+import memtree.stores.context.retention as retention
+import memtree.stores.sqlite.database as database
+store, collect = SqliteStore(Path(sys.argv[1])), retention.collect
 def stop():
     print("inside", flush=True)
     time.sleep(3600)
-def stopping(db, statement, *rest):
-    count = change(db, statement, *rest)
-    if "nodes" in statement:
-        assert db.in_transaction and count == 40
-        stop()
-    return count
+async def stopping(sql, number):
+    receipt = await collect(sql, number)
+    assert receipt.nodes == 40
+    stop()
 def not_scrubbing(db):
     assert not db.in_transaction
     stop()
 if sys.argv[2] == "nodes":
-    retention.change = stopping
+    retention.collect = stopping
 else:
-    retention.scrub = not_scrubbing
+    database.scrub = not_scrubbing
 async def main():
     await store.commit(T, batch(1))
     await store.commit(T, batch(2))

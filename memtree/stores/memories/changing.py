@@ -28,8 +28,8 @@ from memtree.stores.memories.rows import (
     time_column,
 )
 from memtree.stores.memories.saving import SAID, insert
-from memtree.stores.memories.sql import Sql
 from memtree.stores.memories.twins import JOIN_GROUPS, count_as, joined, twin_of
+from memtree.stores.sql import Sql
 
 _CHANGE_COLUMNS = ("changed", "told", "vectors", "text_hash", "terms", "unique_key", *SAID)
 _CHANGE = f"""

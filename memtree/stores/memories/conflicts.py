@@ -14,7 +14,7 @@ from memtree.memories.scope import Scope
 from memtree.stores.memories.counters import ScopeRow, begin_known, commit
 from memtree.stores.memories.lookup import kept
 from memtree.stores.memories.rows import encoded, read_memory
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _OPEN = """
     SELECT pairs.number, older.id, older.data, pairs.differs

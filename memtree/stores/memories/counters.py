@@ -15,7 +15,7 @@ from memtree.errors import MemoryLimit
 from memtree.memories.ports import ScopeState
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.rows import EXPIRED, SCOPE, scope_values
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _COLUMNS = "number, tenant, kind, owner, subject, changed, counted, purges"
 _FIND = f"""

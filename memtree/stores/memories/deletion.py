@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterator, Sequence
 
 from memtree.memories.memory import Memory, Tombstone
-from memtree.memories.ports import MemoryFilter, MemoryRef
+from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
 from memtree.stores.memories.agent import unique
 from memtree.stores.memories.changing import PUT_TOMBSTONE
@@ -15,24 +13,16 @@ from memtree.stores.memories.counters import (
     ScopeRow,
     begin_known,
     commit,
-    count_tenant,
     count_vectors,
-    known_scope,
-    stamp,
 )
 from memtree.stores.memories.lookup import (
     duplicates,
-    kept,
     lineage,
-    members,
     resolved,
     stored,
-    with_twins,
 )
-from memtree.stores.memories.rows import Standing, encoded, filtering
-from memtree.stores.memories.sql import Sql
-
-Wanted_contra = TypeVar("Wanted_contra", contravariant=True)  # references, or a filter
+from memtree.stores.memories.rows import Standing, encoded
+from memtree.stores.sql import Sql
 
 ROWS = 1_000  # with their texts, at a time
 # The time of a deletion that nothing brings back: the next sweep erases what it is of.
@@ -48,88 +38,6 @@ _UNDELETE = f"""
         counted = CASE WHEN superseded_by = '' AND duplicate_of = '' THEN 1 ELSE 0 END
     WHERE {MINE}"""
 _UNDELETE_PAST = f"UPDATE memories SET deleted = 0, changed = :changed WHERE {MINE}"
-_MATCHING = "SELECT number, id FROM memories WHERE scope = :scope AND {} ORDER BY number"
-
-
-class Removal(Protocol[Wanted_contra]):
-    """Deletes or erases memories of one scope. Gives their ids, and how many of what went counted:
-    their tenant still counts it."""
-
-    def __call__(
-        self, sql: Sql, scope: ScopeRow, wanted: Wanted_contra, /, *, reason: str | None, now: float
-    ) -> Coroutine[Any, Any, tuple[list[str], int]]: ...
-
-
-async def delete(
-    sql: Sql,
-    scope: Scope,
-    wanted: Wanted_contra,
-    how: Removal[Wanted_contra],
-    *,
-    reason: str | None,
-    now: float,
-) -> list[str]:
-    """Remove what is wanted from a scope, and from the count of its tenant. Gives their ids."""
-    at = await begin_known(sql, scope)
-    if at is None:
-        return []
-    gone, counted = await how(sql, at, wanted, reason=reason, now=now)
-    await count_tenant(sql, at.tenant, -counted)
-    return gone
-
-
-async def delete_here(
-    sql: Sql, scope: ScopeRow, refs: Sequence[MemoryRef], *, reason: str | None, now: float
-) -> tuple[list[str], int]:
-    """A `Removal`."""
-    rows = await with_twins(sql, scope, await kept(sql, scope.number, refs))
-    if not rows:
-        return [], 0
-    counted = await remove(sql, scope, rows, reason=reason, now=now)
-    await stamp(sql, scope, counted=-counted)
-    return [row.id for row in rows], counted
-
-
-async def delete_matching_here(
-    sql: Sql, scope: ScopeRow, wanted: MemoryFilter, *, reason: str | None, now: float
-) -> tuple[list[str], int]:
-    """A `Removal`."""
-    found = await matching(sql, scope, replace(wanted, deleted=False), now)
-    counted, gone = 0, dict(found)
-    for part in in_parts(list(found)):
-        rows = await stored(sql, scope.number, part)
-        # Some went with what had taken their place.
-        here = await with_twins(sql, scope, [row for row in rows if not row.deleted])
-        counted += await remove(sql, scope, here, reason=reason, now=now)
-        gone |= {row.number: row.id for row in here}
-    if found:
-        await stamp(sql, scope, counted=-counted)
-    return list(gone.values()), counted
-
-
-async def deletable(
-    sql: Sql, scope: Scope, wanted: Sequence[MemoryRef] | MemoryFilter, *, purge: bool, now: float
-) -> list[str]:
-    """Ids of what a deletion, or an erasure, would name."""
-    at = await known_scope(sql, scope)
-    if at is None:
-        return []
-    gone: dict[int, str] = {}
-    if isinstance(wanted, MemoryFilter):
-        gone = await matching(sql, at, replace(wanted, deleted=wanted.deleted and purge), now)
-        parts = [await stored(sql, at.number, part) for part in in_parts(list(gone))]
-    else:
-        parts = [await (resolved if purge else kept)(sql, at.number, wanted)]
-    for rows in parts:
-        gone |= {row.number: row.id for row in await with_twins(sql, at, rows, deleted=purge)}
-    return list(gone.values())
-
-
-async def matching(sql: Sql, scope: ScopeRow, wanted: MemoryFilter, now: float) -> dict[int, str]:
-    """Ids by number, in the order of numbers."""
-    condition, values = filtering(wanted, now)
-    values |= {"scope": scope.number, **await members(sql, scope.scope, wanted)}
-    return dict(await sql.fetch(_MATCHING.format(condition), values))
 
 
 def in_parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:

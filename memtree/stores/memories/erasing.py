@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree.stores.memories.counters import (
     ScopeRow,
     begin_number,
@@ -13,10 +12,10 @@ from memtree.stores.memories.counters import (
     count_vectors,
     stamp,
 )
-from memtree.stores.memories.deletion import MINE, ROWS, in_parts, leave_tombstones, matching
-from memtree.stores.memories.lookup import lineage, resolved, stored, with_twins
+from memtree.stores.memories.deletion import MINE, ROWS
+from memtree.stores.memories.lookup import lineage, stored
 from memtree.stores.memories.rows import STANDING, Standing, encoded, standing
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _UNPAIR = "DELETE FROM memory_conflicts WHERE scope = :scope AND other IN :numbers[]"
 _OF_MEMORIES = (
@@ -57,44 +56,16 @@ _SCOPES = "SELECT number FROM memory_scopes WHERE tenant = :tenant ORDER BY numb
 _FIRST = f"SELECT {STANDING} FROM memories WHERE scope = :scope ORDER BY number LIMIT {ROWS}"
 
 
-async def purge_here(
-    sql: Sql, scope: ScopeRow, refs: Sequence[MemoryRef], *, reason: str | None, now: float
-) -> tuple[list[str], int]:
-    """A `Removal` of whatever the refs name, live or not."""
-    asked = await stored(sql, scope.number, refs)
-    rows = await resolved(sql, scope.number, refs)
-    rows = await with_twins(sql, scope, rows, deleted=True)
-    if not rows:
-        return [], 0
-    _, counted = await _erase(sql, scope, _distinct([*rows, *asked]), now)
-    await leave_tombstones(sql, scope, rows, reason, now)
-    await _stamp(sql, scope, counted)
-    return [row.id for row in rows], counted
-
-
-async def purge_matching_here(
-    sql: Sql, scope: ScopeRow, wanted: MemoryFilter, *, reason: str | None, now: float
-) -> tuple[list[str], int]:
-    """A `Removal`."""
-    found = await matching(sql, scope, wanted, now)
-    counted, gone = 0, dict(found)
-    for part in in_parts(list(found)):
-        rows = await stored(sql, scope.number, part)
-        rows = await with_twins(sql, scope, rows, deleted=True)
-        _, erased = await _erase(sql, scope, rows, now)
-        await leave_tombstones(sql, scope, [row for row in rows if row.counted], reason, now)
-        counted += erased
-        gone |= {row.number: row.id for row in rows}
-    if found:
-        await _stamp(sql, scope, counted)
-    return list(gone.values()), counted
+async def erase(sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float) -> int:
+    """Erase rows and all that came of them, and what they had taken the place of. Return how many
+    of them counted."""
+    return (await _erase(sql, scope, rows, now))[1]
 
 
 async def _erase(
     sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float
 ) -> tuple[int, int]:
-    """Rows and all that came of them, and what they had taken the place of. How many memories went,
-    and how many of them counted."""
+    """Return how many memories went, and how many of them counted."""
     gone = await lineage(sql, scope.number, rows)
     counted = [row for row in gone if row.counted]
     await count_vectors(sql, scope, [row.number for row in counted], -1)
@@ -111,11 +82,11 @@ async def _erase(
 
 
 async def _commit(sql: Sql, scope: ScopeRow, counted: int) -> None:
-    await _stamp(sql, scope, counted)
+    await stamp_erased(sql, scope, counted)
     await count_tenant(sql, scope.tenant, -counted)
 
 
-async def _stamp(sql: Sql, scope: ScopeRow, counted: int) -> None:
+async def stamp_erased(sql: Sql, scope: ScopeRow, counted: int) -> None:
     await sql.run("DELETE FROM memory_segments WHERE scope = :scope", {"scope": scope.number})
     await stamp(sql, scope, counted=-counted, purged=True)
     await sql.run(_NOTE, {})
@@ -172,7 +143,3 @@ async def _unlink(sql: Sql, scope: ScopeRow, gone: Sequence[Standing]) -> None:
         )
         values = {"scope": scope.number, "id": row.id, "changed": scope.next}
         await sql.run(_UNLINK, {**values, "data": encoded(plain)})
-
-
-def _distinct(rows: Sequence[Standing]) -> list[Standing]:
-    return list({row.number: row for row in rows}.values())

@@ -6,7 +6,7 @@ from typing import Any
 
 from memtree.errors import StoreCorrupt
 from memtree.stores.memories.rows import read_memory, time_column
-from memtree.stores.memories.sql import Row, Sql
+from memtree.stores.sql import Row, Sql
 
 _ROWS = 500
 _SCOPES = "SELECT number FROM memory_scopes ORDER BY number"

@@ -20,7 +20,7 @@ from memtree.stores.memories.rows import (
     scope_values,
     standing,
 )
-from memtree.stores.memories.sql import Row, Sql
+from memtree.stores.sql import Row, Sql
 
 _NAMED = f"""
     SELECT {STANDING} FROM memories WHERE scope = :scope AND number IN (
@@ -121,7 +121,7 @@ async def members(sql: Sql, scope: Scope, wanted: MemoryFilter) -> dict[str, lis
     if wanted.group is None:
         return {}
     values = {**scope_values(scope), "group": plain(wanted.group)}
-    return {"members": await sql.numbers(_MEMBERS, values)}
+    return {"members": [number for (number,) in await sql.many("i", _MEMBERS, values)]}
 
 
 async def lineage(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing]:

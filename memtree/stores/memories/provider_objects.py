@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from memtree.stores.memories.sql import Sql, digests_in
+from memtree.stores.sql import Ids, Sql
 
 # The later time wins, so that a write that comes late shortens nothing.
 _PUT = """
     INSERT INTO provider_objects (digest, expires) VALUES (:digest, :expires)
     ON CONFLICT (digest) DO UPDATE SET expires = excluded.expires
     WHERE excluded.expires > provider_objects.expires"""
-_KNOWN = "SELECT digest FROM provider_objects WHERE expires > :now AND digest IN ({})"
+_KNOWN = "SELECT digest FROM provider_objects WHERE expires > :now AND digest IN :digests[bytes]"
 
 
 async def put_objects(sql: Sql, digests: Collection[bytes], expires: float) -> None:
@@ -21,4 +21,5 @@ async def put_objects(sql: Sql, digests: Collection[bytes], expires: float) -> N
 
 
 async def known_objects(sql: Sql, digests: Collection[bytes], now: float) -> set[bytes]:
-    return await digests_in(sql, _KNOWN, digests, {"now": now})
+    values = {"now": now, "digests": Ids(digests)}
+    return {digest for (digest,) in await sql.many("h", _KNOWN, values)}

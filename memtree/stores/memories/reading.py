@@ -19,7 +19,7 @@ from memtree.stores.memories.rows import (
     read_tombstone,
     scope_values,
 )
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _NUMBER = f"SELECT {SCOPE.strip()}"
 _PAGE = f"""

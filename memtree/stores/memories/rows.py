@@ -21,7 +21,7 @@ from memtree.memories.memory import (
 )
 from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope
-from memtree.stores.memories.sql import Row
+from memtree.stores.sql import Row
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 LARGEST = 2**63 - 1  # of a number in a database

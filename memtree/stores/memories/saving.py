@@ -24,8 +24,8 @@ from memtree.stores.memories.rows import (
     new_memory,
     storable,
 )
-from memtree.stores.memories.sql import Sql
 from memtree.stores.memories.twins import count_as, joined, twin_of
+from memtree.stores.sql import Sql
 
 KEY_SECONDS = 86_400.0
 

@@ -11,7 +11,7 @@ from memtree.stores.memories.counters import begin_known, commit, count_recipe, 
 from memtree.stores.memories.lookup import members
 from memtree.stores.memories.reading import known
 from memtree.stores.memories.rows import LIVE, SCOPE, STORED, filtering, read_memory, scope_values
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql, Values
 
 PACKED_ROWS = 10_000  # of about a kilobyte, in one answer
 
@@ -79,11 +79,26 @@ async def search_rows(sql: Sql, scope: Scope, recipe: str, after: int, now: floa
     query = _CHANGED_ROWS if after else _ALL_ROWS
     above, full = 0, True
     while full:
-        part = await sql.search_rows(query, {**values, "above": above})
+        part = await read_rows(sql, query, {**values, "above": above})
         rows += part
         full = len(part) == PACKED_ROWS
         above = rows[-1].number if rows else 0
     return SearchRows(now_state, tuple(rows))
+
+
+async def read_rows(sql: Sql, query: str, values: Values) -> list[SearchRow]:
+    """Read the columns `number`, `counted`, `expires`, `terms`, `session_id` and `vector`."""
+    rows = await sql.many("iifdtd", query, values)
+
+    def made() -> list[SearchRow]:
+        return [
+            SearchRow(
+                number, bool(counted), expires or None, terms, vector or None, session or None
+            )
+            for number, counted, expires, terms, session, vector in rows
+        ]
+
+    return await sql.computed(len(rows), made)
 
 
 async def matching(sql: Sql, scope: Scope, wanted: MemoryFilter, now: float) -> list[int]:
@@ -92,7 +107,7 @@ async def matching(sql: Sql, scope: Scope, wanted: MemoryFilter, now: float) -> 
         return []
     condition, values = filtering(wanted, now)
     values |= {"scope": number, **await members(sql, scope, wanted)}
-    return await sql.numbers(_MATCHING.format(condition), values)
+    return [row for (row,) in await sql.many("i", _MATCHING.format(condition), values)]
 
 
 async def put_vectors(

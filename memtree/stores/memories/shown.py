@@ -9,7 +9,7 @@ from memtree.memories.scope import Scope
 from memtree.stores.memories.counters import begin_known
 from memtree.stores.memories.lookup import stored
 from memtree.stores.memories.rows import SCOPE, key_hash, scope_values
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _SHOWN = f"""
     SELECT id, shown_memories.version, hit FROM shown_memories JOIN memories

@@ -1,23 +1,22 @@
-"""`MemoryStore` and `MemoryMaintenance` over SQL. A back end says how a transaction is run."""
+"""`SqlMemories`: all that memories ask of a store, bound to the coroutines that do it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
 
-from memtree.memories.memory import Memory, MemoryChange, NewMemory, PossibleUpdate, Tombstone
-from memtree.memories.ports import (
-    ANY,
-    Added,
-    ChangeEvent,
-    MemoryFilter,
-    MemoryPage,
-    MemoryRef,
-    ScopeState,
-    SearchRows,
-    ShownMemory,
-    StoredSegment,
-)
+from memtree.errors import StoreUnavailable
+from memtree.memories.agents.ports import AgentMemories
+from memtree.memories.agents.search.ports import AgentSearchStore
+from memtree.memories.grants.ports import WalletStore
+from memtree.memories.memory import PossibleUpdate
+from memtree.memories.ports import MemoryMaintenance, MemoryStore
+from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.memories.schemas.ports import SchemaStore, UniqueKey
 from memtree.memories.scope import Scope
+from memtree.memories.user_ports import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
+from memtree.ports.store import ProviderObjects
 from memtree.stores.memories import (
     changing,
     conflicts,
@@ -26,204 +25,156 @@ from memtree.stores.memories import (
     erasing,
     provider_objects,
     reading,
+    removal,
     saving,
     search,
-    shown,
     sweep,
 )
-from memtree.stores.memories.agent import wallets
-from memtree.stores.memories.agent.methods import SqlAgentMemories
-from memtree.stores.memories.agent.searching import SqlAgentSearch
-from memtree.stores.memories.user.methods import SqlUserMemories
+from memtree.stores.memories import shown as shown_sets
+from memtree.stores.memories.agent import locating, searching, several, unique
+from memtree.stores.memories.agent import schemas as agent_schemas
+from memtree.stores.memories.agent import wallets as agent_wallets
+from memtree.stores.memories.agent import writing as structured
+from memtree.stores.memories.transactions import MemoryTransactions
+from memtree.stores.memories.transactions import reading as reads
+from memtree.stores.memories.transactions import writing as writes
+from memtree.stores.memories.user import as_of as past
+from memtree.stores.memories.user import extracted as user_extracted
+from memtree.stores.memories.user import groups as user_groups
+from memtree.stores.memories.user import records as user_records
+from memtree.stores.memories.user import settings as user_settings
+from memtree.stores.memories.user import threads
+from memtree.stores.sql import Work
 
 DAY = 86_400.0
+TRIES = 20  # while others store memories of a kind in scopes that had none
 
 
-class SqlMemories(SqlUserMemories, SqlAgentMemories, SqlAgentSearch):
-    """Its docstrings are those of the ports."""
+# Modules have other names here than the methods, which hide them in the class.
+class SqlMemories(MemoryTransactions):
+    # -- memories ----------------------------------------------------------------------------
 
-    # -- one by one --------------------------------------------------------------------------
-
-    async def add(
-        self,
-        scope: Scope,
-        memory: NewMemory,
-        *,
-        once: bool = False,
-        idempotency_key: str = "",
-        most: int = 0,
-    ) -> Added:
-        return await self.write_memories(
-            lambda sql: saving.add(
-                sql,
-                scope,
-                memory,
-                once=once,
-                idempotency_key=idempotency_key,
-                most=most,
-                now=self.now(),
-            )
-        )
-
-    async def get(
-        self,
-        scope: Scope,
-        refs: Sequence[MemoryRef],
-        *,
-        over: bool = False,
-        deleted: bool = False,
-    ) -> list[Memory]:
-        return await self.read_memories(
-            lambda sql: reading.get(sql, scope, refs, over=over, deleted=deleted, now=self.now())
-        )
-
-    async def page(
-        self,
-        scope: Scope,
-        wanted: MemoryFilter = ANY,
-        *,
-        before: int | None = None,
-        limit: int = 100,
-    ) -> MemoryPage:
-        return await self.read_memories(
-            lambda sql: reading.page(sql, scope, wanted, before=before, limit=limit, now=self.now())
-        )
-
-    async def change(
-        self, scope: Scope, ref: MemoryRef, change: MemoryChange, *, if_version: int | None = None
-    ) -> Memory:
-        return await self.write_memories(
-            lambda sql: changing.change(
-                sql, scope, ref, change, if_version=if_version, now=self.now()
-            )
-        )
-
-    async def supersede(self, scope: Scope, ref: MemoryRef, by: NewMemory, reason: str) -> Memory:
-        return await self.write_memories(
-            lambda sql: changing.supersede(sql, scope, ref, by, reason=reason, now=self.now())
-        )
+    add = writes(MemoryStore.add, saving.add)
+    add_many = writes(MemoryStore.add_many, saving.add_many)
+    get = reads(MemoryStore.get, reading.get)
+    page = reads(MemoryStore.page, reading.page)
+    as_of = reads(MemoryStore.as_of, past.as_of)
+    change = writes(MemoryStore.change, changing.change)
+    supersede = writes(MemoryStore.supersede, changing.supersede)
+    merge = writes(MemoryStore.merge, changing.merge)
+    keep_both = writes(MemoryStore.keep_both, conflicts.settle)
+    mark_duplicate = writes(MemoryStore.mark_duplicate, changing.mark_duplicate)
+    delete = writes(MemoryStore.delete, removal.delete)
+    delete_matching = writes(MemoryStore.delete_matching, removal.delete_matching)
+    deletable = reads(MemoryStore.deletable, removal.deletable)
+    undelete = writes(MemoryStore.undelete, deletion.undelete)
+    versions = reads(MemoryStore.versions, reading.versions)
+    history = reads(MemoryStore.history, reading.history)
+    tombstones = reads(MemoryStore.tombstones, reading.tombstones)
+    replace_thread = writes(MemoryStore.replace_thread, threads.replace_thread)
+    records = reads(MemoryStore.records, user_records.records)
+    restore = writes(MemoryStore.restore, user_records.restore)
+    state = reads(MemoryStore.state, counters.state)
+    changes = reads(MemoryStore.changes, reading.changes)
+    search_rows = reads(MemoryStore.search_rows, search.search_rows)
+    matching = reads(MemoryStore.matching, search.matching)
+    without_vectors = reads(MemoryStore.without_vectors, search.without_vectors)
+    segment = reads(MemoryStore.segment, search.segment)
+    put_segment = writes(MemoryStore.put_segment, search.put_segment)
+    shown = reads(MemoryStore.shown, shown_sets.shown)
+    put_shown = writes(MemoryStore.put_shown, shown_sets.put_shown)
+    _put_updates = writes(MemoryStore.put_updates, conflicts.put)
+    _twins = reads(MemoryStore.twins, reading.twins)
+    _put_vectors = writes(MemoryStore.put_vectors, search.put_vectors)
 
     async def put_updates(self, scope: Scope, id_: str, updates: Sequence[PossibleUpdate]) -> None:
         if updates:
-            await self.write_memories(lambda sql: conflicts.put(sql, scope, id_, updates))
-
-    async def keep_both(self, scope: Scope, one: str, two: str) -> bool:
-        return await self.write_memories(lambda sql: conflicts.settle(sql, scope, one, two))
+            await self._put_updates(scope, id_, updates)
 
     async def twins(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, list[str]]:
-        return await self.read_memories(lambda sql: reading.twins(sql, scope, ids)) if ids else {}
-
-    async def mark_duplicate(self, scope: Scope, id_: str, of: str) -> bool:
-        return await self.write_memories(
-            lambda sql: changing.mark_duplicate(sql, scope, id_, of, now=self.now())
-        )
-
-    async def delete(
-        self,
-        scope: Scope,
-        refs: Sequence[MemoryRef],
-        *,
-        reason: str | None = None,
-        purge: bool = False,
-    ) -> list[str]:
-        how = erasing.purge_here if purge else deletion.delete_here
-        gone = await self.write_memories(
-            lambda sql: deletion.delete(sql, scope, refs, how, reason=reason, now=self.now())
-        )
-        if purge:
-            await self.scrub_memories(at_once=True)
-        return gone
-
-    async def deletable(
-        self, scope: Scope, wanted: Sequence[MemoryRef] | MemoryFilter, *, purge: bool = False
-    ) -> list[str]:
-        return await self.read_memories(
-            lambda sql: deletion.deletable(sql, scope, wanted, purge=purge, now=self.now())
-        )
-
-    async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
-        return await self.write_memories(
-            lambda sql: deletion.undelete(sql, scope, refs, now=self.now())
-        )
-
-    async def versions(
-        self, scope: Scope, wanted: Sequence[tuple[str, int]]
-    ) -> dict[tuple[str, int], Memory]:
-        return await self.read_memories(
-            lambda sql: reading.versions(sql, scope, wanted, self.now())
-        )
-
-    async def history(self, scope: Scope, ref: MemoryRef) -> list[Memory]:
-        return await self.read_memories(lambda sql: reading.history(sql, scope, ref))
-
-    async def tombstones(self, scope: Scope, limit: int = 1_000) -> list[Tombstone]:
-        return await self.read_memories(lambda sql: reading.tombstones(sql, scope, limit))
-
-    # -- changes -----------------------------------------------------------------------------
-
-    async def state(self, scope: Scope) -> ScopeState:
-        return await self.read_memories(lambda sql: counters.state(sql, scope, self.now()))
-
-    async def changes(self, scope: Scope, after: int, limit: int = 1_000) -> list[ChangeEvent]:
-        return await self.read_memories(lambda sql: reading.changes(sql, scope, after, limit))
-
-    # -- search ------------------------------------------------------------------------------
-
-    async def search_rows(self, scope: Scope, recipe: str, after: int) -> SearchRows:
-        return await self.read_memories(
-            lambda sql: search.search_rows(sql, scope, recipe, after, self.now())
-        )
-
-    async def matching(self, scope: Scope, wanted: MemoryFilter) -> list[int]:
-        return await self.read_memories(lambda sql: search.matching(sql, scope, wanted, self.now()))
+        return await self._twins(scope, ids) if ids else {}
 
     async def put_vectors(
         self, scope: Scope, recipe: str, rows: Mapping[int, tuple[int, bytes]]
     ) -> None:
         if rows:
-            await self.write_memories(lambda sql: search.put_vectors(sql, scope, recipe, rows))
+            await self._put_vectors(scope, recipe, rows)
 
-    async def without_vectors(self, scope: Scope, recipe: str, limit: int) -> list[Memory]:
-        return await self.read_memories(
-            lambda sql: search.without_vectors(sql, scope, recipe, limit, self.now())
+    # -- users -------------------------------------------------------------------------------
+
+    add_group = writes(MemoryGroups.add_group, user_groups.add_group)
+    groups = reads(MemoryGroups.groups, user_groups.groups)
+    group = reads(MemoryGroups.group, user_groups.group)
+    change_group = writes(MemoryGroups.change_group, user_groups.change_group)
+    delete_group = writes(MemoryGroups.delete_group, user_groups.delete_group)
+    add_members = writes(MemoryGroups.add_members, user_groups.add_members)
+    remove_members = writes(MemoryGroups.remove_members, user_groups.remove_members)
+    groups_of = reads(MemoryGroups.groups_of, user_groups.groups_of)
+    settings = reads(UserSettingsStore.settings, user_settings.settings)
+    change_settings = writes(UserSettingsStore.change_settings, user_settings.change_settings)
+    plan = reads(Plans.plan, user_settings.plan)
+    set_plan = writes(Plans.set_plan, user_settings.set_plan)
+    extracted = reads(ExtractedMessages.extracted, user_extracted.extracted)
+    add_extracted = writes(ExtractedMessages.add_extracted, user_extracted.add_extracted)
+    put_snapshot = writes(ExtractedMessages.put_snapshot, user_extracted.put_snapshot)
+
+    # -- agents ------------------------------------------------------------------------------
+
+    write = writes(AgentMemories.write, structured.write)
+    unique_holders = reads(AgentMemories.unique_holders, unique.unique_holders)
+    locate = reads(AgentMemories.locate, locating.locate)
+    agent_page = reads(AgentMemories.agent_page, locating.agent_page)
+    change_all = writes(AgentMemories.change_all, several.change_all)
+    delete_all = writes(AgentMemories.delete_all, removal.delete_all)
+    delete_matching_all = writes(AgentMemories.delete_matching_all, removal.delete_matching_all)
+    scope_totals = reads(AgentSearchStore.scope_totals, searching.scope_totals)
+    scope_versions = reads(AgentSearchStore.scope_versions, searching.scope_versions)
+    placed_rows = reads(AgentSearchStore.placed_rows, searching.placed_rows)
+    placed_changes = reads(AgentSearchStore.placed_changes, searching.placed_changes)
+    matching_in = reads(AgentSearchStore.matching_in, searching.matching_in)
+    placed_memories = reads(AgentSearchStore.placed_memories, searching.placed_memories)
+    schemas = reads(SchemaStore.schemas, agent_schemas.schemas)
+    prove_wallet = writes(WalletStore.prove_wallet, agent_wallets.prove_wallet)
+    wallet_tenants = reads(WalletStore.wallet_tenants, agent_wallets.wallet_tenants)
+    wallets = reads(WalletStore.wallets, agent_wallets.wallets)
+    release_wallet = writes(WalletStore.release_wallet, agent_wallets.release_wallet)
+    revoke_grant = writes(WalletStore.revoke_grant, agent_wallets.revoke_grant)
+    revoked_grants = reads(WalletStore.revoked_grants, agent_wallets.revoked_grants)
+    put_objects = writes(ProviderObjects.put_objects, provider_objects.put_objects)
+    known_objects = reads(ProviderObjects.known_objects, provider_objects.known_objects)
+
+    async def put_schema(
+        self,
+        tenant: str,
+        schema: MemorySchema,
+        unique_key: UniqueKey,
+        *,
+        most: int,
+        once: bool = False,
+        expected: MemorySchema | None = None,
+    ) -> bool:
+        put = partial(agent_schemas.put_schema, once=once, expected=expected)
+        return await self._with_scopes(
+            lambda sql: put(sql, tenant, schema, unique_key, most=most, now=self.now())
         )
 
-    async def segment(self, scope: Scope, recipe: str) -> StoredSegment | None:
-        return await self.read_memories(lambda sql: search.segment(sql, scope, recipe))
+    async def delete_schema(self, tenant: str, kind: str) -> bool:
+        return await self._with_scopes(lambda sql: agent_schemas.delete_schema(sql, tenant, kind))
 
-    async def put_segment(self, scope: Scope, recipe: str, segment: StoredSegment) -> None:
-        await self.write_memories(lambda sql: search.put_segment(sql, scope, recipe, segment))
-
-    # -- injection ---------------------------------------------------------------------------
-
-    async def shown(self, scope: Scope, conversation: str) -> list[ShownMemory]:
-        return await self.read_memories(
-            lambda sql: shown.shown(sql, scope, conversation, self.now())
-        )
-
-    async def put_shown(
-        self, scope: Scope, conversation: str, shown_: Sequence[ShownMemory], expires: float
-    ) -> None:
-        await self.write_memories(
-            lambda sql: shown.put_shown(sql, scope, conversation, shown_, expires)
-        )
-
-    # -- objects at the provider -------------------------------------------------------------
-
-    async def put_objects(self, digests: Collection[bytes], expires: float) -> None:
-        await self.write_memories(lambda sql: provider_objects.put_objects(sql, digests, expires))
-
-    async def known_objects(self, digests: Collection[bytes]) -> set[bytes]:
-        return await self.read_memories(
-            lambda sql: provider_objects.known_objects(sql, digests, self.now())
-        )
+    async def _with_scopes(self, work: Work[bool]) -> bool:
+        for _ in range(TRIES):
+            try:
+                return await self.write_memories(work)
+            except agent_schemas.ScopesChanged:
+                await asyncio.sleep(0)
+        raise StoreUnavailable("Many memories of this kind are being stored: try again.")
 
     # -- maintenance -------------------------------------------------------------------------
 
-    async def scopes_without_vectors(self, recipe: str, limit: int) -> list[Scope]:
-        return await self.read_memories(
-            lambda sql: search.scopes_without_vectors(sql, recipe, limit, self.now())
-        )
+    scopes_without_vectors = reads(
+        MemoryMaintenance.scopes_without_vectors, search.scopes_without_vectors
+    )
+    memory_scopes = reads(MemoryMaintenance.memory_scopes, reading.memory_scopes)
 
     async def sweep_memories(self, now: float, deleted_days: int) -> int:
         """Transactions of a thousand rows, so that other writers get their turn in between."""
@@ -236,19 +187,16 @@ class SqlMemories(SqlUserMemories, SqlAgentMemories, SqlAgentSearch):
             await self.write_memories(lambda sql: sweep.drop_ended(sql, now))
         for scope in await self.read_memories(sweep.scopes_of_unused):
             await self._drop_unused(scope)
-        await self.scrub_memories(at_once=False)
+        await self.database.scrub(at_once=False)
         return erased
 
     async def erase_memories(self, tenant: str) -> int:
         erased = 0
         for scope in await self.read_memories(lambda sql: erasing.scopes_of(sql, tenant)):
             erased += await self._erase_scope(scope)
-        await self.write_memories(lambda sql: wallets.erase_tenant(sql, tenant))
-        await self.scrub_memories(at_once=True)
+        await self.write_memories(lambda sql: agent_wallets.erase_tenant(sql, tenant))
+        await self.database.scrub(at_once=True)
         return erased
-
-    async def memory_scopes(self, tenant: str | None) -> list[tuple[Scope, int]]:
-        return await self.read_memories(lambda sql: reading.memory_scopes(sql, tenant, self.now()))
 
     async def _erase_ended(self, scope: int, before: float, now: float) -> int:
         return await self.write_memories(lambda sql: erasing.erase_ended(sql, scope, before, now))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memtree.ports.store import RECIPE_DAYS
 from memtree.stores.memories.counters import begin_number, commit
 from memtree.stores.memories.saving import KEY_SECONDS
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _ENDED = (
     ("memory_keys", "at <= :key"),

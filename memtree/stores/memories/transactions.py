@@ -1,27 +1,80 @@
-"""What a back end says: how a transaction is run."""
+"""How memories read and write: a search and a page need several statements of one state, and what
+was saved is there after a crash.
+
+A method is bound to its port and to the coroutine over `Sql` that does its work:
+
+    add = writing(MemoryStore.add, saving.add)
+
+The port says how it is called, with its defaults and its docstring. The work gets every parameter
+by name, and the time of the store's clock where it has a parameter `now`.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from inspect import signature
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from memtree.stores.memories.sql import Work
+from memtree.stores.parts import SqlPart
+from memtree.stores.sql import Sql, Work
 
 T = TypeVar("T")
+P = ParamSpec("P")
+Port = Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]
+Method = Callable[Concatenate["MemoryTransactions", P], Coroutine[Any, Any, T]]
 
 
-class MemoryTransactions(ABC):
-    now: Callable[[], float]
-
-    @abstractmethod
+class MemoryTransactions(SqlPart):
     async def read_memories(self, work: Work[T]) -> T:
-        """`work` on one state of the store."""
+        return await self.database.read_state(work)
 
-    @abstractmethod
     async def write_memories(self, work: Work[T]) -> T:
-        """All of `work` or nothing; what returned is there after a crash."""
+        return await self.database.write(work, durable=True)
 
-    @abstractmethod
-    async def scrub_memories(self, *, at_once: bool) -> None:
-        """Get the bytes of erased rows out of the files. `at_once`: however long it takes."""
+
+def reading(port: Port[P, T], work: Callable[..., Coroutine[Any, Any, T]]) -> Method[P, T]:
+    """Bind a method that reads one state of the store."""
+    call = _call(port, work)
+
+    @wraps(port)
+    async def method(self: MemoryTransactions, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.read_memories(call(self, args, kwargs))
+
+    return method
+
+
+def writing(port: Port[P, T], work: Callable[..., Coroutine[Any, Any, T]]) -> Method[P, T]:
+    """Bind a method that writes. An erasure (`purge`) is followed by clearing the files."""
+    call = _call(port, work)
+
+    @wraps(port)
+    async def method(self: MemoryTransactions, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        done = await self.write_memories(call(self, args, kwargs))
+        if kwargs.get("purge"):
+            await self.database.scrub(at_once=True)
+        return done
+
+    return method
+
+
+def _call(
+    port: Callable[..., Any], work: Callable[..., Coroutine[Any, Any, T]]
+) -> Callable[[MemoryTransactions, tuple[Any, ...], dict[str, Any]], Work[T]]:
+    """Return what binds the arguments of a call, without `self`, to a work."""
+    parameters = list(signature(port).parameters.values())[1:]
+    names = [each.name for each in parameters]
+    defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
+    timed = "now" in signature(work).parameters
+
+    def call(part: MemoryTransactions, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Work[T]:
+        given = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
+        if timed:
+            given["now"] = part.now()
+
+        def run(sql: Sql) -> Coroutine[Any, Any, T]:
+            return work(sql, **given)
+
+        return run
+
+    return call

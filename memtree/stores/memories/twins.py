@@ -10,7 +10,7 @@ from memtree.memories.scope import ScopeKind
 from memtree.stores.memories.counters import ScopeRow, count_vectors
 from memtree.stores.memories.lookup import duplicates, of_text
 from memtree.stores.memories.rows import Standing, time_column
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 Said = TypeVar("Said", Memory, NewMemory)
 _JOINING = (ScopeKind.CHAT, ScopeKind.USER)

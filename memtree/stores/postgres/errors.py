@@ -30,7 +30,7 @@ LOST = "The connection to the store {} was lost ({})."
 
 
 def fault(error: psycopg.Error, shown: str) -> MemTreeError:
-    """What the operator can do about it, as `StoreUnavailable` or `StoreCorrupt`."""
+    """Make a `StoreUnavailable` or `StoreCorrupt` that says what the operator can do."""
     state = error.sqlstate or ""
     said = _said(error)
     if state in _CORRUPT:

@@ -18,8 +18,6 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from memtree.stores.postgres.queries import Connection
-
 SHARED = "SELECT pg_advisory_xact_lock_shared(%s)"
 ALONE = "SELECT pg_advisory_xact_lock(%s)"
 
@@ -31,8 +29,3 @@ def lock_key(*names: str | bytes) -> int:
         data = name.encode() if isinstance(name, str) else name
         digest.update(len(data).to_bytes(8, "big") + data)
     return int.from_bytes(digest.digest()[:8], "big", signed=True)
-
-
-async def begin(db: Connection, tenant: str, lock: str = SHARED) -> None:
-    """The lock of whoever writes: the first statement of a transaction."""
-    await db.execute(lock, (lock_key("memtree tenant", tenant),))

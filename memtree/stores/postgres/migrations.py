@@ -114,7 +114,6 @@ TABLES = (*_TREE_TABLES, *memory_schema.TABLES)
 
 # Another port that keeps tables in the same schema names its steps here.
 PARTS: dict[str, Sequence[Step]] = {"tree": TREE_STEPS, "memories": MEMORY_STEPS}
-SINCE = "1.0.0rc1"  # the first version with all of these steps; a new step begins a new one
 
 
 async def migrate_all(db: AsyncConnection, schema: str) -> None:

@@ -5,9 +5,7 @@ that failed, calls fail without trying while a task in the background tries once
 that hangs is told from a slow one by asking it something simple on a connection of its own.
 
 A call runs in a task of its own: whoever awaits it may be cancelled, its transaction still ends.
-Does not hold SQL beyond what a connection needs; works (`Work`) bring theirs. Each port has a class
-on `PostgresPart` beside its SQL (`trees`, `plans`, ...); one that keeps its rows in the same schema
-takes the same `Pool`.
+Does not hold SQL beyond what a connection needs; works (`Work`) bring theirs.
 """
 
 from __future__ import annotations
@@ -16,10 +14,9 @@ import asyncio
 import logging
 import select
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -27,12 +24,11 @@ from psycopg.pq import TransactionStatus
 from memtree.errors import MemTreeError, StoreUnavailable
 from memtree.stores.postgres.dsn import Dsn
 from memtree.stores.postgres.errors import GONE, answered, fault, unreachable
-from memtree.stores.postgres.queries import ADAPTERS, Connection
+from memtree.stores.postgres.statements import ADAPTERS, Connection
 
 log = logging.getLogger("memtree.stores")
 
 T = TypeVar("T")
-P = ParamSpec("P")
 Work = Callable[[Connection], Awaitable[T]]
 
 PATIENCE = 1.0  # seconds after which a call asks whether the server is still there
@@ -55,7 +51,6 @@ SETTINGS = (
     f"SET statement_timeout TO '{LONGEST:.0f}s'; SET lock_timeout TO '{LOCK_SECONDS:.0f}s'; "
     f"SET idle_in_transaction_session_timeout TO '{LONGEST:.0f}s'"
 )
-DURABLE = "SET LOCAL synchronous_commit TO on"
 UNLIMITED = "SET statement_timeout TO 0; SET lock_timeout TO 0"
 
 
@@ -98,26 +93,8 @@ class Pool:
         """The schema is there and up to date, or the error that says why not."""
         await self.run(lambda db: db.execute("SELECT 1"))
 
-    async def transact(self, work: Work[T], *, undo: bool = False) -> T:
-        """All of `work` or nothing. `undo`: take it back where it succeeded, too."""
-
-        async def whole(db: Connection) -> T:
-            async with db.transaction(force_rollback=undo):
-                return await work(db)
-
-        return await self._repeat(whole)
-
-    async def hurry(self, work: Work[T]) -> T:
-        """The same in as few round trips as `work` asks for answers: a statement is sent with
-        those before it, and waited for where its rows are fetched. Counts of rows are not known."""
-
-        async def whole(db: Connection) -> T:
-            async with db.pipeline(), db.transaction():
-                return await work(db)
-
-        return await self._repeat(whole)
-
-    async def _repeat(self, whole: Work[T]) -> T:
+    async def repeat(self, whole: Work[T]) -> T:
+        """Run a transaction, again where PostgreSQL asks for it."""
 
         async def repeated(db: Connection) -> T:
             for _ in range(TRIES - 1):
@@ -279,7 +256,7 @@ class Pool:
                 return
 
     async def _answers(self) -> bool:
-        """Whether the server is there; many may ask at once, one question is sent."""
+        """Return True if the server is there; many may ask at once, one question is sent."""
         asking = self._asking
         if asking is None or asking.done():
             asking = self._asking = asyncio.create_task(self.ask_server(), name="postgres-ask")
@@ -288,7 +265,7 @@ class Pool:
         return not asking.cancelled() and asking.result()
 
     async def ask_server(self) -> bool:
-        """Whether the server is there, by a connection of its own."""
+        """Return True if the server is there. Asks on a connection of its own."""
         try:
             db = await self._reach()
             await db.close()
@@ -302,30 +279,10 @@ class Pool:
 
 
 def _quiet(db: Connection) -> bool:
-    """Whether an idle connection is as it was: a server that ends it says so, or hangs up."""
+    """Return True if an idle connection is as it was: a server that ends it says so, or hangs
+    up."""
     if db.closed:
         return False
     poll = select.poll()
     poll.register(db.fileno(), select.POLLIN)
     return not poll.poll(0)
-
-
-class PostgresPart:
-    """Base of the classes that implement ports: they share the connections and the clock."""
-
-    def __init__(self, database: Pool, now: Callable[[], float] = time.time) -> None:
-        self.database = database
-        self.now = now
-
-
-def reading(
-    work: Callable[Concatenate[Connection, P], Awaitable[T]],
-) -> Callable[Concatenate[PostgresPart, P], Coroutine[Any, Any, T]]:
-    """The method of a port that runs `work(db, ...)` on a connection that commits each statement.
-    What writes is named where it does: `Pool.hurry` and `Pool.transact`."""
-
-    @wraps(work)
-    async def method(self: PostgresPart, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.database.run(lambda db: work(db, *args, **kwargs))
-
-    return method

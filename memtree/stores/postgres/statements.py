@@ -1,24 +1,71 @@
-"""How statements of memories are sent to PostgreSQL."""
+"""How statements are sent to PostgreSQL.
+
+psycopg writes a list value by value in Python; one run of bytes in PostgreSQL's binary form
+(`Blobs`) is five times quicker for the ids of a million tokens.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AsyncExitStack
 from functools import lru_cache
+from struct import Struct
+from typing import Any, TypeVar
 
-from memtree.memories.ports import SearchRow
-from memtree.stores.memories.sql import Row, Values
-from memtree.stores.postgres.queries import Connection, off_loop
+import psycopg
+from psycopg.adapt import AdaptersMap, Dumper
+from psycopg.pq import Format, PipelineStatus
 
-_ANY_OF = re.compile(r"IN :(\w+)\[\]")
+from memtree.stores.postgres.locks import ALONE, SHARED, lock_key
+from memtree.stores.sql import Dialect, Ids, Row, Values
+
+T = TypeVar("T")
+Connection = psycopg.AsyncConnection[Row]
+MANY = 64  # rows: what takes longer to encode or decode than a millisecond leaves the event loop
+
+_BYTEA, _BYTEA_ARRAY = 17, 1001  # type numbers, the same in every server
+_EMPTY = Struct("!iii").pack(0, 0, _BYTEA)
+_HEAD = Struct("!iiiii")  # dimensions, has nulls, type, size, first index
+_size = Struct("!i").pack
+
+_ANY_OF = re.compile(r"IN :(\w+)\[(?:bytes)?\]")
+_PLACED = re.compile(r":(\w+)\[placed\]")
+_ROWS = re.compile(r":rows\(([\w, ]+)\)")
 _NAME = re.compile(r"(?<!:):(\w+)")
+_ARRAYS = {bytes: "bytea[]", str: "text[]", int: "bigint[]", float: "double precision[]"}
+
+
+class Blobs(tuple[bytes, ...]):
+    """A `bytea[]`."""
+
+    __slots__ = ()
+
+
+class _BlobsDumper(Dumper):
+    format = Format.BINARY
+    oid = _BYTEA_ARRAY
+
+    def dump(self, obj: Iterable[bytes]) -> bytes:
+        every = list(obj)
+        parts = [part for value in every for part in (_size(len(value)), value)]
+        head = _HEAD.pack(1, 0, _BYTEA, len(every), 1) if every else _EMPTY
+        return b"".join((head, *parts))
+
+
+ADAPTERS = AdaptersMap(psycopg.adapters)
+for _kind in (Blobs, Ids):
+    ADAPTERS.register_dumper(_kind, _BlobsDumper)
 
 
 class PostgresSql:
-    """`Sql` over a connection that is in a transaction, in a pipeline: a statement is sent with
-    those before it, and waited for where its rows are fetched."""
+    """`Sql` over a connection. In a pipeline a statement is sent with those before it, and waited
+    for where its rows are fetched."""
 
+    dialect: Dialect = "postgres"
     lock = " FOR UPDATE"
+    skip = " FOR UPDATE SKIP LOCKED"
 
     def __init__(self, db: Connection) -> None:
         self._db = db
@@ -27,28 +74,55 @@ class PostgresSql:
         found = await self._db.execute(_translated(statement), values, binary=True)
         return await found.fetchall()
 
+    async def many_each(self, *queries: tuple[str, str, Values]) -> list[list[Row]]:
+        async with AsyncExitStack() as stack:
+            if self._db.pgconn.pipeline_status == PipelineStatus.OFF:
+                await stack.enter_async_context(self._db.pipeline())
+            found = [
+                await self._db.execute(_translated(query), values, binary=True)
+                for _, query, values in queries
+            ]
+            return [await each.fetchall() for each in found]
+
+    async def many(self, kinds: str, query: str, values: Values) -> list[Row]:
+        return await self.fetch(query, values)
+
     async def run(self, statement: str, values: Values) -> None:
         await self._db.execute(_translated(statement), values)
 
     async def run_many(self, statement: str, rows: Sequence[Values]) -> None:
         await self._db.cursor().executemany(_translated(statement), rows)
 
-    async def numbers(self, query: str, values: Values) -> list[int]:
-        found = await self.fetch(query, values)
-        return await off_loop(len(found), lambda: [number for (number,) in found])
+    async def count(self, statement: str, values: Values) -> int:
+        changed = await self._db.execute(_translated(statement), values)
+        async with self._db.pipeline() as pipeline:
+            await pipeline.sync()
+        return changed.rowcount
 
-    async def search_rows(self, query: str, values: Values) -> list[SearchRow]:
-        found = await self.fetch(query, values)
-        return await off_loop(len(found), lambda: [_search_row(*row) for row in found])
+    async def put(self, statement: str, values: Values, rows: Sequence[Sequence[Any]]) -> None:
+        if rows:
+            types = tuple(_ARRAYS[type(value)] for value in rows[0])
+            arrays = {
+                f"column{at}": Blobs(column) if isinstance(column[0], bytes) else list(column)
+                for at, column in enumerate(zip(*rows, strict=True))
+            }
+            await self._db.execute(_with_rows(statement, types), {**values, **arrays})
+
+    async def lock_name(self, *names: str | bytes, shared: bool = False) -> None:
+        await self._db.execute(SHARED if shared else ALONE, (lock_key(*names),))
+
+    async def computed(self, count: int, work: Callable[[], T]) -> T:
+        return await asyncio.to_thread(work) if count > MANY else work()
 
 
 @lru_cache(256)
 def _translated(statement: str) -> str:
-    named = _ANY_OF.sub(r"= ANY(:\1)", statement).replace("instr(", "strpos(")
+    placed = _PLACED.sub(r"unnest(:\1) WITH ORDINALITY AS asked(id, place)", statement)
+    named = _ANY_OF.sub(r"= ANY(:\1)", placed).replace("instr(", "strpos(")
     return _NAME.sub(r"%(\1)s", named)
 
 
-def _search_row(
-    number: int, counted: int, expires: float, terms: bytes, session: str, vector: bytes | None
-) -> SearchRow:
-    return SearchRow(number, bool(counted), expires or None, terms, vector, session or None)
+@lru_cache(256)
+def _with_rows(statement: str, types: tuple[str, ...]) -> str:
+    arrays = ", ".join(f"%(column{at})s::{kind}" for at, kind in enumerate(types))
+    return _translated(_ROWS.sub(rf"unnest({arrays}) AS new(\1)", statement))

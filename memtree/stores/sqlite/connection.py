@@ -22,7 +22,7 @@ from memtree.stores.rows import ADVICE
 from memtree.stores.sqlite.migrations import migrate_all
 
 T = TypeVar("T")
-Work = Callable[[sqlite3.Connection], T]
+Call = Callable[[sqlite3.Connection], T]
 
 PAGE_BYTES = 8192  # nodes are 0.5-4 kB: 13 % less space and half the writing time of 4096
 WAL_BYTES = 16 << 20  # what is kept of the WAL file after a long read let it grow
@@ -41,7 +41,7 @@ _PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
 
 
 def fault(error: sqlite3.Error, path: Path) -> MemTreeError:
-    """What the operator can do about it, as `StoreUnavailable` or `StoreCorrupt`."""
+    """Make a `StoreUnavailable` or `StoreCorrupt` that says what the operator can do."""
     code = _code(error)
     if code in _CORRUPT:
         return StoreCorrupt(f"The store {path} is damaged or no SQLite file ({error}); {ADVICE}.")
@@ -123,17 +123,10 @@ class ConnectionThread:
         """Connect now, in the calling thread, so that a bad store is known at start-up."""
         self._db = connect(self._path, self._busy_timeout, writes=self._writes)
 
-    async def run(self, work: Work[T]) -> T:
-        """`work` in this thread; in a writer's, inside a transaction of its own."""
-        if self._writes:
-            return await self.run_bare(lambda db: transaction(db, work))
-        return await self.run_bare(work)
-
-    async def run_bare(self, work: Work[T]) -> T:
-        """The same without a transaction: `work` makes its own, and does what no transaction
-        may hold."""
+    async def run(self, call: Call[T]) -> T:
+        """Run `call` in this thread. It makes its own transactions."""
         self.require_open()
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._call, work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._call, call)
 
     def require_open(self) -> None:
         if self._closed:
@@ -146,9 +139,9 @@ class ConnectionThread:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
             self._thread.shutdown(wait=False)
 
-    def _call(self, work: Work[T]) -> T:
+    def _call(self, call: Call[T]) -> T:
         try:
-            return work(self._connection())
+            return call(self._connection())
         except sqlite3.Error as error:
             if _code(error) not in _PASSING:
                 self._drop()  # the next call connects anew
@@ -172,18 +165,6 @@ class ConnectionThread:
             with suppress(sqlite3.Error):
                 self._db.close()
             self._db = None
-
-
-def transaction(db: sqlite3.Connection, work: Work[T], *, undo: bool = False) -> T:
-    """All of `work`, or nothing. `undo`: take it back where it succeeded, too."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        result = work(db)
-        db.execute("ROLLBACK" if undo else "COMMIT")
-        return result
-    finally:
-        if db.in_transaction:  # `work` or COMMIT failed; some failures have rolled back already
-            db.execute("ROLLBACK")
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from memtree.errors import StoreUnavailable
 from memtree.stores.memories import schema
 from memtree.stores.memories.filling import fill
-from memtree.stores.memories.sql import finish
+from memtree.stores.sql import finish
 from memtree.stores.sqlite.statements import SqliteSql
 
 Step = Callable[[sqlite3.Connection], None]
@@ -149,7 +149,6 @@ MEMORY_STEPS = tuple(_statements(step) for step in schema.steps(schema.SQLITE))
 
 # Another port that keeps tables in the same file names its steps here.
 PARTS: dict[str, Sequence[Step]] = {"tree": TREE_STEPS, "memories": MEMORY_STEPS}
-SINCE = "1.0.0rc1"  # the first version with all of these steps; a new step begins a new one
 
 
 def migrate_all(db: sqlite3.Connection) -> None:

@@ -1,17 +1,12 @@
-"""Copies out of a SQLite file and into one, and their SQL: rows as they are, of any table."""
+"""One state of a SQLite file, for copies and for its check."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
+from collections.abc import Iterator
 
-from memtree.stores.dump import TABLES, Page, Row, Table, in_a_thread, pages
-from memtree.stores.sqlite.bulk import insert
-from memtree.stores.sqlite.database import TENANT, SqlitePart, reading, writing
-from memtree.stores.sqlite.trees import tenant_number
-
-_COUNTS = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
+from memtree.stores.context.tenants import TENANT
+from memtree.stores.dump import Row, Table
 
 
 class SqliteSnapshot:
@@ -29,50 +24,10 @@ class SqliteSnapshot:
         return self._db.execute(
             f"SELECT {', '.join(table.columns)} FROM {table.name}"
             f"{f' WHERE {TENANT}' if table.owned else ''} ORDER BY {', '.join(table.sorted_by)}",
-            (tenant,) if table.owned else (),
+            {"tenant": tenant},
         )
 
     def damage(self) -> list[str]:
-        """What SQLite's own check finds."""
+        """Run SQLite's own check."""
         lines = [line for (line,) in self._db.execute("PRAGMA integrity_check")]
         return [f"sqlite: {line}" for line in lines if line != "ok"]
-
-
-def counts(db: sqlite3.Connection) -> dict[str, int]:
-    return dict(zip(TABLES, db.execute(f"SELECT {_COUNTS}").fetchone(), strict=True))
-
-
-def load(db: sqlite3.Connection, page: Page) -> None:
-    owner = (tenant_number(db, page.tenant),) if page.table.owned else ()
-    columns = ("tenant",) * len(owner) + page.table.columns
-    how = "REPLACE" if page.table.changes else "IGNORE"
-    head = f"INSERT OR {how} INTO {page.table.name} ({', '.join(columns)})"
-    insert(db, head, [(*owner, *row) for row in page.rows])
-
-
-def missing(db: sqlite3.Connection, page: Page) -> int:
-    table = page.table
-    same = " AND ".join(f"{name} = ?" for name in table.compared)
-    mine = f"{TENANT} AND " if table.owned else ""
-    query = f"SELECT 1 FROM {table.name} WHERE {mine}{same}"
-    owner = (page.tenant,) if table.owned else ()
-    asked = ((*owner, *table.compared_of(row)) for row in page.rows)
-    return sum(db.execute(query, values).fetchone() is None for values in asked)
-
-
-class SqliteCopies(SqlitePart):
-    """`Dump`."""
-
-    counts = reading(counts)
-    load = writing(load)
-    missing = reading(missing)
-
-    async def pages(self) -> AsyncGenerator[Page, None]:
-        self.database.require_open()
-        async with aclosing(in_a_thread(self._pages)) as given:
-            async for page in given:
-                yield page
-
-    def _pages(self) -> Iterator[Page]:
-        with self.database.snapshot() as db:
-            yield from pages(SqliteSnapshot(db))

@@ -20,7 +20,7 @@ from memtree.stores.memories.rows import (
     read_memory,
     storable,
 )
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 # By the index of ids: a subquery that gives a value is joined with nothing, so that no planner goes
 # through all scopes of a tenant.

@@ -14,7 +14,7 @@ from memtree.memories.scope import ScopeKind
 from memtree.stores.memories.agent.unique import PUT_KEY, read_names, unique_column
 from memtree.stores.memories.counters import ScopeRow, begin_all, lock_tenant
 from memtree.stores.memories.rows import LARGEST, LIVE, read_memory, storable
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _ROWS = 1_000  # decoded at a time
 _COLUMNS = "kind, unique_on, created, updated, data"

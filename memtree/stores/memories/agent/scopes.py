@@ -9,7 +9,7 @@ from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.counters import ScopeRow, begin_all
 from memtree.stores.memories.rows import plain
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _SCOPES = """
     SELECT number, tenant, kind, owner, subject FROM memory_scopes WHERE number IN :numbers[]"""

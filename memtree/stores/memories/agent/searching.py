@@ -12,9 +12,8 @@ from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores.memories.agent.scopes import meant
 from memtree.stores.memories.rows import LIVE, STORED, filtering, read_memory
-from memtree.stores.memories.search import PACKED_ROWS
-from memtree.stores.memories.sql import Sql
-from memtree.stores.memories.transactions import MemoryTransactions
+from memtree.stores.memories.search import PACKED_ROWS, read_rows
+from memtree.stores.sql import Sql
 
 PAIRS = 32  # rows that are asked for at once: each scope is looked into for each number
 _TOTALS = """
@@ -52,56 +51,19 @@ _MEMORIES = f"""
 _PAST = "deleted = 0 AND duplicate_of = ''"
 
 
-class SqlAgentSearch(MemoryTransactions):
-    """Its docstrings are those of the port."""
-
-    async def scope_totals(self, scopes: AgentScopes) -> ScopeTotals:
-        return await self.read_memories(lambda sql: totals(sql, scopes))
-
-    async def scope_versions(self, scopes: AgentScopes) -> list[ScopeVersion]:
-        return await self.read_memories(lambda sql: versions(sql, scopes))
-
-    async def placed_rows(
-        self,
-        scopes: AgentScopes,
-        recipe: str,
-        *,
-        places: Collection[int] | None = None,
-        counted: bool = True,
-    ) -> list[PlacedRow]:
-        return await self.read_memories(
-            lambda sql: rows(sql, scopes, recipe, places, counted=counted)
-        )
-
-    async def placed_changes(
-        self, scopes: AgentScopes, recipe: str, after: Mapping[int, int]
-    ) -> list[PlacedRow]:
-        return await self.read_memories(lambda sql: changes(sql, scopes, recipe, after))
-
-    async def matching_in(self, scopes: AgentScopes, wanted: MemoryFilter) -> list[int]:
-        return await self.read_memories(lambda sql: matching(sql, scopes, wanted, self.now()))
-
-    async def placed_memories(
-        self, scopes: AgentScopes, places: Sequence[tuple[int, int]], *, past: bool = False
-    ) -> list[LocatedMemory]:
-        return await self.read_memories(
-            lambda sql: memories(sql, scopes, places, self.now(), past=past)
-        )
-
-
-async def totals(sql: Sql, scopes: AgentScopes) -> ScopeTotals:
+async def scope_totals(sql: Sql, scopes: AgentScopes) -> ScopeTotals:
     condition, values = meant(scopes)
     (found,) = await sql.fetch(_TOTALS.format(of=condition), values)
     return ScopeTotals._make(int(each) for each in found)
 
 
-async def versions(sql: Sql, scopes: AgentScopes) -> list[ScopeVersion]:
+async def scope_versions(sql: Sql, scopes: AgentScopes) -> list[ScopeVersion]:
     condition, values = meant(scopes)
     found = await sql.fetch(_VERSIONS.format(of=condition), values)
     return [ScopeVersion._make(row) for row in found]
 
 
-async def rows(
+async def placed_rows(
     sql: Sql,
     scopes: AgentScopes,
     recipe: str,
@@ -119,13 +81,13 @@ async def rows(
     full = True
     while full:
         place, above = (found[-1].place, found[-1].row.number) if found else (0, 0)
-        part = await sql.search_rows(query, {**values, "scope": place, "above": above})
+        part = await read_rows(sql, query, {**values, "scope": place, "above": above})
         found += map(_placed, part)
         full = len(part) == PACKED_ROWS
     return found
 
 
-async def changes(
+async def placed_changes(
     sql: Sql, scopes: AgentScopes, recipe: str, after: Mapping[int, int]
 ) -> list[PlacedRow]:
     condition, values = meant(scopes)
@@ -133,18 +95,18 @@ async def changes(
     found: list[PlacedRow] = []
     for place, count in after.items():
         more = {"recipe": recipe, "scope": place, "after": count}
-        found += map(_placed, await sql.search_rows(query, {**values, **more}))
+        found += map(_placed, await read_rows(sql, query, {**values, **more}))
     return found
 
 
-async def matching(sql: Sql, scopes: AgentScopes, wanted: MemoryFilter, now: float) -> list[int]:
+async def matching_in(sql: Sql, scopes: AgentScopes, wanted: MemoryFilter, now: float) -> list[int]:
     condition, values = meant(scopes)
     wanted_here, more = filtering(wanted, now)
     query = _MATCHING.format(of=condition, condition=wanted_here)
-    return await sql.numbers(query, {**values, **more})
+    return [number for (number,) in await sql.many("i", query, {**values, **more})]
 
 
-async def memories(
+async def placed_memories(
     sql: Sql, scopes: AgentScopes, places: Sequence[tuple[int, int]], now: float, *, past: bool
 ) -> list[LocatedMemory]:
     condition, values = meant(scopes)

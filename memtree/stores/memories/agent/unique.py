@@ -30,7 +30,7 @@ from memtree.stores.memories.rows import (
     scope_values,
     standing,
 )
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _UNIQUE_ON = """
     SELECT kind, unique_on FROM memory_schemas WHERE tenant = :tenant AND kind IN :kinds[]"""

@@ -7,7 +7,7 @@ from typing import Any
 
 from memtree.errors import Conflict, Forbidden
 from memtree.stores.memories.rows import plain
-from memtree.stores.memories.sql import Sql, digests_in
+from memtree.stores.sql import Ids, Sql
 
 # A proof is known for that much longer than it is good for: clocks of servers differ.
 PROOF_SECONDS = 600.0
@@ -26,7 +26,7 @@ _RELEASE = """
 _REVOKE = """
     INSERT INTO grant_revocations (digest, grantor, tenant, at, expires)
     VALUES (:digest, :grantor, :tenant, :at, :expires) ON CONFLICT DO NOTHING RETURNING at"""
-_REVOKED = "SELECT digest FROM grant_revocations WHERE digest IN ({})"
+_REVOKED = "SELECT digest FROM grant_revocations WHERE digest IN :digests[bytes]"
 # A revocation outlives its tenant: whoever has the wallet then would find the grant open again.
 _ERASE = (
     "DELETE FROM memory_schemas WHERE tenant = :tenant",
@@ -77,7 +77,8 @@ async def revoke_grant(
 
 
 async def revoked_grants(sql: Sql, digests: Collection[bytes]) -> set[bytes]:
-    return await digests_in(sql, _REVOKED, digests, {})
+    rows = await sql.many("h", _REVOKED, {"digests": Ids(digests)})
+    return {digest for (digest,) in rows}
 
 
 async def erase_tenant(sql: Sql, tenant: str) -> None:

@@ -20,8 +20,8 @@ from memtree.stores.memories.counters import ScopeRow, begin, commit, take_numbe
 from memtree.stores.memories.lookup import live, stored
 from memtree.stores.memories.rows import Standing, changed_memory, key_hash, plain
 from memtree.stores.memories.saving import KEY_SECONDS, insert
-from memtree.stores.memories.sql import Sql
 from memtree.stores.memories.user.extracted import MARK, message_key
+from memtree.stores.sql import Sql
 
 _MARKED = "SELECT 1 FROM extracted_messages WHERE scope = :scope AND key IN :keys[] LIMIT 1"
 _WRITTEN = "SELECT data FROM memory_writes WHERE scope = :scope AND key = :key AND at > :after"

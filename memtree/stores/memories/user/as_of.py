@@ -15,7 +15,7 @@ from memtree.memories.scope import Scope
 from memtree.stores.memories.lookup import members
 from memtree.stores.memories.reading import known
 from memtree.stores.memories.rows import LARGEST, conditions, plain, read_memory
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _ROWS = 500
 _OF_VERSION = """

@@ -13,7 +13,7 @@ from memtree.stores.memories import changing, saving
 from memtree.stores.memories.counters import begin, commit, take_numbers
 from memtree.stores.memories.lookup import stored
 from memtree.stores.memories.rows import SCOPE, scope_values
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _DONE = f"SELECT key FROM extracted_messages WHERE scope = {SCOPE} AND key IN :keys[]"
 _NUMBER = "SELECT number FROM extracted_messages WHERE scope = :scope AND key = :key"

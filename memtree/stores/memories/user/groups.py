@@ -21,7 +21,7 @@ from memtree.stores.memories.counters import ScopeRow, begin, begin_known
 from memtree.stores.memories.lookup import live
 from memtree.stores.memories.reading import known
 from memtree.stores.memories.rows import LIVE, plain, storable
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 # A look for each member, whatever the planner knows: it joins no subquery that gives a value.
 _COUNT = f"""

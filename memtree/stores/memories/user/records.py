@@ -26,8 +26,8 @@ from memtree.stores.memories.rows import (
     time_column,
 )
 from memtree.stores.memories.saving import ADD, added_row, refuse_taken
-from memtree.stores.memories.sql import Sql
 from memtree.stores.memories.user.extracted import MARK, marks
+from memtree.stores.sql import Sql
 
 _RECORDS = f"""
     SELECT data, superseded_by, duplicate_of, replaced, number FROM memories
@@ -68,36 +68,36 @@ async def records(sql: Sql, scope: Scope, after: int, limit: int, now: float) ->
 async def restore(
     sql: Sql,
     scope: Scope,
-    given: Sequence[MemoryRecord],
+    records: Sequence[MemoryRecord],
     tombstones: Sequence[Tombstone],
     *,
     most: int,
     now: float,
 ) -> list[Memory]:
-    if not given and not tombstones:
+    if not records and not tombstones:
         return []
-    _require_versions(given)
+    _require_versions(records)
     at = await begin(sql, scope)
-    await refuse_taken(sql, at.number, [each.memory.id for each in given])
-    there = await _created(sql, at, given)
-    plain = [_linked(each.memory, there) for each in given]
+    await refuse_taken(sql, at.number, [each.memory.id for each in records])
+    there = await _created(sql, at, records)
+    plain = [_linked(each.memory, there) for each in records]
     keys = await _unique(sql, at, plain, there, now)
     counted = sum(_counts(each) for each in plain)
-    count = len(given) + len(tombstones)
+    count = len(records) + len(tombstones)
     first = await take_numbers(sql, at, count, most=most, now=now, live=counted)
     stored = [replace(each, number=first + place) for place, each in enumerate(plain)]
-    await _put(sql, at, given, stored, keys, there, now)
+    await _put(sql, at, records, stored, keys, there, now)
     stones = [
-        replace(each, number=first + place) for place, each in enumerate(tombstones, len(given))
+        replace(each, number=first + place) for place, each in enumerate(tombstones, len(records))
     ]
     stones += [
         replace(record.tombstone, id=memory.id, number=memory.number)
-        for record, memory in zip(given, stored, strict=True)
+        for record, memory in zip(records, stored, strict=True)
         if record.tombstone is not None
     ]
     if stones:
         await sql.run_many(PUT_TOMBSTONE, [_stone_row(at, each) for each in stones])
-    if given:
+    if records:
         await commit(sql, at, counted=counted)
     return stored
 

@@ -11,7 +11,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import PLAN, SettingsChange, UserSettings
 from memtree.stores.memories.counters import begin
 from memtree.stores.memories.rows import SCOPE, plain, scope_values
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _SETTINGS = f"SELECT data FROM memory_settings WHERE scope = {SCOPE}"
 _PUT = """

@@ -10,7 +10,7 @@ from memtree.stores.memories.counters import begin, commit, count_vectors, take_
 from memtree.stores.memories.deletion import FOR_GOOD, remove
 from memtree.stores.memories.rows import STANDING, plain, standing
 from memtree.stores.memories.saving import insert
-from memtree.stores.memories.sql import Sql
+from memtree.stores.sql import Sql
 
 _THREAD = f"""
     SELECT {STANDING} FROM memories

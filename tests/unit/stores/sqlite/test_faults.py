@@ -203,7 +203,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(path, monkeypatch):
 
 async def on_writer(store: SqliteStore, statement: str) -> None:
     """Outside a transaction, in the writer's thread."""
-    await store.database.writer.run_bare(lambda db: db.execute(statement))
+    await store.database.call_writer(lambda db: db.execute(statement))
 
 
 @pytest.mark.slow

@@ -1,0 +1,252 @@
+"""`Retention`: chains and forgetting.
+
+What nothing needs any more is decided here, in the process, by the rules of `references`: plans and
+frontiers are encoded, so SQL cannot look into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from memtree.budget.epoch import Epoch
+from memtree.days import day_of
+from memtree.ports.store import Receipt
+from memtree.stores.context import claims, recipes
+from memtree.stores.context.conversations import note_gone
+from memtree.stores.context.tenants import TENANT, begin, known_tenant
+from memtree.stores.parts import SqlPart, reading
+from memtree.stores.references import (
+    frontier_nodes,
+    plan_nodes,
+    plan_versions,
+    relinked,
+    superseded,
+    unneeded,
+)
+from memtree.stores.rows import COUNTED, added, read_epoch, read_frontier
+from memtree.stores.sql import Ids, Sql
+
+# No chain is longer than the tenant's addresses: one that meets itself ends.
+_CHAIN = f"""
+    WITH RECURSIVE walk(tenant, address, previous, place) AS (
+        SELECT tenant, address, previous, 1 FROM addresses WHERE {TENANT} AND address = :address
+        UNION ALL
+        SELECT below.tenant, below.address, below.previous, place + 1
+        FROM walk CROSS JOIN addresses AS below
+        WHERE below.tenant = walk.tenant AND below.address = walk.previous AND place < coalesce(
+            CAST(:most AS bigint), (SELECT count(*) FROM addresses WHERE {TENANT}))
+    ) SELECT place, address FROM walk"""
+_EXPIRED_TENANTS = """
+    SELECT name FROM tenants WHERE number IN (
+        SELECT tenant FROM addresses WHERE expires < :now
+        UNION SELECT tenant FROM epochs WHERE expires < :now) ORDER BY name"""
+_EXPIRED = "SELECT address FROM addresses WHERE tenant = :number AND expires < :now"
+_LINKS = "SELECT address, previous FROM addresses WHERE tenant = :number"
+_RELINK = """
+    INSERT INTO addresses (tenant, address, frontier, expires, previous)
+    SELECT :number, address, :nothing, 0.0, previous FROM :rows(address, previous) WHERE true
+    ON CONFLICT (tenant, address) DO UPDATE SET previous = excluded.previous"""
+_FRONTIERS = "SELECT data FROM frontiers WHERE tenant = :number"
+_EPOCHS = "SELECT data FROM epochs WHERE tenant = :number"
+_CHILDREN = "SELECT id, children FROM nodes WHERE tenant = :number"
+_VERSIONS = "SELECT id, version FROM summaries WHERE tenant = :number"
+_UNNAMED = """
+    DELETE FROM {0} WHERE tenant = :number AND NOT EXISTS (
+        SELECT 1 FROM {2} WHERE tenant = :number AND {2}.{3} = {0}.{1})"""
+# By sets: a look-up for each row would need an index that nothing else does.
+_UNNAMED_FRONTIERS = """
+    DELETE FROM frontiers WHERE tenant = :number AND key IN (
+        SELECT key FROM frontiers WHERE tenant = :number
+        EXCEPT SELECT frontier FROM addresses WHERE tenant = :number)"""
+_DROP_VERSION = """
+    DELETE FROM summaries WHERE tenant = :number AND version = :version AND id IN :ids[bytes]"""
+_AT = "{} WHERE tenant = :number AND address IN :ids[bytes]"
+NOTE = "INSERT INTO deletions DEFAULT VALUES"
+
+
+async def chain(sql: Sql, tenant: str, address: bytes, most: int | None = None) -> list[bytes]:
+    values = {"tenant": tenant, "address": address, "most": most}
+    rows = sorted(await sql.many("ih", _CHAIN, values))
+    return list(dict.fromkeys(at for _, at in rows))
+
+
+async def forget(sql: Sql, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
+    await begin(sql, tenant, alone=True)
+    number = await known_tenant(sql, tenant)
+    if number is None:
+        return Receipt()
+    if addresses is None:
+        return await noted(sql, await _forget_all(sql, number), changed=True)
+    receipt = await _forget_addresses(sql, number, addresses)
+    receipt = added(receipt, await collect(sql, number))
+    return await noted(sql, receipt, changed=any(receipt))
+
+
+async def expired_tenants(sql: Sql, now: float) -> list[str]:
+    return [tenant for (tenant,) in await sql.fetch(_EXPIRED_TENANTS, {"now": now})]
+
+
+async def sweep(sql: Sql, tenant: str, now: float) -> Receipt:
+    """Sweep one tenant."""
+    await begin(sql, tenant, alone=True)
+    number = await known_tenant(sql, tenant)
+    if number is None:  # forgotten meanwhile
+        return Receipt()
+    ended = {"number": number, "now": now}
+    drop = "DELETE FROM epochs WHERE tenant = :number AND expires < :now"
+    receipt = Receipt(epochs=await sql.count(drop, ended))
+    expired = [address for (address,) in await sql.many("h", _EXPIRED, ended)]
+    receipt = added(receipt, await _forget_addresses(sql, number, expired))
+    receipt = added(receipt, await collect(sql, number))
+    receipt = added(receipt, Receipt(summaries=await _thin_out(sql, number)))
+    # Plans end every day and tell nothing; what is worth clearing the files for is a tree.
+    return await noted(sql, receipt, changed=bool(receipt.nodes or receipt.summaries))
+
+
+async def noted(sql: Sql, receipt: Receipt, *, changed: bool) -> Receipt:
+    """Note that there are bytes to scrub: in the transaction of the deletion, so that a killed
+    process leaves the note as well."""
+    if changed:
+        await sql.run(NOTE, {})
+    return receipt
+
+
+async def _forget_all(sql: Sql, number: int) -> Receipt:
+    """Without decoding anything, so that it works on a damaged tenant as well."""
+    here = {"number": number}
+    drop = "DELETE FROM {} WHERE tenant = :number"
+    counts = {table: await sql.count(drop.format(table), here) for table in COUNTED}
+    for table in ("frontiers", "claims", "conversations"):
+        await sql.run(drop.format(table), here)
+    await sql.run("DELETE FROM tenants WHERE number = :number", here)
+    return Receipt(**counts)
+
+
+async def _forget_addresses(sql: Sql, number: int, addresses: Iterable[bytes]) -> Receipt:
+    """Delete the addresses and the turns at them; what comes after them is joined to what was
+    before."""
+    gone = set(addresses)
+    if not gone:
+        return Receipt()
+    links: dict[bytes, bytes] = dict(await _pairs(sql, "hh", _LINKS, number))
+    await note_gone(sql, number, links, gone)
+    new = await sql.computed(len(links), lambda: relinked(links, gone))
+    await sql.put(_RELINK, {"number": number, "nothing": b""}, sorted(new.items()))
+    values = {"number": number, "ids": Ids(gone)}
+    return Receipt(
+        addresses=await sql.count(f"DELETE FROM {_AT.format('addresses')}", values),
+        turns=await sql.count(f"DELETE FROM {_AT.format('turns')}", values),
+    )
+
+
+async def collect(sql: Sql, number: int) -> Receipt:
+    """Delete whatever no address and no epoch of the tenant needs."""
+
+    async def drop(table: str, column: str, other: str, named: str) -> int:
+        unnamed = _UNNAMED.format(table, column, other, named)
+        return await sql.count(unnamed, {"number": number})
+
+    turns = await drop("turns", "epoch", "epochs", "id")
+    epochs = await drop("epochs", "id", "turns", "epoch")
+    await sql.run(_UNNAMED_FRONTIERS, {"number": number})
+    nodes = await _collect_nodes(sql, number)
+    await drop("claims", "id", "nodes", "id")
+    return Receipt(
+        nodes=nodes,
+        vectors=await drop("vectors", "id", "nodes", "id"),
+        summaries=await drop("summaries", "id", "nodes", "id"),
+        epochs=epochs,
+        turns=turns,
+    )
+
+
+async def _collect_nodes(sql: Sql, number: int) -> int:
+    frontiers = await sql.many("d", _FRONTIERS, {"number": number})
+    epochs = await _epochs(sql, number)
+    children: dict[bytes, bytes] = dict(await _pairs(sql, "hd", _CHILDREN, number))
+
+    def dead() -> set[bytes]:
+        named = frontier_nodes(read_frontier(data) for (data,) in frontiers)
+        return unneeded(children, {*named, *plan_nodes(epochs)})
+
+    ids = Ids(await sql.computed(len(children) + len(frontiers), dead))
+    drop = "DELETE FROM nodes WHERE tenant = :number AND id IN :ids[bytes]"
+    return await sql.count(drop, {"number": number, "ids": ids})
+
+
+async def _thin_out(sql: Sql, number: int) -> int:
+    """Delete summary versions that are neither the newest nor named by a plan."""
+    stored = set(await _pairs(sql, "hi", _VERSIONS, number))
+    if not stored:
+        return 0
+    by_version: dict[int, list[bytes]] = {}
+    for node, version in superseded(stored, plan_versions(await _epochs(sql, number))):
+        by_version.setdefault(version, []).append(node)
+    dropped = 0
+    for version, nodes in by_version.items():
+        values = {"number": number, "version": version, "ids": Ids(nodes)}
+        dropped += await sql.count(_DROP_VERSION, values)
+    return dropped
+
+
+async def _pairs(sql: Sql, kinds: str, query: str, number: int) -> list[tuple[Any, Any]]:
+    return [(one, two) for one, two in await sql.many(kinds, query, {"number": number})]
+
+
+async def _epochs(sql: Sql, number: int) -> list[Epoch]:
+    return [read_epoch(data) for (data,) in await sql.many("d", _EPOCHS, {"number": number})]
+
+
+class Retention(SqlPart):
+    """`Retention`."""
+
+    chain = reading(chain)
+
+    async def forget(
+        self, tenant: str, addresses: Sequence[bytes] | None, *, dry_run: bool = False
+    ) -> Receipt:
+        """Afterwards no read finds it. See `Database.scrub` for its bytes."""
+        receipt = await self.database.write(
+            lambda sql: forget(sql, tenant, addresses), durable=True, undo=dry_run
+        )
+        if not dry_run:
+            await self.database.scrub(at_once=True)
+        return receipt
+
+    async def sweep(self, now: float) -> Receipt:
+        """A transaction for each tenant, so that other writers get their turn in between."""
+        receipt = Receipt()
+        for tenant in await self.database.read(lambda sql: expired_tenants(sql, now)):
+            receipt = added(receipt, await self._sweep_tenant(tenant, now))
+        if await self.database.read(lambda sql: claims.stale(sql, now)):
+            await self.database.write(lambda sql: claims.drop_stale(sql, now))
+        receipt = added(receipt, await self._sweep_recipes(day_of(now)))
+        await self.database.scrub(at_once=False)
+        return receipt
+
+    async def keep_recipe(self, recipe: str, now: float) -> None:
+        day = day_of(now)
+        if not await self.database.read(lambda sql: recipes.kept(sql, recipe, day)):
+            await self.database.write(lambda sql: recipes.keep(sql, recipe, day))
+
+    async def _sweep_tenant(self, tenant: str, now: float) -> Receipt:
+        return await self.database.write(lambda sql: sweep(sql, tenant, now), durable=True)
+
+    async def _sweep_recipes(self, day: int) -> Receipt:
+        if await self.database.read(lambda sql: recipes.to_count(sql, day)):
+            await self.database.write(lambda sql: recipes.count(sql, day))
+        receipt = Receipt()
+        if not await self.database.read(recipes.any_unused):
+            return receipt
+        for tenant in await self.database.read(recipes.unused_tenants):
+            receipt = added(receipt, await self._drop_unused(tenant))
+        await self.database.write(recipes.forget_unused)
+        return receipt
+
+    async def _drop_unused(self, tenant: str) -> Receipt:
+        async def work(sql: Sql) -> Receipt:
+            vectors = await recipes.drop_unused(sql, tenant)
+            return await noted(sql, Receipt(vectors=vectors), changed=vectors > 0)
+
+        return await self.database.write(work, durable=True)

@@ -1,0 +1,55 @@
+"""`SqlStore`: all ports of a store in one object, whichever database it is."""
+
+from __future__ import annotations
+
+import asyncio
+
+from memtree.errors import StoreCorrupt
+from memtree.ports.store import StoreSchema, StoreStats
+from memtree.stores.context.claims import ClaimsAndTallies
+from memtree.stores.context.conversations import Conversations
+from memtree.stores.context.copies import Copies
+from memtree.stores.context.keys import Keys
+from memtree.stores.context.plans import Plans
+from memtree.stores.context.retention import Retention
+from memtree.stores.context.trees import Trees
+from memtree.stores.dump import problems
+from memtree.stores.memories.store import SqlMemories
+
+_STATS = """
+    SELECT (SELECT count(*) FROM nodes), (SELECT count(*) FROM nodes WHERE level > 0),
+        (SELECT count(*) FROM addresses), (SELECT count(*) FROM vectors)"""
+_STEPS = "SELECT part, version FROM schema_version"
+
+
+SINCE = "1.0.0rc1"  # the first version with all steps of the schema; a new step begins a new one
+
+
+class SqlStore(Trees, Plans, Conversations, Retention, ClaimsAndTallies, Keys, Copies):
+    """Raises as its `Database` does. That may be shared with other ports; `close` closes it for
+    all of them."""
+
+    async def check(self) -> list[str]:
+        """In a thread and with a connection of its own: it may take a second per million tokens."""
+        await self.database.reach()
+        return await asyncio.to_thread(self._check)
+
+    def _check(self) -> list[str]:
+        try:
+            with self.database.snapshot() as snapshot:
+                return snapshot.damage() + problems(snapshot)
+        except StoreCorrupt as error:
+            return [error.message]
+
+    async def stats(self) -> StoreStats:
+        rows = await self.database.read(lambda sql: sql.many("iiii", _STATS, {}))
+        ((nodes, inner, addresses, vectors),) = rows
+        steps = await self.database.read(lambda sql: sql.many("ti", _STEPS, {}))
+        size, schema = await self.database.bytes(), StoreSchema(dict(steps), SINCE)
+        return StoreStats(nodes, nodes - inner, addresses, vectors, size, schema)
+
+    def memories(self) -> SqlMemories:
+        return SqlMemories(self.database, self.now)
+
+    async def close(self) -> None:
+        await self.database.close()

@@ -1,0 +1,103 @@
+"""The base of the classes that implement ports: the database, the clock, and how a coroutine over
+`Sql` becomes a method.
+
+A port's functions and its class stand with their SQL in one file (`context/`, `memories/`). A port
+with tables of its own gets its own class on `SqlPart`, and shares `store.database`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from memtree.stores.dump import Snapshot
+from memtree.stores.sql import Sql, Work
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+class StoreSnapshot(Snapshot, Protocol):
+    def damage(self) -> list[str]:
+        """Run the database's own check and return its findings; empty where it has none."""
+        ...
+
+
+class Database(Protocol):
+    """A file, or a schema of a server. Raises `StoreUnavailable` or `StoreCorrupt`."""
+
+    async def read(self, work: Work[T]) -> T:
+        """Run `work`, which only reads. Each of its statements sees one state of the store."""
+        ...
+
+    async def read_state(self, work: Work[T]) -> T:
+        """Like `read`, but all of its statements see the same state."""
+        ...
+
+    async def write(self, work: Work[T], *, durable: bool = False, undo: bool = False) -> T:
+        """Run all of `work` or nothing. `durable`: what returned is there after a crash of the
+        server. `undo`: take it back where it succeeded, too."""
+        ...
+
+    async def scrub(self, *, at_once: bool) -> None:
+        """Get the bytes of deleted rows out of the files. `at_once`: a client waits for it."""
+        ...
+
+    async def bytes(self) -> int:
+        """Size on disk; 0 where that has no meaning."""
+        ...
+
+    async def reach(self) -> None:
+        """Raise unless the store can be used."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[StoreSnapshot]:
+        """Open a connection of its own in the calling thread. The errors are the store's."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class SqlPart:
+    """Base of the classes that implement ports."""
+
+    def __init__(self, database: Database, now: Callable[[], float] = time.time) -> None:
+        self.database = database
+        self.now = now
+
+
+Method = Callable[Concatenate[SqlPart, P], Coroutine[Any, Any, T]]
+Statements = Callable[Concatenate[Sql, P], Coroutine[Any, Any, T]]
+
+
+def reading(work: Statements[P, T]) -> Method[P, T]:
+    """Make a method that runs `work(sql, ...)`, which only reads."""
+
+    @wraps(work)
+    async def method(self: SqlPart, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.database.read(lambda sql: work(sql, *args, **kwargs))
+
+    return method
+
+
+def writing(work: Statements[P, T]) -> Method[P, T]:
+    """Make a method that runs `work(sql, ...)` in a transaction."""
+
+    @wraps(work)
+    async def method(self: SqlPart, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.database.write(lambda sql: work(sql, *args, **kwargs))
+
+    return method
+
+
+def keeping(work: Statements[P, T]) -> Method[P, T]:
+    """Like `writing`, and what returned is there after a crash of the server."""
+
+    @wraps(work)
+    async def method(self: SqlPart, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.database.write(lambda sql: work(sql, *args, **kwargs), durable=True)
+
+    return method

@@ -1,0 +1,86 @@
+"""A schema of a PostgreSQL server as the ports share it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import TypeVar
+
+from memtree.stores.postgres.dsn import Dsn
+from memtree.stores.postgres.migrations import TABLES, migrate_all
+from memtree.stores.postgres.pool import Pool
+from memtree.stores.postgres.snapshot import PostgresSnapshot, one_state
+from memtree.stores.postgres.statements import Connection, PostgresSql
+from memtree.stores.sql import Work
+
+T = TypeVar("T")
+
+SMALL_BYTES = 64 << 20  # tables up to this size are vacuumed in less than a second
+
+_BYTES = """
+    SELECT sum(pg_total_relation_size(name::regclass))::bigint
+    FROM unnest(%(tables)s::text[]) AS name"""
+_ONE_STATE = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_DURABLE = "SET LOCAL synchronous_commit TO on"
+# A plan that was kept from when the table was empty reads all of it, until the server's own upkeep
+# has counted its rows.
+_FRESH_PLANS = "SET LOCAL plan_cache_mode TO force_custom_plan"
+
+
+class PostgresDatabase(Pool):
+    """`Database`."""
+
+    def __init__(self, dsn: Dsn) -> None:
+        super().__init__(dsn, lambda db: migrate_all(db, dsn.schema))
+
+    async def read(self, work: Work[T]) -> T:
+        """Each statement is a transaction of its own: a round trip less than one around them."""
+        return await self.run(lambda db: work(PostgresSql(db)))
+
+    async def read_state(self, work: Work[T]) -> T:
+        return await self.hurry(work, _ONE_STATE, _FRESH_PLANS)
+
+    async def write(self, work: Work[T], *, durable: bool = False, undo: bool = False) -> T:
+        return await self.hurry(work, *((_DURABLE, _FRESH_PLANS) if durable else ()), undo=undo)
+
+    async def hurry(self, work: Work[T], *begin: str, undo: bool = False) -> T:
+        """Run `work` in a transaction, in as few round trips as it asks for answers: a statement is
+        sent with those before it, and waited for where its rows are fetched."""
+
+        async def whole(db: Connection) -> T:
+            async with db.pipeline(), db.transaction(force_rollback=undo):
+                for statement in begin:
+                    await db.execute(statement)
+                return await work(PostgresSql(db))
+
+        return await self.repeat(whole)
+
+    async def scrub(self, *, at_once: bool) -> None:
+        """Free the space of deleted rows: of a large store only where no client waits for it.
+
+        Deleted rows can be read by nobody from the commit on. Their bytes are another matter:
+        VACUUM gives their space to new rows and cuts empty ends off the files, but does not
+        overwrite, and the server's log (WAL) and its backups have copies of their own. See
+        docs/decisions/0011.
+        """
+        if not await self.run(unscrubbed) or (at_once and await self.bytes() > SMALL_BYTES):
+            return
+        async with self.apart() as db:
+            newest = await (await db.execute("SELECT max(number) FROM deletions")).fetchone()
+            if newest and newest[0] is not None:
+                await db.execute(f"VACUUM (SKIP_LOCKED) {', '.join(TABLES)}")
+                await db.execute("DELETE FROM deletions WHERE number <= %s", newest)
+
+    async def bytes(self) -> int:
+        """The size of all tables."""
+        found = await self.run(lambda db: db.execute(_BYTES, {"tables": list(TABLES)}))
+        row = await found.fetchone()
+        return int(row[0]) if row else 0
+
+    def snapshot(self) -> AbstractContextManager[PostgresSnapshot]:
+        return one_state(self.dsn)
+
+
+async def unscrubbed(db: Connection) -> bool:
+    """Return True if rows of a deletion may still take up space."""
+    found = await db.execute("SELECT 1 FROM deletions LIMIT 1")
+    return await found.fetchone() is not None
