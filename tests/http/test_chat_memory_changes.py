@@ -34,6 +34,7 @@ async def test_a_change_of_content_is_found_from_then_on():
         assert shown == {name: row[name] for name in FIELDS} | {
             "content": posted["content"],
             "updated_at": "1970-01-12T13:47:40.000Z",
+            "last_confirmed_at": "1970-01-12T13:47:40.000Z",
             "version": 2,
         }
         (found,) = await chat.found("when is lunch on tuesdays")

@@ -51,7 +51,7 @@ async def test_a_conversation_that_grew_is_listed_once_and_branches_each():
     assert grown["saved_tokens"] == told["memory"]["saved_tokens"] != 0
     assert rows[0]["saved_tokens"] == 0
     assert grown["tokens"] > told["memory"]["indexed_tokens"] > 10_000
-    used = datetime.strptime(grown["last_used"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    used = datetime.fromisoformat(grown["last_used"])
     assert begun - timedelta(seconds=2) < used <= datetime.now(UTC)
 
 

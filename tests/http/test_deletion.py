@@ -27,7 +27,7 @@ async def test_the_receipt(path: str, method: str):
         again = await client.request(method, path, json={"messages": HISTORY})
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
     shown = answer.json()
-    at = datetime.strptime(shown.pop("deleted_at"), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    at = datetime.fromisoformat(shown.pop("deleted_at"))
     assert begun - timedelta(seconds=2) < at <= datetime.now(UTC)
     assert shown == {
         "object": "context_memory.deletion", "scope": "history", "address": None,

@@ -157,6 +157,7 @@ UNSAID = (
     "not a conversation of a program", "not valid JSON", "conversations[", "no messages in it",
     ": must be an", "is not in the format", "is empty", "nested too deeply", "of one line",
     "needs a model, and this server has none",
+    "nonce is too long, or this server", "This server knows no code", "This code",
     "a number has too many digits", "system", "input", "messages[",
 )  # fmt: skip
 
@@ -406,7 +407,8 @@ def test_any_path_and_method(world: World):
         target = (path + query).encode("latin-1")
         answer = world.send(method, target, body)
         event(f"{answer.status} {'relayed' if answer.relayed else 'ours'}")
-        if answer.relayed and answer.state == "":
+        # `/chat_completions` is another spelling of `/chat/completions`, and is relayed as that.
+        if answer.relayed and answer.state == "" and "chat_completions" not in path:
             below = next(p for p in PREFIXES if path == p or path.startswith(p + "/"))
             assert answer.relayed.path == b"/up/v1" + path.removeprefix(below).encode()
             assert answer.relayed.query == query.removeprefix("?").encode()

@@ -368,7 +368,7 @@ async def test_any_value_in_any_field_has_an_answer(version: str):
                         continue
                     content = answer.json()["result"]["structuredContent"]
                     assert content.get("error") in (None, "INVALID_INPUT", "NOT_FOUND"), given
-        assert len(await mcp.all()) > 1
+        assert await mcp.all()  # corrections to one text have joined what was saved
 
 
 async def test_nothing_of_a_memory_is_logged(caplog: pytest.LogCaptureFixture):

@@ -37,7 +37,7 @@ def masked(value: Any, name: str = "") -> Any:
         return [masked(one) for one in value]
     if isinstance(value, str):
         value = _ID.sub("mem_...", value)
-    if value is not None and (name == "at" or name.endswith("_at")):
+    if value is not None and (name in ("at", "day") or name.endswith("_at")):
         return "..."
     return "0 to 1" if name == "relevance" and 0 <= value <= 1 else value
 

@@ -1,5 +1,4 @@
-"""Whoever sends a text decides on its shape, so no function that reads one may take the square of
-its length: neither a regular expression nor a loop that copies the rest for each piece."""
+"""No function that reads a text of others takes the square of its length, by pattern or loop."""
 
 from __future__ import annotations
 

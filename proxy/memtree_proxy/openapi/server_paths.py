@@ -92,8 +92,8 @@ def _pages(settings: Settings) -> Json:
         "showPages",
         _TAG,
         "The web pages",
-        "Chat; `/ui/memories`, `/ui/tree` and `/ui/state` are the others, and `/ui/static/` holds "
-        "their files. They hold no data and need no credential: what they show they fetch with the "
+        "Chat; `/ui/memories`, `/ui/tree` and `/ui/state` are the others, and `/ui/static/` and "
+        "`/ui/-/` hold their files. They hold no data and need no credential: what they show they fetch with the "
         "key that their user gives them. 404 with the setting `ui` off.",
         responses,
         security=[],
@@ -144,7 +144,10 @@ def _code_exchange(settings: Settings) -> Json:
         "The code is good once and for 60 seconds. The key is that of the tenant `local` while the "
         "server runs; null where access keys are configured. 404 with the setting `ui` off.",
         {"200": ok("The key.", key), **failures.of(settings, 400, 401, 404, 413, 415, *ALWAYS)},
-        requestBody={"required": True, "content": content(object_of({"code": STRING}))},
+        requestBody={
+            "required": True,
+            "content": content(object_of({"code": STRING}, additionalProperties=False)),
+        },
         security=[],
     )
 
