@@ -93,8 +93,8 @@ def _pages(settings: Settings) -> Json:
         _TAG,
         "The web pages",
         "Chat; `/ui/memories`, `/ui/tree` and `/ui/state` are the others, and `/ui/static/` and "
-        "`/ui/-/` hold their files. They hold no data and need no credential: what they show they fetch with the "
-        "key that their user gives them. 404 with the setting `ui` off.",
+        "`/ui/-/` hold their files. They hold no data and need no credential: what they "
+        "show they fetch with the key that their user gives them. 404 with the setting `ui` off.",
         responses,
         security=[],
     )
