@@ -67,7 +67,7 @@ class SharedQueues(Protocol):
         ...
 
     async def close(self, patience: float) -> None:
-        """What can be sent within `patience` seconds is."""
+        """Send what can be sent within `patience` seconds, and end."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What a posted history is to memory, whatever the dialect of its items."""
+"""A posted history as memory sees it, whatever the dialect of its items."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def _briefs(works: Sequence[Clause]) -> Iterator[str]:
 
 
 def _done(works: Sequence[Clause]) -> str:
-    """What was done alone: two works where both fit."""
+    """Return a line of work alone: two works where both fit."""
     texts = list(_briefs(works))
     pairs = [f"{text}; {texts[-1]}" for text in texts[:2]] if len(works) > 1 else []
     return next((line for line in (*pairs, *texts) if fits(line, HEADLINE)), "")
@@ -358,7 +358,7 @@ def _named(clauses: Sequence[Clause], names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What the child at `at` is about, with how much that tells."""
+    """Return the subject of the child at `at`, with how much that tells."""
 
     at: int
     worth: float
@@ -369,7 +369,7 @@ class _Part:
 
 
 def _parts(children: Sequence[SummaryText], shared: Counter[str], cap: int) -> list[_Part]:
-    """What each child is about, in order; none says the same twice."""
+    """Return the subject of each child, in order; none says the same twice."""
     found = [_part(child, shared, cap) for child in children]
     words = [set(_WORD.findall(part.lower())) for _, part in found]
     parts: list[_Part] = []

@@ -199,7 +199,7 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
 
 
 def _task(source: SourcePassage) -> str:
-    """What a message hands over as a task, which the instructions around it only lead to."""
+    """Return the task that a message hands over, without the instructions that lead to it."""
     message = source.message or source.text
     shown = DEMONSTRATION.match(message.lstrip()[:200])
     if source.start or len(message) < _LONG_TASK or shown:

@@ -41,10 +41,11 @@ Posted = Sequence[Mapping[str, Any] | Any]
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
-    """What to send in the place of a history. `messages`: in the form that they came in. `state`:
-    `packed` where it is folded, `below-threshold` or `passed` where it need not be; all values are
-    those of `x-memtree-state`. `address`: names the history.
-    `pending_tokens`: wait for their embeddings, and so far are ranked by words."""
+    """Messages to send in the place of a history. `messages`: in the form that they came in.
+
+    `state`: `packed` where it is folded, `below-threshold` or `passed` where it need not be; all
+    values are those of `x-memtree-state`. `address`: names the history. `pending_tokens`: wait for
+    their embeddings, and so far are ranked by words."""
 
     messages: list[dict[str, Any]]
     state: str

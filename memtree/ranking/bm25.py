@@ -85,7 +85,7 @@ class Lexicon:
         return self.matches(query)[0]
 
     def matches(self, query: Mapping[int, int]) -> tuple[Scores, float]:
-        """As `scores`, and what a passage would score that is the query itself."""
+        """Return `scores`, and the score of a passage that is the query itself."""
         total = len(self)
         scores = np.zeros(total, np.float32)
         if not total:

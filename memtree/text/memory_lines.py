@@ -79,7 +79,7 @@ class MemoryLine(NamedTuple):
 
 
 def said(text: str) -> str:
-    """What a line says, without what stands behind the memory's text."""
+    """Return the memory's text of a line, without what stands behind it."""
     return _MARK.sub("", text).casefold().rstrip(" .!")
 
 

@@ -1,5 +1,5 @@
-"""What a quotation shows of the JSON that makes a call: its texts, such as a thought or what is
-written into a file, without the fields and switches around them.
+"""Parts that a quotation shows of the JSON that makes a call: its texts, such as a thought or what
+is written into a file, without the fields and switches around them.
 
 A call of the API has a label that tells what it is about. Where a client writes calls in prose, the
 object ends its message and holds a thought beside a path or a command. Any other JSON is quoted as

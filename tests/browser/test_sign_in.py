@@ -27,7 +27,7 @@ NOTHING = "Nothing is kept for who comes without a key"
 
 
 def address(served: Served, path: str = "/ui/memories") -> str:
-    """What `memtree ui` opens, with another page."""
+    """Return the address that `memtree ui` opens, with another page."""
     (state,) = (
         each
         for each in known_servers(Settings().data_folder)

@@ -1,4 +1,4 @@
-"""What every JSON route of ours says to a wrong field, as one table; and what it describes.
+"""Answers of every JSON route of ours to a wrong field, as one table; and its description.
 
 Each field of each route gets each wrong value, one fault a body: status, code, param and message
 are kept; where two fields are wrong, the status alone, since which of them is named is no promise.
@@ -122,7 +122,7 @@ class Routes:
         return text
 
     async def outcome(self, method: str, path: str, body: bytes | None = None) -> str:
-        """What a request came to, with ids left out."""
+        """Return the answer to a request, with ids left out."""
         status, raw = await self._send(method, self.named(path), body or b"")
         if status < 400:
             return self._tool(raw) if path == "/mcp" else "ok"
@@ -316,7 +316,7 @@ def _places(value: Any, at: Place = ()) -> Iterator[Place]:
 
 
 def _opaque(place: Place) -> bool:
-    """Whether what is inside is the caller's own, or is described by another standard."""
+    """Return True if the inside is the caller's own, or is described by another standard."""
     return place[-1] in ("data", "json_schema", "metadata", "messages", "response_format")
 
 

@@ -50,7 +50,7 @@ class RedisQueues:
         return await workers(self.link)
 
     async def close(self, patience: float) -> None:
-        """What can be sent within `patience` seconds is."""
+        """Send what can be sent within `patience` seconds, and end."""
         await self.peers.close()
         await self.outbox.close(patience)
         await self.link.close()

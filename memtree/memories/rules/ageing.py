@@ -1,4 +1,4 @@
-"""Which memories may be out of date once they are old: a job, a place, a version, a port, a plan.
+"""Rules for memories that may be out of date once they are old: job, place, version, port, plan.
 
     >>> may_change("User works at Initech."), may_change("User's blood type is A.")
     (True, False)

@@ -1,4 +1,4 @@
-"""What is told of conversations: a list, a tree, a plan."""
+"""Shapes of answers about conversations: a list, a tree, a plan."""
 
 from __future__ import annotations
 

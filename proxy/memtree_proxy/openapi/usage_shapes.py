@@ -1,4 +1,4 @@
-"""What is told of what a tenant used."""
+"""Shapes of the answer about a tenant's usage."""
 
 from __future__ import annotations
 

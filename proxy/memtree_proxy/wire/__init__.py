@@ -1,1 +1,1 @@
-"""What is posted and what is answered: each field once, for decoding, answering and describing."""
+"""Fields that are posted and answered: each once, for decoding, answering and describing."""

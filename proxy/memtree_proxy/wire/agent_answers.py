@@ -1,4 +1,4 @@
-"""What routes of agents' memories answer."""
+"""Answers of the routes of agents' memories."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ class ShownMemory(NamedTuple):
 
 
 def kind_of(memory: Memory) -> str:
-    """What has no kind of its own is of its category."""
+    """Return the kind of a memory; without one of its own, its category."""
     return memory.kind or memory.category or "general"
 
 
 def data_of(memory: Memory) -> Json:
-    """What has no data of its own is its text."""
+    """Return the data of a memory; without any of its own, its text."""
     return {"text": memory.text} if memory.data is None else dict(memory.data)
 
 
@@ -171,7 +171,7 @@ PAGE: Answer[ShownPage] = {
 
 
 class Stored(NamedTuple):
-    """What became of the memories of one request. `report`: of the conversation that held them."""
+    """Outcome of the memories of one request. `report`: of the conversation that held them."""
 
     results: Sequence[StructuredResult]
     degraded: Sequence[str] = ()

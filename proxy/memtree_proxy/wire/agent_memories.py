@@ -1,4 +1,4 @@
-"""What is posted to agents' memories: new ones, changes, deletions."""
+"""Bodies that are posted to agents' memories: new ones, changes, deletions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _MEMORY_ID = re.compile(r"[A-Za-z0-9._~:@-]{1,200}")
 
 
 class RequestContext(NamedTuple):
-    """What fields are read with. `now`: unix seconds. `secrets`: whether tags may hold them."""
+    """Values that fields are read with. `now`: unix seconds. `secrets`: tags may hold them."""
 
     tenant: str
     now: float

@@ -213,7 +213,7 @@ _HITS = array(schema("AgentMemoryHit"), description="The best first.")
 
 
 class Searched(NamedTuple):
-    """What one request's searches came to. `warnings`: of grants that open nothing."""
+    """Results of one request's searches. `warnings`: of grants that open nothing."""
 
     results: Sequence[AgentSearchResult]
     warnings: Sequence[str]

@@ -241,7 +241,7 @@ def _reader(kind: Type | TypeNow | Many, shape: type[Shape] | None) -> Callable[
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
-    """What an annotation is made of, the outermost metadata first."""
+    """Return the parts of an annotation, the outermost metadata first."""
     metadata = getattr(annotation, "__metadata__", ())
     yield from metadata
     yield annotation

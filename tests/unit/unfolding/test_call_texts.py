@@ -1,4 +1,4 @@
-"""What a quotation shows of the JSON that makes a call."""
+"""Parts that a quotation shows of the JSON that makes a call."""
 
 import json
 

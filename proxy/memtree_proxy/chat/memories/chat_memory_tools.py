@@ -87,8 +87,8 @@ def save_result(
 def recall_result(
     hits: Sequence[MemoryHit], room: int, outdated: Callable[[Memory], bool] = lambda _: False
 ) -> str:
-    """What the model is told of a search, the best hit first. `room`: tokens. `outdated`: which
-    memories may be."""
+    """Return the answer of a search for the model, the best hit first. `room`: tokens.
+    `outdated`: tells which memories may be."""
 
     def made(most: int | None) -> dict[str, Any]:
         rows = [

@@ -1,4 +1,4 @@
-"""What is posted to be read for memories, and what came of it."""
+"""Shapes of conversations that are posted to be read for memories, and of the results."""
 
 from __future__ import annotations
 

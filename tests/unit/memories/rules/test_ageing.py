@@ -1,4 +1,4 @@
-"""Which memories may be out of date once they are old."""
+"""Memories that may be out of date once they are old."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ FORMS = ("AgentMemoryHits", "MemoryAnswer", "MemoryMap")  # what a search may an
 
 
 def whose() -> list[Json]:
-    """Which agent's memories are meant, where no user's are."""
+    """Return the parameters that name an agent, where no user is meant."""
     return [
         query("agentId", "The agent; `*`: every one. None: a user's memories.", MANY),
         query(
