@@ -44,26 +44,36 @@ _VOICED = "\u3099\u309a"
 def sharing(message: str, texts: Sequence[str], memories: int = 0) -> list[bool]:
     """Tell of each text, in a scope of so many memories, if it shares a word with `message`."""
     asked = telling(message)
-    shared = [_shared(asked, message, text) for text in texts]
+    language, words = language_of(message), _words(message)
+    shared = [_shared(asked, language, words, text) for text in texts]
     held = Counter(form for forms in shared for form in forms)
     few = max(FEW, SHARE * memories)
     return [any(held[form] <= few for form in forms) for forms in shared]
 
 
-def _shared(asked: set[str], message: str, text: str) -> set[str]:
-    """The forms that both have. Between two languages whole words alone tell something, such as
-    names: "print" is no form of "printemps"."""
+def _shared(asked: set[str], language: str, words: set[str], text: str) -> set[str]:
+    """Return the forms shared by a text and the message that `asked`, `language`, `words` are of.
+
+    Between two languages whole words alone tell something, such as names: "print" is no form of
+    "printemps".
+    """
     shared = asked & word_forms(text)
-    if not shared or not apart(message, text):
+    if not shared or not _two_latin(language, language_of(text)):
         return shared
-    both = set(_WORD.findall(_folded(message[:REACH]))) & set(_WORD.findall(_folded(text[:REACH])))
-    return shared & word_forms(" ".join(both))
+    return shared & word_forms(" ".join(words & _words(text)))
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(_folded(text[:REACH])))
 
 
 def apart(one: str, other: str) -> bool:
     """Return True if two texts are in two languages, both written in Latin letters."""
-    languages = {language_of(one), language_of(other)}
-    return len(languages) > 1 and languages <= _LATIN
+    return _two_latin(language_of(one), language_of(other))
+
+
+def _two_latin(one: str, other: str) -> bool:
+    return one != other and one in _LATIN and other in _LATIN
 
 
 def telling(text: str) -> set[str]:
@@ -77,7 +87,7 @@ def word_forms(text: str) -> set[str]:
     """Beginnings of words without accents; of Chinese characters the pairs, since they are written
     without spaces, and of syllable signs, which say less, two adjacent pairs."""
     found: set[str] = set()
-    for word in _WORD.findall(_folded(text[:REACH])):
+    for word in _words(text):
         for run in _RUN.finditer(word):
             signs = run[0]
             if run.lastgroup == "letters":
