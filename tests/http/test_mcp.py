@@ -359,7 +359,8 @@ async def test_any_value_in_any_field_has_an_answer(version: str):
         for tool in TOOLS:
             for name in tool.input_schema["properties"]:
                 for value in ODD:
-                    given = {"text": FACT, "query": "Colby", "id": number, name: value}
+                    text = f"{FACT} {tool.name} {name}"  # equal corrections would join memories
+                    given = {"text": text, "query": "Colby", "id": number, name: value}
                     params = {"name": tool.name, "arguments": given}
                     answer = await mcp.post("tools/call", params)
                     if answer.status_code == 400:  # the older era reads no such JSON
@@ -368,7 +369,7 @@ async def test_any_value_in_any_field_has_an_answer(version: str):
                         continue
                     content = answer.json()["result"]["structuredContent"]
                     assert content.get("error") in (None, "INVALID_INPUT", "NOT_FOUND"), given
-        assert await mcp.all()  # corrections to one text have joined what was saved
+        assert len(await mcp.all()) > 1
 
 
 async def test_nothing_of_a_memory_is_logged(caplog: pytest.LogCaptureFixture):
