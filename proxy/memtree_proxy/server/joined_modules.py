@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 _IMPORT = re.compile(r"""^import\s*(?:\{([^}]*)\}\s*from\s*)?["']([^"']+)["'];?[ \t]*\n?""", re.M)
 _PASSED_ON = re.compile(r"""^export\s*\{([^}]*)\}\s*from\s*["']([^"']+)["'];?[ \t]*\n?""", re.M)
@@ -17,7 +18,7 @@ _DECLARATION = re.compile(
     r"^export (?=(?:async )?(?:function|class|const|let) ?\*? ?([\w$]+))", re.M
 )
 _LIST = re.compile(r"\bexport\s*\{([^{}]*)\}\s*;?\s*(?://.*\s*)?\Z")
-_DOCUMENTATION = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/[ \t]*\n", re.M | re.S)
+_DOCUMENTATION = re.compile(r"^[ \t]*/\*\*.*?\*/[ \t]*\n", re.M | re.S)
 _LOADED_LATE = re.compile(r"""\bimport\((["'])(\.{1,2}/[^"']+)\1\)""")
 _LEFT = re.compile(r"^(?:import|export)\b", re.M)
 
@@ -31,8 +32,7 @@ def joined(module: str, scripts: Mapping[str, str], static: str) -> str:
     """
     order: list[str] = []
     _visit(module, scripts, order, ())
-    names = {name: f"module{number}$" for number, name in enumerate(order)}
-    return "".join(_function(name, scripts[name], names, static) for name in order)
+    return "".join(_function(name, scripts[name], static) for name in order)
 
 
 def resolved(module: str, target: str) -> str:
@@ -61,16 +61,17 @@ def _visit(
     order.append(module)
 
 
-def _function(name: str, text: str, names: Mapping[str, str], static: str) -> str:
+@cache  # pages share most of their modules
+def _function(name: str, text: str, static: str) -> str:
     """Return the module as a function that is called at once, bound to its name in the script."""
     exports = [(found, found) for found in _DECLARATION.findall(text)]
 
     def imported(match: re.Match[str]) -> str:
         taken = _listed(_pairs(match[1] or ""))
-        return f"const {{ {taken} }} = {names[resolved(name, match[2])]};\n"
+        return f"const {{ {taken} }} = {_bound(resolved(name, match[2]))};\n"
 
     def passed_on(match: re.Match[str]) -> str:
-        source = names[resolved(name, match[2])]
+        source = _bound(resolved(name, match[2]))
         exports.extend((f"{source}.{theirs}", ours) for theirs, ours in _pairs(match[1]))
         return ""
 
@@ -87,7 +88,12 @@ def _function(name: str, text: str, names: Mapping[str, str], static: str) -> st
     if (left := _LEFT.search(text)) and not left.string.startswith("import(", left.start()):
         raise ValueError(f"{name} is written otherwise: {text[left.start() :][:60]!r}")
     returned = _listed((ours, value) for value, ours in exports)
-    return f"const {names[name]} = (() => {{\n{text}\nreturn {{ {returned} }};\n}})();\n"
+    return f"const {_bound(name)} = (() => {{\n{text}\nreturn {{ {returned} }};\n}})();\n"
+
+
+def _bound(name: str) -> str:
+    """Return the variable of a module, which none of its own variables is called."""
+    return re.sub(r"\W", "_", name) + "$"
 
 
 def _listed(pairs: Iterable[tuple[str, str]]) -> str:

@@ -6,7 +6,7 @@ import { matcher } from "../../../proxy/memtree_proxy/web/chat/desk/use_search.j
 import { ChatStore } from "../../../proxy/memtree_proxy/web/chat/store/chat_store.js";
 import { TabDatabase } from "../../../proxy/memtree_proxy/web/chat/store/database.js";
 import { newChat, newMessage } from "../../../proxy/memtree_proxy/web/chat/store/ids.js";
-import { exported, readExport, store as storeChats } from "../../../proxy/memtree_proxy/web/chat/store/transfer.js";
+import { exported, readExport, storeChats } from "../../../proxy/memtree_proxy/web/chat/store/transfer.js";
 import { temperatureOf } from "../../../proxy/memtree_proxy/web/chat/view/chat_settings.js";
 
 async function filled() {

@@ -67,7 +67,7 @@ export function readExport(text) {
  * @param {import("./chat_store.js").ChatStore} store
  * @param {ReturnType<typeof readExport>["chats"]} chats
  */
-export async function store(store, chats) {
+export async function storeChats(store, chats) {
   for (const { chat, messages } of chats) {
     for (const message of messages) await store.put(message);
     const here = await store.chat(chat.id);

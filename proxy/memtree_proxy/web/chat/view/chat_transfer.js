@@ -3,7 +3,7 @@ import { html, useRef, useState } from "../../vendor/preact.js";
 import { download } from "../../shell/download.js";
 import { bytes, count } from "../../shell/format.js";
 import { toast } from "../../shell/toasts.js";
-import { MAX_BYTES, exported, readExport, store } from "../store/transfer.js";
+import { MAX_BYTES, exported, readExport, storeChats } from "../store/transfer.js";
 
 /**
  * @param {{desk: typeof import("../desk/desk.js").desk,
@@ -46,7 +46,7 @@ export function ChatTransfer({ desk, chats, part }) {
 async function imported(desk, file) {
   if (file.size > MAX_BYTES) throw new Error(`The file is larger than ${bytes(MAX_BYTES)}.`);
   const { chats, left } = readExport(await file.text());
-  await store(desk.store, chats);
+  await storeChats(desk.store, chats);
   const lost = left ? ` ${count(left)} chats or messages could not be read.` : "";
   return `${chatsOf(chats.length)} imported.${lost}`;
 }
