@@ -70,7 +70,7 @@ class SizedRows(Generic[K, V]):
 
     def __iter__(self) -> Iterator[K]:
         """The keys, the one that would go first first."""
-        return iter(self._rows)
+        return iter(list(self._rows))
 
     def __contains__(self, key: object) -> bool:
         return key in self._rows
@@ -91,7 +91,9 @@ class SizedRows(Generic[K, V]):
             self._rows[key] = value
             self._bytes += size
             while self._bytes > self._most:
-                self._drop(next(iter(self._rows)))
+                # In one step: `get` takes no lock, and may change the order under an iterator.
+                first, old = self._rows.popitem(last=False)
+                self._bytes -= self._size(first, old)
 
     def drop(self, key: K) -> None:
         with self._changing:
@@ -99,8 +101,9 @@ class SizedRows(Generic[K, V]):
 
     def drop_where(self, is_one: Callable[[K, V], bool]) -> None:
         with self._changing:
-            for key in [key for key, value in self._rows.items() if is_one(key, value)]:
-                self._drop(key)
+            for key, value in list(self._rows.items()):  # `get` may change the order meanwhile
+                if is_one(key, value):
+                    self._drop(key)
 
     def clear(self) -> None:
         with self._changing:

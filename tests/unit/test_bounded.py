@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from threading import Thread
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,3 +77,22 @@ async def test_several_threads_leave_the_sum_right() -> None:
     await asyncio.gather(*(asyncio.to_thread(work, start) for start in range(4)))
     assert rows.nbytes == sum(len(rows.get(key) or "") for key in list(rows))
     assert rows.nbytes <= 200
+
+
+def test_a_row_may_be_used_while_others_are_dropped():
+    rows = sized(200)
+    for key in range(3):
+        rows.put(key, "four")
+    readers: list[Thread] = []
+
+    def is_odd(key: int, value: str) -> bool:
+        readers.append(Thread(target=rows.get, args=(0,)))
+        readers[-1].start()
+        readers[-1].join(0.05)  # the order has changed by now
+        return key % 2 == 1
+
+    rows.drop_where(is_odd)
+    for reader in readers:
+        reader.join()
+    assert sorted(rows) == [0, 2]
+    assert rows.nbytes == 8
