@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree_proxy.access.local_user import LocalUser, new_code, server_proof
+from memtree_proxy.access.local_user import LONGEST_CODE, LocalUser, new_code, server_proof
 from memtree_proxy.server.app import create_app
 from tests.http.fakes import FakeKeys, services, turn
 from tests.http.upstream import FakeUpstream
@@ -122,7 +123,7 @@ async def test_the_server_proves_that_it_wrote_the_state_file() -> None:
     (b"", 400), (b"{", 400), (b"[]", 400), (b'{"code": 1}', 400), (b'{"code": null}', 400),
     (b"{}", 400), (b'{"code": "x", "more": 1}', 400), (b'{"code": "x"}', 401),
     (b'{"code": "\\ud800"}', 400), (b'{"code": "\xff"}', 400),
-    (b'{"code": "%s"}' % (b"x" * 500), 413),
+    (b'{"code": "%s"}' % (b"x" * 5_000), 413),
 ])  # fmt: skip
 async def test_what_is_no_code_is_refused(body: bytes, status: int) -> None:
     async with client() as opened:
@@ -146,3 +147,10 @@ async def test_pages_of_other_sites_and_servers_without_pages_give_nothing() -> 
         assert (await opened.get(PATH)).status_code == 404
     async with client(secret=None) as opened:
         assert (await opened.post(PATH, json=code)).status_code == 401
+
+
+async def test_a_code_counts_by_its_characters_however_json_writes_them() -> None:
+    async with client() as opened:
+        for code, status in (("\U00010000" * LONGEST_CODE, 401), ("x" * (LONGEST_CODE + 1), 400)):
+            answer = await opened.post(PATH, content=json.dumps({"code": code}))
+            assert answer.status_code == status

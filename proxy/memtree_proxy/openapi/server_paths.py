@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from memtree.config import Settings
+from memtree_proxy.access.local_user import LONGEST_CODE
 from memtree_proxy.openapi import failures, headers
 from memtree_proxy.openapi.operations import ok, operation
 from memtree_proxy.wire.json_schema import BOOLEAN, STRING, Json, array, content, object_of, schema
 from memtree_proxy.wire.operation import ALWAYS, KNOWN
 
 _TAG = "Server"
+_CODE = {**STRING, "maxLength": LONGEST_CODE}
 _AT_THE_ROOT = [{"url": "/", "description": "Under a prefix the path is the upstream's."}]
 _BELOW_NOTHING = [{"url": "/", "description": "Under a prefix there is nothing."}]
 
@@ -121,7 +123,7 @@ def _session(settings: Settings) -> Json:
     fields = object_of(
         {"keyless": BOOLEAN, "empty": BOOLEAN, "others": BOOLEAN, "proof": STRING}, required=()
     )
-    nonce = {"name": "nonce", "in": "query", "schema": {"type": "string", "maxLength": 200}}
+    nonce = {"name": "nonce", "in": "query", "schema": _CODE}
     return operation(
         "showPageSession",
         _TAG,
@@ -146,7 +148,7 @@ def _code_exchange(settings: Settings) -> Json:
         {"200": ok("The key.", key), **failures.of(settings, 400, 401, 404, 413, 415, *ALWAYS)},
         requestBody={
             "required": True,
-            "content": content(object_of({"code": STRING}, additionalProperties=False)),
+            "content": content(object_of({"code": _CODE}, additionalProperties=False)),
         },
         security=[],
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
+from typing import Annotated
 
 import msgspec
 from starlette.requests import Request
@@ -24,10 +25,12 @@ from memtree_proxy.http import request_body
 
 PATH = "/ui/session"
 NO_STORE = {"cache-control": "no-store"}
+# JSON may write a character in twelve bytes, and an object in more than its content.
+_LONGEST_BODY = 12 * LONGEST_CODE + 1_000
 
 
 class _Posted(msgspec.Struct, forbid_unknown_fields=True):
-    code: str
+    code: Annotated[str, msgspec.Meta(max_length=LONGEST_CODE)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class PageSession:
         if not self.settings.ui:
             raise NotFound(f"There is no {request.method} {PATH} here.")
         if request.method == "POST":
-            body = await request_body.read(request, 2 * LONGEST_CODE)
+            body = await request_body.read(request, _LONGEST_BODY)
             return JSONResponse(await self._exchanged(body), headers=NO_STORE)
         nonce = request.query_params.get("nonce")
         answer = await self._without_key() if nonce is None else self._proof(nonce)
