@@ -86,8 +86,8 @@ class BuildLocks:
         return None
 
     async def _ask(self, names: Sequence[str]) -> tuple[int, int]:
-        """Which of these is taken, counted from 1 (0: it is ours), and in how many milliseconds
-        that one expires. Raises `QueueUnavailable`."""
+        """Ask Redis which of these locks is taken, counted from 1 (0: this process holds it), and
+        in how many milliseconds that lock expires. Raises `QueueUnavailable`."""
         keys = [KEY + name for name in names]
         lease = int(self._lease * 1000)
         asking = asyncio.ensure_future(

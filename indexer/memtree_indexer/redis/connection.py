@@ -49,7 +49,7 @@ class RedisConnection:
 
     @property
     def seconds(self) -> float:
-        """That a command may take: `command`, or what the URL says (`?socket_timeout=`)."""
+        """Seconds that a command may take: `command`, or what the URL says (`?socket_timeout=`)."""
         return float(self.client.connection_pool.connection_kwargs["socket_timeout"])
 
     @property
@@ -58,8 +58,8 @@ class RedisConnection:
         return not self._down
 
     async def run(self, action: Callable[[Redis], Awaitable[T]]) -> T:
-        """What `action` does with the client. Raises `QueueUnavailable`; the action may have been
-        done all the same, or twice, so it must be one that can be repeated."""
+        """Run `action` with the client and return its result. Raises `QueueUnavailable`; the action
+        may have been done all the same, or twice, so it must be one that can be repeated."""
         try:
             result = await action(self.client)
         except (RedisError, OSError) as error:

@@ -38,7 +38,7 @@ LIFE, CLOCK = "memtree:life", "memtree:clock"  # see `sent_jobs.py`
 
 @dataclass(frozen=True, slots=True)
 class JobName:
-    """Which job: its stage, its tenant's name in Redis, its id."""
+    """Name of a job: its stage, its tenant's name in Redis, its id."""
 
     stage: str
     tenant: str
@@ -47,7 +47,7 @@ class JobName:
 
 @dataclass(frozen=True, slots=True)
 class JobEntry:
-    """What Redis says of a job. `first`, `last`: short ids at the ends of its work. `since`: unix
+    """Entry of a job in Redis. `first`, `last`: short ids at the ends of its work. `since`: unix
     seconds of its first submission; `at`: Redis's own, of the submission of its payload. `owed`:
     given up, and deferred until the history is posted again. `version`: of the payload."""
 
@@ -118,7 +118,7 @@ class StartedJob:
 
 @dataclass(frozen=True, slots=True)
 class SliceOutcome:
-    """What a slice leaves to do: tokens, and leaves or nodes; seconds before it goes on; attempts
+    """Work that a slice leaves: tokens, and leaves or nodes; seconds before it goes on; attempts
     that failed in a row; whether it is given up."""
 
     tokens: int = 0
@@ -320,14 +320,15 @@ class JobLedger:
         )
 
     def _covers(self, new: NewJob, id_: str, old: JobEntry) -> bool:
-        """Whether the new job holds all work of the old one, unless that was given up."""
+        """Return True if the new job holds all work of the old one, and the old one was not given
+        up."""
         mine = {each[:SHORT].hex() for each in new.ids}
         if old.owed or old.first not in mine or old.last not in mine:
             return False
         return contains(shorts(new.ids), self._work(id_) or b"?")
 
     def _has_all(self, new: NewJob, id_: str) -> bool:
-        """Whether the job in Redis holds all work of the new one."""
+        """Return True if the job in Redis holds all work of the new one."""
         return contains(self._work(id_), shorts(new.ids))
 
     def _work(self, id_: str) -> bytes:

@@ -1,4 +1,5 @@
-"""What has to happen in Redis in one step, in Lua. One server: keys are made of names in here.
+"""Lua scripts for the changes that Redis has to make in one step. They need one server, since they
+make keys out of names.
 
     memtree:ledger:STAGE:TENANT   hash: job -> entry (JSON: numbers and addresses), `rev`
     memtree:line:STAGE:TENANT:P   sorted set: jobs that wait, by turn; P: i, or b (backfill)

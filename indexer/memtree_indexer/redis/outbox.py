@@ -62,7 +62,7 @@ class Outbox:
         self._awake()
 
     async def forget(self, stage: str, tenant: str, addresses: Collection[bytes] | None) -> int:
-        """As `IndexQueue.forget`."""
+        """Forget jobs, as `IndexQueue.forget` says."""
         before = self.jobs[stage].of(tenant)
         self.jobs[stage].forget(tenant, addresses)
         self.sent_jobs[stage].forget(tenant, addresses)

@@ -1,4 +1,4 @@
-"""What a job carries through Redis: the posted messages that its work reads, compressed.
+"""Payloads of jobs in Redis: the posted messages that the work reads, compressed.
 
 Nodes are not in it, the worker reads them from the store by their ids; messages that no work
 touches are not in it either, so a turn that adds little to a long history sends little. This is the
@@ -48,7 +48,8 @@ class Payload(msgspec.Struct, array_like=True):
     work: list[Item]
 
     def history(self) -> History:
-        """As much of the history as the work reads; what is missing is an empty message."""
+        """Return the part of the history that the work reads; each missing message is an empty
+        one."""
         size = 1 + max((one.index for one in self.said), default=-1)
         messages, facts, posted = [_NOTHING] * size, [_NO_FACTS] * size, [0] * size
         for one in self.said:

@@ -1,4 +1,5 @@
-"""What one stage has to do yet, as a proxy knows it: in the outbox, in Redis, or lost with it."""
+"""Count the work of one stage that is not done, as a proxy knows it: in the outbox, in Redis, or
+lost with Redis."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ Remaining: TypeAlias = Callable[[str, Sequence[bytes]], Awaitable[Mapping[bytes,
 
 @dataclass(frozen=True, slots=True)
 class UndoneWork:
-    """Of one job: tokens, and how many leaves or nodes."""
+    """Undone work of one job: tokens, and how many leaves or nodes."""
 
     tokens: int
     count: int
@@ -34,9 +35,9 @@ class UndoneWork:
 
 @dataclass(frozen=True, slots=True)
 class TenantJobs:
-    """What waits of one tenant: jobs in the outbox; in Redis those under way or in line (`queued`)
-    and those given up; the work of jobs that Redis lost, or of which nobody can tell while it does
-    not answer."""
+    """Jobs of one tenant that wait: those in the outbox; in Redis those under way or in line
+    (`queued`) and those given up; the work of jobs that Redis lost, or of which nobody can tell
+    while it does not answer."""
 
     unsent: Sequence[Job[Any]]
     queued: Sequence[JobEntry]
@@ -45,7 +46,8 @@ class TenantJobs:
 
     @property
     def pending(self) -> Pending:
-        """What was given up is not: it is deferred until the history is posted again."""
+        """Work that waits. Work that was given up does not: it is deferred until the history is
+        posted again."""
         jobs: tuple[Job[Any] | JobEntry | UndoneWork, ...]
         jobs = (*self.unsent, *self.queued, *self.lost)
         return Pending(sum(job.tokens for job in jobs), len(jobs))
@@ -70,8 +72,8 @@ class StageJobs:
         self._last: OrderedDict[str, Mapping[str, JobEntry]] = OrderedDict()
 
     async def of(self, tenant: str) -> TenantJobs:
-        """What waits here is looked at first, and Redis next: what is sent meanwhile counts once,
-        and is never missed."""
+        """Look at the jobs that wait here first, and in Redis next, so that a job which is sent
+        meanwhile counts once and is never missed."""
         unsent, sent = self.unsent.of(tenant), self._sent.of(tenant)
         try:
             entries, missing = await self._look(tenant, sent)
@@ -113,7 +115,7 @@ class StageJobs:
         return entries, lost
 
     async def _undone(self, tenant: str, job: SentJob) -> UndoneWork:
-        """What the store says is not done of it."""
+        """Ask the store which part of the job's work is not done."""
         try:
             ids = await self._remaining(tenant, list(job.work))
         except Unavailable:

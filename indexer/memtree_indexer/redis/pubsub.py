@@ -85,8 +85,8 @@ class Channel:
             self._task = None
 
     async def ask(self, action: Callable[[Redis], Awaitable[T]]) -> T:
-        """As `RedisConnection.run`, but not for as long. Without an answer the channel is not
-        live until the next sign of life. Raises `QueueUnavailable`."""
+        """Run `action` as `RedisConnection.run` does, but not for as long. Without an answer the
+        channel is not live until the next sign of life. Raises `QueueUnavailable`."""
         try:
             async with asyncio.timeout(self._answer):
                 return await self._link.run(action)

@@ -58,7 +58,7 @@ class QueueRecovery(threading.Thread):
         self._leave()
 
     def step(self, now: float) -> None:
-        """What is due at `now` (monotonic seconds)."""
+        """Do what is due at `now` (monotonic seconds)."""
         if self._is_due("beat", now, BEAT):
             self.beat()
         self._ledger.due(time.time())
@@ -112,8 +112,8 @@ def missing(
     leased: Collection[JobName],
     doubted: Collection[JobName],
 ) -> tuple[set[JobName], set[JobName]]:
-    """Of jobs with a ticket (True: a worker began), those that are lost, and those that may be: a
-    ticket that no worker began may have been taken from the queue a moment ago."""
+    """Return, among jobs with a ticket (True: a worker began), those that are lost, and those that
+    may be: a ticket that no worker began may have been taken from the queue a moment ago."""
     alone = {name for name in out if name not in leased}
     dead = {name for name in alone if out[name]}
     doubts = {name for name in alone - dead if name.id not in queued}

@@ -1,4 +1,4 @@
-"""What the store says is still to be done of a job's work. Raises `StoreUnavailable`.
+"""Ask the store which part of a job's work is still to be done. Raises `StoreUnavailable`.
 
 Nodes that are gone from the store are not: their history was forgotten.
 """
@@ -14,14 +14,14 @@ from memtree.tree.node import Node
 async def unembedded(
     store: TreeStore, tenant: str, recipe: str, ids: Sequence[bytes]
 ) -> Mapping[bytes, Node]:
-    """Of these leaves, by id, those without vectors of the recipe."""
+    """Return those of these leaves, by id, that have no vectors of the recipe."""
     nodes = await store.nodes(tenant, ids)
     embedded = await store.vectors(tenant, recipe, list(nodes))
     return {id_: node for id_, node in nodes.items() if id_ not in embedded}
 
 
 async def unsummarised(store: TreeStore, tenant: str, ids: Sequence[bytes]) -> Mapping[bytes, Node]:
-    """Of these nodes, by id, those without a model's summary."""
+    """Return those of these nodes, by id, that have no model's summary."""
     newest = await store.newest_summaries(tenant, ids)
     summarised = {id_ for id_, summary in newest.items() if summary.version > 0}
     return await store.nodes(tenant, [id_ for id_ in ids if id_ not in summarised])

@@ -41,5 +41,5 @@ def handed_to(do: Callable[[JobName], None]) -> Iterator[None]:
 
 
 def run(stage: str, tenant: str, id_: str) -> None:
-    """What a worker of RQ's own would run: it has no hands for it, so nothing is done."""
+    """Do nothing. A worker of RQ's own would call this, and it has no parts for the work."""
     _here.do(JobName(stage, tenant, id_))

@@ -38,7 +38,8 @@ TTL = 2 * LEASE
 
 
 class IdleWatch:
-    """Whether all lanes found nothing to do since the last of them had something."""
+    """Watch that tells whether all lanes have found nothing to do since the last of them had
+    something."""
 
     def __init__(self, lanes: int) -> None:
         self._lanes, self._idle = lanes, set[int]()

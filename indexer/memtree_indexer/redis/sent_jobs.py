@@ -35,7 +35,8 @@ class SentJob:
     work: Mapping[bytes, int]
 
     def is_lost(self, life: bytes, clock: int) -> bool:
-        """Whether Redis lost it, where it does not have it: by its life and clock of now."""
+        """Return True if Redis, which does not have the job, lost it: told by the life and clock
+        that Redis has now."""
         return self.life != life or self.version > clock
 
 

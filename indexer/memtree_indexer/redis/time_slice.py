@@ -1,4 +1,4 @@
-"""What a worker does with one ticket: a time slice of one job, then the next job has its turn.
+"""Work on one ticket for a worker: a time slice of one job, then the next job has its turn.
 
 The store says what is still to be done, so a slice begins where the last one ended, whichever
 worker ran it.
@@ -74,7 +74,8 @@ class SliceRunner:
         self.done = StageTotals()  # of stage 2; stage 3 counts itself
 
     async def run(self, slice_: TimeSlice) -> SliceOutcome:
-        """What failed is tried again later, or given up. Raises where Redis fails."""
+        """Run one slice. Work that failed is tried again later, or given up. Raises where Redis
+        fails."""
         entry = slice_.begun.entry
         try:
             payload = await asyncio.to_thread(unpack, slice_.begun.payload)

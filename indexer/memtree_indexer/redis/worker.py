@@ -36,8 +36,8 @@ STATE_SECONDS = 120  # that a tenant's summary state is valid: its next slice se
 
 @dataclass(frozen=True, slots=True)
 class WorkerParts:
-    """What the work is done with. Whoever opens it closes it. No `embedder`: stage 2 is left to
-    others; no `three`: stage 3 is."""
+    """Parts that the work is done with. Whoever opens them closes them. No `embedder`: stage 2 is
+    left to others; no `three`: stage 3 is."""
 
     store: Store
     clock: Clock
