@@ -103,7 +103,7 @@ def _messages(stored: Fields) -> list[Fields]:
 
 
 def _arguments(shown: str) -> str:
-    """What the tool was given: JSON as it is, else code or text as the field `input`."""
+    """Return the arguments of the tool: JSON as it is, else code or text as the field `input`."""
     try:
         if isinstance(json.loads(shown), dict):
             return shown

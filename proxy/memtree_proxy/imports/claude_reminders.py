@@ -1,4 +1,4 @@
-"""What Claude Code adds to the user's messages before it sends them: reminders of its own.
+"""Recognise the reminders that Claude Code adds to the user's messages before it sends them.
 
 Their text is left out of a conversation's address, the white space around them is not. Newer
 versions (2.1.2xx on) write into the session each message that they changed so; what older ones did
@@ -41,16 +41,16 @@ class SentMessages:
                 self._found.setdefault(_name(content), deque()).append(content)
 
     def content(self, content: list[Fields]) -> list[Fields]:
-        """What was sent of a message: it begins with the same result, or ends with the same text,
-        and no block of it is missing. Each is given once: in a hostile file ten thousand messages
-        name one large one."""
+        """Return the sent form of a message: it begins with the same result, or ends with the same
+        text, and no block of it is missing. Each is given once: in a hostile file ten thousand
+        messages name one large one."""
         written = self._found.get(_name(content))
         sent = written.popleft() if written else []
         return sent if len(sent) >= len(content) else content
 
 
 def _name(content: list[Fields]) -> str:
-    """What a change leaves as it is."""
+    """Return what identifies the content: a change of a reminder leaves it as it is."""
     first, last = content[0], content[-1]
     if first.get("type") == "tool_result":
         return f"result {text(first.get('tool_use_id'))}"
@@ -68,7 +68,7 @@ def is_reminder(attachment: Fields) -> bool:
 
 
 def is_remark(block: Fields) -> bool:
-    """Whether a block of a message says nothing of the user's."""
+    """Return True if no word in a block of a message is the user's."""
     return text(block.get("text")).startswith(_TAG)
 
 

@@ -95,7 +95,8 @@ def _part(block: Fields) -> Fields | None:
 
 
 def _written(shown: str) -> str:
-    """What the user wrote, without the tags that Cline puts around it (`normalizeUserInput`)."""
+    """Return the user's words without the tags that Cline puts around them
+    (`normalizeUserInput`)."""
     shown = js.trim(shown)
     for tag in ("user_input", "user_command"):
         inner = _unwrapped(shown, tag)
@@ -152,14 +153,15 @@ def _assistant(message: Fields) -> list[Fields]:
 
 
 def _said(shown: str) -> str:
-    """What the assistant said: cut where it is endless, or repeats the markup of tool calls."""
+    """Return the assistant's words: cut where they are endless, or repeat the markup of tool
+    calls."""
     if js.length(shown) > MARKUP_CHARS and _is_markup(shown):
         return js.cut_middle(shown, MARKUP_CHARS, _repeated)
     return js.well_formed(js.cut_middle(shown, ASSISTANT_CHARS, _omitted))
 
 
 def _is_markup(shown: str) -> bool:
-    """Whether tags of tool calls stand in it again and again."""
+    """Return True if tags of tool calls stand in it again and again."""
     at = times = 0
     while times < MARKUP_TIMES and (match := _MARKUP.search(shown, at)):
         at = shown.find(">", match.end()) + 1

@@ -43,7 +43,7 @@ _CONTEXT = ("<", "# AGENTS.md instructions")  # how messages begin that the prog
 
 
 def is_codex(line: Fields) -> bool:
-    """Whether a line can only be one of these files."""
+    """Return True if only one of these files can hold such a line."""
     kind = text(line.get("type"))
     if kind in KINDS:
         return isinstance(line.get("payload"), dict)
@@ -68,7 +68,7 @@ def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
 
 
 class _Session:
-    """What the lines so far make of it."""
+    """Conversation as the lines read so far make it."""
 
     def __init__(self, whole: bool) -> None:
         self._whole = whole

@@ -1,4 +1,5 @@
-"""What every format is turned into, and how the shapes of foreign files are asked for."""
+"""Conversations that every format is turned into, and how the shapes of foreign files are asked
+for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What JavaScript makes of a value. Clients written in it put tool arguments and results into
+"""Write values as JavaScript does. Clients written in it put tool arguments and results into
 requests by `JSON.stringify`, and an address is a hash of the very characters.
 
     >>> stringify({"path": "a b", "10": 1.0, "9": None})
@@ -77,7 +77,7 @@ def shortened(value: Any, limit: int, mark: Callable[[int], str]) -> Any:
 
 
 def is_image(value: Any) -> bool:
-    """Whether it is an image as Cline keeps them."""
+    """Return True if the value is an image as Cline keeps them."""
     return (
         isinstance(value, dict)
         and value.get("type") == "image"

@@ -46,7 +46,7 @@ Hidden = Mapping[str, frozenset[str]]  # keys of old spans by the id of the call
 
 
 def reads(messages: Sequence[Fields]) -> Hidden:
-    """What of the results of reading is to be hidden; nothing where it is too little."""
+    """Return which results of reading are to be hidden; nothing where it is too little."""
     found = list(_results(messages))
     newest: dict[str, str] = {}
     holders: dict[str, str] = {}
@@ -169,7 +169,7 @@ def _request(given: Fields) -> LineSpan | None:
 
 
 def _entry(value: Any) -> LineSpan | None:
-    """What an entry of a result is about: named by path and lines, or by the query that asked."""
+    """Return what an entry of a result is about: named by path and lines, or by its query."""
     entry = fields(value)
     if _path(entry):
         return _request(entry)

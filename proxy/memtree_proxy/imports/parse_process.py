@@ -136,7 +136,7 @@ class FileReader:
 
 
 async def _asked(data: bytes, task: ParseTask) -> tuple[bytes, bytes]:
-    """What the child answered, in full or not at all: whether it worked, and what came of it."""
+    """Return the child's answer, in full or not at all: whether it worked, and what came of it."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
@@ -178,7 +178,7 @@ async def _talk(
 
 
 def main() -> None:
-    """What the child runs."""
+    """Run the child's side: parse what the parent sends, and answer."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
     if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))

@@ -153,7 +153,8 @@ def plain_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
 
 
 def _has_foreign_blocks(content: Any) -> bool:
-    """Whether it is made of blocks as Anthropic has them: then a reader of `recognise` knows it."""
+    """Return True if the content is made of blocks as Anthropic has them: then a reader of
+    `recognise` knows it."""
     if not isinstance(content, list):
         return False
     kinds = {one.get("type") for one in content if isinstance(one, dict) and _plain(one)}
@@ -191,7 +192,7 @@ def belongs(messages: Sequence[Message], wanted: PrefixQuery) -> int | None:
 
 
 def _what(loaded: ParsedFile) -> str:
-    """What a file is that nobody knows; none of its words are in it."""
+    """Describe a file that nobody knows, without any of its words."""
     if loaded.lines:
         return f"{len(loaded.value):,} lines of JSON objects"
     names = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}

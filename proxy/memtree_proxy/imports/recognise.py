@@ -1,4 +1,4 @@
-"""Which format a file has, told by what stands in it, and the conversations of it."""
+"""Recognise the format of a file by what stands in it, and read its conversations."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class SourceFile(Protocol):
         """Raises `BadRequest` naming the file, and the line where there is one."""
 
     def beside(self, name: str) -> Any:
-        """What a JSON file of this name in the same folder holds, None without a readable one."""
+        """Return the content of a JSON file of this name in the same folder, None without a
+        readable one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def read(name: str, data: Any, id_: str, whole: bool, beside: Beside, format_: s
 
 
 def _task(beside: Beside) -> str:
-    """What the user asked for, without the tags and surroundings that were sent with it."""
+    """Return the task of the user, without the tags and surroundings that were sent with it."""
     first = next(iter(listed(beside(SHOWN))), {})
     return str(first.get("text") or "")
 
