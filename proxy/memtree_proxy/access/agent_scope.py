@@ -1,4 +1,4 @@
-"""Which agents' memories a request means, told by `agentId` and `subjectId` in its query or body.
+"""Read which agents' memories a request means: `agentId` and `subjectId` in its query or body.
 
 agentId                 what the agent remembers of nobody in particular
 agentId, subjectId      what it remembers of one subject
@@ -45,7 +45,8 @@ def meant_agents(
 
 
 def queried_agents(query: QueryParams, tenant: str) -> AgentScopes | None:
-    """As `agent_scopes`; a field that stands twice is a 400: two readers may see two agents."""
+    """Read the scopes as `agent_scopes` does; a field that stands twice is a 400: two readers may
+    see two agents."""
     refuse_twice(query, AGENT_FIELDS)
     return agent_scopes(query, tenant)
 

@@ -95,7 +95,7 @@ async def bare_tenant(keys: Credentials, credential: str | None) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a server bound to `host` can be reached from its own machine alone."""
+    """Return True if a server bound to `host` can be reached from its own machine alone."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -139,9 +139,9 @@ class Gate:
         return self._admitted(request, await self._find(request), counted=counted)
 
     async def memory_tenant(self, request: Request, *, counted: bool = True) -> Tenant:
-        """As `tenant`, for a route of memories, where a wallet's proof counts: the wallet is bound
-        to the tenant. On a server without keys it is a credential, too: without another one in the
-        headers the tenant is the wallet's own.
+        """Return the tenant of a route of memories, like `tenant`, but a wallet's proof counts,
+        too: the wallet is bound to the tenant. On a server without keys it is a credential as well:
+        without another one in the headers the tenant is the wallet's own.
 
         Raises as `tenant` does, `BadRequest` and `Unauthorized` for a proof that does not hold,
         `Conflict` where the wallet is another tenant's, `Forbidden` where the proof is, and
@@ -181,7 +181,8 @@ class Gate:
             raise self._refusal(request, bool(given))
 
     async def keyless(self) -> bool:
-        """Whether there are no access keys. Raises `StoreUnavailable` where nobody can tell."""
+        """Return True if there are no access keys. Raises `StoreUnavailable` where nobody can
+        tell."""
         return not await self._configured.get("", self._keys.has_keys)
 
     async def opens_without_key(self) -> bool:
@@ -223,8 +224,9 @@ class Gate:
         return aliases.get(name, name)
 
     async def _any_known(self, values: Sequence[str]) -> bool:
-        """Whether one of the credentials beside a key for us alone is a key of ours: then they do
-        not go on. While the store fails, what it was not asked about before is none."""
+        """Return True if one of the credentials beside a key for us alone is a key of ours: then
+        they do not go on. While the store fails, a credential that it was not asked about before
+        counts as none."""
         for value in values:
             try:
                 if await self._known(value):

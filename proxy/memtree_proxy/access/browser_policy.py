@@ -1,4 +1,4 @@
-"""What browsers may do here: the rules for Host, Origin, Sec-Fetch-*, Content-Type and CORS.
+"""Rules for requests of browsers: Host, Origin, Sec-Fetch-*, Content-Type and CORS.
 
 A server on localhost is within reach of every web page that its user opens. These rules keep such
 pages out; clients that are no browsers send none of these headers and notice nothing.
@@ -51,8 +51,8 @@ _HEADER_NAMES = re.compile(rb"[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,8000}")
 
 @dataclass(frozen=True, slots=True)
 class FetchHeaders:
-    """What a request says of the page that it comes from. None: not sent. Several headers of one
-    name are joined by commas, as HTTP reads them, and no rule accepts the result.
+    """Headers in which a request tells of the page that it comes from. None: not sent. Several
+    headers of one name are joined by commas, as HTTP reads them, and no rule accepts the result.
 
     `site`, `mode`: Sec-Fetch-Site and -Mode. `metadata`: there is any Sec-Fetch-* header."""
 
@@ -127,7 +127,8 @@ class BrowserPolicy:
     # -- Host --------------------------------------------------------------------------------
 
     def answers_to(self, host: str | None) -> bool:
-        """Whether a server without access keys answers to this Host. No browser leaves it out."""
+        """Return True if a server without access keys answers to this Host. No browser leaves it
+        out."""
         if host is None:
             return True
         authority = Authority.parse(host)
@@ -154,7 +155,7 @@ class BrowserPolicy:
     # -- Origin ------------------------------------------------------------------------------
 
     def allows(self, origin: str | None) -> bool:
-        """Whether `allowed_origins` names it."""
+        """Return True if `allowed_origins` names it."""
         if origin is None or len(origin) > MAX_LENGTH:
             return False
         normal = _normal_origin(origin)
@@ -163,7 +164,8 @@ class BrowserPolicy:
         return bool(_ORIGIN.fullmatch(normal)) and normal.partition(":")[0] in self.allowed_schemes
 
     def trusts(self, fetch: FetchHeaders) -> bool:
-        """Whether a request comes from no web page, from one of ours, or from an allowed one."""
+        """Return True if a request comes from no web page, from one of ours, or from an allowed
+        one."""
         if fetch.origin is not None:
             if self.allows(fetch.origin):
                 return True
@@ -187,7 +189,8 @@ class BrowserPolicy:
         raise Forbidden(message, param="sec-fetch-site" if fetch.origin is None else "origin")
 
     def _is_own(self, origin: str, host: str | None) -> bool:
-        """Whether host and port are those that the request was sent to, or `public_url`'s."""
+        """Return True if host and port are those that the request was sent to, or
+        `public_url`'s."""
         match = _ORIGIN.fullmatch(origin.lower()) if len(origin) <= MAX_LENGTH else None
         if match is None or match["scheme"] not in DEFAULT_PORTS:
             return False
@@ -204,7 +207,8 @@ class BrowserPolicy:
     # -- CORS --------------------------------------------------------------------------------
 
     def cors_headers(self, origin: str) -> Headers:
-        """What lets an allowed page read an answer, all headers of it included."""
+        """Return the headers that let an allowed page read an answer, all headers of it
+        included."""
         return [
             (b"access-control-allow-origin", origin.encode("latin-1")),
             (b"access-control-expose-headers", b"*"),
@@ -212,7 +216,8 @@ class BrowserPolicy:
         ]
 
     def preflight_headers(self, origin: str, headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-        """What lets an allowed page send the request that it asks for: any method and header."""
+        """Return the headers that let an allowed page send the request that it asks for: any method
+        and header."""
         answer = [
             (b"access-control-allow-origin", origin.encode("latin-1")),
             (b"access-control-allow-methods", METHODS),
@@ -258,7 +263,7 @@ def check_body_type(headers: Iterable[tuple[bytes, bytes]], fetch: FetchHeaders)
 
 
 def is_page_visit(fetch: FetchHeaders, accept: str) -> bool:
-    """Whether somebody looks at an address in a browser. Old ones send no fetch metadata."""
+    """Return True if somebody looks at an address in a browser. Old ones send no fetch metadata."""
     return "text/html" in accept.lower() and (fetch.navigates or not fetch.metadata)
 
 

@@ -40,7 +40,8 @@ class StreamedCall:
 
     @property
     def arguments(self) -> str:
-        """As far as they have come; put together when asked for, and not for each piece."""
+        """Arguments as far as they have come; put together when they are read, and not for each
+        piece."""
         if len(self.said) > 1:
             self.said = ["".join(self.said)]
         return self.said[0] if self.said else ""
@@ -74,8 +75,8 @@ class StreamedCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolRound:
-    """What a round asks of us: the calls of our tools in it, each with an id, and what the model
-    said, as raw items that go back to it before the results."""
+    """Round that asks for results of ours: the calls of our tools in it, each with an id, and the
+    model's words, as raw items that go back to it before the results."""
 
     items: tuple[bytes, ...]
     calls: tuple[StreamedCall, ...]
@@ -121,7 +122,8 @@ class StreamedCalls:
         return sum(call.ours is False for call in self._calls)
 
     def take(self, pieces: list[Any]) -> list[Any]:
-        """What the client gets of these pieces now, and of earlier ones that were held back."""
+        """Return what the client gets of these pieces now, and of earlier ones that were held
+        back."""
         shown: list[Any] = []
         for piece in pieces:
             if not isinstance(piece, dict):
@@ -141,7 +143,7 @@ class StreamedCalls:
         return shown
 
     def whole(self, posted: list[Any]) -> list[Any]:
-        """Of calls that came whole, those of the client's tools."""
+        """Return, of calls that came whole, those of the client's tools."""
         shown = []
         for raw in posted:
             if isinstance(raw, dict):

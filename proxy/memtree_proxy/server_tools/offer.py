@@ -80,14 +80,14 @@ class Offer:
         return sum(self.form.size(group) for group in self.groups)
 
     def only(self, among: Container[ToolGroup]) -> Offer | None:
-        """The same with those groups alone; None where none is left."""
+        """Return an offer of those groups alone; None where none is left."""
         groups = tuple(group for group in self.groups if group in among)
         return dataclasses.replace(self, groups=groups) if groups else None
 
     def fields(self, *, last: bool) -> Mapping[str, bytes]:
-        """What changes in a request; `last`: of a round that may not call ours any more. Without
-        tools of the client ours stay, for the prompt to begin as before, and must not be called;
-        beside the client's, calls of ours are dropped where they stay."""
+        """Return the fields of a request that change; `last`: of a round that may not call ours any
+        more. Without tools of the client ours stay, for the prompt to begin as before, and must not
+        be called; beside the client's, calls of ours are dropped where they stay."""
         if last and self.posted and not self.form.stays:
             return {}
         ours = b",".join(self.form.definitions(group) for group in self.groups)
@@ -150,8 +150,8 @@ def _plain(body: Body) -> bool:
 
 
 def posted_choice(body: Body) -> str:
-    """What `tool_choice` says in OpenAI's APIs; "" where it is no word: a list of allowed tools
-    forbids ours."""
+    """Return the word of `tool_choice` in OpenAI's APIs; "" where it is no word: a list of allowed
+    tools forbids ours."""
     posted = body.value("tool_choice")
     if posted is None:
         return AUTO

@@ -19,12 +19,12 @@ _WORDS = re.compile(r"\btools?\b|\btool[_ -]?(?:use|call|choice)|function[_ -]?c
 
 
 def may_be_about_tools(status: int) -> bool:
-    """Whether an answer with this status may be about tools."""
+    """Return True if an answer with this status may be about tools."""
     return status in STATUSES
 
 
 def is_about_tools(status: int, body: bytes) -> bool:
-    """Whether an error is about tools. `body`: decoded, its beginning is enough."""
+    """Return True if an error is about tools. `body`: decoded, its beginning is enough."""
     return may_be_about_tools(status) and bool(
         _WORDS.search(body[:LONGEST].decode("utf-8", "replace"))
     )

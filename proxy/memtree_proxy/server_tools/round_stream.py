@@ -38,7 +38,7 @@ class RoundStream(ABC):
 
     @property
     def asks(self) -> bool:
-        """Whether another round follows, and this one has said its last word."""
+        """Return True if another round follows, and this one has said its last word."""
         return self._asks and self._done
 
     def unanswered(self) -> list[StreamedCall]:
@@ -48,7 +48,7 @@ class RoundStream(ABC):
         return calls
 
     def feed(self, chunk: bytes) -> bytes:
-        """What the client gets for these bytes of the upstream."""
+        """Take these bytes of the upstream and return what the client gets for them."""
         return b"".join(map(self._event, self._events.feed(chunk)))
 
     def end(self) -> tuple[bytes, ToolRound | None]:
@@ -63,8 +63,8 @@ class RoundStream(ABC):
 
     @abstractmethod
     def _event(self, raw: bytes) -> bytes:
-        """What the client gets of one event."""
+        """Return what the client gets of one event."""
 
     @abstractmethod
     def _asked(self) -> ToolRound:
-        """What the round that has ended asks of us."""
+        """Return the calls of our tools in the round that has ended."""

@@ -44,7 +44,7 @@ class SseEvents:
         return events
 
     def rest(self) -> bytes:
-        """What came after the last event, once no more comes."""
+        """Return the bytes behind the last event, once no more comes."""
         rest = bytes(self._buffer)
         self._buffer.clear()
         return rest
@@ -75,7 +75,7 @@ def named(kind: str, value: Mapping[str, Any]) -> bytes:
 
 
 def failed(error: Mapping[str, Any]) -> bytes:
-    """What ends a stream of chunks that cannot go on."""
+    """Return the end of a stream of chunks that cannot go on."""
     return made(msgspec.json.encode({"error": error})) + made(DONE)
 
 

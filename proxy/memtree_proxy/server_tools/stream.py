@@ -55,7 +55,7 @@ class ToolStream(RoundStream):
         return ToolRound((msgspec.json.encode(self._message.message(calls)),), calls)
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
-        """What ends the answer where a later round cannot begin."""
+        """Return the end of the answer where a later round cannot begin."""
         return sse.failed(error)
 
     # -- one event ---------------------------------------------------------------------------
@@ -106,7 +106,7 @@ class ToolStream(RoundStream):
         return sse.made(msgspec.json.encode(chunk)) + raw
 
     def _shown(self, chunk: Json) -> Json:
-        """What the client gets of a chunk."""
+        """Return what the client gets of a chunk."""
         if self._rounds == 1:
             self._head |= {name: chunk[name] for name in _HEAD if chunk.get(name)}
             shown = dict(chunk)
@@ -188,7 +188,7 @@ class ToolStream(RoundStream):
 
 
 def _tells_something(chunk: Json) -> bool:
-    """Whether anything for the client is left in a chunk that was changed."""
+    """Return True if anything for the client is left in a chunk that was changed."""
     if isinstance(chunk.get("usage"), dict):
         return True
     choice = _first(chunk)

@@ -105,7 +105,7 @@ def _texts(earlier: Any, later: Any) -> Any:
 
 
 def _can_be_joined(earlier: Any, later: Any) -> bool:
-    """Whether both are texts, or both lists."""
+    """Return True if both are texts, or both lists."""
     return type(earlier) is type(later) and isinstance(earlier, str | list)
 
 

@@ -61,7 +61,7 @@ class Outgoing:
 
     @property
     def streams(self) -> bool:
-        """Whether its body can be sent but once."""
+        """Return True if its body can be sent but once."""
         return self.body is not None and not isinstance(self.body, bytes)
 
 

@@ -27,7 +27,7 @@ class NoAnswer(Exception):
 
 
 class BadAnswer(Exception):
-    """What came is no answer, or it broke off."""
+    """Raised for bytes that are no answer, and for an answer that breaks off."""
 
 
 class IncomingAnswer:
@@ -54,7 +54,8 @@ class IncomingAnswer:
         self._size = 0
 
     async def read(self) -> bytes:
-        """What has come of the body since the last call; b"" at its end. Raises `BadAnswer`."""
+        """Return the bytes of the body that have come since the last call; b"" at its end. Raises
+        `BadAnswer`."""
         while not self._waiting:
             if self._error is not None:
                 raise self._error
@@ -123,8 +124,8 @@ class UpstreamConnection(asyncio.Protocol):
         return self._transport is None or self._transport.is_closing()
 
     def is_quiet(self) -> bool:
-        """Whether it is open and nothing waits to be read: neither its end, nor an answer that
-        nobody asked for and that the next request would take for its own."""
+        """Return True if it is open and nothing waits to be read: neither its end, nor an answer
+        that nobody asked for and that the next request would take for its own."""
         if self._transport is None or self._transport.is_closing():
             return False
         return not _is_readable(self._transport.get_extra_info("socket"))
@@ -363,7 +364,7 @@ def _is_readable(connected: socket.socket) -> bool:
 
 
 def _is_framed(headers: Headers) -> bool:
-    """Whether the head says where the body ends (RFC 9112 section 6.3)."""
+    """Return True if the head says where the body ends (RFC 9112 section 6.3)."""
     return any(
         name.lower() == b"content-length"
         or (name.lower() == b"transfer-encoding" and b"chunked" in value.lower())

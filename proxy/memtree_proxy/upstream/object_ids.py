@@ -188,7 +188,7 @@ class MadeIds:
 
 
 def made(answer: dict[str, Any], *, kept: bool) -> Iterator[Any]:
-    """What an answer, or one event of it, tells of ids that the provider made for it."""
+    """Yield what an answer, or one event of it, tells of ids that the provider made for it."""
     outer = [answer, answer.get("response"), answer.get("message"), answer.get("delta")]
     places = [place for place in outer if isinstance(place, dict)]
     items = [answer.get("item")]

@@ -1,4 +1,4 @@
-"""Which tenant made which object at the provider, as the requests of this process ask and tell it.
+"""Remember which tenant made which object at the provider, as this process's requests tell it.
 
 What was made is known here at once, and written to the store behind the request; another process
 knows it as soon as it is written, so whoever is asked for an id that is not known looks once more.

@@ -20,7 +20,7 @@ _BODILESS = (204, 304)  # their content-length, where they have one, is not that
 
 
 class RelayedReply(Protocol):
-    """What is relayed: a `Reply`, or one whose beginning was already read."""
+    """Reply to relay: a `Reply`, or one whose beginning was already read."""
 
     @property
     def status(self) -> int: ...

@@ -1,4 +1,4 @@
-"""What a tenant may do with the server's own upstream key, which is one and the same for all.
+"""Lend the server's own upstream key, one and the same for all tenants, within limits for each.
 
 The provider shows and deletes everything to whoever has the key, so the key is lent for routes, by
 method and path, and for objects that the tenant itself made here. All else is 403: objects of
@@ -51,7 +51,7 @@ class Recorder(NamedTuple):
     kept: bool
 
     def reading(self, reply: RelayedReply) -> RelayedReply:
-        """The same answer, byte for byte, which is read as it passes."""
+        """Return the reply, byte for byte the same, as one that is read as it passes."""
         return _ReadReply(reply, self) if 200 <= reply.status < 300 else reply
 
 
@@ -90,8 +90,8 @@ class ServerKey:
     async def lend(
         self, request: Request, tenant: Tenant, api_key: str | None, body: Body | bytes
     ) -> Recorder | None:
-        """Of a chat request, whose routes are ours. `body`: decoded, and split where it was read.
-        None: nothing is read out of its answer. Raises as `lend_route`."""
+        """Lend the key to a chat request, whose routes are ours. `body`: decoded, and split where
+        it was read. None: nothing is read out of its answer. Raises as `lend_route`."""
         if not self._pays(request, tenant, api_key):
             return None
         read = await self._check(tenant, body)
@@ -107,7 +107,7 @@ class ServerKey:
     async def lend_route(
         self, request: Request, tenant: Tenant, api_key: str | None
     ) -> tuple[bytes | None, Recorder | None]:
-        """Of any other request; returns its body where that was read.
+        """Lend the key to any other request; return its body where that was read.
 
         Raises `Forbidden`, `BadRequest` for a body that is no JSON object, and what reading it and
         asking the store raise.

@@ -1,4 +1,4 @@
-"""Which upstream a request goes to: the OpenAI-compatible one, or the one of the Messages API.
+"""Choose the upstream of a request: the OpenAI-compatible one, or the one of the Messages API.
 
 Each has its own address and its own configured key, and a key never goes to the other's address.
 Without a name of its own the Messages API is the vendor's only where the other upstream is its
@@ -79,7 +79,7 @@ class Upstreams:
 
 
 def is_for_anthropic(path: str, headers: Container[str]) -> bool:
-    """Whether a request speaks the Messages API."""
+    """Return True if a request speaks the Messages API."""
     first = request_body.without_prefix(path).lstrip("/").partition("/")[0]
     return first == _MESSAGES or (first in _SHARED and VERSION_HEADER in headers)
 
@@ -97,7 +97,8 @@ def anthropic_base(settings: Settings) -> str | None:
 
 
 def is_apart(settings: Settings) -> bool:
-    """Whether the Messages API has an upstream of its own, or none; else `upstream` answers."""
+    """Return True if the Messages API has an upstream of its own, or none; else `upstream`
+    answers."""
     return settings.anthropic_upstream != AUTO or settings.upstream == DEFAULT_UPSTREAM
 
 
