@@ -1,4 +1,4 @@
-"""What a look at one part of the server found, in a sentence."""
+"""Finding: the result of a look at one part of the server, in a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a running server, for whoever asks every few seconds.
+"""Report what is wrong with a running server, for whoever asks every few seconds.
 
 Each part is asked at most once in `Look.seconds`, by one caller at a time, and has `PATIENCE` to
 answer; whoever asks in between gets what was found last. Nothing is asked while nobody wants to
@@ -44,7 +44,7 @@ class HealthReport:
         self._recent = [RecentLook(look, patience, monotonic) for look in looks]
 
     async def findings(self) -> list[Finding]:
-        """Of all parts, in their order."""
+        """Return the findings of all parts, in their order."""
         found = await asyncio.gather(*(recent.findings() for recent in self._recent))
         return [finding for part in found for finding in part]
 
@@ -79,7 +79,7 @@ class RecentLook:
 
 
 def health_report(settings: Settings, runtime: Runtime, patience: float = PATIENCE) -> HealthReport:
-    """Of the server that this process is."""
+    """Build the report of the server that this process is."""
 
     async def upstream() -> Sequence[Finding]:
         return ((await parts.upstream(settings))[0],)

@@ -1,5 +1,5 @@
-"""What is assumed of the upstream's models: the window and the prices of each, and when memory
-begins with them.
+"""Show the terms assumed of the upstream's models: the window and the prices of each, and when
+memory begins with them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def listed_models(answer: httpx2.Response) -> list[str]:
 
 
 def models(settings: Settings, listed: Sequence[str]) -> Finding:
-    """Which window is assumed, and for which of the upstream's models (`listed`)."""
+    """Say which window is assumed, and for which of the upstream's models (`listed`)."""
     window = context_windows.assumed(settings.window)
     text = f"an unknown model is taken to have a window of {window:,} tokens"
     unknown = [name for name in listed if context_windows.known(name, settings.window) is None]

@@ -49,7 +49,7 @@ async def store(opened: Store) -> Finding:
 
 
 async def database(url: str) -> Finding | None:
-    """Of a store in PostgreSQL; None for any other."""
+    """Check a store in PostgreSQL; None for any other."""
     if not url.startswith(POSTGRES):
         return None
     # The optional extra, without which the store would not have been opened.
@@ -98,7 +98,7 @@ async def asked_summarizer(summarizer: Summarizer | None) -> Finding:
 
 
 def seen_summarizer(settings: Settings, runtime: Runtime) -> Finding:
-    """What its calls so far say, without one more: each costs money."""
+    """Judge the summarizer by its calls so far, without one more: each costs money."""
     if not settings.summary_model:
         return Finding("summaries", "ok", "extracted, no model is configured")
     stage = runtime.summaries
@@ -114,7 +114,7 @@ def seen_summarizer(settings: Settings, runtime: Runtime) -> Finding:
 
 
 async def upstream(settings: Settings) -> tuple[Finding, Sequence[str]]:
-    """Whether it answers, and the models that it lists."""
+    """Check whether the upstream answers, and return the models that it lists."""
     if settings.upstream is None:
         none = "none: the chat routes answer 503, /context_memory works"
         return Finding("upstream", "ok", none), ()
@@ -124,7 +124,7 @@ async def upstream(settings: Settings) -> tuple[Finding, Sequence[str]]:
 
 
 async def messages(settings: Settings) -> tuple[Sequence[Finding], Sequence[str]]:
-    """The same of the upstream of the Messages API; nothing where `upstream` takes it."""
+    """Check the upstream of the Messages API likewise; nothing where `upstream` takes it."""
     key = settings.anthropic_upstream_api_key
     if not is_apart(settings):
         unused = (

@@ -1,5 +1,5 @@
-"""What is around the process: other packages, the file of settings, the disk, Redis, the port,
-open files, the collector of traces. Each gives a `Finding`; nothing is printed here.
+"""Check what is around the process: other packages, the file of settings, the disk, Redis, the
+port, open files, the collector of traces. Each gives a `Finding`; nothing is printed here.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def settings_file(path: Path | None, unknown: Sequence[str]) -> Finding:
 
 
 def disk(store: str) -> Finding | None:
-    """Of a SQLite file that is there; None for a store that is none."""
+    """Check the disk of a SQLite file that is there; None for a store that is none."""
     path = Path(store.removeprefix(SQLITE)).expanduser().absolute()
     if not store.startswith(SQLITE) or not path.exists():
         return None
@@ -79,7 +79,8 @@ def disk(store: str) -> Finding | None:
 
 
 async def queue(queues: RedisQueues | None) -> list[Finding]:
-    """Whether Redis answers, whether it keeps what it has, and whether anybody works for it."""
+    """Check whether Redis answers, whether it keeps what it has, and whether anybody works for
+    it."""
     if queues is None:
         return [Finding("queue", "ok", "background work runs in the server itself")]
     try:
@@ -96,7 +97,7 @@ async def _about_redis(client: Any) -> dict[str, Any]:
 
 
 def redis_version_and_policy(info: dict[str, Any]) -> Finding:
-    """What INFO says: managed servers have no CONFIG."""
+    """Judge Redis by INFO, since managed servers have no CONFIG."""
     version = str(info.get("redis_version", "unknown"))
     policy = str(info.get("maxmemory_policy", "unknown"))
     text = f"Redis {version}, {info.get('used_memory_human', '?')} used, eviction {policy}"
@@ -122,7 +123,7 @@ def _workers(living: int, waiting: int) -> Finding:
 
 
 async def port(settings: Settings) -> Finding:
-    """Whether the server could listen, or does."""
+    """Check whether the server could listen, or does."""
     place = f"{settings.host}:{settings.port}"
     trouble = _bind(settings.host, settings.port)
     if trouble is None:

@@ -48,5 +48,5 @@ class Authority(NamedTuple):
         return True
 
     def with_port(self, scheme: str) -> Authority:
-        """The same with the port that `scheme` has by default, where none is named."""
+        """Return this authority with the port that `scheme` has by default, where none is named."""
         return self if self.port is not None else Authority(self.host, DEFAULT_PORTS.get(scheme))

@@ -61,8 +61,8 @@ class Decoder:
         return b"".join(self.pieces(data))
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        """The same in pieces of at most `PIECE` bytes, so that a bomb does not fill the memory.
-        All of them must be taken before more is fed."""
+        """Yield the decoded bytes in pieces of at most `PIECE`, so that a bomb does not fill the
+        memory. All of them must be taken before more is fed."""
         flow: Iterable[bytes] = (data,)
         for layer in self._layers:
             flow = layer.through(flow)
@@ -101,7 +101,7 @@ class _Member(Protocol):
 
     @property
     def starving(self) -> bool:
-        """Whether nothing more comes out before new input goes in."""
+        """Return True if nothing more comes out before new input goes in."""
         ...
 
 

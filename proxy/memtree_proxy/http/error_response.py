@@ -96,7 +96,7 @@ def render(
 
 
 def internal() -> MemTreeError:
-    """What a client learns of an unexpected error."""
+    """Return what a client learns of an unexpected error."""
     return MemTreeError("The server had an error while processing your request.")
 
 

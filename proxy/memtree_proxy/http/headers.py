@@ -73,7 +73,7 @@ def request_headers(
     key_header: bytes = AUTHORIZATION,
     without: frozenset[bytes] = frozenset(),
 ) -> Headers:
-    """What of a client's headers goes upstream.
+    """Return those of a client's headers that go upstream.
 
     `keyed`: the credential was one of our keys and stays here. Otherwise the client's own passes,
     and the configured key steps in, in the header `key_header`, only where the client sent none.

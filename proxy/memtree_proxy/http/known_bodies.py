@@ -49,8 +49,8 @@ Fields = tuple[tuple[str, FieldSpan], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownBody:
-    """What is kept of a body. `fields`: all of them; `blocks`: digests of what stands up to the
-    ends of its first blocks; `last`: of what stands between these and the end of the items;
+    """Record of a body that came before. `fields`: all of them; `blocks`: digests of what stands up
+    to the ends of its first blocks; `last`: of what stands between these and the end of the items;
     `whole`: of all of it."""
 
     tenant: str
@@ -84,7 +84,7 @@ class BodyBeginning:
 
     @property
     def whole(self) -> bool:
-        """Whether the very same body came before."""
+        """Return True if the very same body came before."""
         return bool(self.known and self.digests and self.digests[-1] == self.known.whole)
 
     @property
@@ -114,7 +114,7 @@ class KnownBodies:
 
     @property
     def nbytes(self) -> int:
-        """What it holds now, about."""
+        """Estimate the bytes that it holds now."""
         return self._nbytes
 
     def begin(self, tenant: str, field: str, raw: bytes) -> BodyBeginning:
@@ -143,7 +143,7 @@ class KnownBodies:
         return hashed
 
     def split(self, beginning: BodyBeginning) -> Body:
-        """As `json_body.split`; what is read is known when the next body comes. Raises
+        """Split the body as `json_body.split` does, and know it when the next body comes. Raises
         `BadRequest`."""
         if known := beginning.known:
             if beginning.whole:
@@ -162,7 +162,8 @@ class KnownBodies:
         return replace(json_body.split(beginning.raw), remember=remember)
 
     def forget(self, tenant: str | None) -> None:
-        """Of a tenant, or all of them (None). Bodies that are being read are not kept."""
+        """Forget bodies of a tenant, or all of them (None). Bodies that are being read are not
+        kept."""
         with self._changing:
             self._deletions += 1
             for body in [one for one in self._bodies if tenant in (None, one.tenant)]:
@@ -209,7 +210,7 @@ class KnownBodies:
                 del self._found[digest]
 
     def _last(self, beginning: BodyBeginning, known: KnownBody) -> bytes:
-        """Of what stands in a body where the items of a known one end, behind its blocks. Empty
+        """Digest what stands in a body where the items of a known one end, behind its blocks. Empty
         where an item might go on behind its end, as a number might."""
         start, end = len(known.blocks) * BLOCK, known.items.ends[-1]
         part = beginning.raw[start:end]

@@ -91,7 +91,7 @@ def stream(request: Request) -> AsyncIterator[bytes] | None:
 
 
 def announced(scope: Scope) -> bool:
-    """Whether the head says that a body follows (RFC 9112 section 6)."""
+    """Return True if the head says that a body follows (RFC 9112 section 6)."""
     return any(
         name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0 "))
         for name, value in scope["headers"]

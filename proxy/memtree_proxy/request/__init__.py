@@ -1,1 +1,1 @@
-"""What a request says about memory: fields, switches, context windows, prices."""
+"""Read what a request says about memory: fields, switches, context windows, prices."""

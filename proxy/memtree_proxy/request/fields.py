@@ -108,7 +108,8 @@ def address(value: object, name: str) -> bytes:
 
 
 def idempotency_key(headers: Mapping[str, str]) -> str:
-    """Of a request that may be sent again, "" for none. Raises `BadRequest`."""
+    """Return the idempotency key of a request that may be sent again, "" for none. Raises
+    `BadRequest`."""
     key = headers.get(IDEMPOTENCY_HEADER, "").strip()
     if len(key) > MAX_KEY_CHARS:
         raise BadRequest(
@@ -140,8 +141,8 @@ def mode(body: Body, headers: Mapping[str, str], default: str, among: Sequence[s
 
 
 def shadowed(body: Body, headers: Mapping[str, str], settings: Settings) -> bool:
-    """Whether a chat asks for shadow mode, or the setting does. A mode that cannot be read is no
-    shadow: whether it is an error depends on whether memory is on."""
+    """Return True if a chat asks for shadow mode, or the setting does. A mode that cannot be read
+    is no shadow: whether it is an error depends on whether memory is on."""
     if (named := headers.get(MODE_HEADER)) is not None:
         return named == SHADOW
     try:
@@ -160,18 +161,19 @@ def window(body: Body, settings: Settings) -> int:
 
 
 def prices_of(body: Body, settings: Settings) -> Prices:
-    """What the provider of the posted model charges for cached input, as far as is known."""
+    """Return what the provider of the posted model charges for cached input, as far as is known."""
     return price_table.of(_model(body), settings.prices, local=is_local(settings.upstream))
 
 
 def vendors_prices(prices: Prices, body: Body) -> Prices:
-    """The same where the vendor's own API is spoken, as far as is known of the posted model."""
+    """Return the prices where the vendor's own API is spoken, as far as is known of the posted
+    model."""
     return replace(prices, minimum=price_table.shortest_cached(_model(body)))
 
 
 def input_price(body: Body, settings: Settings) -> float | None:
-    """What a million tokens of the posted model's uncached input cost in money, None where nobody
-    said. Raises `BadRequest` where the field cannot be read."""
+    """Return the money that a million tokens of the posted model's uncached input cost, None where
+    nobody said. Raises `BadRequest` where the field cannot be read."""
     return price_table.input_price_of(_model(body), settings.input_prices)
 
 
@@ -200,8 +202,8 @@ def context_ask(
     messages: Sequence[Message] | None = None,
     output_fields: Sequence[str] = OUTPUT_FIELDS,
 ) -> CompressRequest:
-    """What `/context_memory` asks of memory. `messages`: as the body's dialect reads them, None for
-    a chat. Raises `BadRequest` naming the field."""
+    """Build the request to memory of `/context_memory`. `messages`: as the body's dialect reads
+    them, None for a chat. Raises `BadRequest` naming the field."""
     if messages is None:
         messages = body.messages(settings.max_messages)
     text(body.value("model"), "model")
@@ -236,8 +238,8 @@ def chat_ask(
     days: int | None,
     output_fields: Sequence[str] = OUTPUT_FIELDS,
 ) -> CompressRequest:
-    """What a chat route asks of memory, without what its dialect knows (messages, tools, cache
-    markers): a history that cannot be read is not an error there. `days`: from the model's
+    """Build the request to memory of a chat route, without what its dialect knows (messages, tools,
+    cache markers): a history that cannot be read is not an error there. `days`: from the model's
     suffix."""
     limit = window(body, settings)
     target = integer(body.value("target_tokens"), "target_tokens", MIN_TARGET, limit)

@@ -1,4 +1,4 @@
-"""Whether an upstream is a machine of one's own: told from its URL alone, nothing is resolved.
+"""Tell from its URL alone whether an upstream is a machine of one's own; nothing is resolved.
 
 >>> is_local("http://localhost:11434/v1"), is_local("http://192.168.1.7:8000/v1")
 (True, True)

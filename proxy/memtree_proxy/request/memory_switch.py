@@ -1,4 +1,4 @@
-"""Whether a chat request wants memory, and its model's name without our suffix.
+"""Decide whether a chat request wants memory, and find its model's name without our suffix.
 
 >>> strip_suffix("m:online:memory-90")
 Suffix(model='m:online', present=True, days=90)
@@ -49,7 +49,7 @@ def suffix_of(body: Body) -> Suffix:
 
 
 def by_headers(headers: Mapping[str, str], default: bool) -> bool:
-    """What the headers alone say: for a body that cannot be read."""
+    """Decide by the headers alone, for a body that cannot be read."""
     return _decide([_switched(headers), _word(headers, FLAG_HEADER)], default)
 
 
@@ -65,7 +65,7 @@ def wanted(body: Body, headers: Mapping[str, str], suffix: Suffix, default: bool
 
 
 def recall_tools(headers: Mapping[str, str], default: bool) -> bool:
-    """Whether the model may be offered tools of ours."""
+    """Return True if the model may be offered tools of ours."""
     answer = _word(headers, TOOLS_HEADER)
     return default if answer is None else answer
 

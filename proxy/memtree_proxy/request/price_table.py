@@ -1,4 +1,5 @@
-"""What providers charge for cached input, relative to uncached input, and how long a cache lives.
+"""Table of what providers charge for cached input, relative to uncached input, and how long a cache
+lives.
 
 From the vendors' price and caching pages as of 22 November 2026, at their standard tier and up to
 their first size step; for gemini-4, minimax-m3, kimi-k3.1 and qwen4-max from gateways that sell at
@@ -204,9 +205,9 @@ def known(model: str, setting: tuple[str, ...] = ()) -> Prices | None:
 
 @lru_cache(maxsize=256)
 def input_price_of(model: str, setting: tuple[str, ...]) -> float | None:
-    """What a million tokens of a model's uncached input cost, None where the setting (entries as
-    `memtree.setting_values.input_price` reads them) does not say. In money nothing is built in:
-    list prices change from month to month, and few pay them."""
+    """Return the cost of a million tokens of a model's uncached input, None where the setting
+    (entries as `memtree.setting_values.input_price` reads them) does not say. In money nothing is
+    built in: list prices change from month to month, and few pay them."""
     named = {bare(name): cost for name, cost in map(input_price, setting) if name != OTHERS}
     if name := beginning(model, named):
         return named[name]
