@@ -50,7 +50,7 @@ Address = TypeVar("Address", bytes, str)
 
 @dataclass(slots=True, eq=False)
 class Job(Generic[WorkT]):
-    """What is to be done for one history. `work`: by id, in the order it was submitted."""
+    """Job for one history. `work`: by id, in the order it was submitted."""
 
     tenant: str
     start: bytes
@@ -89,8 +89,8 @@ def job(
 def replaces(
     start: Address, addresses: Collection[Address], old: Address, has_all: Callable[[], bool]
 ) -> bool:
-    """Whether a job that begins at `start`, of a history with these addresses, takes the place of
-    the tenant's job that begins at `old`. One rule for jobs in memory and jobs in Redis.
+    """Return True if a job that begins at `start`, of a history with these addresses, takes the
+    place of the tenant's job that begins at `old`. One rule for jobs in memory and jobs in Redis.
 
     The old one began in the same history: what it still has to do is in the new one, or was thrown
     away by a revert. Or the new one has all its work (`has_all`, asked last: it may be expensive).
@@ -190,7 +190,7 @@ class Jobs(Generic[JobT]):
                     del self.given_up[name]
 
     def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
-        """As `IndexQueue.forget`."""
+        """Forget jobs, as `IndexQueue.forget` says."""
         gone = [
             job
             for job in self.of(tenant)
@@ -210,7 +210,7 @@ class Jobs(Generic[JobT]):
             self.drop(job)
 
     def pending(self, tenant: str) -> Pending:
-        """What waits of a tenant, under way or not."""
+        """Return the work of a tenant that waits, under way or not."""
         mine = self.of(tenant)
         return Pending(sum(job.tokens for job in mine), len(mine))
 

@@ -165,7 +165,7 @@ def open_transfer(
     *,
     secrets: bool,
 ) -> MemoryTransfer:
-    """What exports and imports memories. `secrets`: they may stand in the data of agents."""
+    """Open the export and import of memories. `secrets`: they may stand in the data of agents."""
     return MemoryTransfer(
         memories,
         schemas,
@@ -183,7 +183,8 @@ def open_transfer(
 def open_book(
     settings: Settings, memories: Memories, clock: Clock, embedder: Embedder | None
 ) -> MemoryBook:
-    """What saves and finds memories. Not started: nothing works in the background until `start`."""
+    """Open the book that saves and finds memories. Nothing works in the background until its
+    `start`."""
     cache = settings.memories_cache_mb << 20
     search = MemorySearch(memories, embedder, now=clock.now, cache_bytes=cache)
     rules = MemoryRules(

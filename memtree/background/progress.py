@@ -16,8 +16,8 @@ from memtree.background.jobs import Job
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What waits in one stage, of all tenants. `oldest`: seconds since the first submission of the
-    job that waits longest, 0 where none does."""
+    """Work of all tenants that waits in one stage. `oldest`: seconds since the first submission of
+    the job that waits longest, 0 where none does."""
 
     jobs: int = 0
     tokens: int = 0
@@ -34,8 +34,8 @@ class PendingQueue(Protocol):
 
 @dataclass(slots=True)
 class StageTotals:
-    """What this process has done of one stage: tokens that are indexed, seconds of work, batches
-    by outcome (`done`, or the code of the error)."""
+    """Work that this process has done in one stage: tokens that are indexed, seconds of work,
+    batches by outcome (`done`, or the code of the error)."""
 
     tokens: int = 0
     seconds: float = 0.0
@@ -53,7 +53,7 @@ class StageTotals:
 
 
 def waiting(jobs: Iterable[Job[Any]], now: float) -> Backlog:
-    """Of jobs in memory; `now`: monotonic seconds, as in `Job.since`."""
+    """Sum up jobs in memory; `now`: monotonic seconds, as in `Job.since`."""
     pending = [job for job in jobs if job.work]
     oldest = min((job.since for job in pending), default=now)
     return Backlog(len(pending), sum(job.tokens for job in pending), max(0.0, now - oldest))

@@ -96,9 +96,9 @@ class Runtime:
     load_embedder: Callable[[], Awaitable[None]] = nothing
 
     async def load(self) -> None:
-        """What the first request would wait for: the vocabulary, which takes half a second, and
-        the embedder. In threads, though the first holds the GIL. Both are loaded by whoever needs
-        them first, so this may be cut off, or fail."""
+        """Load what the first request would wait for: the vocabulary, which takes half a second,
+        and the embedder. In threads, though the first holds the GIL. Both are loaded by whoever
+        needs them first, so this may be cut off, or fail."""
         await asyncio.to_thread(tokens.count, "warm up")
         try:
             await self.load_embedder()
@@ -216,7 +216,7 @@ async def open_runtime(
 
 
 async def _loaded(opened: OpenedEmbedder) -> OpenedEmbedder:
-    """The same when it is loaded, and the vocabulary with it."""
+    """Load the embedder, and the vocabulary with it."""
     loading = asyncio.to_thread(tokens.count, "warm up")
     result, _ = await asyncio.gather(loaded(opened), loading)
     return result

@@ -44,7 +44,7 @@ async def open_embedder(settings: Settings, *, patient: bool) -> tuple[Embedder 
 
 
 async def loaded(opened: OpenedEmbedder) -> OpenedEmbedder:
-    """The same when it is loaded; without it where that cannot be done."""
+    """Return the opened embedder loaded; or none where it cannot be loaded."""
     try:
         await opened.load()
     except EmbedderUnavailable as error:
@@ -53,7 +53,8 @@ async def loaded(opened: OpenedEmbedder) -> OpenedEmbedder:
 
 
 async def open_unloaded(settings: Settings, *, patient: bool) -> OpenedEmbedder:
-    """The same for who loads it later. That its files are there, and the right ones, is known."""
+    """Open the embedder for whoever loads it later: its files are there, and they are the right
+    ones."""
     if settings.embedder == "none":
         return OpenedEmbedder(None, "switched off")
     if settings.embedder == "remote" or (settings.embedder == "auto" and settings.embedding_model):

@@ -58,8 +58,8 @@ EffectiveSettings = Callable[[Scope], Awaitable[UserSettings]]
 
 @dataclass(slots=True)
 class ExtractionTotals:
-    """What this process did, for its metrics: user messages read, memories stored, snapshots that
-    were new or changed, what was left out by reason."""
+    """Counts of this process for its metrics: user messages read, memories stored, snapshots that
+    were new or changed, and what was left out by reason."""
 
     messages: int = 0
     stored: int = 0

@@ -40,7 +40,7 @@ State = tuple[int, bool]  # how far a window went when it was kept, and whether 
 
 
 class SnapshotStore(MemoryStore, ExtractedMessages, Protocol):
-    """What snapshots ask of a store."""
+    """Store as snapshots need it."""
 
 
 class SnapshotWriter(Protocol):
@@ -74,7 +74,7 @@ class SnapshotKeeper:
 
     @property
     def nbytes(self) -> int:
-        """That the windows which it remembers take."""
+        """Bytes held by the windows that it remembers."""
         return self._kept.nbytes
 
     async def lacking(self, scope: Scope, history: History) -> list[SnapshotWindow]:
@@ -85,8 +85,8 @@ class SnapshotKeeper:
         return [each for each in found if self._kept.get((scope, each.key)) != _state(each)]
 
     def _due(self, scope: Scope, history: History) -> bool:
-        """Whether there may be any: to look at every message takes a while, and in a chat that
-        grows there is a new window with every fifth request alone."""
+        """Return True if there may be new snapshots: to look at every message takes a while, and in
+        a chat that grows there is a new window with every fifth request alone."""
         asked = 0
         for at in range(len(history), -1, -1):
             state = self._kept.get((scope, history.addresses[at]))
@@ -107,7 +107,7 @@ class SnapshotKeeper:
         return memory
 
     async def _wanted(self, scope: Scope, window: SnapshotWindow) -> bool:
-        """Whether a model is to be paid for it."""
+        """Return True if a model is to be paid for the window."""
         wanted = MemoryFilter(kind=SNAPSHOT, thread_id=window.key.hex(), deleted=True, expired=True)
         known = await self._store.page(scope, wanted, limit=1)
         return window.answered and not known.memories

@@ -114,7 +114,7 @@ def _secrets(sentences: Sequence[str]) -> tuple[SkippedText, ...]:
 
 
 def _judged(asked: Sequence[_Asked], said: ModelNotes) -> dict[bytes, ReadMessage]:
-    """What is believed of an answer."""
+    """Return the part of an answer that is believed."""
     notes: dict[str, list[ModelNote]] = {one.shown.id: [] for one in asked}
     for note in said.notes:
         notes[note.message or _quoted(asked, note.quote)].append(note)
@@ -170,7 +170,7 @@ def _candidate(
 
 
 def _stated(sentence: str) -> str:
-    """What of a sentence may be a statement, in lower case."""
+    """Return the part of a sentence that may be a statement, in lower case."""
     lower = " ".join(sentence.lower().replace("’", "'").split())
     return next(heads(lower[without_lead(lower, 0, len(lower)) :]))
 

@@ -1,4 +1,5 @@
-"""What a user said in a posted history, and where it stands: message by message, as far as asked.
+"""Read what a user said in a posted history, and where it stands: message by message, as far as
+asked.
 
 What costs (parsing, hashing, the addresses of all prefixes) is done for messages that were not met
 before, and the addresses only when something is about to be stored. All of it runs in threads, in
@@ -136,8 +137,9 @@ class _Row:
 
 
 class MessageFacts:
-    """What is known of messages that were met: by the server, which is only asked, or here. What is
-    described here has no tokens, since nobody needs them to tell an address."""
+    """Facts known of messages: those that the server holds, which it is only asked for, and those
+    made here. A message that is described here has no tokens, since nobody needs them to tell an
+    address."""
 
     def __init__(self, server: MessageInfoCache | None, own: MessageInfoCache) -> None:
         self._server, self._own = server, own
@@ -174,7 +176,7 @@ def _dated(found: FoundMessage, day: date | None) -> FoundMessage:
 
 
 def _plays(message: Message) -> bool:
-    """Of a message that is not the user's; what tools say begins no play."""
+    """Return True if a message that is not the user's begins a play; tool results never do."""
     if message.role in RESULT_ROLES:
         return False
     role = "system" if message.role in SYSTEM_ROLES else message.role

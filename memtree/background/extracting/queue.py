@@ -51,8 +51,8 @@ class ExtractionJob:
     not_before: float = 0.0  # monotonic seconds
 
     def continues(self, other: ExtractionJob) -> bool:
-        """Whether this is the same conversation, as it went on. Told from some of its messages, the
-        first and the last among them: this runs while a request waits."""
+        """Return True if the other is the same conversation, gone on. It compares some of the
+        messages, the first and the last among them, since this runs while a request waits."""
         theirs, ours = other.posted, self.posted
         if other.scope != self.scope or not 0 < len(theirs) <= len(ours):
             return False

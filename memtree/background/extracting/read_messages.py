@@ -1,4 +1,4 @@
-"""Which messages of a conversation were read already, as long as this process lives.
+"""Remember which messages of a conversation were read already, as long as this process lives.
 
 A chat posts all of its messages with every request. So that one that grows costs a hash a message
 and nothing else, the raw fragments are remembered, by scope, as keys that nobody outside can

@@ -65,7 +65,8 @@ def _task(history: History, start: int, end: int) -> Task:
 
 
 def _pieces(history: History, start: int, end: int) -> Iterator[SourcePiece]:
-    """What user and assistant said, as far as there is room; results of tools are left out."""
+    """Yield the words of user and assistant, as far as there is room; results of tools are left
+    out."""
     room = READ
     for at in range(start, min(end, len(history))):
         if room <= 0:

@@ -77,8 +77,8 @@ def snapshot_text(history: History, start: int, end: int) -> str:
 
 
 def _is_users(history: History, at: int) -> bool:
-    """Whether a person said it: no result of a tool, no order of the client's own, no block that
-    clients send by itself."""
+    """Return True if a person wrote it: no result of a tool, no order of the client's own, no block
+    that clients send by themselves."""
     text = history.view(at).text
     if not text.strip() or _RESULT.match(text):
         return False

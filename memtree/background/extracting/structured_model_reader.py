@@ -123,7 +123,7 @@ def _prepared(
 def _judged(
     asked: Sequence[_Asked], said: ModelRecords, kinds: Mapping[str, KindFields]
 ) -> dict[bytes, StructuredReading]:
-    """What is believed of an answer."""
+    """Return the part of an answer that is believed."""
     by_id = {one.shown.id: one for one in asked}
     found: dict[str, list[Finding]] = {id_: [] for id_ in by_id}
     skipped: dict[str, list[SkippedText]] = {id_: [] for id_ in by_id}

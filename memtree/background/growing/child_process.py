@@ -100,7 +100,7 @@ class Child:
 
 
 def main() -> None:
-    """What the child runs: answer tails until there is no more input."""
+    """Run the child's side: answer tails until there is no more input."""
     # Ctrl-C is the parent's; a group of its own keeps it away where there are groups.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warm_up()
@@ -126,7 +126,7 @@ def warm_up() -> None:
 
 
 def _has_input() -> bool:
-    """Whether a tail waits to be read; False where the system cannot tell (Windows)."""
+    """Return True if a tail waits to be read; False where the system cannot tell (Windows)."""
     try:
         return bool(select.select([sys.stdin.buffer], [], [], 0)[0])
     except (OSError, ValueError):

@@ -21,7 +21,8 @@ KEEP_SECONDS = 2.0  # between two times that sealed parts are handed over: a kil
 
 
 class SealedParts:
-    """What a run has found so far, in order. A run that was stopped adds nothing any more."""
+    """Parts that a run has sealed so far, in order. A run that was stopped adds nothing any
+    more."""
 
     def __init__(self, keep: Keep | None, every: float = KEEP_SECONDS) -> None:
         """`keep`: None where they are not wanted; `every`: seconds between two calls of it."""

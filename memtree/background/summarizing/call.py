@@ -49,12 +49,12 @@ Cost = tuple[int, int]  # tokens: input, output
 
 
 class ClaimingStore(TreeStore, Claims, Protocol):
-    """What a call needs of the store."""
+    """Store as a call needs it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryCall:
-    """What is asked at once.
+    """Nodes to summarise in one call.
 
     `nodes`: the whole tree. `before`: what the first draft cost, of nodes where it was rejected.
     `wanted`: whether the answer may be kept when it comes.
@@ -70,7 +70,7 @@ class SummaryCall:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of the nodes of a call.
+    """Outcome of a call for each of its nodes.
 
     `done`: they have a later summary now; of these `kept` kept their extraction, because the
     model's drafts were rejected. `rejected`: to be asked once more, with what the first draft cost.
@@ -88,7 +88,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Totals:
-    """What this process did, for its metrics: calls by outcome, tokens by kind, nodes by outcome,
+    """Counts of this process for its metrics: calls by outcome, tokens by kind, nodes by outcome,
     rejected drafts by the first problem of each."""
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -271,7 +271,7 @@ class SummaryCaller:
 
 @dataclass(slots=True)
 class _Verdict:
-    """What is to be stored of an answer, and what was wrong with the rest."""
+    """Summaries of an answer that are to be stored, and what was wrong with the rest."""
 
     rows: dict[bytes, Summary] = field(default_factory=dict)
     rejected: dict[bytes, Cost] = field(default_factory=dict)
@@ -289,7 +289,7 @@ class _Verdict:
 def _prepared(
     call: SummaryCall, work: Sequence[NodeWork], children: Mapping[bytes, Summary]
 ) -> tuple[list[Task], int]:
-    """What is asked, and how many tokens that is."""
+    """Build the tasks of a call, and count their tokens."""
     tasks = batching.tasks(call.history, work, call.kind, children)
     texts = [
         message["content"].encode(errors="replace").decode() for message in prompts.prompt(tasks)

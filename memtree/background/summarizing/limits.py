@@ -23,7 +23,7 @@ class DayLimits:
         self._days: OrderedDict[str, int] = OrderedDict()
 
     def reached(self, tenant: str, day: int) -> bool:
-        """Whether the tenant has reached its limit on this day."""
+        """Return True if the tenant has reached its limit on this day."""
         return self._days.get(tenant) == day
 
     def stop(self, tenant: str, day: int) -> None:
@@ -32,7 +32,8 @@ class DayLimits:
 
 
 class ModelHealth:
-    """Whether the model answers at all, and whether its drafts are of use to each tenant."""
+    """Health of the model: whether it answers at all, and whether its drafts are of use to each
+    tenant."""
 
     def __init__(self) -> None:
         self.down = False  # its last call failed
@@ -54,5 +55,5 @@ class ModelHealth:
         return slow_down
 
     def useless(self, tenant: str) -> bool:
-        """Whether all drafts of the tenant's last nodes were rejected."""
+        """Return True if all drafts of the tenant's last nodes were rejected."""
         return self._rejected.get(tenant, 0) >= USELESS

@@ -118,7 +118,7 @@ class InProcessSummaries:
         return await self._spending.status(tenant, self.state(tenant), nodes)
 
     def state(self, tenant: str) -> str:
-        """As `SummaryStatus.state`, as far as this process knows."""
+        """Return the state as `SummaryStatus.state` does, as far as this process knows."""
         if self._at_limit(tenant):
             return "limit_reached"
         unavailable = self._health.down or self._health.useless(tenant)
@@ -131,7 +131,7 @@ class InProcessSummaries:
     # -- jobs of a worker, which has its own queue -------------------------------------------
 
     def add(self, new: SummaryJob) -> None:
-        """As `submit`; `new.ended` is set when it is done, given up or replaced."""
+        """Add a job like `submit`; `new.ended` is set when it is done, given up or replaced."""
         for old in self.jobs.add(new):
             new.kinds |= old.kinds
         if self._at_limit(new.tenant):

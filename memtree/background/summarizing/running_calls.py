@@ -52,8 +52,8 @@ class RunningCalls:
         return {key[1]: self._rejected[key] for key in keys if key in self._rejected}
 
     def forget(self, tenant: str, addresses: Collection[bytes] | None) -> None:
-        """What calls for histories that end at these addresses (None: all of the tenant) still
-        bring is not kept."""
+        """Keep nothing that running calls still bring for histories that end at these addresses
+        (None: all of the tenant)."""
         for key in [key for key in self._rejected if key[0] == tenant]:
             del self._rejected[key]
         for job in self._tasks.values():

@@ -1,4 +1,5 @@
-"""Which job's call is next: fairness between tenants, nodes under way, and waiting for more.
+"""Choose the job whose call is next: fairness between tenants, nodes under way, and waiting for
+more.
 
     job = scheduler.pick(jobs, now)              # None: nothing to do before `wake_times`
     busy = scheduler.served(job, now)            # its turn; nodes of the tenant under way
@@ -41,7 +42,7 @@ class Scheduler:
 
     @property
     def calls_under_way(self) -> int:
-        """Of all tenants."""
+        """Calls under way for all tenants."""
         return self._open.total()
 
     # -- turns -------------------------------------------------------------------------------
@@ -79,8 +80,8 @@ class Scheduler:
         *,
         hurry: bool,
     ) -> bool:
-        """Whether to make this call now, or to wait for more nodes in it. `busy`: as `served` said.
-        `hurry`: somebody waits for the end, so no call waits."""
+        """Return True to make this call now, False to wait for more nodes in it. `busy`: as
+        `served` said. `hurry`: somebody waits for the end, so no call waits."""
         if not batch.full and not hurry:
             if any(node in job.work for node in busy):
                 return False  # what is under way may make more of it ready

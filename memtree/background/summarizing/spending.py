@@ -1,4 +1,5 @@
-"""What summaries cost: reserved before a call, settled after it, limited by tenant and day (UTC).
+"""Account for the cost of summaries: reserved before a call, settled after it, limited by tenant
+and day (UTC).
 
 A reservation counts as spent until it is settled, so calls at once stay under the limit together,
 and what a killed process had reserved stays counted: a limit is a promise, an estimate is not.
@@ -51,7 +52,7 @@ class SummaryPrices:
 
 @dataclass(frozen=True, slots=True)
 class DailyLimits:
-    """What one tenant may use a day at most: tokens, and money in millionths. 0: no limit."""
+    """Limits of one tenant's use a day: tokens, and money in millionths. 0: no limit."""
 
     tokens: int = 0
     micros: int = 0
@@ -70,7 +71,7 @@ class DailyLimits:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What one call may cost at most, as it was added to the tallies of a day."""
+    """Most that one call may cost, as it was added to the tallies of a day."""
 
     tenant: str
     day: int
