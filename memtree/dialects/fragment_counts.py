@@ -37,11 +37,11 @@ class FragmentCounts:
 
     @property
     def nbytes(self) -> int:
-        """What it holds now, about."""
+        """Estimate the bytes that it holds now."""
         return self._rows.nbytes
 
     def of(self, fragment: bytes) -> FragmentCount:
-        """Of a field's raw JSON in UTF-8."""
+        """Count a field's raw JSON in UTF-8."""
         if len(fragment) < SHORT:
             return _counted(fragment)
         key = xxhash.xxh3_128_digest(fragment, self._seed)

@@ -59,7 +59,7 @@ class PlacedMemories:
         return changed
 
     def within(self, array: bytes) -> bytes:
-        """The same for a JSON array, whose own bytes stay."""
+        """Insert into a JSON array likewise; its own bytes stay."""
         messages = [bytes(raw) for raw in msgspec.json.decode(array, type=list[msgspec.Raw])]
         changes = self._changes(messages)
         start = end = array.index(b"[") + 1

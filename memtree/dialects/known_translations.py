@@ -1,4 +1,4 @@
-"""What is known of the translation of posted lists, by their numbers.
+"""Cache of the translations of posted lists, by their numbers.
 
 A request whose history begins with that of an earlier one goes on from what is known of that. What
 is kept are positions and marks, no text; yet it goes when something is deleted, and is bounded in
@@ -15,11 +15,11 @@ BYTES = 16 * 1024 * 1024  # about 80 histories of a million tokens
 
 
 class SizedTranslation(Protocol):
-    """Of one list."""
+    """Translation of one list, with its size."""
 
     @property
     def nbytes(self) -> int:
-        """That it takes."""
+        """Bytes that it takes."""
         ...
 
 
@@ -53,7 +53,7 @@ class KnownTranslations(Generic[V]):
         self._rows.put((tenant, number), _Known(value, before))
 
     def forget(self, tenant: str | None = None) -> None:
-        """What a tenant posted; None: what anyone did."""
+        """Forget the lists that a tenant posted; None: those of all."""
         self._rows.drop_where(lambda key, _: tenant in (None, key[0]))
 
 

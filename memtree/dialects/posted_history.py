@@ -115,7 +115,7 @@ def is_given(body: Body, name: str) -> bool:
 
 
 def _has_blocks(body: Body) -> bool:
-    """Whether calls and results are blocks of messages, as they are in `/messages` alone."""
+    """Return True if calls and results are blocks of messages, as they are in `/messages` alone."""
     span = body.spans.get(MESSAGES)
     if span is None:
         return False

@@ -45,7 +45,7 @@ class RawItems(Sequence[bytes]):
         return self.ends[index] - self.starts[index]
 
     def array(self) -> bytes:
-        """As it was posted."""
+        """Return the array as it was posted."""
         return self.buffer[self.first : self.end]
 
     def with_item(self, index: int, raw: bytes) -> bytes:

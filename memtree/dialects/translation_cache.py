@@ -1,4 +1,4 @@
-"""What posted items were translated to, so that a turn translates only what is new.
+"""Cache of translations of posted items, so that a turn translates only what is new.
 
 As with `memtree.conversation.message_cache`, the key is xxh3-128 of the raw fragment, seeded by
 process and tenant: a collision crafted by one tenant does not meet another's. What is kept holds
@@ -35,7 +35,7 @@ class TranslationCache(Generic[V]):
 
     @property
     def nbytes(self) -> int:
-        """That it holds, about."""
+        """Estimate the bytes that it holds."""
         return self._bytes
 
     def get(self, tenant: str, raw: bytes) -> V | None:

@@ -89,7 +89,7 @@ def read(
 def read_items(
     body: Body, raws: RawItems, tenant: str, cache: Cache, known: KnownRequests | None = None
 ) -> MessagesHistory:
-    """The same, where the messages of the body are found already."""
+    """Read like `read`, where the messages of the body are found already."""
     thread = _given(body, "thread")  # what it answers may not be here
     beginning = known.beginning(tenant, raws) if known and not thread else KnownBeginning()
     posted = PostedMessages(raws, tenant, cache)

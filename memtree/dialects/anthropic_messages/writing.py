@@ -1,4 +1,4 @@
-"""What an answer sends, as the messages of a request that the API takes.
+"""Write an answer as the messages of a request that the API takes.
 
     user       [the client's own context, memory text, the first kept message if it is the user's]
     ...        system messages that are always sent, rounds that load tools: in their order, the
@@ -125,7 +125,8 @@ class _Outgoing:
         return _arranged(self.sent)
 
     def _blocks(self, items: Sequence[AnswerItem]) -> dict[int, list[bytes]]:
-        """What is put into posted messages of the user; a system message takes nothing of ours."""
+        """Return the blocks to put into posted messages of the user; a system message takes nothing
+        of ours."""
         found: dict[int, list[bytes]] = {}
         translated = self.request.translated
         for item in items:
@@ -152,9 +153,9 @@ class _Outgoing:
             self.sent.append(_Sent(one.role, raw, place, place + 1))
 
     def _begin_with_thinking(self) -> None:
-        """Of a turn that begins with the memory message, as far as the beginning of its epoch tells
-        (so that the same is sent throughout it): rounds in front that are there to load tools go,
-        unless they begin with thinking, as the turn has to."""
+        """Make a turn that begins with the memory message begin with thinking, as far as the
+        beginning of its epoch tells (so that the same is sent throughout it): rounds in front that
+        are there to load tools go, unless they begin with thinking, as the turn has to."""
         posted = self.request.posted
         kept = _kept_from(self.sent)
         talk = [one for one in self.sent if one.role != "system"]
@@ -245,5 +246,5 @@ def _one_of(users: Sequence[_Sent]) -> _Sent:
 
 
 def _neighbours(one: _Sent, other: _Sent) -> bool:
-    """Whether they were posted one behind the other."""
+    """Return True if they were posted one behind the other."""
     return one.end == other.first >= 0

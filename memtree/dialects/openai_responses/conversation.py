@@ -130,8 +130,8 @@ def _sealed(items: ReadItems, kinds: Sequence[ItemKind]) -> int:
 
 
 class _Pairs:
-    """Which output answers which call, for items from `start` on. Steps are counted: a message of
-    the user, or a run of the model with the outputs behind it. Raises `BadRequest`.
+    """Pair outputs with the calls they answer, for items from `start` on. Steps are counted: a
+    message of the user, or a run of the model with the outputs behind it. Raises `BadRequest`.
 
     `late`: by step, the outputs that come behind another one. `until`: by step, the last one that
     may not be parted from it. `other_ids`: of calls that an output names otherwise."""
@@ -262,7 +262,7 @@ class _Reader:
         self.put(Message(made.raw, joined, made.loads), mark, *range(first, end))
 
     def _goes_on(self, reasons: bool, paired: bool, alone: bool) -> bool:
-        """Whether a run may be a parallel call that has its reasoning in a run before."""
+        """Return True if a run may be a parallel call that has its reasoning in a run before."""
         if reasons:
             self._paired, self._alone = paired, 0
             return False

@@ -138,7 +138,7 @@ def read_items(
     cache: ItemCache,
     known: KnownInputs | None = None,
 ) -> ResponsesHistory:
-    """The same. `raws`: finds the items of the body."""
+    """Read like `read`; `raws` finds the items of the body."""
     passing = ResponsesHistory(passes=Reason.SERVER_STATE)
     if any(body.value(name) is not None for name in _SERVER_STATE):
         return passing
@@ -163,7 +163,7 @@ def read_items(
 
 
 class _Reading(NamedTuple):
-    """What is read, and what is known of earlier requests."""
+    """State of reading a request, with what is known of earlier ones."""
 
     body: Body
     items: InputItems
@@ -273,7 +273,8 @@ def _instructions(body: Body) -> bytes | None:
 
 
 def _request_kind(body: Body) -> str:
-    """What Codex says that it asks for: a turn, a compaction, a prewarm; "" from others."""
+    """Return the kind that Codex gives its request: a turn, a compaction, a prewarm; "" from
+    others."""
     metadata = body.value("client_metadata")
     told: Any = metadata.get(_METADATA) if isinstance(metadata, dict) else None
     if isinstance(told, str):
@@ -286,7 +287,8 @@ def _request_kind(body: Body) -> str:
 
 
 def _tools_tokens(body: Body) -> int:
-    """What the serialized tools, and the form that the answer is to have, take of the window."""
+    """Count the tokens of the window that the serialized tools, and the form that the answer is to
+    have, take."""
     text = body.value("text")
     form = text.get("format") if isinstance(text, dict) else None
     fragments = [body.fragment("tools"), msgspec.json.encode(form) if form else None]

@@ -83,7 +83,7 @@ class TranslatedItems:
 
     @property
     def nbytes(self) -> int:
-        """That it takes."""
+        """Bytes that it takes."""
         ids = sum(100 + len(id_) for id_ in self.other_ids.values())
         tools = 200 * (len(self.defined.tokens) + len(self.defined.ours))
         return ITEM_BYTES * len(self.order) + MESSAGE_BYTES * len(self.marks) + ids + tools + 1_000
@@ -94,8 +94,8 @@ class TranslatedItems:
         return None if message < 0 else self.order[self.firsts[message]]
 
     def beginning(self, items: int) -> Beginning:
-        """What is known of a list that has its first `items` items in common with this one: all
-        before the last step that begins in them."""
+        """Return what is known of a list that has its first `items` items in common with this one:
+        all before the last step that begins in them."""
         common = bisect_right(self.firsts, items - 1) if items > 0 else 0
         message = self.marks.translate(_STEPS).rfind(1, 0, common)
         if message <= 0:
@@ -115,7 +115,7 @@ class TranslatedItems:
 
 
 class Beginning(NamedTuple):
-    """What is known, and the marks of the message with which reading goes on."""
+    """Known beginning of a list, and the marks of the message with which reading goes on."""
 
     known: TranslatedItems = TranslatedItems()
     mark: int = 0
@@ -133,8 +133,8 @@ NOTHING = TranslatedItems()
 
 
 def defined(raws: RawItems, known: Defined, start: int, tokens: Mapping[int, int]) -> Defined:
-    """What the items define, where `known` is what those before `start` do. `tokens`: of tools of
-    the others."""
+    """Return what the items define, where `known` is what those before `start` define. `tokens`: of
+    tools of the others."""
     counted = (*known.tokens, *tokens.items())
     first, begin = known.first, start
     if first < 0:

@@ -1,4 +1,4 @@
-"""What goes back to the server: the items of an answer, and text put into posted ones.
+"""Write an answer as items for the server, and put text into posted ones.
 
 A posted item stays as it is, byte for byte; text of ours goes in front of its own. What this file
 does not do: decide what is sent.

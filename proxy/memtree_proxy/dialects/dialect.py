@@ -1,5 +1,5 @@
-"""What a wire dialect has to do: read a posted history as the core's messages, write an answer back
-in its own items, and put the rounds of our own tools into one answer.
+"""Protocol of a wire dialect: read a posted history as the core's messages, write an answer back in
+its own items, and put the rounds of our own tools into one answer.
 
     body -> Dialect.read -> DialectHistory.messages -> memory -> Answer
     Answer -> DialectHistory.fields -> the changed fields of the same body
@@ -37,12 +37,13 @@ class AnswerStream(Protocol):
     def feed(self, chunk: bytes) -> bytes: ...
     def end(self) -> tuple[bytes, ToolRound | None]: ...
     def failed(self, error: Mapping[str, Any]) -> bytes:
-        """What ends the answer where a later round cannot begin; `error` as for `ErrorForm`."""
+        """Return the end of the answer where a later round cannot begin; `error` as for
+        `ErrorForm`."""
         ...
 
 
 class WholeReply(Protocol):
-    """The same for an answer that is not streamed."""
+    """Reply that is not streamed."""
 
     offered: bool
     unanswered: list[StreamedCall]
@@ -55,7 +56,7 @@ class ErrorForm(Protocol):
     answer, or one of ours with its `status` (`keepalive.named`)."""
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
-        """What still has to be said in a stream that has begun."""
+        """Return what still has to be sent in a stream that has begun."""
         ...
 
     def whole(self, error: Mapping[str, Any]) -> bytes:
@@ -67,8 +68,8 @@ class ErrorForm(Protocol):
         ...
 
     def first_error(self, beginning: bytes) -> bool | None:
-        """Whether a stream begins with an error; None where its beginning (raw, decoded) does not
-        say so yet, as it holds signs of life or a piece of an event."""
+        """Return True if a stream begins with an error; None where its beginning (raw, decoded)
+        does not say so yet, as it holds signs of life or a piece of an event."""
         ...
 
 

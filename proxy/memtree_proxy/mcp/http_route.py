@@ -59,7 +59,7 @@ class McpRoute:
 
 
 class McpAnswer(Response):
-    """What the SDK makes of a request."""
+    """Answer that the SDK makes of a request."""
 
     def __init__(self, server: McpOverHttp, body: bytes, caller: Caller) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What the tools answer, as values for JSON."""
+"""Render the answers of the tools as values for JSON."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class _Replayed:
 
 
 def _headers(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """What the SDK needs to know; credentials stay with us. The content type was looked at by the
-    rules for browsers, the encoding is undone, and the answer is JSON whatever the client accepts:
-    a client that forgot to say so reads it all the same."""
+    """Return the headers that the SDK needs; credentials stay with us. The content type was looked
+    at by the rules for browsers, the encoding is undone, and the answer is JSON whatever the client
+    accepts: a client that forgot to say so reads it all the same."""
     return [JSON, ACCEPTED, *(pair for pair in scope["headers"] if pair[0].startswith(b"mcp-"))]

@@ -79,7 +79,8 @@ def _input_schema(name: str) -> dict[str, Any] | None:
 
 
 def _result(answer: ToolAnswer) -> CallToolResult:
-    """The same twice: as text for models whose client reads no structured content."""
+    """Build a result that says the answer twice: as text for models whose client reads no
+    structured content."""
     text = json.dumps(answer.content, ensure_ascii=False)
     return CallToolResult(
         content=[TextContent(text=text)],

@@ -40,7 +40,7 @@ OPENING_SECONDS = 0.05  # in which lines that were sent long ago are read
 
 
 class Answered(msgspec.Struct):
-    """What counts of an answer here."""
+    """Part of an answer that matters here."""
 
     id: int | str | None = None
 
@@ -63,7 +63,7 @@ async def serve(
 
 
 class Wire:
-    """What the SDK takes for text files: lines to iterate over, `write` and `flush`."""
+    """Stand-in for the SDK's text files: lines to iterate over, `write` and `flush`."""
 
     def __init__(self, given: InputLines, taken: OutputLines) -> None:
         self._given, self._taken = given, taken
@@ -95,7 +95,7 @@ class Wire:
             await self._quiet.wait()
 
     async def _went_on(self) -> bool:
-        """Whether the client has begun the older handshake by now."""
+        """Return True if the client has begun the older handshake by now."""
         coming = map(read, await self._given.coming(OPENING_SECONDS))
         return any(isinstance(m, JSONRPCRequest) and m.method == INITIALIZE for m in coming)
 

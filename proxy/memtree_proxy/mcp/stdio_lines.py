@@ -86,7 +86,7 @@ class InputLines:
         return tuple(self._lines)
 
     def end(self) -> None:
-        """As if the input had ended here."""
+        """Behave from here on like an input that has ended."""
         self._ended = True
         self._came.set()
 

@@ -1,1 +1,1 @@
-"""What is posted to the Messages API, in the canonical form."""
+"""Translate requests of the Messages API into the canonical form."""

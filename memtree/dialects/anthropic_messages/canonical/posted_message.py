@@ -72,8 +72,8 @@ class PostedMessage(NamedTuple):
 
 
 def carried(one: PostedMessage, spoken: int) -> bool:
-    """Whether a system message is the system's in the canonical form, too: it stands behind no more
-    than one message (`spoken`) that is none, or changes something."""
+    """Return True if a system message is the system's in the canonical form, too: it stands behind
+    no more than one message (`spoken`) that is none, or changes something."""
     return one.role == "system" and (spoken <= 1 or one.carries)
 
 

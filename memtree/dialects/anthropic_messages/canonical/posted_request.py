@@ -1,4 +1,4 @@
-"""What was posted to the Messages API, its canonical messages, and the way back from these.
+"""Request posted to the Messages API, its canonical messages, and the way back from these.
 
 posted list, and the longest beginning of it that is known -> PostedRequest -> messages
 """
@@ -95,7 +95,7 @@ class KnownBeginning(NamedTuple):
 
 
 class KnownRequests(KnownTranslations[KnownRequest]):
-    """Of the Messages API."""
+    """Cache of the known requests of the Messages API."""
 
     def beginning(self, tenant: str, raws: RawItems) -> KnownBeginning:
         if raws.earlier is None:
@@ -186,8 +186,8 @@ class PostedRequest:
         return tuple(self.posted.key(message.raw) for message in self.system)
 
     def _earlier(self, beginning: KnownBeginning) -> EarlierList | None:
-        """What of the earlier canonical messages these begin with: up to where other ones are tied
-        to those before them."""
+        """Return the earlier canonical messages that these begin with: up to where other ones are
+        tied to those before them."""
         known, length, _ = beginning
         if not length or known.system != self._keys():
             return None

@@ -1,4 +1,4 @@
-"""What tools of the provider found: the strings of a result that say something, as posted.
+"""Read the results of the provider's tools: the strings of a result that say something, as posted.
 
 Results of web search, web fetch, code execution, MCP servers and the like stand in the assistant's
 message, each in a form of its own. Encrypted fields, ids and dates are nothing that could be found
@@ -36,7 +36,7 @@ def texts(result: dict[str, Any]) -> list[str]:
 
 
 def encrypted(result: dict[str, Any]) -> list[str]:
-    """What only the provider can read: it costs tokens all the same."""
+    """Return the strings that only the provider can read: they cost tokens all the same."""
     return [
         value
         for part in _objects(result)

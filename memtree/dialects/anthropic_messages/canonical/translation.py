@@ -86,7 +86,7 @@ class TranslatedList:
 
     @property
     def nbytes(self) -> int:
-        """That it takes."""
+        """Bytes that it takes."""
         return BYTES * len(self.marks) + 5 * len(self.joined) + 500
 
     def newest_words(self) -> int | None:

@@ -25,8 +25,8 @@ class ReadItems(Protocol):
 
 
 class Run(NamedTuple):
-    """What the model said up to an input. `reasons`: with reasoning, and `paired` with one that has
-    an id; `alone`: it is one call with an id."""
+    """Run of the model's items up to an input. `reasons`: with reasoning, and `paired` with one
+    that has an id; `alone`: it is one call with an id."""
 
     raw: bytes
     loads: frozenset[str]
@@ -65,7 +65,8 @@ def run(raws: Sequence[bytes], items: ReadItems, first: int, end: int) -> Run:
 
 
 def result(raw: bytes, item: InputItem, other_id: str | None) -> Message:
-    """Of an output. `other_id`: by which its call goes, where it names it otherwise."""
+    """Make the message of an output. `other_id`: by which its call goes, where it names it
+    otherwise."""
     opening = item.opening if other_id is None else tool_opening(other_id)
     content = item.canonical if item.output is None else raw[slice(*item.output)]
     return Message(b"".join((opening, content, b"}")), False, item.loads)

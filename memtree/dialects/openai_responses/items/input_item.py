@@ -159,7 +159,8 @@ def _setting(fields: dict[str, Any]) -> InputItem:
 
 
 def _reasoning(raw: bytes, fields: dict[str, Any], place: str) -> InputItem:
-    """What is encrypted is what the model reads again; a summary beside it is for people."""
+    """Read an item of reasoning. The model reads the encrypted part again; a summary beside it is
+    for people."""
     sealed = fields.get("encrypted_content")
     if isinstance(sealed, str) and sealed:
         return _model(fields, sealed=_span(raw, "encrypted_content", place), reasons=True)
@@ -234,7 +235,7 @@ def _marked(content: object) -> bool:
 
 
 def _with_markers(content: Any) -> list[dict[str, Any]]:
-    """The same parts with the cache markers by the name that the core knows."""
+    """Return the parts with the cache markers by the name that the core knows."""
     return [
         {(MARKER if key == BREAKPOINT else key): value for key, value in part.items()}
         for part in content

@@ -36,7 +36,7 @@ def ids(kind: str, fields: dict[str, Any], place: str) -> tuple[str, ...]:
 
 
 def is_parts(output: object) -> bool:
-    """Whether it is a list of content parts, as a canonical message holds them."""
+    """Return True if the output is a list of content parts, as a canonical message holds them."""
     return isinstance(output, list) and all(
         isinstance(part, dict)
         and isinstance(part.get("type"), str)
@@ -65,7 +65,7 @@ def content(kind: str, fields: dict[str, Any]) -> object:
 
 
 def _chunk(chunk: dict[str, Any]) -> str:
-    """What a command wrote, and how it ended where that is no success."""
+    """Return the output of a command, and how it ended where that is no success."""
     texts = [text for name in ("stdout", "stderr") if isinstance(text := chunk.get(name), str)]
     outcome = chunk.get("outcome")
     if isinstance(outcome, dict):

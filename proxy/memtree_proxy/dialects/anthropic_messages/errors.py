@@ -59,8 +59,8 @@ class MessagesErrors:
         return b"event: error\ndata: " + self.whole(error) + b"\n\n"
 
     def first_error(self, beginning: bytes) -> bool | None:
-        """Whether a stream begins with an error; None where that is not told yet: comments and
-        pings come first. `beginning`: decoded, ends anywhere."""
+        """Return True if a stream begins with an error; None where that cannot be told yet:
+        comments and pings come first. `beginning`: decoded, ends anywhere."""
         return sse.first_error(beginning, ("ping",), ("error",))
 
 

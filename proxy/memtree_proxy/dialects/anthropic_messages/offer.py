@@ -1,4 +1,4 @@
-"""Which requests of the Messages API leave a place for tools of ours, and how it takes them.
+"""Decide which requests of the Messages API leave a place for tools of ours, and how it takes them.
 
 Tools lead the prompt, and the signature of each thinking block holds what led to it. So ours are
 the same bytes in every request, also in a round that may not call them any more, and stand behind

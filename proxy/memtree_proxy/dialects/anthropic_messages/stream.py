@@ -78,7 +78,7 @@ class MessagesStream(RoundStream):
         return b"" if shown is None else sse.named(kind, shown)
 
     def _shown(self, kind: str, event: Json, data: bytes) -> Json | None:
-        """What the client gets of an event: the same object where nothing changes."""
+        """Return what the client gets of an event: the same object where nothing changes."""
         match kind:
             case "message_start":
                 return self._started(event)

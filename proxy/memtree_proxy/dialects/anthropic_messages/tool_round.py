@@ -81,7 +81,7 @@ class AnswerBlock:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether the API would refuse it: a text of nothing but white space."""
+        """Return True if the API would refuse it: a text of nothing but white space."""
         if self.kind != "text" or any(piece.strip() for piece in self.grown.get("text", ())):
             return False
         return not _text(self.fields.get("text")).strip()
@@ -143,7 +143,7 @@ class RoundCalls:
         self.theirs |= block.kind == "tool_use" and block.call is None
 
     def followed(self, reason: Any, *, offered: bool) -> bool:
-        """Whether our calls are whole and may be answered, once the round has ended."""
+        """Return True if our calls are whole and may be answered, once the round has ended."""
         whole = not (isinstance(reason, str) and reason in UNFINISHED)
         return self.ours and offered and whole
 

@@ -58,6 +58,6 @@ class OpenAIResponses:
         return self._items.nbytes + self._known.nbytes
 
     def forget(self) -> None:
-        """What is kept of histories holds their text."""
+        """Forget all kept histories, since they hold text."""
         self._items.forget()
         self._known.forget()

@@ -59,8 +59,8 @@ class ResponsesErrors:
         return made("response.created", 0, begun) + ended(begun, error, 1)
 
     def first_error(self, beginning: bytes) -> bool | None:
-        """Whether a stream begins with an error; None where that is not told yet: the head of an
-        answer comes first. `beginning`: decoded, ends anywhere."""
+        """Return True if a stream begins with an error; None where that cannot be told yet: the
+        head of an answer comes first. `beginning`: decoded, ends anywhere."""
         return sse.first_error(beginning, _HEADS, ("response.failed", "error"))
 
 
@@ -116,8 +116,8 @@ def told(error: Mapping[str, Any]) -> Json:
 
 
 def _code(status: Any) -> str:
-    """Of an error that cannot be a status any more: Codex ends the turn where the prompt is wrong,
-    and tries again for all other reasons."""
+    """Return the code of an error that cannot be a status any more: Codex ends the turn where the
+    prompt is wrong, and tries again for all other reasons."""
     if not isinstance(status, int):
         return SERVER
     if status == 429:

@@ -1,4 +1,5 @@
-"""Which requests of the Responses API leave a place for tools of ours, and how it takes them.
+"""Decide which requests of the Responses API leave a place for tools of ours, and how it takes
+them.
 
 Tools lead the prompt, and reasoning holds only behind what led to it. So ours are the same bytes in
 every request, also in a round that may not call them any more, and stand behind the client's own.
@@ -58,7 +59,7 @@ def _definition(function: dict[str, Any]) -> dict[str, Any]:
 
 
 def _names(tool: dict[str, Any]) -> list[str]:
-    """Of a tool, and of those in a namespace."""
+    """Return the names of a tool, and of those in a namespace."""
     inner = tool.get("tools")
     tools = (
         [tool, *(one for one in inner if isinstance(one, dict))]

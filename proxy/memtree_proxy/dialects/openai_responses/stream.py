@@ -138,7 +138,7 @@ class ResponsesStream(RoundStream):
         self._placed = max(self._placed, place + 1)
 
     def _flush(self) -> bytes:
-        """What was held back, now that an item of the client's stands behind it."""
+        """Release the output items held back until a client item follows them."""
         held, pieces = self._held, []
         holding = sorted(self._holding)
         self._drop_held()

@@ -59,8 +59,8 @@ class AnswerOutput:
 
 
 def shown(items: Iterable[AnswerOutput], *, later: bool) -> list[AnswerOutput]:
-    """What the client gets of a round. `later`: than the first one, whose reasoning went out before
-    anyone knew what stands behind it."""
+    """Return what the client gets of a round. `later`: than the first one, whose reasoning went out
+    before anyone knew what stands behind it."""
     found: list[AnswerOutput] = []
     held: list[AnswerOutput] = []
     of_ours = False
@@ -124,9 +124,9 @@ def results(calls: Sequence[StreamedCall], texts: Sequence[str]) -> list[bytes]:
 
 
 def follows(items: Sequence[AnswerOutput], status: Any, *, offered: bool) -> bool | None:
-    """Whether our calls in a round that has ended are answered: True, and another round follows;
-    None where the client has calls of its own to run first; False where there are none to answer.
-    """
+    """Return True if our calls in a round that has ended are answered, and another round follows;
+    None where the client has calls of its own to run first; False where there are none to
+    answer."""
     ended = status in (None, "completed")
     if not (offered and ended and any(item.ours for item in items)):
         return False
@@ -134,7 +134,7 @@ def follows(items: Sequence[AnswerOutput], status: Any, *, offered: bool) -> boo
 
 
 def client_runs(items: Sequence[AnswerOutput]) -> bool:
-    """Whether something in a round waits for the client."""
+    """Return True if something in a round waits for the client."""
     answered = {
         id_
         for item in items
