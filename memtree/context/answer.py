@@ -1,4 +1,4 @@
-"""What memory answers, as values; putting an answer together is pure.
+"""Answers of context memory, as values; putting an answer together is pure.
 
 An answer says what is sent in the client's terms of nothing but order: posted messages that stay,
 the text of the memory message, lines of the assistant. `memtree_proxy.dialects` makes messages of
@@ -121,7 +121,7 @@ class Answer:
 
     @property
     def folds(self) -> bool:
-        """Whether it has a memory message."""
+        """True if it has a memory message."""
         return self.changed and any(isinstance(item, MemoryText) for item in self.items)
 
 

@@ -1,4 +1,4 @@
-"""What can be asked about an answer after it was made: why it shows what it shows, and what it
+"""Answer questions about an answer after it was made: why it shows what it shows, and what it
 folded away.
 
 An `Answer` is a small value. Details keep the history and its tree in memory, so whoever does not
@@ -64,7 +64,8 @@ class FoldedReader:
     def read(
         self, first: int, last: int | None = None, start: int = 0, room: int = READ_TOKENS
     ) -> str:
-        """As `FoldedHistory.read`; may take a while for a message of megabytes."""
+        """Read a range of messages as `FoldedHistory.read` does; may take a while for a message of
+        megabytes."""
         return self.folded.read(first, last, start, room)
 
 

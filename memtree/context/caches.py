@@ -1,4 +1,4 @@
-"""What a process keeps between requests, so that each costs only what is new in it: nodes,
+"""Caches of a process between requests, so that each request costs only what is new in it: nodes,
 corpora, and which histories went whole.
 
 Nothing here is needed for an answer: all of it is read or built again from the store.
@@ -137,7 +137,7 @@ class _CorpusUse:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def begins(self, corpus: Corpus, tree: KnownTree) -> bool:
-        """Whether the corpus holds exactly the first leaves of a tree."""
+        """Return True if the corpus holds exactly the first leaves of a tree."""
         held = corpus.final_leaves
         if held > tree.leaves:
             return False
@@ -187,7 +187,7 @@ class CorpusCache:
 
     @property
     def nbytes(self) -> int:
-        """Of those that are kept."""
+        """Bytes held by all kept corpora."""
         return sum(self._uses[corpus].size for corpus in self._kept)
 
     def forget(self, tenant: str | None) -> None:
@@ -198,8 +198,9 @@ class CorpusCache:
         self._kept = [corpus for corpus in self._kept if corpus in self._uses]
 
     def _pick(self, tenant: str, tree: KnownTree, dimensions: int) -> Corpus | None:
-        """What was begun before the dimensions were known has no vectors, and gets none. Corpora of
-        the same growing history first: they need not be compared leaf by leaf."""
+        """Pick the corpus to go on from. One that was begun before the dimensions were known has no
+        vectors, and gets none. Corpora of the same growing history come first: they need not be
+        compared leaf by leaf."""
         mine = [
             (corpus, use)
             for corpus, use in list(self._uses.items())
@@ -262,7 +263,7 @@ class PassedHistories:
 
 @dataclass(frozen=True, slots=True)
 class TreeCaches:
-    """What a process keeps of trees."""
+    """Caches of a process for trees."""
 
     nodes: NodeCache = field(default_factory=NodeCache)
     corpora: CorpusCache = field(default_factory=CorpusCache)

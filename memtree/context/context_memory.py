@@ -103,13 +103,13 @@ class ContextMemory:
         self.conversations = KnownConversations(store, clock)
 
     async def compress(self, ask: CompressRequest) -> Answer:
-        """What is sent instead of the posted messages. Raises `BadRequest` (unreadable history)
-        and `ContextOverflow`; nothing else."""
+        """Return the messages to send instead of the posted ones. Raises `BadRequest` (unreadable
+        history) and `ContextOverflow`; nothing else."""
         answer, _ = await self.compress_with_details(ask)
         return answer
 
     async def compress_with_details(self, ask: CompressRequest) -> tuple[Answer, AnswerDetails]:
-        """The same, and what can be asked about it afterwards."""
+        """Compress as `compress` does, and return what can be asked about the answer afterwards."""
         generation = self._indexing.generation(ask.tenant)
         try:
             result = await self._compress(ask, generation)
@@ -195,9 +195,9 @@ class ContextMemory:
         )
 
     async def standing_answer(self, ask: CompressRequest) -> Answer | None:
-        """What the epoch that this history belongs to would send now, for those who only count it;
-        None where nothing of it is folded, or the store cannot be read. Keeps nothing: no turn, no
-        longer life of anything, no work for the index. Raises `BadRequest`."""
+        """Return what the epoch that this history belongs to would send now, for those who only
+        count it; None where nothing of it is folded, or the store cannot be read. Keeps nothing: no
+        turn, no longer life of anything, no work for the index. Raises `BadRequest`."""
         posted = await self.read(ask)
         if ask.mode == "fresh" or not len(posted):
             return None
@@ -235,7 +235,7 @@ class ContextMemory:
         return posted, index.frontier, index.nodes
 
     async def pending(self, tenant: str) -> Pending:
-        """What stages 2 and 3 have to do yet."""
+        """Return the work that stages 2 and 3 have to do yet."""
         vectors = await self._queue.pending(tenant)
         summaries = await self._backlog.pending(tenant) if self._backlog else Pending(0, 0)
         return Pending(vectors.tokens + summaries.tokens, vectors.jobs + summaries.jobs)

@@ -95,8 +95,8 @@ class EpochAnswers:
     async def standing(
         self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits
     ) -> CompressResult | None:
-        """What the present epoch would send, were it to go on, without a block for the newest
-        message; None where there is none. Only reads. Raises `Unavailable`."""
+        """Return what the present epoch would send, were it to go on, without a block for the
+        newest message; None where there is none. Only reads. Raises `Unavailable`."""
         request = await self._looked_up(indexed, ask, limits)
         blocks = request.blocks()
         if request.previous is None or blocks is None or not request.goes_behind_cut:
@@ -142,7 +142,7 @@ class EpochAnswers:
         return query_text(posted, request.ask.query)
 
     def _repeated(self, request: TurnRequest) -> IndexState | None:
-        """What is indexed of a history whose turn was kept a moment ago, and stands in the store:
+        """Return the index of a history whose turn was kept a moment ago, and stands in the store:
         nothing is looked up or grown for it again."""
         previous = request.previous
         if previous is None or not request.again or request.now - previous.turn.used >= RENEWED:
@@ -373,10 +373,10 @@ class EpochAnswers:
 def _shown(
     turn: EpochTurn,
 ) -> tuple[bytes, RecallPlan, tuple[int, ...], tuple[MemoryVersion, ...]]:
-    """What of a turn makes its bytes."""
+    """Return the parts of a turn that make its bytes."""
     return turn.epoch, turn.recall.sent, turn.recalled, turn.memories
 
 
 def _wants(posted: History) -> bool:
-    """Whether the newest message is one of the user that asks for something."""
+    """Return True if the newest message is one of the user that asks for something."""
     return not recall_block.needless(posted) and recall_block.wants(posted)

@@ -37,7 +37,8 @@ class ExtractionRenewal:
         self._store, self._clock, self._wanted = store, clock, wanted
 
     def is_due(self, index: IndexState) -> bool:
-        """Whether the tree came from the store just now and has summaries of an older version."""
+        """Return True if the tree came from the store just now and has summaries of an older
+        version."""
         return not index.cached and any(
             renewal.is_outdated(node.summary) for node in index.nodes.values()
         )

@@ -62,7 +62,7 @@ class FinishedIndexes:
             self._rows.put((posted.tenant, posted.addresses[-1]), row)
 
     def find(self, posted: History) -> IndexState | None:
-        """What is indexed of this very history; None where something is left to do, or it is not
+        """Return the index of this very history; None where something is left to do, or it is not
         at hand."""
         row = self._row(posted, len(posted))
         if row is None or row.indexed.pending_tokens:
@@ -74,7 +74,8 @@ class FinishedIndexes:
         return None if tree is None else replace(row.indexed, tree=tree, corpus=corpus)
 
     def before(self, posted: History, length: int) -> IndexState | None:
-        """What to grow on from: the tree over the first `length` messages; None as above."""
+        """Return the index to grow on from: the tree over the first `length` messages; None as
+        above."""
         row = self._row(posted, length) if length else None
         if row is None:
             return None
@@ -83,8 +84,8 @@ class FinishedIndexes:
         return None if tree is None else IndexState(frontier, tree, length, cut=row.indexed.cut)
 
     def with_cut(self, posted: History, index: IndexState) -> IndexState:
-        """The same with the blocks behind its prefix, where they are at hand. They depend on the
-        words of the prefix alone, so they do not get old."""
+        """Return the index with the blocks behind its prefix, where they are at hand. They depend
+        on the words of the prefix alone, so they do not get old."""
         row = self._rows.get((posted.tenant, posted.addresses[index.prefix]))
         if row is None or row.indexed.frontier != index.frontier:
             return index

@@ -142,7 +142,7 @@ class SharedCommits:
         return commits
 
     def drop(self, request: IndexRequest) -> None:
-        """What they had stored is gone."""
+        """Forget the commits of a request, since their rows are gone from the store."""
         self._runs.pop(_run(request), None)
 
 

@@ -1,4 +1,4 @@
-"""What the store holds of the index of a history."""
+"""Look up in the store how much of a history is indexed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class IndexLookup:
         self._store, self._clock, self._wanted = store, clock, wanted
 
     async def find(self, request: IndexRequest, nodes: NodeCache) -> IndexState:
-        """What the store knows of the history; `nodes`: of this process, read and added to."""
+        """Return what the store knows of the history; `nodes`: of this process, read and added
+        to."""
         try:
             with tracing.step("look_up"):
                 return await self._find(request, nodes)
@@ -56,7 +57,8 @@ class IndexLookup:
         return IndexState(frontier, tree, covered.length, cached=cached)
 
     async def _adopted(self, request: IndexRequest) -> CoveredPrefix | None:
-        """What is stored under an address of the former format, put under that of today as well.
+        """Find a prefix under an address of the former format, and store it under that of today as
+        well.
 
         The former address becomes the one before it on the chain, so a deletion takes both.
         """

@@ -36,7 +36,8 @@ class IndexRequest:
 
     @property
     def conversation(self) -> tuple[str, bytes]:
-        """What its requests have in common: the tenant and the address of the first message."""
+        """Key that all requests of the conversation share: the tenant and the address of the first
+        message."""
         return self.posted.tenant, self.posted.addresses[1]
 
     def end(self, length: int, used: float, *, told: bool = False) -> HistoryEnd:

@@ -1,4 +1,4 @@
-"""What is indexed of one posted history."""
+"""Index of one posted history."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Trouble(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """What is indexed of one history: a tree over a prefix, and a leaf that is not final yet.
+    """Index of one history: a tree over a prefix, and a leaf that is not final yet.
 
     `prefix`: messages of the stored prefix that the tree was grown from. `open`: the last leaf,
     while text may still be added to it; its words alone, until `with_open_extracted`. `cut`: its
@@ -80,7 +80,8 @@ class IndexState:
         return after(NodePlace(0, 0, self.frontier.messages, self.frontier.tail), self.open)
 
     def with_open_extracted(self, posted: History) -> IndexState:
-        """The same with all of the open leaf, for those who read more of it than its words."""
+        """Return the index with all of the open leaf, for those who read more of it than its
+        words."""
         if self.open is None or self.open_place is None or self.open.summary.extraction:
             return self
         whole = growth.extracted(self.open, self.open_place.first, posted.view)
@@ -92,8 +93,8 @@ class IndexState:
         return self.unembedded_tokens + self.unsummarised_tokens
 
     def state(self, *, by_words: bool = False) -> State:
-        """That of an answer made with it. `by_words`: the embedder failed, so that a
-        query was ranked by words alone."""
+        """Return the state of an answer made with this index. `by_words`: the embedder failed, so
+        that a query was ranked by words alone."""
         if self.trouble:
             return State.degraded(self.trouble)
         if by_words:

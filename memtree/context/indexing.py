@@ -1,4 +1,4 @@
-"""What is indexed of a history: found in the store, grown to its end, handed on to stages 2 and 3.
+"""Index a history: find it in the store, grow it to its end, hand it on to stages 2 and 3.
 
 No failure stops an answer: without the store the tree is built for this request alone, without
 the builder what is known has to do. Awaits ports.
@@ -92,7 +92,7 @@ class Indexing:
         return index
 
     def finished(self, posted: History) -> IndexState | None:
-        """What is indexed of a history that a request before this one has indexed to its end, with
+        """Return the index of a history that a request before this one has indexed to its end, with
         nothing left to do; None where that is not at hand."""
         return self._finished.find(posted)
 
@@ -101,7 +101,7 @@ class Indexing:
         self._builder.warm()
 
     def prepare_later(self, request: IndexRequest) -> None:
-        """The same in the background; of one conversation at most once at a time."""
+        """Prepare the index in the background; for one conversation at most once at a time."""
         if self.finished(request.posted) is not None:
             return
         self._background.start(request.conversation, lambda: self.prepare(request))
@@ -149,7 +149,7 @@ class Indexing:
         self.drop(tenant)
 
     def forget_all(self) -> None:
-        """The same for every tenant: of whom something was deleted is not known."""
+        """Forget every tenant, where nobody knows of whom something was deleted."""
         self._generations.change_all()
         for cache in (self._nodes, self._corpora, self._passed, self._finished, self.texts):
             cache.forget(None)
@@ -174,7 +174,7 @@ class Indexing:
     # -- stage 1 -----------------------------------------------------------------------------
 
     async def _grown(self, request: IndexRequest, stored: int) -> IndexState:
-        """What is indexed of a history when it has been grown to its end, here or elsewhere."""
+        """Return the index of a history once it has been grown to its end, here or elsewhere."""
         known = self._finished.before(request.posted, stored)
         index = known or await self._lookup.find(request, self._nodes)
         until = self._clock.monotonic() + request.patience
@@ -208,7 +208,7 @@ class Indexing:
         )
 
     async def _grow(self, request: IndexRequest, index: IndexState) -> IndexState:
-        """The same grown to the end of the history by stage 1. Raises `NodesGone`."""
+        """Grow the index to the end of the history by stage 1. Raises `NodesGone`."""
         posted = request.posted
         commits = self._commits.of(request, index.prefix)
         try:
@@ -250,7 +250,7 @@ class Indexing:
             self._backlog.grown(tenant, nodes)
 
     def _forgotten(self, request: IndexRequest) -> bool:
-        """Whether something of the tenant was deleted since the request began."""
+        """Return True if something of the tenant was deleted since the request began."""
         return request.generation != self.generation(request.tenant)
 
     # -- stages 2 and 3 ----------------------------------------------------------------------
@@ -305,7 +305,8 @@ class Indexing:
         return replace(index, unsummarised_tokens=left)
 
     async def newest(self, posted: History, index: IndexState) -> IndexState:
-        """The same with the newest version of each summary, and with that of the open leaf."""
+        """Return the index with the newest version of each summary, and with that of the open
+        leaf."""
         if index.open is not None:  # it may stand in a long message: not in the event loop
             index = await asyncio.to_thread(index.with_open_extracted, posted)
         try:

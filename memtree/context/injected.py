@@ -54,7 +54,8 @@ def in_block(
 
 
 def _stands(line: MemoryLine, seen: Mapping[str, MemoryLine]) -> bool:
-    """Whether the model has seen this line last of its memory, or the same of another source."""
+    """Return True if the model has seen this line last of its memory, or the same of another
+    source."""
     if line.memory.id in seen:
         return seen[line.memory.id].text == line.text
     return any(one.kind is not line.kind and one.said == line.said for one in seen.values())
@@ -63,8 +64,8 @@ def _stands(line: MemoryLine, seen: Mapping[str, MemoryLine]) -> bool:
 def fitting(
     lines: Sequence[MemoryLine], ranked: Sequence[MemoryLine], room: int
 ) -> tuple[MemoryLine, ...]:
-    """As many of the lines as fit, the first of `ranked` before others; in their order. A long one
-    that does not fit leaves its place to those behind it."""
+    """Return as many of the lines as fit, the first of `ranked` before others; in their order. A
+    long one that does not fit leaves its place to those behind it."""
     kept: set[MemoryLine] = set()
     chosen: tuple[MemoryLine, ...] = tuple(lines)
     if size(chosen) <= room:

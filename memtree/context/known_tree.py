@@ -20,8 +20,8 @@ PLACE_BYTES = 200  # of a node in a tree, beside itself
 
 @dataclass(slots=True)
 class _SharedNodes:
-    """What all trees of one growing history have together; only ever added to. `counts`: leaves
-    below each node."""
+    """Nodes that all trees of one growing history share; only ever added to. `counts`: leaves below
+    each node."""
 
     nodes: dict[bytes, Node] = field(default_factory=dict)
     leaves: list[Node] = field(default_factory=list)
@@ -43,7 +43,8 @@ class _SharedNodes:
             self.counts[node.id] = sum(self.counts[child] for child in node.children)
 
     def fits(self, frontier: Frontier, leaves: int, made: Sequence[Node]) -> bool:
-        """Whether these nodes lead from the first `leaves` to that frontier, with none missing."""
+        """Return True if these nodes lead from the first `leaves` to that frontier, with none
+        missing."""
         new = [node for node in made if node.is_leaf]
         if leaves + len(new) != frontier.leaves:
             return False
@@ -89,7 +90,7 @@ class KnownTree(Mapping[bytes, Node]):
 
     @property
     def is_newest(self) -> bool:
-        """Whether no later tree shares its nodes."""
+        """True if no later tree shares its nodes."""
         shared = self._shared
         return len(shared.nodes) == self._nodes and len(shared.leaves) == self.leaves
 
@@ -100,11 +101,12 @@ class KnownTree(Mapping[bytes, Node]):
 
     @property
     def shared_bytes(self) -> int:
-        """That the nodes which it keeps in memory take, those of later trees included."""
+        """Bytes taken by the nodes that it keeps in memory, those of later trees included."""
         return self._shared.nbytes
 
     def shares_with(self, other: KnownTree | None) -> bool:
-        """Whether both are of one growing history, so that one's leaves begin the other's."""
+        """Return True if both are of one growing history, so that one's leaves begin the
+        other's."""
         return other is not None and self._shared is other._shared
 
     def leaves_from(self, start: int) -> tuple[list[Node], list[NodePlace]]:

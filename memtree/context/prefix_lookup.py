@@ -1,4 +1,4 @@
-"""Which prefix of a history is indexed: a bounded number of store reads, whatever its length.
+"""Find the indexed prefix of a history with a bounded number of store reads, whatever its length.
 
 One read asks for about 64 addresses: the newest ones, and others spread over the history, because
 a branch may leave the known part anywhere and what is known need not reach back without gaps.
@@ -48,7 +48,8 @@ async def former_covering(store: TreeStore, history: History) -> tuple[CoveredPr
 async def _longest(
     store: TreeStore, tenant: str, addresses: Sequence[bytes], length: int
 ) -> CoveredPrefix | None:
-    """Of the prefixes up to `length`; `addresses[i]` is that of the first i messages."""
+    """Return the longest indexed prefix up to `length`; `addresses[i]` is that of the first i
+    messages."""
     best: CoveredPrefix | None = None
     above = length + 1
     asked = first_probes(length)

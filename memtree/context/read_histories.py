@@ -1,5 +1,5 @@
-"""What was read of posted lists, by the number of the list: a list that begins with an earlier one
-is read from there on (docs/decisions/0033).
+"""Keep what was read of posted lists, by the number of the list: a list that begins with an earlier
+one is read from there on (docs/decisions/0033).
 
 Kept are digests, addresses and counts, some 200 bytes a message, and of its text the ids and names
 of calls. Nothing here is needed for an answer: what is not at hand is read again.
@@ -49,7 +49,7 @@ class ReadHistories:
 
     @property
     def nbytes(self) -> int:
-        """What it holds now, about."""
+        """Estimate the bytes that it holds now."""
         return self._nbytes
 
     @property
@@ -58,7 +58,7 @@ class ReadHistories:
         return {row.tenant for row in self._rows.values()}
 
     def known(self, tenant: str, posted: Sequence[Message]) -> HistoryRecord:
-        """What is known of the beginning of a list, or of all of it."""
+        """Return what is known of the beginning of a list, or of all of it."""
         if isinstance(posted, MessageList):
             if (row := self._row(tenant, posted.number)) and row.record.length == len(posted):
                 return row.record
@@ -114,6 +114,6 @@ class ReadHistories:
 
 
 def _begins_with(record: HistoryRecord, other: HistoryRecord) -> bool:
-    """Whether a list says all that the other one says, and in the same words."""
+    """Return True if a list says all that the other one says, and in the same words."""
     size = len(other.facts)
     return size <= len(record.facts) and record.addresses[size] == other.addresses[size]

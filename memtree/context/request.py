@@ -1,4 +1,4 @@
-"""What a caller asks of context memory."""
+"""Request of a caller to context memory."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class CompressRequest:
     client: str = ""
 
     def priced(self, posted: History) -> CompressRequest:
-        """The same with the prices that its own cache markers ask for; those of chats are sent to
-        providers of all kinds, and say nothing of prices."""
+        """Return the request with the prices that its own cache markers ask for; those of chats are
+        sent to providers of all kinds, and say nothing of prices."""
         if not self.dialect or not cache_control.lives_an_hour(posted):
             return self
         return replace(self, prices=self.prices.for_an_hour)

@@ -97,8 +97,8 @@ class Retriever:
         work: Callable[[RankedHistory], Result],
         early: EarlyVector | None = None,
     ) -> tuple[Result, bool]:
-        """What `work` makes of the ranked passages, and whether words alone ranked them because
-        the embedder failed. `work` runs in a thread, while the corpus is locked."""
+        """Return the result of `work` on the ranked passages, and whether words alone ranked them
+        because the embedder failed. `work` runs in a thread, while the corpus is locked."""
         begun = early is not None and early.query == query
         vector, by_words = await (early.vector if early and begun else self._vector(query))
 

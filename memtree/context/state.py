@@ -1,4 +1,5 @@
-"""What memory did with a request, as `x-memtree-state` and the field `state` of answers say it."""
+"""Outcome of context memory for one request: the value of `x-memtree-state`, and of the field
+`state` of answers."""
 
 from __future__ import annotations
 
@@ -57,5 +58,5 @@ def with_size(reason: str, folds_at: int) -> str:
 
 
 def is_degraded(state: str) -> bool:
-    """The same for a state that another server told, which may be of another version."""
+    """Return True if a state is degraded; the state may come from a server of another version."""
     return state.startswith(_DEGRADED)

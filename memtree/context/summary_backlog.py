@@ -1,4 +1,4 @@
-"""Which nodes of a history still lack a model's summary, and handing them on to stage 3.
+"""Find the nodes of a history that still lack a model's summary, and hand them on to stage 3.
 
 Where all nodes are known to have a model's summary, a request asks the store for nothing and looks
 at the tops of the tree alone. Otherwise the store is asked, and the rest handed on, after the
@@ -25,7 +25,7 @@ log = logging.getLogger("memtree")
 
 @dataclass(frozen=True, slots=True)
 class _Handover:
-    """What is to be handed on. `wanted`: nothing of the tenant was deleted since."""
+    """Nodes to hand on. `wanted`: nothing of the tenant was deleted since."""
 
     posted: History
     frontier: Frontier
@@ -73,7 +73,7 @@ class SummaryBacklog:
             task.add_done_callback(lambda _: self._tasks.pop(name, None))
 
     async def pending(self, tenant: str) -> Pending:
-        """What is in the queue, or on its way there."""
+        """Return the work that is in the queue, or on its way there."""
         # First what is on its way: while the queue is asked it may get there.
         waiting = [handover for name, handover in self._waiting.items() if name[0] == tenant]
         queued = await self._queue.pending(tenant)

@@ -107,8 +107,8 @@ class TurnRequest:
         return {each for each in found if cut <= each < length}
 
     def _strays(self, indexed: int) -> bool:
-        """Whether the client changed its last request after it had sent it: what is known of this
-        history ends before that."""
+        """Return True if the client changed its last request after it had sent it: what is known of
+        this history ends before that."""
         facts = self.posted.facts
         known = self.previous_length or indexed
         behind = range(len(facts) - 1, known, -1)  # the newest answer is seldom far from the end
@@ -144,7 +144,7 @@ class TurnContent:
     by_words: bool = False
 
     def block_text(self, turn: EpochTurn, posted: History, texts: RenderedTexts) -> str:
-        """What stands before the newest message of a turn."""
+        """Return the text that stands before the newest message of a turn."""
         recall = texts.block(posted, self.epoch, turn.recall, self.versions)
         return injected.beside(recall, turn.memories, self.lines)
 

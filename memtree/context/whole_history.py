@@ -16,7 +16,7 @@ def fixed_tokens(posted: History, ask: CompressRequest) -> int:
 
 
 def first_fold(posted: History, ask: CompressRequest, limits: packing.TokenLimits) -> FirstFold:
-    """What it would be, where nothing of this conversation is folded yet."""
+    """Return what the first fold would be, where nothing of this conversation is folded yet."""
     return FirstFold.of(
         posted,
         limits,

@@ -1,1 +1,1 @@
-"""What the store knows of conversations: the list of them, their trees and plans; no text."""
+"""List conversations, their trees and plans out of the store alone; no text."""

@@ -1,4 +1,5 @@
-"""Which conversations the store knows, and what it knows of one: values made from the store alone.
+"""List the conversations in the store, and show the state of each: values made from the store
+alone.
 
 Awaits the store; asks for no text, and has none. What is told of a conversation are its summaries
 and numbers.
@@ -34,7 +35,7 @@ _CURSOR = struct.Struct(f">d{DIGEST_BYTES}s")
 
 
 class ConversationState(StrEnum):
-    """What is known of the newest request of a conversation."""
+    """State of a conversation, as its newest request left it."""
 
     PACKED = "packed"  # it was folded, and its epoch is kept
     INDEXED = "indexed"  # it has its tree, and went whole or was folded for itself alone
@@ -113,7 +114,7 @@ class KnownConversations:
             raise _unknown() from None
 
     async def plan(self, tenant: str, address: bytes) -> StoredPlan:
-        """That of the newest turn on its chain. Raises `NotFound`."""
+        """Return the plan of the newest turn on its chain. Raises `NotFound`."""
         found = await self._known(tenant, address)
         chain = await self._store.chain(tenant, address, REACH)
         turn = await self._store.newest_turn(tenant, chain)

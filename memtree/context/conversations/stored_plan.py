@@ -1,4 +1,4 @@
-"""What the model was shown of a conversation, as the store knows it: places and sizes, no text.
+"""Show what the model saw of a conversation, as the store knows it: places and sizes, no text.
 
 Messages are numbered as in `unfolding/stored_tree.py`. Characters are those of a message's text
 without volatile blocks; tokens are reckoned from the passages of the tree.
@@ -35,7 +35,7 @@ class StoredExcerpt:
 
 @dataclass(frozen=True, slots=True)
 class StoredRecall:
-    """What is shown before posted message `message`."""
+    """Recall block shown before posted message `message`."""
 
     message: int
     excerpts: tuple[StoredExcerpt, ...]
