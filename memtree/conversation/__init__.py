@@ -1,1 +1,1 @@
-"""What the client posted: messages, their validation, digests, addresses and sizes."""
+"""Read the client's posted messages: validation, digests, addresses and sizes."""

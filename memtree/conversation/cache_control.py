@@ -25,7 +25,8 @@ PLAIN = {"type": "ephemeral"}
 
 
 def used(history: History, elsewhere: int) -> bool:
-    """Whether the posted request has markers. `elsewhere`: those beside the messages (tools)."""
+    """Return True if the posted request has markers. `elsewhere`: those beside the messages
+    (tools)."""
     return bool(elsewhere or history.system_markers or history.marked)
 
 
@@ -48,7 +49,7 @@ def of_memory(
 
 
 def lives_an_hour(history: History) -> bool:
-    """Whether the newest marker asks that the provider keeps what it caches for an hour."""
+    """Return True if the newest cache marker asks for the one-hour cache."""
     found: list[Any] = []
     if history.marked:
         found = markers(history.messages[history.marked[-1]])

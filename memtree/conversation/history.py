@@ -39,7 +39,7 @@ CALL_TEXTS = 40  # characters that a call counts beside its id and name
 
 @dataclass(frozen=True, slots=True)
 class MessageInfo:
-    """What is known of one message without parsing it again."""
+    """Facts of one message that are known without parsing it again."""
 
     role: str
     digest: bytes
@@ -94,8 +94,8 @@ class History:
         return self.messages[index].view(self.volatile)
 
     def asks(self, index: int) -> bool:
-        """Whether the user wrote it, as far as a dialect tells that from what a client's program
-        puts in the user's place."""
+        """Return True if the user wrote it, as far as a dialect tells that from what a client's
+        program puts in the user's place."""
         message = self.messages[index]
         if self.facts[index].role != "user" or message.aside:
             return False
@@ -129,8 +129,8 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class HistoryRecord:
-    """What is known of a list that was read, without its text: the parts of its `History` that are
-    no messages. `system`: posted indexes, `system_facts` in the same order; `length`: of the posted
+    """Record of a list that was read, without its text: the parts of its `History` that are no
+    messages. `system`: posted indexes, `system_facts` in the same order; `length`: of the posted
     list, system messages included; `texts`: characters of ids and names of calls in all facts."""
 
     facts: tuple[MessageInfo, ...]
@@ -147,8 +147,9 @@ class HistoryRecord:
     texts: int = 0
 
     def first(self, length: int) -> HistoryRecord:
-        """Of the first messages of the list, up to the last border of rounds among the first
-        `length`: a tool message behind them may belong to the round that is open there."""
+        """Return the record of the first messages of the list, up to the last border of rounds
+        among the first `length`: a tool message behind them may belong to the round that is open
+        there."""
         kept = bisect_left(self.posted, length)
         ended = max(bisect_left(self.rounds, kept) - 1, 0)
         size = self.rounds[ended] if kept else 0
@@ -170,7 +171,7 @@ class HistoryRecord:
         )
 
     def history(self, tenant: str, messages: Sequence[Message], volatile: Volatile) -> History:
-        """Of the list itself, in which the messages are."""
+        """Return the history of the list itself, in which the messages are."""
         chosen: Sequence[Message] = messages
         if self.system:
             chosen = ChosenMessages(messages, self.posted)
@@ -299,7 +300,7 @@ def describe(
 
 
 def _may_differ(message: Message) -> bool:
-    """Whether format 2 may have given the message another digest."""
+    """Return True if format 2 may have given the message another digest."""
     listed = isinstance(message.content, list)
     return listed or message.role in RESULT_ROLES or bool(message.calls) or "</" in message.words
 

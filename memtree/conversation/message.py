@@ -133,8 +133,8 @@ class Message:
         return cls(msgspec.json.encode(fields))
 
     def unread(self) -> Message:
-        """The same with nothing parsed, for whoever keeps it: parsed it takes several times as
-        much."""
+        """Return the message with nothing parsed, for whoever keeps it: parsed it takes several
+        times as much."""
         if self._fields is None:
             return self
         return Message(self.raw, self.joined, self.loads, aside=self.aside)
@@ -384,7 +384,8 @@ def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
 
 
 def label(part: dict[str, Any]) -> str:
-    """What a placeholder says: image, audio, video, file with its name, or the part's type."""
+    """Return the words of a placeholder: image, audio, video, file with its name, or the part's
+    type."""
     kind = part["type"].removesuffix("_url").removeprefix("input_")[:LABEL]
     kind = "file" if kind == "document" else kind
     inner = part.get(part["type"])

@@ -1,4 +1,4 @@
-"""What is known of raw fragments that were met before (docs/decisions/0002).
+"""Cache of facts about raw fragments that were met before (docs/decisions/0002).
 
 The key is xxh3-128 of the fragment, seeded by process and tenant: it is only a cache key, the
 address stays the canonical form, and a collision crafted by one tenant does not meet another's.
@@ -56,7 +56,7 @@ class MessageCache:
 
 
 def row_bytes(_: bytes, info: MessageInfo) -> int:
-    """That a row takes."""
+    """Bytes that a row takes."""
     texts = sum(CALL_BYTES + len(id_) + len(name) for id_, name in info.calls)
     mark = MARK_BYTES if info.day_mark else 0
     return ROW_BYTES + texts + mark + len(info.answers or "") + len(info.former)

@@ -51,7 +51,7 @@ class MessageList(Sequence[Message]):
         self.size = size
 
     def raw(self, index: int) -> bytes:
-        """That of a message, which is not made for it."""
+        """Return the raw bytes of a message; no `Message` is made for it."""
         return self[index].raw
 
     def size_from(self, start: int) -> int:
@@ -59,8 +59,8 @@ class MessageList(Sequence[Message]):
         return sum(len(self[index].raw) for index in range(start, len(self)))
 
     def unread(self) -> Sequence[Message]:
-        """The same with nothing parsed, for whoever keeps it: parsed it takes several times as
-        much."""
+        """Return the messages with nothing parsed, for whoever keeps them: parsed they take several
+        times as much."""
         return tuple(message.unread() for message in self)
 
     @overload
@@ -137,7 +137,7 @@ class ChosenMessages(Sequence[Message]):
         self._raw = raws_of(among)
 
     def raw(self, index: int) -> bytes:
-        """As `MessageList.raw`."""
+        """Return the raw bytes of a message, as `MessageList.raw` does."""
         return self._raw(self._indexes[index])
 
     def __len__(self) -> int:
@@ -154,7 +154,7 @@ class ChosenMessages(Sequence[Message]):
 
 
 class NumberedMessages(Sequence[tuple[int, Message]]):
-    """The same, each with its index in the list: the system messages."""
+    """Messages, each with its index in the list: the system messages."""
 
     __slots__ = ("_among", "_indexes")
 
@@ -177,7 +177,7 @@ class NumberedMessages(Sequence[tuple[int, Message]]):
 
 
 def raws_of(messages: Sequence[Message]) -> Callable[[int], bytes]:
-    """What gives the raw of one of them by its index, counted from the first."""
+    """Return a function that gives the raw of one of them by its index, counted from the first."""
     if isinstance(messages, (MessageList, ChosenMessages)):
         return messages.raw
     return lambda index: messages[index].raw
@@ -193,7 +193,7 @@ def size_from(messages: Sequence[Message], start: int = 0) -> int:
 
 
 def unread(messages: Sequence[Message]) -> Sequence[Message]:
-    """The same with nothing parsed."""
+    """Return the messages with nothing parsed."""
     if isinstance(messages, MessageList):
         return messages.unread()
     return tuple(message.unread() for message in messages)

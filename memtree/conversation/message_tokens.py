@@ -1,4 +1,4 @@
-"""What a message weighs: its tokens in a prompt, and the cache markers that it carries."""
+"""Weigh a message: its tokens in a prompt, and the cache markers that it carries."""
 
 from __future__ import annotations
 

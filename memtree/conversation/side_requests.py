@@ -149,9 +149,9 @@ _FORM_SIGNS = tuple(re.compile(sign, re.IGNORECASE | re.MULTILINE) for sign in _
 
 
 def is_side(messages: Sequence[Message], *, tools: bool) -> bool:
-    """Whether the request is the client's own. `messages`: as posted, system messages included.
-    `tools`: whether the request carries any. Raises `BadRequest` where a message that is looked at
-    has not the shape that the API documents."""
+    """Return True if the request is the client's own. `messages`: as posted, system messages
+    included. `tools`: whether the request carries any. Raises `BadRequest` where a message that is
+    looked at has not the shape that the API documents."""
     if not messages:
         return False
     for index in {*range(len(messages))[:LEADING], len(messages) - 1}:
@@ -207,7 +207,7 @@ _MARKS = _Order(_MARKED, ("explicit_instructions", "state_snapshot", *_MARK_WORD
 
 
 def _opens(text: str) -> bool:
-    """Whether the opening of a system prompt makes the model do one of these things."""
+    """Return True if the opening of a system prompt makes the model do one of these things."""
     text = text[:OPENING]
     orders = (_SUMMARISES, _NAMES, _COMMITS, _MARKS)
     return any(sign.stands_in(text) for sign in orders) or bool(_ROLE.search(text))

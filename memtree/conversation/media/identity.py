@@ -1,4 +1,4 @@
-"""What names an image, a sound or a file, however a client wraps it.
+"""Name an image, a sound or a file by its content, however a client wraps it.
 
 The same picture comes as `image_url` with a data URL, as `input_image`, or as a `source` with a
 media type and base64. It is named by its media type and the SHA-256 of its bytes; where a client
@@ -81,7 +81,7 @@ def _decoded(encoded: Base64Data, data: str) -> bytes:
 
 
 def _short(value: Any, depth: int = 3) -> Any:
-    """The same with long strings named by their hash."""
+    """Return the value with long strings named by their hash."""
     if isinstance(value, str):
         long = len(value) >= LONG
         return sha256(value.encode("utf-8", "surrogatepass")).hexdigest() if long else value

@@ -1,4 +1,4 @@
-"""What parts that are not text cost in tokens, whatever the model, and without decoding them.
+"""Count the tokens of parts that are not text, whatever the model, and without decoding them.
 
 - An image: the larger of tiles (85 and 170 for each 512 px tile of the image within 2,048 px, its
   short side at most 768: OpenAI's "Images and vision" for gpt-4o and gpt-5) and width x height /
@@ -96,7 +96,8 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def is_data(text: str) -> bool:
-    """Whether a string is an encoded file, a key or a signature: long, and without a space."""
+    """Return True if a string is an encoded file, a key or a signature: long, and without a
+    space."""
     return len(text) >= _OPAQUE and (text.startswith("data:") or bool(_DATA.match(text)))
 
 

@@ -1,4 +1,4 @@
-"""What stands for an image, a sound or a file where a message is quoted without it.
+"""Placeholders for an image, a sound or a file where a message is quoted without it.
 
 Only the kind and the file's name are told: no data, no address, no id.
 
