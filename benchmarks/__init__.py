@@ -1,1 +1,1 @@
-"""What MemTree does on real conversations: recall, speed, and its promises on every answer."""
+"""Measure MemTree on real conversations: recall, speed, and its promises on every answer."""

@@ -220,7 +220,8 @@ async def _checked(book: SchemaBook, requests: Sequence[Any]) -> list[float]:
 async def _watched(
     work: Callable[[], Awaitable[list[float]]],
 ) -> tuple[list[float], list[float]]:
-    """What it took, and by how much each tick of a millisecond was late meanwhile; sorted."""
+    """Return how long `work` took, and by how much each tick of a millisecond was late meanwhile;
+    sorted."""
     late: list[float] = []
     done = asyncio.Event()
 

@@ -1,5 +1,5 @@
-"""Which sentences written by hand (`cases/appointments.txt`) are taken for entries of a calendar.
-No outside data."""
+"""Measure which sentences written by hand (`cases/appointments.txt`) are taken for entries of a
+calendar. No outside data."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What plain ways show of a conversation, without any tree: the newest turns, or those that BM25
-finds, as many as the target holds. They are what a memory has to beat."""
+"""Show of a conversation what plain ways show, without any tree: the newest turns, or those that
+BM25 finds, as many as the target holds. A memory has to beat them."""
 
 from __future__ import annotations
 

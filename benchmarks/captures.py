@@ -1,4 +1,4 @@
-"""What real clients sent, replayed turn by turn through the HTTP app, each outgoing request under
+"""Replay what real clients sent, turn by turn, through the HTTP app, each outgoing request under
 the validator: valid in every mode, at more than one target, with and without alternation.
 
 Where a capture holds one last request, the requests before it are made by cutting before each

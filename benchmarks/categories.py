@@ -1,5 +1,5 @@
-"""Which category is inferred for memories written by hand (`cases/categories.txt`). No outside
-data."""
+"""Measure which category is inferred for memories written by hand (`cases/categories.txt`). No
+outside data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the input costs over a session, beside sending everything directly with a warm cache.
+"""Price the input of a session, beside sending everything directly with a warm cache.
 
 Chats of 600k tokens under three prices, in each mode, and behind an upstream of one's own, where an
 unknown model has memory at once; then agents, under the first prices. Of each: when memory began.
@@ -70,7 +70,7 @@ def _length(prices: Prices, mode: str) -> int:
 
 
 def requests(length: int) -> Iterator[tuple[Message, ...]]:
-    """What a client posts, turn by turn, until the history has `length` tokens."""
+    """Yield the requests of a client, turn by turn, until the history has `length` tokens."""
     posted = [synthetic.system(SEED)]
     for user, assistant in synthetic.chat(SEED, length):
         posted.append(user)

@@ -122,7 +122,8 @@ def _left_out(whole: str, shown: Sequence[tuple[int, int]]) -> str:
 
 
 def _touches(left_out: str, border: int, step: int) -> bool:
-    """Whether the next text in a direction that is not blank is left out, not shown elsewhere."""
+    """Return True if the next text in a direction that is not blank is left out, not shown
+    elsewhere."""
     text = left_out[border:] if step > 0 else left_out[:border][::-1]
     return text.lstrip()[:1] not in ("", _SHOWN)
 

@@ -61,7 +61,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """What one client sent: the messages of each request, in order, and tokens of its tools."""
+    """Recording of one client: the messages of each request, in order, and tokens of its tools."""
 
     client: str
     requests: tuple[tuple[Message, ...], ...]
@@ -133,7 +133,7 @@ class Data:
 
 
 def is_chat(recorded: dict[str, Any]) -> bool:
-    """Whether a recorded request is one of chat completions: there are other dialects."""
+    """Return True if a recorded request is one of chat completions: there are other dialects."""
     return str(recorded["path"]).endswith("/chat/completions")
 
 

@@ -1,4 +1,4 @@
-"""Which dates are found in sentences written by hand (`cases/dates.txt`), and what is taken
+"""Measure which dates are found in sentences written by hand (`cases/dates.txt`), and what is taken
 for one. No outside data."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class DateCase(NamedTuple):
     marked: tuple[tuple[int, int, date | None], ...]
 
     def right(self, found: list[DateMention]) -> bool:
-        """Whether each mark is found, with its day, and nothing outside of the marks is."""
+        """Return True if each mark is found, with its day, and nothing outside of the marks is."""
         for start, end, day in self.marked:
             within = [one for one in found if one.start < end and start < one.end]
             days = {one.day for one in within if one.day}

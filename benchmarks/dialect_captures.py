@@ -1,4 +1,4 @@
-"""What real clients of the Messages and the Responses API sent, replayed turn by turn through the
+"""Replay what real clients of the Messages and the Responses API sent, turn by turn, through the
 HTTP app to fakes of these APIs that refuse what breaks a rule: valid in every mode, at more than
 one target. Thinking is signed anew by the fake, which binds it to the prompt that it saw.
 
@@ -56,7 +56,7 @@ class Recording:
     changed: Callable[[Fields, Fields], list[RuleBreak]]
 
     def thinking(self, number: int) -> Say:
-        """What the model answered to a request, as far as it thought: the next one shows it."""
+        """Return the model's answer to a request, as far as it thought: the next one shows it."""
         known = len(self.bodies[number][self.history])
         later: list[Fields] = []
         if number + 1 < len(self.bodies):
@@ -120,13 +120,13 @@ async def _replay(
 
 
 def _is_the_client_s(seen: VendorRequest, posted: Fields) -> bool:
-    """Whether it was refused for what the client did itself: it left out old messages and sent the
-    thinking behind them. Then the same request has to follow without."""
+    """Return True if it was refused for what the client did itself: it left out old messages and
+    sent the thinking behind them. Then the same request has to follow without."""
     return bool(seen.breaks) and "messages" in posted and seen.breaks == broken_thinking(posted)
 
 
 def signatures(answer: bytes, thought: str) -> Iterator[tuple[str, str]]:
-    """Of the thinking in an answer, by its words."""
+    """Yield the signatures of the thinking in an answer, with its words."""
     made = json.loads(answer)["content"] if answer.startswith(b"{") else streamed(answer)
     for block in made:
         if block["type"] == "thinking":

@@ -1,5 +1,5 @@
-"""What the input of long agent sessions costs over the Messages and the Responses API, beside
-sending everything directly with a warm cache.
+"""Price the input of long agent sessions over the Messages and the Responses API, beside sending
+everything directly with a warm cache.
 
 The last request of each captured session is cut before each answer of the model, read and written
 by its dialect, and the items that would go out are what the simulated cache sees. Cache markers

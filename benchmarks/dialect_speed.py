@@ -122,7 +122,7 @@ async def _small(http: httpx.AsyncClient, upstream: str, problems: list[str]) ->
 
 
 def bodies(talk: tuple[Exchange, ...]) -> dict[str, bytes]:
-    """The same conversation in each dialect."""
+    """Build the conversation's body in each dialect."""
     written = {
         "chat": {"model": "m", "messages": as_chat(talk)},
         "messages": {"model": "m", "max_tokens": 9, **as_messages(talk)},

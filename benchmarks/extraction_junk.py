@@ -108,7 +108,7 @@ def _said(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
 
 
 def _read(body: dict[str, Any]) -> tuple[list[tuple[str, str]], int]:
-    """What is said in a request of any dialect, and its tool rounds."""
+    """Read the words of a request of any dialect, and count its tool rounds."""
     posted = body.get("messages") or body.get("input") or []
     if not isinstance(posted, list):
         return [], 0

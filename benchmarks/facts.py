@@ -194,7 +194,7 @@ _LETTER = r"[^\W\u3041-\u9fff]"  # Chinese and Japanese have no borders of words
 
 
 def kept(fact: Fact, text: str) -> bool:
-    """Whether a text holds all keys of a fact, as whole words."""
+    """Return True if a text holds all keys of a fact, as whole words."""
     return all(_holds(text, key) for key in fact.keys)
 
 

@@ -129,7 +129,7 @@ def _kept(kept: Mapping[str, Mapping[str, Sequence[int]]]) -> Iterator[Row]:
 
 
 def faults(tree: Grown) -> Iterator[Counter[str]]:
-    """What is wrong with each headline of a tree."""
+    """Yield the faults of each headline of a tree."""
     lines = {node.id: node.summary.headline for node in tree.nodes}
     often = Counter(map(_plain, lines.values()))
     below = _texts(tree)
@@ -144,7 +144,7 @@ def faults(tree: Grown) -> Iterator[Counter[str]]:
 
 
 def is_torn(headline: str, text: str) -> bool:
-    """Whether a phrase of the headline goes on in the text, in the same clause."""
+    """Return True if a phrase of the headline goes on in the text, in the same clause."""
     source = _spaced(text)
     return any(
         _goes_on(phrase, source) for piece in headline.split(" -> ") for phrase in piece.split("; ")

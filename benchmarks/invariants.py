@@ -26,7 +26,7 @@ OPENING, CLOSING = "<recalled_context>", "</recalled_context>"
 
 @dataclass(slots=True)
 class Tally:
-    """What was checked, and each broken promise with the place where it broke."""
+    """Counts of checks, and each broken promise with the place where it broke."""
 
     answers: int = 0
     broken: list[str] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Reply:
 
     @property
     def unblocked(self) -> list[bytes]:
-        """What would have been sent without recall blocks."""
+        """Messages that would have been sent without recall blocks."""
         front = self.messages[: len(self.messages) - len(self.kept)]
         return [m.raw for m in (*front, *self.bare)]
 
@@ -223,7 +223,8 @@ def _quotes(posted: Sequence[Message], reply: Reply, explain: Mapping[str, Any])
 
 
 def labelled(number: int, role: str, shown: str) -> bool:
-    """Whether a label has this number, alone or in its range, with the role or a speaker's name."""
+    """Return True if a label has this number, alone or in its range, with the role or a speaker's
+    name."""
     for first, last, said in _LABEL.findall(shown):
         if int(first) <= number <= int(last or first) and (said == role or _NAMED.match(said)):
             return True
@@ -244,7 +245,8 @@ def named_part(fields: Mapping[str, Any], part: str) -> str:
 
 
 def _blocks(posted: Sequence[Message], reply: Reply) -> Iterator[str]:
-    """What a block quotes is verbatim, labelled, and from before the recent part."""
+    """Yield the faults of blocks: their quotations must be verbatim, labelled, and from before the
+    recent part."""
     border = len(posted) - len(reply.kept)
     for at, block in enumerate(reply.blocks):
         place = f"recall block of message {border + at}"

@@ -1,5 +1,6 @@
-"""What summaries keep: planted facts by level of the tree, and what an answer shows of evidence;
-by extraction, by the model that the settings name, by both side by side. What the model took.
+"""Measure what summaries keep: planted facts by level of the tree, and what an answer shows of
+evidence; by extraction, by the model that the settings name, by both side by side. Prices the
+model, too.
 
     MEMTREE_SUMMARY_BASE_URL=http://127.0.0.1:8080/v1 MEMTREE_SUMMARY_MODEL=small \\
         python -m benchmarks kept --keep DIR
@@ -110,7 +111,7 @@ async def _kept(case: Case, ways: Mapping[str, Subject]) -> list[Row]:
 
 
 async def _shares(case: Case, subject: Subject) -> dict[str, float]:
-    """Of the facts below a level, the percentage that its summaries keep."""
+    """Return the percentage of the facts below a level that its summaries keep."""
     posted, frontier, nodes = await subject.runtime.memory.outline(case.ask)
     told = facts.told(posted, _grown(frontier.nodes, nodes))
     found = facts.shares(case.facts, told)
@@ -155,7 +156,7 @@ async def _learned(case: Case, subject: Subject) -> list[Row]:
 
 
 def _paid(name: str, tokens: int, nodes: Mapping[bytes, Node]) -> Iterator[Row]:
-    """As it stands in the tree: rejected attempts are in it, and so are other runs."""
+    """Yield the price as the tree has it: rejected attempts are in it, and so are other runs."""
     costs = [node.summary.cost for node in nodes.values()]
     for what, at in (("read", 0), ("written", 1)):
         paid = sum(cost[at] for cost in costs)

@@ -1,4 +1,4 @@
-"""What the input of one session costs where the provider caches prefixes.
+"""Account for the input cost of one session where the provider caches prefixes.
 
 A simulated cache: of each request, the longest run of leading messages that began an earlier
 request of the session, byte for byte, is read; the rest is written. The tools stand in front of

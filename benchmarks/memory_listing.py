@@ -99,7 +99,7 @@ async def _reads(label: str, memories: Memories, user: Scope, size: int) -> list
 
 
 async def _writes(label: str, memories: Memories, user: Scope, size: int) -> list[Row]:
-    """What is added goes again, so that the next run finds as much."""
+    """Time writes; each added memory is removed, so that the next run finds as many."""
     turn = time.monotonic_ns()
 
     async def extract(at: int) -> None:

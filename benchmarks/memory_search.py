@@ -187,7 +187,8 @@ async def remember(
 
 
 async def _versions(store: Memories, embedder: LocalEmbedder, *, held_out: bool) -> list[Row]:
-    """Of facts in two versions: all older ones are saved, then all newer ones, in one scope."""
+    """Measure facts in two versions: all older ones are saved, then all newer ones, in one
+    scope."""
     known = list(fact_versions(held_out=held_out))
     scope = Scope.of_chat("versions", "held-out" if held_out else "all")
     texts = [one.older for one in known] + [one.newer for one in known]

@@ -121,7 +121,7 @@ async def _measure(
 
 
 async def _make_segment(url: str, scope: Scope, embedder: LocalEmbedder) -> None:
-    """As the process before the restart left it."""
+    """Make the segment as the process before the restart left it."""
     store = open_store(url)
     search = MemorySearch(open_memories(store), embedder, now=SystemClock().now)
     await search.search(scope, "anything")

@@ -1,4 +1,4 @@
-"""What is injected that nobody asked for, and what is not that should be.
+"""Measure what is injected that nobody asked for, and what is missing that should be.
 
 Scopes of 100, 1,000 and 10,000 generated memories (`memories.py`), searched as injection searches
 them. Messages written by hand: 100 (and 40 later ones) that concern none of them; as many that

@@ -1,4 +1,5 @@
-"""What an answer shows of what a question asks for, by whose summaries its outline is made of.
+"""Measure what an answer shows of what a question asks for, by whose summaries its outline is made
+of.
 
 Two figures: evidence, whole messages verbatim (an outline only takes their room), and the words of
 the answer wherever they stand (an outline may hold them where no excerpt does).

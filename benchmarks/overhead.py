@@ -1,5 +1,5 @@
-"""What the tokens of a memory message are spent on: excerpts, labels, summary lines, rules, the
-head, and joints. Shown, not judged: recall at a budget prices all of them.
+"""Count what the tokens of a memory message are spent on: excerpts, labels, summary lines, rules,
+the head, and joints. Shown, not judged: recall at a budget prices all of them.
 
 The figures are those of `explain.spent`, and beside them stands what they miss: together they must
 be the tokens of the memory message exactly.

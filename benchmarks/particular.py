@@ -1,4 +1,4 @@
-"""Whether a summary line says something that is particular to its range.
+"""Tell whether a summary line says something that is particular to its range.
 
 Particular are a number, an identifier or path, a name, and a word that is rare: among the lines
 beside it, and in the rest of the conversation. Names of those who speak, and words that every chat
@@ -57,7 +57,8 @@ class Particular:
         self._plain = {word for word in _WORD.findall(text) if word[:1].islower()}
 
     def says(self, line: str, beside: Sequence[str]) -> bool:
-        """Whether a line holds something particular; `beside`: the other lines under its parent."""
+        """Return True if a line holds something particular; `beside`: the other lines under its
+        parent."""
         often = Counter(word for other in beside for word in set(_words(other)))
         most = max(1, int(SELDOM * len(beside)))
         return any(

@@ -49,7 +49,7 @@ class Watch:
     age: int = 0  # turns of the present epoch
 
     def add(self, posted: Sequence[Message], answer: Answered) -> list[str]:
-        """What is not as promised."""
+        """Add an answer and return the promises that it breaks."""
         self.age = self.age + 1 if answer.epoch == self.epoch else 1
         self.epoch = answer.epoch
         if answer.epoch is None:
@@ -135,7 +135,7 @@ async def settle(processes: Processes, ask: CompressRequest) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What happens whenever an epoch is `OLD` turns old, to so many processes."""
+    """Scene in which processes meet an epoch that turns `OLD` old."""
 
     name: str
     event: Event = nothing

@@ -1,6 +1,6 @@
-"""What a model reads: how much of the excerpts of a memory message repeats, how many are fragments,
-how many stand below a summary of few messages, how many summary lines say nothing, and whether a
-file that was read again stands there in its newest version.
+"""Measure what a model reads: how much of the excerpts of a memory message repeats, how many are
+fragments, how many stand below a summary of few messages, how many summary lines say nothing, and
+whether a file that was read again stands there in its newest version.
 
 Measured over whole answers of coding sessions, chats, talks, stories and agents, one-shot and at
 the beginning of an epoch, as the text and `explain` say it. The path is asked from 4,000 on.

@@ -1,5 +1,5 @@
-"""What `relation` says of pairs of memories written by hand (`cases/relation*.txt`), by class,
-beside what a raw cosine of 0.85 would say.
+"""Measure what `relation` says of pairs of memories written by hand (`cases/relation*.txt`), by
+class, beside what a raw cosine of 0.85 would say.
 
 The rules were tuned on `relation.txt`; each other file was written when they had been tuned on
 those before it. What was found at first sight stands in docs/decisions/0022. No outside data.

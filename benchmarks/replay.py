@@ -56,7 +56,8 @@ class Shares:
     named: list[float] = field(default_factory=list)
 
     def judge_last(self, posted: Sequence[Message], reply: Reply, target: int) -> None:
-        """Which of the last rounds stand there whole, where they fit a share of the target."""
+        """Judge which of the last rounds stand there whole, where they fit a share of the
+        target."""
         last = last_rounds(posted, LAST_ROUNDS)
         if size([message for one in last for message in one]) <= LAST_SHARE * target:
             kept = {message.raw for message in reply.bare}
@@ -65,7 +66,7 @@ class Shares:
     def judge_named(
         self, posted: Sequence[Message], reply: Reply, following: Message | None
     ) -> None:
-        """Of what the next message names and the history shows: is it visible?"""
+        """Judge whether what the next message names, and the history shows, is visible."""
         if following is not None:
             history = "\n".join(message.text for message in posted)
             visible = "\n".join(message.text for message in reply.messages)
@@ -249,7 +250,7 @@ def _grown(name: str, messages: Sequence[Message], tools: int = 0) -> Replay:
 
 
 def _followers(requests: Sequence[tuple[Message, ...]]) -> tuple[Message | None, ...]:
-    """What the model answered, where the next request goes on with the same history."""
+    """Return the model's answers, where the next request goes on with the same history."""
     found: list[Message | None] = []
     for now, then in zip(requests, [*requests[1:], ()], strict=True):
         grew = len(then) > len(now) and then[: len(now)][-1].raw == now[-1].raw

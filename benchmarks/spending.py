@@ -1,4 +1,4 @@
-"""What answers under a hard target spend, and how often the memory message changes.
+"""Measure what answers under a hard target spend, and how often the memory message changes.
 
 First a conversation with twenty standing rules in it, at targets from 2,000 to 20,000: more tokens
 may never show less, and what an epoch neither spends nor reserves at its begin is little.

@@ -1,4 +1,5 @@
-"""What is measured: the product's own runtime on a database of its own, every answer checked."""
+"""Subject of the measurements: the product's own runtime on a database of its own, every answer
+checked."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ class Subject:
         return answer
 
     async def answered(self, ask: CompressRequest, where: str) -> tuple[Answered, Reply]:
-        """The same, and the answer taken apart."""
+        """Answer as `answer` does, and take the answer apart."""
         answer = await self.compress(ask, where)
         return answer, Reply.of(answer.messages, ask.messages)
 
@@ -73,7 +74,7 @@ def asked(tenant: str, messages: Sequence[Message], question: str, target: int) 
 
 
 def with_parts(runtime: Runtime, *, store: Any = None, queue: Any = None) -> Runtime:
-    """The same with another store or queue before the memory."""
+    """Return the runtime with another store or queue before the memory."""
     memory = ContextMemory(
         store or runtime.store,
         runtime.memory._indexing._builder,
@@ -108,7 +109,7 @@ def evidence(probe: Probe, role: str | None = None) -> list[str]:
 
 
 def share(texts: Sequence[str], visible: str) -> float:
-    """Of these texts, how many stand verbatim in what is visible."""
+    """Return the share of these texts that stand verbatim in what is visible."""
     return sum(text in visible for text in texts) / len(texts)
 
 

@@ -167,7 +167,8 @@ async def _cost(name: str, messages: Sequence[Message]) -> list[Row]:
 
 
 async def _changes(messages: Sequence[Message]) -> list[Row]:
-    """What is read again after the same history was posted, went on, was edited, branched off."""
+    """Measure what is read again after the same history was posted, went on, was edited, branched
+    off."""
     new, other = _chat(TOKENS // 20, seed=9), _chat(TOKENS // 20, seed=11)
     middle = len(messages) // 2
     variants = {
@@ -200,7 +201,7 @@ def _chat(size: int, seed: int = 3) -> list[Message]:
 
 
 def _first(messages: Sequence[Message], size: int) -> list[Message]:
-    """As many messages as hold `size` tokens."""
+    """Return as many messages as hold `size` tokens."""
     found, have = [], 0
     for message in messages:
         if have >= size:

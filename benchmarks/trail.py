@@ -170,7 +170,7 @@ def judge(messages: Sequence[Message], reply: Reply, target: int, told: Told) ->
 
 
 def is_written(name: str, lines: Sequence[str]) -> bool:
-    """Whether a line names the file near a word of editing."""
+    """Return True if a line names the file near a word of editing."""
     for line in lines:
         at = line.find(name)
         while at >= 0:
@@ -182,7 +182,7 @@ def is_written(name: str, lines: Sequence[str]) -> bool:
 
 
 def is_shown(change: Change, text: str) -> bool:
-    """Whether a line of the new text stands there, or a part of it in backticks."""
+    """Return True if a line of the new text stands there, or a part of it in backticks."""
     own = [line.strip() for line in change.text.splitlines() if len(line.strip()) >= LEAST]
     if any(line in text for line in own or [change.text.strip()]):
         return True
@@ -196,7 +196,8 @@ def is_shown(change: Change, text: str) -> bool:
 
 
 def is_told(outcome: Outcome, lines: Sequence[str]) -> bool:
-    """Whether a line says how the command ended, or the result's own words stand there with it."""
+    """Return True if a line says how the command ended, or the result's own words stand there with
+    it."""
     head = " ".join(_bare(outcome.command).split()[:2])
     named = [bare for line in lines if head in (bare := _bare(line))]
     right = _FAILED if outcome.failed else _PASSED

@@ -1,4 +1,4 @@
-"""What was done in an agent's session, out of the structured calls and their results.
+"""Read what was done in an agent's session out of the structured calls and their results.
 
 Three forms of calls are read: tool calls of the API, a JSON object of arguments in the text of an
 assistant message (with the result as the next user message), and commands in the last fence or

@@ -1,4 +1,4 @@
-"""What the server is measured beside, as ASGI apps that run in processes of their own.
+"""Rivals that the server is measured beside, as ASGI apps that run in processes of their own.
 
 `instant` is the upstream. `reading` reads the body and answers: nothing can be faster. `naive` is
 the recipe that comes to mind first, `cheapest` the one that does least with a body of which nothing

@@ -1,4 +1,5 @@
-"""What a request costs on its way through, memory off, beside others between client and API.
+"""Measure what a request costs on its way through, memory off, beside others between client and
+API.
 
     make peers     # installs them apart, in benchmarks/speed/peers, and measures
 

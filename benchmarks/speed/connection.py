@@ -79,7 +79,7 @@ class Connection:
 
 
 def request(method: str, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
-    """As it goes over the wire."""
+    """Return the request's bytes on the wire."""
     lines = [f"{method} {path} HTTP/1.1", "host: 127.0.0.1", f"content-length: {len(body)}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     return "\r\n".join(lines).encode("latin-1") + END + body

@@ -90,7 +90,7 @@ def run(options: argparse.Namespace, data: Data | None) -> int:
 
 
 def _shapes(data: Data | None) -> list[RecordedSession]:
-    """What clients post: the longest sessions first, so that ten clients differ."""
+    """Return the sessions that clients post: the longest first, so that ten clients differ."""
     found = [one for one in sessions.captured(data) if len(one.requests) > 1] if data else []
     return sorted(found or sessions.generated(), key=lambda one: -len(one.requests[-1].body))
 

@@ -39,7 +39,8 @@ class Program:
         return sum(map(cpu_of, (self.process.pid, *descendants(self.process.pid))))
 
     def own_cpu(self) -> float:
-        """The same of this process alone, to the nanosecond; threads that ended are left out."""
+        """Return the CPU time of this process alone, to the nanosecond; threads that ended are left
+        out."""
         return own_cpu_of(self.process.pid)
 
     def resident(self) -> float:

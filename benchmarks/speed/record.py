@@ -1,4 +1,4 @@
-"""Which bytes go upstream, request by request, to be compared between two trees.
+"""Record which bytes go upstream, request by request, to be compared between two trees.
 
     python -m benchmarks.speed record --out before.txt [--embedder local] [--part NAME]
     python -m benchmarks.speed record --against before.txt [--part NAME]

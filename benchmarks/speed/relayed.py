@@ -1,4 +1,4 @@
-"""What a request costs on its way through, memory off, beside a bare proxy of twenty lines.
+"""Measure what a request costs on its way through, memory off, beside a bare proxy of twenty lines.
 
     python -m benchmarks.speed relayed [--beside PYTHON] [--rounds 5]
 

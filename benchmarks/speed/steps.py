@@ -1,4 +1,4 @@
-"""What a warm turn does, in counts, by step: not milliseconds, which depend on the machine.
+"""Count what a warm turn does, by step: not milliseconds, which depend on the machine.
 
     python -m benchmarks.speed steps [--sizes 1m] [--dialect chat] [--mode stable] [--out FILE]
 
