@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Part(Protocol):
-    """What all parts can do. `start` waits until it answers, the others until it is so."""
+    """Common interface of all parts. `start` waits until it answers, the others until it is so."""
 
     @property
     def url(self) -> str: ...

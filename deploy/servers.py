@@ -16,7 +16,7 @@ from tests.redis_server import RedisServer
 
 
 class Launched(Protocol):
-    """What both servers can do. They run from the moment that they are made."""
+    """Common interface of both servers. They run from the moment that they are made."""
 
     def start(self) -> None: ...
     def freeze(self) -> None: ...

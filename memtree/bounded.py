@@ -1,5 +1,5 @@
-"""What a process remembers of its newest tenants, requests or models: bounded, so that nobody can
-fill its memory with names that he makes up."""
+"""Bounded maps for what a process remembers of its newest tenants, requests or models, so that
+nobody can fill its memory with names that he makes up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ V = TypeVar("V")
 
 
 class SizedCache(Protocol):
-    """What tells how much it holds."""
+    """Protocol of a value that tells how much it holds."""
 
     @property
     def nbytes(self) -> int:
@@ -62,7 +62,7 @@ class SizedRows(Generic[K, V]):
 
     @property
     def nbytes(self) -> int:
-        """That all rows take, estimated."""
+        """Estimate the bytes that all rows take."""
         return self._bytes
 
     def __len__(self) -> int:

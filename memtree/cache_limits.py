@@ -59,7 +59,7 @@ class CacheLimits:
 
     @classmethod
     def of(cls, megabytes: int = MEGABYTES) -> CacheLimits:
-        """Of so many in all.
+        """Divide so many megabytes among the caches.
 
         >>> CacheLimits.of(100).nodes
         30408704
@@ -68,5 +68,5 @@ class CacheLimits:
         return cls(**{each.name: every * _THOUSANDTHS[each.name] // 1_000 for each in fields(cls)})
 
     def total(self) -> int:
-        """Of all caches."""
+        """Sum of all caches' limits."""
         return sum(getattr(self, each.name) for each in fields(self))

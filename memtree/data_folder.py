@@ -46,7 +46,8 @@ def default_store(folder: Path | None) -> str:
 
 
 def is_left_behind(folder: Path) -> bool:
-    """Whether `default_store` gives the file of the current folder, and that is another one."""
+    """Return True if `default_store` gives the file of the current folder, and that is another
+    one."""
     return Path(STORE_FILE).is_file() and folder.resolve() != Path.cwd()
 
 

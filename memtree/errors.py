@@ -100,7 +100,8 @@ class RequestTimeout(MemTreeError):
 
 
 class Conflict(MemTreeError):
-    """What is stored stands against it: `code` says what, as `version_conflict`."""
+    """Raised where the stored state stands against a request: `code` says what, as
+    `version_conflict`."""
 
     status = 409
     code = "conflict"
@@ -124,7 +125,8 @@ class RequestTooLarge(MemTreeError):
 
 
 class ContextOverflow(MemTreeError):
-    """What must be sent whole does not fit the model. The wording is what clients look for."""
+    """Raised where the messages that must be sent whole do not fit the model. Clients look for its
+    wording."""
 
     status = 413
     code = "context_length_exceeded"

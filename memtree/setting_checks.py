@@ -114,7 +114,8 @@ def check_traces(settings: Settings) -> None:
 
 
 def _check_endpoint(settings: Settings, kind: str, what: str, wanted: bool) -> None:
-    """What a remote model needs. Values are not shown: a URL may carry a password."""
+    """Check the settings that a remote model needs. Values are not shown: a URL may carry a
+    password."""
     url, model, key = (
         getattr(settings, f"{kind}_{name}") for name in ("base_url", "model", "api_key")
     )

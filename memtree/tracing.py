@@ -1,4 +1,4 @@
-"""What a request is doing, told to whoever watches it; without a watch nothing is measured.
+"""Tell whoever watches what a request is doing; without a watch nothing is measured.
 
 The use case names its steps, and knows no clock: the watch has one, and makes of them times,
 spans and names in log lines (`proxy.trace`). It stands in a context variable, so that threads and
@@ -55,7 +55,7 @@ def step(name: str) -> AbstractContextManager[None]:
 
 @contextmanager
 def watched(watch: Tracer | None) -> Iterator[None]:
-    """What runs in the block, and what it starts, has this watch."""
+    """Give this watch to the code that runs in the block, and to the tasks that it starts."""
     before = _watch.set(watch)
     try:
         yield

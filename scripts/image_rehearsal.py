@@ -43,8 +43,8 @@ def steps(text: str) -> Iterator[Step]:
 
 
 def ignored(path: str, rules: list[str]) -> bool:
-    """Whether .dockerignore keeps a file back: the last rule that fits decides, and a rule for a
-    folder is one for all in it."""
+    """Return True if .dockerignore keeps a file back: the last rule that fits decides, and a rule
+    for a folder is one for all in it."""
     out = False
     for rule in rules:
         plain = rule.removeprefix("!").removeprefix("**/")

@@ -285,7 +285,7 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 class Watch:
-    """Which test meets which mutant; which mutant is active."""
+    """Watch of which test meets which mutant; which mutant is active."""
 
     def __init__(self) -> None:
         self.active = int(os.environ.get("MUTANT", "-1"))

@@ -163,7 +163,7 @@ def _filled(text: bytes) -> int:
 
 
 def too_long(measures: Mapping[str, Measure]) -> Iterator[str]:
-    """What is over a limit, in words."""
+    """Yield each excess over a limit, in words."""
     for name, found in measures.items():
         if found.lines > MAX_FILE:
             yield f"{name}: {found.lines} lines, the limit is {MAX_FILE}"
@@ -183,7 +183,7 @@ def read_ceiling(text: str) -> Ceiling:
 
 
 def over_ceiling(code_lines: int, now: Ceiling, before: Ceiling | None) -> Iterator[str]:
-    """What is wrong with the product's size, or with how its ceiling was raised."""
+    """Yield what is wrong with the product's size, or with how its ceiling was raised."""
     if code_lines > now.code_lines:
         yield (
             f"the product has {code_lines} code lines, {code_lines - now.code_lines} over the "

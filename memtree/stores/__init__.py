@@ -75,7 +75,7 @@ class Memories(
     ProviderObjects,
     Protocol,
 ):
-    """What memories ask of a store."""
+    """Store as memories need it."""
 
 
 def open_memories(store: SqlStore) -> Memories:

@@ -105,7 +105,7 @@ class Table:
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """What a row of another store must have to be this one."""
+        """Columns that make a row of another store the same as this one."""
         return (self.same or self.key) if self.changes else self.columns
 
     def compared_of(self, row: Row) -> Row:
@@ -217,7 +217,7 @@ def _paged(table: Table, tenant: str, rows: Iterator[Row]) -> Iterator[Page]:
 
 
 def problems(snapshot: Snapshot) -> list[str]:
-    """What `check` finds, tenant by tenant."""
+    """Return the problems that `check` finds, tenant by tenant."""
     lines = []
     for tenant in snapshot.tenants():
         tables = (_made(table, snapshot.rows(table, tenant)) for table in OWNED)
@@ -234,7 +234,7 @@ def _made(table: Table, rows: Iterator[Row]) -> Iterator[Any]:
 
 
 async def in_a_thread(make: Callable[[], Iterator[Each]]) -> AsyncGenerator[Each, None]:
-    """What `make` gives, made, run and closed in one thread of its own."""
+    """Yield the items of `make`, which is made, run and closed in one thread of its own."""
     loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(1, "dump") as thread:
         given = await loop.run_in_executor(thread, make)

@@ -1,4 +1,5 @@
-"""What must hold between the stored rows of one tenant; every back end's `check()` calls it.
+"""Check the rules that must hold between the stored rows of one tenant; every back end's `check()`
+calls it.
 
 Pure. It keeps a few numbers per node, so rows may come from a generator over a large store.
 
@@ -41,7 +42,8 @@ from memtree.tree.node import (
 
 
 class NodeExtent(NamedTuple):
-    """What the rest of the rows are held against. `leaves` counts those below, itself included."""
+    """Extent of a node, against which other rows are checked. `leaves` counts those below, itself
+    included."""
 
     level: int
     tokens: int

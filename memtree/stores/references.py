@@ -1,4 +1,5 @@
-"""Which rows need which others: what a write must find stored, and what a deletion leaves over.
+"""Find which rows need which others: rows that a write must find stored, and rows that a deletion
+leaves over.
 
 Pure, over ids; every back end decides by these. A stored node has all its descendants stored:
 `commit` asks for the children of what it adds, and a collection keeps all below what it keeps.
@@ -19,7 +20,7 @@ Version = tuple[bytes, int]  # a node's id, and the version of its summary
 
 
 def named(nodes: Iterable[Node], ids: Iterable[bytes]) -> set[bytes]:
-    """What `ids` and the new `nodes` name and the write does not bring along."""
+    """Return the nodes that `ids` and the new `nodes` name and the write does not bring along."""
     wanted, brought = set(ids), set()
     for node in nodes:
         brought.add(node.id)

@@ -91,8 +91,8 @@ class TallyRow(NamedTuple):
 
 
 class RecipeRow(NamedTuple):
-    """Of all tenants' vectors. `day`: the last one (since 1970, UTC) on which a sweep looked;
-    `idle`: on how many nobody had used it."""
+    """Recipe of all tenants' vectors. `day`: the last one (since 1970, UTC) on which a sweep
+    looked; `idle`: on how many nobody had used it."""
 
     recipe: str
     day: int
@@ -147,7 +147,7 @@ class TenantRows:
 
 @dataclass(frozen=True, slots=True)
 class NewTurn:
-    """What `PlanStore.put_turn` was asked to keep."""
+    """Turn to keep, as given to `PlanStore.put_turn`."""
 
     key: bytes
     address: bytes
@@ -263,7 +263,7 @@ def _corrupt(what: str, error: msgspec.DecodeError) -> StoreCorrupt:
 def within(
     stored: Mapping[str, int], amounts: Mapping[str, int], limits: Mapping[str, int]
 ) -> bool:
-    """Whether no number is above its limit once the amounts are added to what is stored."""
+    """Return True if no number is above its limit once the amounts are added to what is stored."""
     return all(
         stored.get(name, 0) + amounts.get(name, 0) <= limit for name, limit in limits.items()
     )

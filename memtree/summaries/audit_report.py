@@ -127,7 +127,7 @@ def version(draft: Draft, task: Task) -> Version:
 
 
 def shown(task: Task) -> Iterable[tuple[str, str]]:
-    """What a summary was made of, as a reader sees it."""
+    """Yield the sources of a summary, as a reader sees them."""
     for (number, role), group in groupby(task.sources, lambda piece: (piece.number, piece.role)):
         yield f"{number} {role}", "".join(piece.text for piece in group)
     for child in task.children:

@@ -125,8 +125,8 @@ def sources(history: History, work: NodeWork) -> list[SourcePiece]:
 def tasks(
     history: History, work: Sequence[NodeWork], kind: str, children: Mapping[bytes, Summary]
 ) -> list[Task]:
-    """What one call asks, parts numbered from 1. `children`: the newest summaries of all children
-    of inner nodes. Secrets are masked."""
+    """Build the tasks of one call, parts numbered from 1. `children`: the newest summaries of all
+    children of inner nodes. Secrets are masked."""
     return [
         leaf_task(str(number), sources(history, node), kind)
         if node.node.is_leaf

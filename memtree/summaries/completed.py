@@ -1,4 +1,4 @@
-"""Which nodes are known to have a model's summary, and which of a tree still lack one.
+"""Remember which nodes have a model's summary, and find those of a tree that still lack one.
 
 A cache of the process, so that a warm turn need not ask the store: bounded, least recently used
 first out; what is not in it is asked again. A node gets its summary after all its children, so the
@@ -61,7 +61,7 @@ class CompletedSummaries:
     def work(
         self, tenant: str, roots: Sequence[bytes], nodes: Mapping[bytes, Node]
     ) -> list[NodeWork]:
-        """The same with their places, in reading order, parents before children."""
+        """Return these nodes with their places, in reading order, parents before children."""
         lacking: list[NodeWork] = []
         waiting = _placed(roots, None, nodes)
         while waiting:

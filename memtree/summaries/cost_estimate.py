@@ -30,7 +30,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one node adds to its call: tokens in, tokens out as expected and at most."""
+    """Share of one node in its call: tokens in, tokens out as expected and at most."""
 
     level: int
     input: int

@@ -1,4 +1,4 @@
-"""What a model is asked when it summarises: one call for one or several parts of a history.
+"""Prompts for summaries: one call for one or several parts of a history.
 
 The first message is the same, byte for byte, in every call about one kind of content, so that a
 provider's or a server's prompt cache can hold it; all that differs follows in the second. Quoted

@@ -172,7 +172,7 @@ def _trimmed(text: str) -> str:
 
 
 def _quoted(text: str, start: int, end: int) -> bool:
-    """Whether the first and the last mark are a pair: no other one stands between them."""
+    """Return True if the first and the last mark are a pair: no other one stands between them."""
     first, last = text[start], text[end - 1]
     return _QUOTES.get(first) == last and all(
         text.find(mark, start + 1, end - 1) < 0 for mark in (first, last)

@@ -44,13 +44,13 @@ def fault(error: psycopg.Error, shown: str) -> MemTreeError:
 
 
 def unreachable(error: Exception, shown: str) -> StoreUnavailable:
-    """Of an attempt to connect."""
+    """Make the error of an attempt to connect."""
     said = _said(error) if isinstance(error, psycopg.Error) else "no answer in time"
     return StoreUnavailable(f"The store {shown} cannot be reached ({said}).")
 
 
 def answered(error: Exception) -> bool:
-    """Whether a failed attempt to connect was a server's word, so that one is there."""
+    """Return True if a failed attempt to connect was a server's word, so that there is a server."""
     return isinstance(error, psycopg.Error) and ("FATAL:" in str(error) or bool(error.sqlstate))
 
 

@@ -1,5 +1,5 @@
-"""Whether a model's summary may take the place of the extraction: its form, its language, and what
-it claims against the text it was made of.
+"""Check whether a model's summary may take the place of the extraction: its form, its language, and
+its claims against the text it was made of.
 
 Rejecting a good summary costs a call: the model is asked again, then the extraction stays.
 Accepting a false one leaves it in the tree. So every rule looks for what is certainly wrong; text

@@ -204,7 +204,7 @@ def _kept(clause: Statement, other: Statement) -> float:
 
 
 def loops(text: str) -> str:
-    """What a text says over and over; empty where nothing repeats."""
+    """Return what a text says over and over; empty where nothing repeats."""
     if match := re.search(r"([^\s=_*#.-])\1{11,}", text):
         return match.group()[:12]
     words = re.findall(r"\w+", text.lower())

@@ -109,7 +109,7 @@ def _scaled(number: str, unit: str) -> str:
 
 
 def _counted(text: str) -> dict[str, set[str]]:
-    """What numbers stand before each word."""
+    """Return the numbers that stand before each word."""
     counted: dict[str, set[str]] = {}
     for match in _COUNTED.finditer(text):
         counted.setdefault(match.group(2).lower().rstrip("s"), set()).add(_value(match.group(1)))
@@ -156,7 +156,7 @@ def _plain_words(low: str) -> bool:
 
 
 def _in_text(name: str, words: set[str]) -> bool:
-    """Whether the text has every word of a name, in whatever form: "Swedish" of "Sweden"."""
+    """Return True if the text has every word of a name, in whatever form: "Swedish" of "Sweden"."""
     for part in name.split():
         part = part.removesuffix("'s")
         stem = part[: max(4, len(part) - 3)]
