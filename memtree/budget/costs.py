@@ -1,4 +1,4 @@
-"""What a conversation costs, sent whole or folded: input only, in uncached input tokens.
+"""Price a conversation, sent whole or folded: input only, in uncached input tokens.
 
 The provider is taken to cache what was sent before for as long as it says (`Prices.lifetime`), and
 to be asked once for each assistant message.
@@ -23,8 +23,8 @@ LOOKED_AHEAD = 16  # requests after a first fold that may not be dearer either
 
 @dataclass(frozen=True, slots=True)
 class LaterRequests:
-    """What follows a first fold, in tokens: each request adds `step`, and a recall block of `block`
-    on average; an epoch begins with `start`, its first block with `first_block`, and ends where it
+    """Requests after a first fold, in tokens: each adds `step`, and a recall block of `block` on
+    average; an epoch begins with `start`, its first block with `first_block`, and ends where it
     would grow over `most`."""
 
     step: float
@@ -36,8 +36,8 @@ class LaterRequests:
     def stay_within(
         self, size: float, tokens: float, fixed: int, prices: Prices, extra: float, limit: Limit
     ) -> bool:
-        """Whether folding costs at no later moment more than it may. `size`: of the first answer,
-        at a history of `tokens`; `extra`: what that one costs more."""
+        """Return True if folding costs at no later moment more than it may. `size`: of the first
+        answer, at a history of `tokens`; `extra`: what that one costs more."""
         paid, share = limit.paid, limit.share
         posted, blocks = self.start, size - self.start
         for _ in range(LOOKED_AHEAD):
@@ -63,8 +63,8 @@ class Limit:
 
 
 def direct_cost(history: History, fixed: int, prices: Prices) -> float:
-    """What sending everything has cost so far, the present request included.
-    `fixed`: tokens of system messages and tools."""
+    """Return what sending everything has cost so far, the present request included. `fixed`: tokens
+    of system messages and tools."""
     cost, before = 0.0, 0
     for size in _requests(history):
         cost += prices.cost(before, fixed + size - before)
@@ -91,8 +91,8 @@ def costs_little(
     met: int | None = None,
     later: LaterRequests | None = None,
 ) -> bool:
-    """Whether a first fold to `size` tokens costs at most this share of all that was paid so far,
-    now and, where they are given, after the `later` requests.
+    """Return True if a first fold to `size` tokens costs at most this share of all that was paid so
+    far, now and, where they are given, after the `later` requests.
 
     Folding writes what is sent anew. What came since the last request has to be written anyway,
     and the rest of the history would be read from the provider's cache: at most its first `met`

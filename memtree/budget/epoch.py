@@ -104,7 +104,7 @@ class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def shows(self) -> bool:
-        """Whether anything stands before its newest message."""
+        """True if anything stands before its newest message."""
         return bool(self.block or self.memories)
 
 
@@ -129,8 +129,8 @@ def decode_turn(data: bytes) -> EpochTurn:
 
 @dataclass(frozen=True, slots=True)
 class EpochTerms:
-    """What a request brings to its epoch: a smaller target where system messages and tools leave
-    less of the window, `room` for everything but these, and the window itself."""
+    """Terms that a request brings to its epoch: a smaller target where system messages and tools
+    leave less of the window, `room` for everything but these, and the window itself."""
 
     target: int
     hard: bool
@@ -177,10 +177,10 @@ def _hash(data: bytes) -> bytes:
 def stays(
     epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int, mark: float = 1.0
 ) -> bool:
-    """Whether the epoch takes this history, too. Its growth counts the memory message and posted
-    rounds; recall blocks (`block_tokens`) count only for what may be sent at all. A hard target is
-    there to be used, so that is the only limit under it. `mark`: of the high-water mark, where it
-    ends (`mark_of`)."""
+    """Return True if the epoch takes this history, too. Its growth counts the memory message and
+    posted rounds; recall blocks (`block_tokens`) count only for what may be sent at all. A hard
+    target is there to be used, so that is the only limit under it. `mark`: of the high-water mark,
+    where it ends (`mark_of`)."""
     if not fits(epoch, history, terms, block_tokens):
         return False
     size = epoch.memory + history.size(epoch.plan.cut)
@@ -195,7 +195,7 @@ def mark_of(history: History, dialect: str) -> float:
 
 
 def fits(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) -> bool:
-    """Whether it may be sent at all."""
+    """Return True if the history may be sent at all."""
     return room_left(epoch, history, terms, block_tokens) >= 0
 
 
@@ -240,8 +240,9 @@ def block_size(target: int) -> int:
 def serves(
     epoch: Epoch, history: History, terms: EpochTerms, blocks: Mapping[int, EpochTurn], wants: bool
 ) -> bool:
-    """Whether the newest message finds enough room for its block, if it asks for something. The
-    bucket does not count: with it, in a dialogue of long answers every turn would end an epoch."""
+    """Return True if the newest message finds enough room for its block, where it asks for
+    something. The bucket does not count: with it, in a dialogue of long answers every turn would
+    end an epoch."""
     if not terms.hard or not wants:
         return True
     planned = _planned(epoch, history, terms)

@@ -74,8 +74,8 @@ class FirstFold:
         return replace(first, share=share, size=carried + begun.size + block, later=later)
 
     def costs_little(self, met: int | None = None) -> bool:
-        """Whether it is due. `met`: messages that the provider may have cached; None: all but the
-        newest round."""
+        """Return True if the fold is due. `met`: messages that the provider may have cached; None:
+        all but the newest round."""
         if self.share is None or self.history.tokens > self.room:
             return True
         return costs.costs_little(

@@ -124,8 +124,8 @@ class Refuse:
 
 
 def admit(history: History, limits: TokenLimits, fixed: int) -> Pass | Refuse | None:
-    """What can be said before there is a tree; None: the history must be packed. `fixed`: tokens
-    of system messages and tools."""
+    """Decide what can be decided before there is a tree; None: the history must be packed. `fixed`:
+    tokens of system messages and tools."""
     room = limits.prompt - fixed
     total = history.tokens
     if total <= room and (total <= limits.target or total < THRESHOLD):
@@ -253,7 +253,7 @@ def _heads(history: History, limits: TokenLimits, target: int, cut: int) -> tupl
 def _whole_before(
     history: History, limits: TokenLimits, target: int, cut: int
 ) -> Iterator[tuple[int, Rounds]]:
-    """What may go whole beside the memory message, head and pinned rounds, the best first."""
+    """Yield what may go whole beside the memory message, head and pinned rounds, the best first."""
     pinned = pinned_rounds(history, cut, int(PINNED_SHARE * target))
     for head in _heads(history, limits, target, cut):
         yield head, pinned
@@ -271,7 +271,7 @@ def _size(history: History, rounds: Rounds) -> int:
 
 
 def lines_at(history: History, cut: int, head: int) -> tuple[bool, bool]:
-    """Whether a user message of the client stands right before, and right behind, the memory
+    """Return whether a user message of the client stands right before, and right behind, the memory
     message; strict templates skip system messages or take none there."""
     return head > 0, cut < len(history) and history.facts[cut].role == "user"
 
@@ -299,7 +299,7 @@ def _cut(history: History, target: int, usual: float, loop: tuple[float, float])
 
 
 def _looping(history: History) -> bool:
-    """Whether tools are at work."""
+    """Return True if tools are at work."""
     first = history.cuts[-3:][0]
     return any(fact.answers is not None for fact in history.facts[first:])
 

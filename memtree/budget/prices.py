@@ -1,4 +1,4 @@
-"""What input costs where a prefix may be cached by the provider.
+"""Price input where a prefix may be cached by the provider.
 
 Prices are multiples of the price of uncached input, so costs come in uncached input tokens.
 """
@@ -37,7 +37,7 @@ class Prices:
         return replace(self, write=max(self.write, HOUR_WRITE), lifetime=max(self.lifetime, HOUR))
 
     def cost(self, cached: float, written: float) -> float:
-        """Of a prompt that begins with `cached` tokens of an earlier one."""
+        """Price a prompt that begins with `cached` tokens of an earlier one."""
         if cached < self.minimum:  # it was too short to be kept
             cached, written = 0, cached + written
         if written < self.minimum and not cached:

@@ -189,7 +189,8 @@ def length(value: str) -> float:
 
 
 def read_answer(content: bytes) -> ChatReply | None:
-    """What a body says; None where it is no chat completion (or an error with status 200)."""
+    """Read the answer in a body; None where it is no chat completion (or an error with status
+    200)."""
     try:
         answer = msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -80,11 +80,12 @@ class ChatEndpoint:
 
     @property
     def form(self) -> ResponseFormat:
-        """What the server takes, as far as is known."""
+        """Response format that the server takes, as far as is known."""
         return self._forms.form
 
     async def answer(self, question: ModelQuestion) -> ModelAnswer:
-        """As the port says. A text that the server refuses, or cannot take whole, has no answer."""
+        """Answer a question, as the port says. A text that the server refuses, or cannot take
+        whole, has no answer."""
         call = _Call.of(question)
         async with self._slots:
             try:
@@ -254,5 +255,5 @@ class _Call:
 
     @property
     def usage(self) -> Usage:
-        """Of a call that was answered in the end."""
+        """Usage of a call that was answered in the end."""
         return Usage(*self.cost, self.spent.cached, self.spent.counted or self.risked != (0, 0))

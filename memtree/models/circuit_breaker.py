@@ -12,7 +12,8 @@ LONGEST_RETRY_AFTER = 3_600.0  # seconds; a server that asks for more is taken t
 
 
 class CircuitBreaker:
-    """That of one server. `failures`: how many in a row open it; `rest`: seconds between probes."""
+    """Circuit breaker of one server. `failures`: how many in a row open it; `rest`: seconds between
+    probes."""
 
     def __init__(self, failures: int = FAILURES, rest: float = REST) -> None:
         self._limit, self._rest = failures, rest
@@ -21,11 +22,11 @@ class CircuitBreaker:
         self._retry_at = 0.0  # before that the server does not want to be asked
 
     def admits(self, now: float) -> bool:
-        """Whether to ask now."""
+        """Return True if the server may be asked now."""
         return now >= self._retry_at and self._failures < self._limit
 
     def due(self, now: float, *, never: bool = False) -> bool:
-        """Whether to probe now; true once in `rest` seconds. `never`: the server has never
+        """Return True if it is time to probe; once in `rest` seconds. `never`: the server has never
         answered, so it counts as down."""
         down = never or self._failures >= self._limit
         if not down or now < max(self._retry_at, self._next_probe):

@@ -68,7 +68,7 @@ class EmbeddingBatches:
         return np.stack([rows[index] for index in range(len(texts))])
 
     async def few(self, texts: list[str]) -> Matrix:
-        """The same for few texts: in one call, if the server takes them so."""
+        """Embed few texts in one call, if the server takes them so."""
         rows, _ = await self._batch(texts)
         return rows
 

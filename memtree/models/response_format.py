@@ -78,7 +78,7 @@ _NAMES = (
 
 
 def complaint(param: str | None, text: str) -> str:
-    """What a refusal (400 or 422) is about. `param`, `text`: as the server names it."""
+    """Tell what a refusal (400 or 422) is about. `param`, `text`: as the server names it."""
     for words in ((param or "").lower(), text[:REACH].lower()):
         for about, names in _NAMES:
             if any(name in words for name in names):
@@ -104,7 +104,7 @@ def lesser(form: ResponseFormat, about: str) -> ResponseFormat | None:
 
 
 class KnownFormats:
-    """What is known of one server and model, as long as this process lives."""
+    """Formats known of one server and model, as long as this process lives."""
 
     def __init__(self) -> None:
         self.form = ResponseFormat()
@@ -113,11 +113,11 @@ class KnownFormats:
 
     @property
     def confirmed(self) -> bool:
-        """Whether a call was ever accepted: if so, a refusal without a reason is about the text."""
+        """True if a call was ever accepted: if so, a refusal without a reason is about the text."""
         return self._confirmed
 
     def without(self, form: ResponseFormat, about: str) -> ResponseFormat | None:
-        """What to try after `form` was refused; None: it is not the form."""
+        """Return the format to try after `form` was refused; None: it is not the form."""
         if about == CONTENT or (about == UNKNOWN and self._confirmed):
             return None
         return lesser(form, about)

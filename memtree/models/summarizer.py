@@ -34,11 +34,12 @@ class ChatSummarizer:
 
     @property
     def form(self) -> ResponseFormat:
-        """What the server takes, as far as is known."""
+        """Response format that the server takes, as far as is known."""
         return self._endpoint.form
 
     async def write(self, tasks: Sequence[Task]) -> SummaryDrafts:
-        """As the port says. A text that the server refuses, or cannot take whole, has no draft."""
+        """Write the drafts, as the port says. A text that the server refuses, or cannot take whole,
+        has no draft."""
         ids = [task.id for task in tasks]
         question = ModelQuestion(
             prompts.prompt(tasks),

@@ -301,7 +301,7 @@ def _fill(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
 
 
 def is_heading(text: str, start: int) -> bool:
-    """Whether a line that begins there is one."""
+    """Return True if a line that begins there is a heading."""
     return _HEADING.match(text, start) is not None
 
 
@@ -347,7 +347,8 @@ def _word_end(text: str, low: int, stop: int) -> int:
 
 
 def _fits(text: str, start: int, end: int, weight: int) -> bool:
-    """Whether [start, end) weighs so much at most; of what has more characters nothing is read."""
+    """Return True if [start, end) weighs so much at most; of what has more characters nothing is
+    read."""
     return end - start <= weight and _weight(text[start:end]) <= weight
 
 

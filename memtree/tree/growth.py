@@ -63,9 +63,9 @@ class Tail:
 
 @dataclass(frozen=True, slots=True)
 class GrownTree:
-    """What stage 1 found. `open` holds what is not final yet as one leaf (None: nothing is), of
-    which only what ranking needs is made: see `extracted`. `cut`: the blocks of that leaf, for the
-    next run (`Tail`); None where they cannot be told."""
+    """Tree as stage 1 grew it. `open` holds what is not final yet as one leaf (None: nothing is),
+    of which only what ranking needs is made: see `extracted`. `cut`: the blocks of that leaf, for
+    the next run (`Tail`); None where they cannot be told."""
 
     nodes: tuple[Node, ...] = ()
     frontiers: Mapping[bytes, Frontier] = ()  # type: ignore[assignment]
@@ -185,7 +185,7 @@ class MessageTexts:
 
 @dataclass(frozen=True, slots=True)
 class LeafExtract:
-    """What a leaf holds of its text beside statistics: both can be made again from the text."""
+    """Extract of a leaf's text beside its statistics: both can be made again from the text."""
 
     summary: Summary
     rules: tuple[tuple[int, int, int], ...]

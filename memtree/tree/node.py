@@ -1,4 +1,4 @@
-"""What the tree is made of: passages, leaves, nodes, frontiers, and their stored form.
+"""Parts of the tree: passages, leaves, nodes, frontiers, and their stored form.
 
 None of these values holds message text beyond the capped extracts of a `Summary`. A position in a
 history is relative everywhere, so equal content has equal nodes wherever it stands.

@@ -71,7 +71,7 @@ def _part(tail: Tail, start: int, end: int) -> Tail:
 def join(
     tail: Tail, stretches: Sequence[Stretch], grown: Sequence[GrownTree]
 ) -> tuple[GrownTree, int]:
-    """What one run would find in the first messages of the tail, and how many these are."""
+    """Return what one run would find in the first messages of the tail, and how many these are."""
     whole, end = grown[0], stretches[0].end
     for stretch, found in zip(stretches[1:], grown[1:], strict=True):
         added = join_next(tail, whole, end, stretch, found)
@@ -84,15 +84,15 @@ def join(
 def join_next(
     tail: Tail, whole: GrownTree, end: int, stretch: Stretch, found: GrownTree
 ) -> GrownTree | None:
-    """What `found` in the next stretch adds to what is known of the first `end` messages; None:
-    their borders do not agree."""
+    """Join what `found` in the next stretch adds to what is known of the first `end` messages;
+    None: their borders do not agree."""
     skip = _in_step(whole.frontier, tail.frontier.messages + stretch.start, found)
     return None if skip is None else _added(tail, whole, end, stretch, found, skip)
 
 
 def in_steps(tail: Tail, size: int = STEP) -> Iterator[GrownTree]:
-    """What one run finds, a step of about `size` bytes at a time: what each of them adds to those
-    before it. Together (`concat`) they are the same."""
+    """Yield what one run finds, a step of about `size` bytes at a time: what each of them adds to
+    those before it. Together (`concat`) they are the same."""
     lines = read_lines()
     while True:
         end = reach(tail, size)
@@ -120,7 +120,8 @@ def first(tail: Tail, end: int) -> Tail:
 
 
 def rest(tail: Tail, grown: GrownTree, end: int) -> Tail:
-    """What is to do after the first `end` messages of the tail, of which `grown` was found."""
+    """Return the work left after the first `end` messages of the tail, of which `grown` was
+    found."""
     at = grown.frontier.messages - tail.frontier.messages
     known = _known(tail, grown)
     return replace(
@@ -136,7 +137,7 @@ def rest(tail: Tail, grown: GrownTree, end: int) -> Tail:
 
 
 def rest_after(tail: Tail, grown: GrownTree) -> Tail:
-    """What is to do where a run was cut off after it had found `grown`."""
+    """Return the work left where a run was cut off after it had found `grown`."""
     if not grown.frontiers:
         return tail
     newest = list(grown.frontiers)[-1]

@@ -1,4 +1,4 @@
-"""What stages 2 and 3 have to do for a node: the values that queues carry."""
+"""Work of stages 2 and 3 on a node: the values that queues carry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""As much of the ONNX file format as MiniLM needs: read the weights of a file, write a graph.
+"""Read and write as much of the ONNX file format as MiniLM needs: the weights of a file, a graph.
 
     weights = read_weights(memoryview(data))          # name to array; views, nothing is copied
     graph = Graph()
