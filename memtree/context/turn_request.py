@@ -127,11 +127,11 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class TurnContent:
-    """What the answer is made of: an epoch with the nodes that its plan names and the text of its
-    memory message, and the recall blocks by message (index in the history), with the nodes that
-    these name by id and version, since each may name another version. `lines`: of the memories in
-    both. `retrieved`: where this request began the epoch. `by_words`: the embedder failed at
-    something of it. `outline_tokens`: of the summary lines of the memory message."""
+    """Content of an answer: an epoch with the nodes that its plan names and the text of its memory
+    message, and the recall blocks by message (index in the history), with the nodes that these name
+    by id and version, since each may name another version. `lines`: of the memories in both.
+    `retrieved`: where this request began the epoch. `by_words`: the embedder failed at something of
+    it. `outline_tokens`: of the summary lines of the memory message."""
 
     epoch: Epoch
     nodes: Mapping[bytes, Node]

@@ -1,5 +1,5 @@
-"""What a posted message must look like. Whatever is wrong is named by its place, as in
-`messages[3].content[0].text`; what nobody here reads is not looked at."""
+"""Validate posted messages. Each fault is named by its place, as in `messages[3].content[0].text`;
+what nobody here reads is not looked at."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Volatile:
         return tuple((start, end) for _, start, end in self.blocks(text))
 
     def find_in_result(self, text: str) -> tuple[tuple[int, int], ...]:
-        """The same for the result of a tool: of those tags that clients put there."""
+        """Find volatile blocks in the result of a tool: of those tags that clients put there."""
         if "</" not in text:
             return ()
         return Volatile(tuple(tag for tag in self.tags if tag in RESULT_TAGS)).find(text)

@@ -1,4 +1,4 @@
-"""What a store tells of the conversations of a tenant.
+"""Port of a store that lists the conversations of a tenant.
 
 A *conversation* is an address that no other stored one goes on from: a chat that grew is one, two
 branches of a chat are two.
@@ -16,7 +16,7 @@ from memtree.tree.node import Frontier
 
 @dataclass(frozen=True, slots=True)
 class HistoryEnd:
-    """What is known of a history where it ends, beside its frontier, which may end before it.
+    """Facts of a history where it ends, beside its frontier, which may end before it.
 
     `used`: unix seconds of the last request for it. `messages`, `tokens`: of all of it, 0 where
     that is not known. `first`: how many messages were posted before its first one; they are system
@@ -75,8 +75,8 @@ class ConversationStore(Protocol):
     async def conversation(
         self, tenant: str, address: bytes, now: float
     ) -> StoredConversation | None:
-        """The same of one known address, which others may go on from: of such a one no more is
-        known than its frontier and its turn."""
+        """Return one known address, which others may go on from: of such a one no more is known
+        than its frontier and its turn."""
         ...
 
     async def rename(self, tenant: str, address: bytes, title: str, now: float) -> int:
@@ -86,5 +86,5 @@ class ConversationStore(Protocol):
 
 
 def newest_turn(turns: Sequence[EpochTurn]) -> EpochTurn | None:
-    """Of those at one address, under several keys."""
+    """Return the newest of the turns at one address, under several keys."""
     return max(turns, key=lambda turn: (turn.used, turn.epoch), default=None)

@@ -1,4 +1,4 @@
-"""What context memory asks of memories: the lines of those that it shows, and no more."""
+"""Port by which context memory gets the lines of the memories that it shows, and no more."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class InjectedMemories:
 
     @classmethod
     def of(cls, sources: Sequence[MemorySourceLines]) -> InjectedMemories:
-        """What is saved for the chat and for its user is shown once, as the chat's."""
+        """Join the sources: a memory that is saved for the chat and for its user is shown once, as
+        the chat's."""
         first: dict[str, MemoryLine] = {}
         for source in sources:
             for line in source.lines:

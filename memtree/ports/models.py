@@ -29,7 +29,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class SummaryDrafts:
-    """What came of one call: for each task's id what could be read of it, not judged yet."""
+    """Drafts of one call: for each task's id what could be read of it, not judged yet."""
 
     drafts: Mapping[str, Draft]
     usage: Usage

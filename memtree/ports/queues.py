@@ -34,7 +34,7 @@ class IndexQueue(Protocol):
         ...
 
     async def pending(self, tenant: str) -> Pending:
-        """What waits, as far as it is known: never raises."""
+        """Return the work that waits, as far as it is known: never raises."""
         ...
 
     async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
@@ -76,7 +76,7 @@ class SummaryQueue(Protocol):
         ...
 
     async def pending(self, tenant: str) -> Pending:
-        """As `IndexQueue.pending`."""
+        """Return the work that waits, as `IndexQueue.pending` does."""
         ...
 
     async def status(self, tenant: str) -> SummaryStatus:
@@ -84,5 +84,5 @@ class SummaryQueue(Protocol):
         ...
 
     async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
-        """As `IndexQueue.forget`."""
+        """Forget jobs, as `IndexQueue.forget` does."""
         ...

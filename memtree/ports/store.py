@@ -13,7 +13,7 @@ from memtree.tree.node import Frontier, Node, Summary
 
 @dataclass(frozen=True, slots=True)
 class IndexBatch:
-    """What one commit adds: nodes, and for each address the frontier of its prefix.
+    """Rows of one commit: nodes, and for each address the frontier of its prefix.
 
     The addresses stand in the order of their chain; `previous` is the known address before the
     first of them (empty: there is none). `end`: of the history at the last of them.
@@ -27,7 +27,7 @@ class IndexBatch:
 
 
 class IndexedPrefix(NamedTuple):
-    """What the store knows of one address."""
+    """Entry of one address in the store."""
 
     frontier: Frontier
     expires: float
@@ -91,7 +91,7 @@ class TreeStore(Protocol):
     async def frontiers(
         self, tenant: str, addresses: Sequence[bytes]
     ) -> dict[bytes, IndexedPrefix]:
-        """What is known of those addresses: one query, up to some hundred addresses."""
+        """Return what is known of those addresses: one query, up to some hundred addresses."""
         ...
 
     async def nodes(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
@@ -159,7 +159,7 @@ class PlanStore(Protocol):
         ...
 
     async def newest_turn(self, tenant: str, addresses: Sequence[bytes]) -> ContinuedTurn | None:
-        """The same under any key, the last used where an address has several."""
+        """Look the address up under any key; if several match, the most recently used."""
         ...
 
     async def put_turn(
@@ -205,9 +205,9 @@ class Retention(Protocol):
         ...
 
     async def sweep(self, now: float) -> Receipt:
-        """The same for all addresses and epochs that expired before `now`; and of each node only
-        the newest summary and those that a plan names are kept; and no vectors of recipes that
-        were not kept on the last `RECIPE_DAYS` days. Cheap where there is nothing to do."""
+        """Delete for all tenants the addresses and epochs that expired before `now`; keep of each
+        node only the newest summary and those that a plan names; keep no vectors of recipes that
+        were not used on the last `RECIPE_DAYS` days. Cheap where there is nothing to do."""
         ...
 
     async def keep_recipe(self, recipe: str, now: float) -> None:
@@ -245,7 +245,7 @@ class Credentials(Protocol):
 
 
 class KeyStore(Credentials, Protocol):
-    """The same, and its changes; each is made whole or not at all.
+    """Read and change keys; each change is made whole or not at all.
 
     Addresses are seeded with the tenant's name and texts are not kept, so rows cannot be renamed
     from one tenant to another: they would never be found again. What can change is who is let in
@@ -348,7 +348,7 @@ class Tallies(Protocol):
         ...
 
     async def tallied(self, first: int, last: int) -> dict[str, dict[str, int]]:
-        """The same for every tenant that has some."""
+        """Return the tallies of every tenant that has some."""
         ...
 
 
@@ -372,4 +372,5 @@ class ProviderObjects(Protocol):
 
 
 class Store(ContextStore, Claims, Tallies, KeyStore, Protocol):
-    """What `stores.open_store` opens: one place for trees, plans, claims, tallies and keys."""
+    """Store that `stores.open_store` opens: one place for trees, plans, claims, tallies and
+    keys."""

@@ -52,7 +52,7 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ShadowResult:
-    """What one shadow measured. `raw`, `sent`: tokens of the whole request; `folded`: memory
+    """Measurements of one shadow. `raw`, `sent`: tokens of the whole request; `folded`: memory
     changed it."""
 
     raw: int
@@ -109,7 +109,7 @@ def probes(
 
 
 def kind(anchor: str) -> str:
-    """What an anchor is, by its form alone."""
+    """Tell the kind of an anchor by its form alone."""
     if _PATH.fullmatch(anchor):
         return PATH
     if _VALUE.match(anchor) and not _COMMIT.fullmatch(anchor):
@@ -118,7 +118,7 @@ def kind(anchor: str) -> str:
 
 
 def is_kept(probe: Probe, visible: str) -> bool:
-    """Whether the probe appears as a word of its own, a number with its word near by."""
+    """Return True if the probe appears as a word of its own, a number with its word near by."""
     for start in positions(probe.text, visible):
         around = visible[max(0, start - NEAR) : start + len(probe.text) + NEAR]
         if probe.word in around.lower():
@@ -183,7 +183,7 @@ def _anchor_probes(
 
 
 def _word(number: str, text: str, start: int) -> str:
-    """What a bare number counts: the word behind it, else the one before it."""
+    """Return the word that a bare number counts: the word behind it, else the one before it."""
     if any(char.isalpha() for char in number):
         return ""
     end = start + len(number)
@@ -199,7 +199,7 @@ def _shuffled(texts: Iterable[str], seed: bytes) -> list[str]:
 
 
 def _joined(before: str, after: str) -> bool:
-    """Whether two neighbours are letters or digits of one word."""
+    """Return True if two neighbours are letters or digits of one word."""
     return _is_wordy(before) and _is_wordy(after)
 
 

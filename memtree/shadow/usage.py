@@ -1,5 +1,5 @@
-"""What a model really used: paths, identifiers, options and error names of its answer that come
-from the history. Would they have been visible, had memory folded it?
+"""Find what a model really used: paths, identifiers, options and error names of its answer that
+come from the history. Would they have been visible, had memory folded it?
 
 The answer comes back with the next request of the same conversation; until then only keyed hashes
 of what was visible are kept, never text.
@@ -25,7 +25,7 @@ HASH_BYTES = 8
 
 
 class SightRecord(NamedTuple):
-    """What was visible in one request: its cut, and packed hashes of the terms."""
+    """Record of what was visible in one request: its cut, and packed hashes of the terms."""
 
     cut: int
     hashes: bytes

@@ -1,5 +1,5 @@
-"""What a report on summaries shows: a few nodes, and of each the text, the extraction, the model's
-summary, and what the check finds in both.
+"""Report on summaries: a few nodes, and of each the text, the extraction, the model's summary, and
+the faults that the check finds in both.
 
 What this file does not do: ask a model, draw (`memtree_proxy.cli.audit`, `audit_page`).
 """
