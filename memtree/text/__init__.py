@@ -1,1 +1,1 @@
-"""What a rule can tell of a text: tokens, terms, anchors, secrets, standing rules, languages."""
+"""Tell by rules what a text holds: tokens, terms, anchors, secrets, standing rules, languages."""

@@ -1,4 +1,4 @@
-"""Which script and language a text is written in: enough to see that a summary is in another.
+"""Tell the script and language of a text: enough to see that a summary is in another.
 
 Scripts by the names of their letters, seven languages in Latin letters by their small words. A
 text that is too short or too mixed has none.

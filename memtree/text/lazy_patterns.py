@@ -31,5 +31,5 @@ class LazyPattern:
 
 
 def lazily(source: str, flags: int = 0) -> re.Pattern[str]:
-    """As `re.compile`."""
+    """Compile a pattern as `re.compile` does, at its first use."""
     return cast("re.Pattern[str]", LazyPattern(source, flags))

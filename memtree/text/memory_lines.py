@@ -64,7 +64,7 @@ class MemoryLine(NamedTuple):
 
     @property
     def said(self) -> str:
-        """What it says, whatever category it stands under: the same memory may be saved twice.
+        """Words of the line, whatever category it stands under: the same memory may be saved twice.
 
         >>> MemoryLine(MemoryVersion("a", 1), "Likes tea. (fact)").said
         'likes tea'

@@ -148,7 +148,7 @@ _WEIGHTS = (
 
 
 def is_card(text: str) -> bool:
-    """Whether the first user message of a chat is a persona or role-play card."""
+    """Return True if the first user message of a chat is a persona or role-play card."""
     return len(text) >= LEAST and card_score(text) >= CARD
 
 

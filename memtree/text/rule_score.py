@@ -20,7 +20,8 @@ LENGTHY = 160  # characters; what is longer tells or asks more than a rule
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """What tells a rule in one language: patterns for lower-case text, empty where it has none.
+    """Phrases that tell a rule in one language: patterns for lower-case text, empty where it has
+    none.
 
     `lead` is taken off the beginning first. Patterns are searched in the rest; `{start}` in them
     stands for the beginning of a clause. `first`: words of which a rule holds one among its first
@@ -118,7 +119,7 @@ class Scorer:
         self._others = [each for each in patterns if each[0] not in _REQUESTS]
 
     def marked(self, lower: str) -> bool:
-        """Whether a sentence holds one of the marks, without which it is no rule."""
+        """Return True if a sentence holds one of the marks, without which it is no rule."""
         return self._marks is None or self._marks.search(lower) is not None
 
     def parts(self, lower: str) -> dict[str, int]:

@@ -1,4 +1,5 @@
-"""What a standing rule is about: its words, numbers, and whether it forbids, corrects or withdraws.
+"""Tell what a standing rule is about: its words, numbers, and whether it forbids, corrects or
+withdraws.
 
 Two rules are compared by these alone (`unfolding/rules.py`), in any language.
 
@@ -217,7 +218,7 @@ _WHERE = lazily(
 
 
 def topic(text: str) -> Topic:
-    """Of a rule: a sentence; more than that is not read."""
+    """Return the topic of a rule: a sentence; more than that is not read."""
     lower = comparable(text[:SENTENCE])
     forbids = _FORBIDS.search(lower) is not None
     withdraws = _WITHDRAWS.search(lower) is not None
@@ -235,15 +236,15 @@ def topic(text: str) -> Topic:
 
 
 def withdraws(lower: str) -> bool:
-    """Whether a sentence in comparable form takes back a rule, if there is one."""
+    """Return True if a sentence in comparable form takes back a rule, if there is one."""
     if lower.isascii() and not any(marker in lower for marker in _MARKERS):
         return False
     return _WITHDRAWS.search(lower) is not None
 
 
 def comparable(sentence: str) -> str:
-    """As phrases are written: lower case, one kind of apostrophe, composed letters; Arabic without
-    vowel signs, its alefs, final ya and ta marbuta alike."""
+    """Write a sentence in the form of the phrases: lower case, one kind of apostrophe, composed
+    letters; Arabic without vowel signs, its alefs, final ya and ta marbuta alike."""
     if not sentence.isascii():
         sentence = unicodedata.normalize("NFC", sentence).translate(_ALIKE)
     return sentence.lower()

@@ -27,7 +27,7 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 
 def outside(spans: Iterable[Span], cuts: Iterable[Span]) -> list[Span]:
-    """What is left of `spans` without `cuts`; both are merged."""
+    """Return the rest of `spans` without `cuts`; both are merged."""
     kept: list[Span] = []
     waiting = iter(cuts)
     cut = next(waiting, None)

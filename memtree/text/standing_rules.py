@@ -76,8 +76,8 @@ _LISTED = re.compile(r"\n?(?:[ ]{0,3}(?:[-*+•]|\d{1,3}[.)]) [^\n]*+(?:\n|\Z)\n
 
 
 class ReadSentence(NamedTuple):
-    """What is told of a sentence by itself, wherever it stands: its score, and it without what it
-    quotes, in comparable form."""
+    """Sentence read by itself, wherever it stands: its score, and its text without what it quotes,
+    in comparable form."""
 
     score: int
     comparable: str

@@ -141,7 +141,7 @@ def unpack(packed: Terms) -> Iterator[dict[int, int]]:
 
 
 def is_capped(packed: Terms) -> bool:
-    """Whether a count may have been larger than it is told."""
+    """Return True if a count may have been larger than the packed value says."""
     return _MAX_COUNT in packed.counts
 
 

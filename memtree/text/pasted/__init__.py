@@ -1,1 +1,1 @@
-"""What stands in a user's message and is not the user speaking."""
+"""Find what stands in a user's message and is not the user speaking."""

@@ -41,8 +41,8 @@ _NUMBERED = re.compile(r"\d{1,3}\. ")
 
 
 def blocks(text: str) -> list[Span]:
-    """What blocks take of the text, merged. Each step sees what the ones before it left: a tag in
-    code is no tag, nor a quote in a block of a client."""
+    """Return the spans that blocks take of the text, merged. Each step sees what the ones before it
+    left: a tag in code is no tag, nor a quote in a block of a client."""
     found: list[Span] = []
     for step in (_known_elements, _own_lists, _fences, _triples, _elements):
         left = blanked(text, found) if found else text
@@ -51,7 +51,7 @@ def blocks(text: str) -> list[Span]:
 
 
 def injected(text: str) -> list[Span]:
-    """What this program and clients put in, merged."""
+    """Return the spans that this program and clients put in, merged."""
     return merged([*_known_elements(text), *_own_lists(text)])
 
 

@@ -1,5 +1,5 @@
-"""What programs write in the name of the user: the first message of an agent, notes about files,
-summaries of conversations that went before. Some of it says "I".
+"""Recognise what programs write in the name of the user: the first message of an agent, notes about
+files, summaries of conversations that went before. Some of it says "I".
 
 Told by how it begins, as found in the clients of `docs/clients.md`, aider and the Qwen and Gemini
 command lines among them.
@@ -55,10 +55,10 @@ _PARAGRAPH = re.compile(
 
 
 def is_by_client(text: str) -> bool:
-    """Whether a message of the user was written by a program."""
+    """Return True if a message of the user was written by a program."""
     return _MESSAGE.match(text) is not None
 
 
 def begins_note(line: str) -> bool:
-    """Whether a line begins a paragraph that a program wrote."""
+    """Return True if a line begins a paragraph that a program wrote."""
     return _PARAGRAPH.match(line[:READ]) is not None

@@ -205,7 +205,7 @@ def _label(read: str, *, follows: bool) -> int | None:
 
 
 def _is_mail(reads: Sequence[str], at: int) -> bool:
-    """Whether a mail's headers begin here: two of them within three lines."""
+    """Return True if a mail's headers begin here: two of them within three lines."""
     if not _HEADER.match(reads[at]):
         return False
     heads = [read for read in reads[at : at + 3] if _HEADER.match(read)]

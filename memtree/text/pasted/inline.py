@@ -1,5 +1,5 @@
-"""What stands inside a line of prose and is not said by whoever wrote it: code, quotations, actions
-of a part that is played, addresses of images.
+"""Find what stands inside a line of prose and is not said by whoever wrote it: code, quotations,
+actions of a part that is played, addresses of images.
 
 A name may stand in quotation marks or backticks ("I prefer `pnpm`", 'my dog is called "Rex"'): one
 word of code stays, and so do a few words that say nothing about anybody.
@@ -103,7 +103,7 @@ def _ends(text: str, at: int) -> bool:
 
 
 def _says(quoted: str) -> bool:
-    """Whether it is a statement of somebody, not the name or title of something."""
+    """Return True if it is a statement of somebody, not the name or title of something."""
     if len(quoted) > 200:
         return True
     words = _WORD.findall(quoted)

@@ -73,7 +73,7 @@ class LineKind(enum.Enum):
 
 
 def kind(line: str) -> LineKind:
-    """Of one line by itself."""
+    """Tell the kind of one line by itself."""
     read = line.strip()
     if not read:
         return LineKind.BLANK
@@ -123,7 +123,8 @@ def _has_more_signs(read: str) -> bool:
 
 
 def kinds(lines: Sequence[str]) -> list[LineKind]:
-    """Of consecutive lines: tables without rules too, and what stands between lines of programs."""
+    """Tell the kinds of consecutive lines: tables without rules too, and what stands between lines
+    of programs."""
     known = {line: kind(line) for line in set(lines)}
     found = [known[line] for line in lines]
     start = 0
