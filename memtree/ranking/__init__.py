@@ -1,1 +1,1 @@
-"""Which passages matter for a query: BM25, vectors, and their fusion by rank."""
+"""Rank passages for a query: BM25, vectors, and their fusion by rank."""

@@ -29,5 +29,6 @@ def query_text(history: History, given: str | None = None) -> str:
 
 
 def ends(text: str, reach: int = REACH) -> str:
-    """What of a text says what is wanted: a long message asks at its beginning or at its end."""
+    """Return the ends of a text, which say what is wanted: a long message asks at its beginning or
+    at its end."""
     return text if len(text) <= reach else f"{text[: reach // 2]}\n{text[-reach // 2 :]}"

@@ -26,7 +26,7 @@ _TERMS = np.array([0x165667B1, 0xD3A2646C, 0xFD7046C5, 0xB55A4F09], np.uint32)
 
 
 def sketches(statistics: Iterable[Terms]) -> Sketches:
-    """Of all passages of consecutive leaves, uint32 (4, n)."""
+    """Return the sketches of all passages of consecutive leaves, uint32 (4, n)."""
     leaves = list(statistics)
     hashes = np.frombuffer(b"".join(leaf.hashes for leaf in leaves), "<u4").astype(np.uint32)
     ends, base = [], 0

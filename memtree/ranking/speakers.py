@@ -95,7 +95,7 @@ class Speakers:
         return turns >= SHARE * max(1, len(self))
 
     def says(self, speaker: int, messages: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which of these messages are the speaker's; none that was not read yet."""
+        """Flag the messages that are the speaker's; none that was not read yet."""
         by_message = np.zeros(int(messages.max(initial=-1)) + 1, np.int32)
         known = min(len(self), len(by_message))
         by_message[:known] = np.frombuffer(self._of, np.int32, known) if known else 0

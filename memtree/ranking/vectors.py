@@ -62,7 +62,7 @@ def unpack(data: bytes, passages: int, dimensions: int) -> tuple[Matrix, Counts]
 
 
 def are_packed(data: bytes, passages: int) -> bool:
-    """Whether these bytes may be what `pack` made for so many passages, in any number of
+    """Return True if these bytes may be what `pack` made for so many passages, in any number of
     dimensions."""
     if not passages:
         return not data
@@ -90,7 +90,7 @@ class VectorRows:
 
     @property
     def nbytes(self) -> int:
-        """Of the buffer, with what is not filled yet."""
+        """Bytes of the buffer, with what is not filled yet."""
         return self._buffer.nbytes
 
     def extend(self, matrix: Matrix) -> None:
