@@ -176,7 +176,8 @@ def conversation_json(one: KnownConversation) -> Json:
 
 
 def tree_json(tree: StoredTree) -> Json:
-    """As the answer of `/context_memory/tree`, but for what needs the text of a rule."""
+    """Render the tree as the answer of `/context_memory/tree` does, but for what needs the text of
+    a rule."""
     return {
         "nodes": [tree_node_json(node) for node in tree.nodes],
         "roots": [root.hex() for root in tree.roots],

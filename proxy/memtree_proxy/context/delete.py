@@ -52,8 +52,8 @@ REQUEST_FIELDS = json_body.OWN_FIELDS | {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What to forget: the history of these canonical `messages`, or what one `address` names, or
-    everything."""
+    """Target of a deletion: the history of these canonical `messages`, or what one `address` names,
+    or everything."""
 
     messages: Sequence[Message] = ()
     address: bytes | None = None

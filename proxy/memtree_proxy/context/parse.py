@@ -58,7 +58,7 @@ class ParseRoute:
 
 
 def file_name(given: str | None) -> str:
-    """What to call the file in titles and errors. Raises `BadRequest`."""
+    """Return the file's name in titles and errors. Raises `BadRequest`."""
     if given is not None and len(given) > MAX_NAME_CHARS:
         raise BadRequest(f"name must have at most {MAX_NAME_CHARS} characters", param="name")
     return given or NAME

@@ -185,7 +185,7 @@ def of_answer() -> dict[str, Json]:
 
 
 def of_every() -> dict[str, Json]:
-    """What each answer of ours has."""
+    """Return the headers that each answer of ours has."""
     return {REQUEST_ID: ref("headers", REQUEST_ID)}
 
 

@@ -1,4 +1,4 @@
-"""What operations of the document share: their frame, and the statuses that they may answer."""
+"""Shared parts of the document's operations: their frame, and the statuses that they may answer."""
 
 from __future__ import annotations
 

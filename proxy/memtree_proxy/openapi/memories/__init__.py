@@ -1,1 +1,1 @@
-"""What the document says of memories, one dialect after the other."""
+"""Describe memories in the document, one dialect after the other."""

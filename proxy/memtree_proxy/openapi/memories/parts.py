@@ -1,4 +1,4 @@
-"""What the memory routes of several dialects share in the document."""
+"""Parts of the document that the memory routes of several dialects share."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def told_row(text: str) -> dict[str, Json]:
 
 
 def saved_row(row: Mapping[str, Json], text: str) -> Json:
-    """What saving answers: a row and what came of the look for duplicates. `text`: the field of a
-    row that holds its text."""
+    """Describe the answer to a save: a row and what came of the look for duplicates. `text`: the
+    field of a row that holds its text."""
     update = object_of(
         {
             "id": MEMORY_ID,
