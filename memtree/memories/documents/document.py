@@ -62,8 +62,8 @@ class Document:
 
 
 def checked(id_: str, text: str, type_: str | None, metadata: Metadata | None) -> NewDocument:
-    """What is stored of a document. Without a `type`, the one in its metadata counts. Raises
-    `BadRequest`, `RequestTooLarge` and `SecretRejected` naming the field."""
+    """Check a document and return what is stored of it. Without a `type`, the one in its metadata
+    counts. Raises `BadRequest`, `RequestTooLarge` and `SecretRejected` naming the field."""
     checked_id(id_, "id")
     given = {} if metadata is None else metadata
     _check_metadata(given)
@@ -118,7 +118,7 @@ def _check_metadata(metadata: Metadata) -> None:
 
 
 def depth_beyond(value: object, most: int) -> bool:
-    """Whether objects and arrays stand in each other deeper than that.
+    """Return True if objects and arrays stand in each other deeper than that.
 
     >>> depth_beyond({"a": [1]}, 1), depth_beyond({"a": [1]}, 2)
     (True, False)

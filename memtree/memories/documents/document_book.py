@@ -165,7 +165,7 @@ class DocumentBook:
         return NamespaceState(passages, await self.pending(scope))
 
     async def pending(self, scope: Scope) -> bool:
-        """Whether passages wait for their vectors: words alone rank these."""
+        """Return True if passages wait for their vectors: words alone rank these."""
         return await self._book.saving.waits(scope)
 
     async def search(

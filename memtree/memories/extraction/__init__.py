@@ -1,2 +1,1 @@
-"""What of a user's message is worth remembering, found by rules: no model, values in, values
-out."""
+"""Find by rules what of a user's message is worth remembering: no model, values in, values out."""

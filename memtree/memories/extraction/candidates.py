@@ -1,4 +1,4 @@
-"""What an extraction finds in one message: memories to be, and what it left out and why."""
+"""Candidates that an extraction finds in one message, and what it left out and why."""
 
 from __future__ import annotations
 

@@ -97,7 +97,8 @@ def pieces(text: str, sentence: Span) -> Iterator[Span]:
 
 
 def heads(lower: str) -> Iterator[str]:
-    """What of a sentence may be a statement: without a question or request at its end."""
+    """Yield the beginnings of a sentence that may be a statement: without a question or request at
+    its end."""
     after = _AFTERTHOUGHT.search(lower)
     if after and lower.count(" ", 0, after.start()) >= LEAST:
         lower = lower[: after.start()]

@@ -1,4 +1,4 @@
-"""What keeps a sentence from being a memory, whatever else it says."""
+"""Gate that keeps a sentence from being a memory, whatever else it says."""
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ def handed_over(own: str, spans: int) -> int:
 
 
 def is_private(sentence: str) -> bool:
-    """Whether it holds what is nobody else's business in any prompt: numbers of cards and accounts,
-    passwords, PINs."""
+    """Return True if it holds what is nobody else's business in any prompt: numbers of cards and
+    accounts, passwords, PINs."""
     return _PRIVATE.search(sentence) is not None
 
 
@@ -185,8 +185,9 @@ def lasting(lower: str) -> str:
 
 
 def passing(lower: str) -> SkipReason | None:
-    """What a statement in lower case is, where it is a task, a guess or a step of the work at hand:
-    what models note as well. Looser than `refused`, since a model may know what "it" is.
+    """Return why a statement in lower case is passing, where it is a task, a guess or a step of the
+    work at hand: what models note as well. Looser than `refused`, since a model may know what "it"
+    is.
 
     >>> str(passing("rename the variable and run the tests")), passing("i teach maths in leeds")
     ('request', None)

@@ -65,8 +65,8 @@ _WHOLE = {SkipReason.HYPOTHETICAL, SkipReason.LONG, SkipReason.FICTION}
 def extract(
     text: str, said: date | None = None, *, most: int = MOST, fiction: bool = False
 ) -> Extraction:
-    """What of a message is worth remembering, and what was left out. `said`: the day it was said.
-    `fiction`: an earlier message, of whomever, was a role-play (`fiction.is_role_play`)."""
+    """Extract what of a message is worth remembering, and what was left out. `said`: the day it was
+    said. `fiction`: an earlier message, of whomever, was a role-play (`fiction.is_role_play`)."""
     own = own_sentences(text, in_play=fiction)
     rules = standing_rules(text) if own.readable else ()
     collected = _Collected(most)

@@ -1,4 +1,5 @@
-"""What a user's calendar would hold: appointments, deadlines, journeys, what recurs every week.
+"""Find what a user's calendar would hold: appointments, deadlines, journeys, what recurs every
+week.
 
 Told by a date beside an event of the user's ("my dentist appointment is on March 15"), a plan ("I'm
 moving to Lisbon in June") or a habit ("I have yoga every Tuesday"). What is over is no schedule.
@@ -161,9 +162,9 @@ _NOW = frozenset("today tonight heute hoy hoje oggi vandaag aujourd'hui aujourdâ
 
 
 def is_schedule(sentence: str, said: date | None = None) -> bool:
-    """Whether a sentence of the user tells of an appointment, a deadline, a plan or a habit of
-    theirs with its date. `said`: the day it was said; without it, what counts from that day tells
-    nothing and is left out."""
+    """Return True if a sentence of the user tells of an appointment, a deadline, a plan or a habit
+    of theirs with its date. `said`: the day it was said; without it, what counts from that day
+    tells nothing and is left out."""
     text = sentence[:LONGEST]
     if _RECKONED.search(text):
         return False

@@ -50,8 +50,8 @@ def sentences(text: str, span: Span) -> Iterator[Span]:
 
 
 def is_torn(text: str, sentence: Span) -> bool:
-    """Whether it ends where something was cut out of its line: without an end of its own, and
-    with more on its line."""
+    """Return True if it ends where something was cut out of its line: without an end of its own,
+    and with more on its line."""
     if text[sentence.end - 1 : sentence.end] in ".!?…。！？":
         return False
     stop = text.find("\n", sentence.end, sentence.end + 200)
@@ -60,7 +60,8 @@ def is_torn(text: str, sentence: Span) -> bool:
 
 
 def begins_torn(text: str, start: int) -> bool:
-    """Whether code or a quotation was cut out before a sentence, so that it lacks its beginning."""
+    """Return True if code or a quotation was cut out before a sentence, so that it lacks its
+    beginning."""
     before = text[max(text.rfind("\n", max(0, start - _NEAR), start) + 1, start - _NEAR) : start]
     return bool(_CUT.search(before))
 
@@ -75,7 +76,7 @@ def _one(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _line_ends(text: str, start: int, at: int, span: Span) -> bool:
-    """Whether the sentence that began at `start` ends with its line, at `at`."""
+    """Return True if the sentence that began at `start` ends with its line, at `at`."""
     following = text[at + 1 : min(at + 40, span.end)].lstrip()
     line = max(start, text.rfind("\n", start, at) + 1)
     return not following[:1].islower() or at - line < WRAPPED
@@ -98,6 +99,6 @@ def _stop_ends(text: str, first: int, end: int, span: Span) -> bool:
 
 
 def _ordinal(text: str, first: int, digits: str) -> bool:
-    """Whether the number before a full stop counts days, as in "am 3. Mai"."""
+    """Return True if the number before a full stop counts days, as in "am 3. Mai"."""
     before = text[max(0, first - len(digits) - 6) : first - len(digits)].lower()
     return before.rstrip().endswith(("am", "den", "der", "zum", "vom", "bis", "ab", "the", "dem"))

@@ -155,7 +155,8 @@ def _told_of_both(both: re.Match[str], rest: str) -> str | None:
 
 
 def _is_verb(lower: str, match: re.Match[str]) -> bool | None:
-    """Whether the word behind "and" is a verb of the same "I"; None where nobody can tell."""
+    """Return True if the word behind "and" is a verb of the same "I"; None where nobody can
+    tell."""
     word = match[1]
     if word not in _BASES and word not in _GIVEN:
         return False

@@ -21,7 +21,7 @@ BRANCHES = (SAME, STRICT, OFF)  # values of the setting `memories_branches`
 
 
 def depends(source: MemorySource | None, rule: str) -> bool:
-    """Whether it has to be known where a memory was said."""
+    """Return True if it has to be known where a memory was said."""
     return source is not None and bool(source.address) and rule != OFF
 
 

@@ -1,5 +1,5 @@
-"""Which memories stand beside a conversation: what fits its newest message, and what was shown
-before.
+"""Choose the memories that stand beside a conversation: those that fit its newest message, and
+those that were shown before.
 
 A line that comes and goes with each message would change the prompt each time, and the provider
 would read all of it anew. So what was shown stays until it is deleted, expires or is crowded out,
@@ -87,8 +87,8 @@ def _latest(shown: Iterable[ShownMemory]) -> list[ShownMemory]:
 
 
 def _differ(before: Sequence[ShownMemory], after: Sequence[ShownMemory]) -> bool:
-    """Whether `after` has to be stored. A hit alone is no reason, as long as the next one to be
-    crowded out is the same: else each message would be a write."""
+    """Return True if `after` has to be stored. A hit alone is no reason, as long as the next one to
+    be crowded out is the same: else each message would be a write."""
     if [known[:2] for known in before] != [known[:2] for known in after]:
         return True
     if [known.id for known in _latest(before)] != [known.id for known in _latest(after)]:

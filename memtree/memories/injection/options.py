@@ -40,7 +40,7 @@ class InjectionOptions:
         return injectable.injectable(relevance, shares_word=shares_word, memories=memories)
 
     def admits(self, memory: Memory) -> bool:
-        """Whether the memory may be shown at all."""
+        """Return True if the memory may be shown at all."""
         return self.category is None or memory.category == self.category
 
 
@@ -48,5 +48,6 @@ CHAT_OPTIONS = InjectionOptions()
 
 
 def threshold_of(setting: float) -> float | None:
-    """What a setting means: the default leaves it to the rule, which knows more than a cosine."""
+    """Return the threshold that a setting means: the default leaves it to the rule, which knows
+    more than a cosine."""
     return None if setting == SCORE_THRESHOLD else setting

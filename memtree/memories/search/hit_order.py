@@ -1,4 +1,4 @@
-"""What is done to the best rows of an index once their memories are read."""
+"""Order the best rows of an index once their memories are read."""
 
 from __future__ import annotations
 

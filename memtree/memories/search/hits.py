@@ -1,4 +1,4 @@
-"""What a search finds."""
+"""Hits of a search."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class QueryVectors:
 
     @property
     def available(self) -> bool:
-        """Whether there is an embedder, up or down."""
+        """True if there is an embedder, up or down."""
         return self._embedder is not None
 
     @property
@@ -93,7 +93,7 @@ class QueryVectors:
             return None
 
     async def of(self, texts: Sequence[str], until: float | None) -> list[Vector] | None:
-        """Of several queries, in one call."""
+        """Return the vectors of several queries, in one call."""
         if self._embedder is None:
             return None
         try:

@@ -98,7 +98,7 @@ def ranked(
 
 
 def relevance_by_words(covered: Scores) -> Scores:
-    """Of rows whose vectors are not known: in proportion to the share of the query's weight (idf)
+    """Rate rows whose vectors are not known: in proportion to the share of the query's weight (idf)
     that their words cover, so that two thirds of it pass a threshold of 0.5."""
     return np.asarray(MOST_BY_WORDS * covered, np.float32)
 
@@ -125,7 +125,8 @@ def _fused(
 
 
 def _speaker(index: BlockRows, query: Query, live: Flags) -> Flags | None:
-    """What the one speaker said whom the query names; None where it names none, or several."""
+    """Flag the rows of the one speaker whom the query names; None where it names none, or
+    several."""
     said = [index.holding(spoken_by(term), live) for term in query.terms]
     said = [rows for rows in said if rows.sum() >= TEXTS_OF_SPEAKER]
     return said[0] if len(said) == 1 else None

@@ -94,9 +94,9 @@ class MemorySearch:
         least: float = 0.0,
         patience: float | None = None,
     ) -> SearchResult:
-        """As `search`, in what was remembered at that time (unix seconds), with the texts of that
-        time. All of it is read, so it takes longer the more there was: of more than `MOST_PAST`
-        memories the newest."""
+        """Search as `search` does, in what was remembered at that time (unix seconds), with the
+        texts of that time. All of it is read, so it takes longer the more there was: of more than
+        `MOST_PAST` memories the newest."""
         until = await self.vectors.until(patience)
         _, asked, degraded = await self._asked(scope, query, until)
         memories = await self._remembered(scope, at, wanted)
@@ -159,7 +159,7 @@ class MemorySearch:
 
     @property
     def index_bytes(self) -> int:
-        """Of the indexes that are kept."""
+        """Bytes held by all cached indexes."""
         return self.loader.bytes
 
     async def settled(self) -> None:
@@ -218,6 +218,7 @@ class MemorySearch:
         return rank() if len(index) < IN_A_THREAD else await asyncio.to_thread(rank)
 
     async def _hits(self, scope: Scope, found: Ranked, *, past: bool = False) -> list[MemoryHit]:
-        """What is still there, as the store has it. `past`: what is not live, too."""
+        """Return the hits that are still there, as the store has them. `past`: what is not live,
+        too."""
         stored = await self._store.get(scope, found.numbers.tolist(), deleted=past)
         return as_hits(found, {memory.number: memory for memory in stored})

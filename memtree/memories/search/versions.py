@@ -1,4 +1,4 @@
-"""Of two memories that say the same thing of different times, the newer one comes first.
+"""Put the newer of two memories first, where they say the same thing of different times.
 
 A query cannot tell "The staging port is 8090" from "The staging port is 8091", and neither can a
 ranking: of 145 facts saved in two versions the newer one stood above the older for 19 %. Nothing is
@@ -73,6 +73,6 @@ def newest_first(
 
 
 def _answers(newer: Mapping[int, int], asked: Mapping[int, float]) -> bool:
-    """Whether it lacks no word that weighs as much as the weightiest."""
+    """Return True if it lacks no word that weighs as much as the weightiest."""
     missing = [weight for term, weight in asked.items() if term not in newer]
     return max(missing, default=-1.0) < max(asked.values(), default=0.0)

@@ -90,7 +90,7 @@ _OF = lazily(r"\s(?:of|de)\s", re.IGNORECASE)
 
 
 def _is_month(match: re.Match[str], name: str) -> bool:
-    """Whether "May 5" is a day: not in "option 3 may fail" nor in "March 15 miles a day"."""
+    """Return True if "May 5" is a day: not in "option 3 may fail" nor in "March 15 miles a day"."""
     text = match.string
     number_first = match.start("day") < match.start("month")
     sure = number_first or match["year"] or match["suffix"]

@@ -1,1 +1,1 @@
-"""What a model is asked when it looks for memories, and what of its answer is believed."""
+"""Ask a model for memories, and decide which part of its answer is believed."""

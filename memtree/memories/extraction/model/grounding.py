@@ -1,4 +1,4 @@
-"""Whether a memory that a model wrote was really said: it is believed for its quotation alone.
+"""Check that a memory which a model wrote was really said: it is believed for its quotation alone.
 
 The quotation must stand in the user's own words, in one place, and what the memory says must follow
 from the sentences around it: its numbers, dates and names stand there, every "not" is kept and none
@@ -92,7 +92,7 @@ def _clause(text: str, quote: Span, sentence: Span) -> Span:
 
 
 def grounded(memory: str, sentence: str, clause: str, said: str) -> bool:
-    """Whether a memory follows from a clause of a sentence of the user. `said`: all of the
+    """Return True if a memory follows from a clause of a sentence of the user. `said`: all of the
     message's own words, which may hold a name that the sentence only means. Linear."""
     if not 0 < len(memory) <= LONGEST or sentence.rstrip("\"'”) ").endswith(("?", "？")):
         return False
@@ -114,7 +114,7 @@ def grounded(memory: str, sentence: str, clause: str, said: str) -> bool:
 
 
 def _turned(memory: str, clause: str) -> bool:
-    """Whether a like became a dislike, or a "not" got lost on the way."""
+    """Return True if a like became a dislike, or a "not" got lost on the way."""
     if _LIKES.search(memory) and _DISLIKES.search(clause) and not _LIKES.search(clause):
         return True
     if _DISLIKES.search(memory) and _LIKES.search(clause) and not _DISLIKES.search(clause):
@@ -131,7 +131,7 @@ _DENIES = re.compile(
 
 
 def denies(text: str) -> bool:
-    """Whether a text says "not", in one of some languages."""
+    """Return True if a text says "not", in one of some languages."""
     return bool(_DENIES.search(text.translate(_QUOTES)))
 
 

@@ -1,4 +1,4 @@
-"""What a model is asked when it looks for memories: one call for some messages of one user.
+"""Prompt that asks a model for memories: one call for some messages of one user.
 
 It sees the user's own words alone: no answer of an assistant, no result of a tool, no code, no
 pasted text, nothing that was put in by a program, no sentence with a secret. Each message stands

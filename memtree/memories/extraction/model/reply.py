@@ -80,7 +80,7 @@ def outermost_values(text: str) -> Iterator[Any]:
 
 
 def _notes(value: Any, ids: Collection[str]) -> tuple[bool, list[ModelNote]]:
-    """Whether a value is an answer, and its notes."""
+    """Return whether a value is an answer, and its notes."""
     if isinstance(value, dict) and isinstance(value.get(KEY), list):
         return True, [note for row in value[KEY] if (note := _note(row, ids))]
     if isinstance(value, list):

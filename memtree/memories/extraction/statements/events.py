@@ -1,4 +1,4 @@
-"""What happened in a user's life on a day that they name: "we went to Rome last summer".
+"""Find what happened in a user's life on a day that they name: "we went to Rome last summer".
 
 A day makes it worth keeping: who tells when something was will ask when it was. What was done to
 files, tests and servers has its days as well and is nobody's life, so words of work with a machine
@@ -51,7 +51,7 @@ _TODAY = frozenset({"today", "tonight", "this morning", "this afternoon", "this 
 
 
 def is_event(sentence: str, said: date | None = None) -> bool:
-    """Whether a sentence tells something of the user's life with its day."""
+    """Return True if a sentence tells something of the user's life with its day."""
     text = sentence[:LONGEST]
     if not _HAPPENED.search(text) or _WORK.search(text):
         return False

@@ -327,11 +327,11 @@ _PATTERNS = (
 
 
 def is_fact(lower: str) -> bool:
-    """Whether a sentence in lower case begins as a lasting fact about the user."""
+    """Return True if a sentence in lower case begins as a lasting fact about the user."""
     return any(pattern.match(lower) for pattern in _PATTERNS)
 
 
 def is_practice(lower: str) -> bool:
-    """Whether it tells how a team works or what a project is made of: "we deploy on Fridays" is no
-    appointment."""
+    """Return True if it tells how a team works or what a project is made of: "we deploy on Fridays"
+    is no appointment."""
     return _WE.match(lower) is not None or _PROJECT.match(lower) is not None

@@ -1,5 +1,5 @@
-"""What is worth keeping in English beyond facts and preferences: goals, and what is to be kept in
-mind by the user's own word."""
+"""Find what is worth keeping in English beyond facts and preferences: goals, and what is to be kept
+in mind by the user's own word."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _DATED = lazily(
 
 
 def is_event(lower: str) -> bool:
-    """Whether a sentence in lower case tells what happened to the user, beyond this day."""
+    """Return True if a sentence in lower case tells what happened to the user, beyond this day."""
     if _MILESTONES.match(lower):
         return True
     if not _OUTINGS.match(lower) or _OUTINGS_NOT.search(lower):

@@ -28,9 +28,9 @@ Scores = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordScores:
-    """Of each row: `scores` by BM25, and the share of the weight (idf) of the query's terms that it
-    holds (`covered`, 0 to 1). `most`: the score of a row that holds each term as often as an
-    average row does."""
+    """Scores by words of each row: `scores` by BM25, and the share of the weight (idf) of the
+    query's terms that it holds (`covered`, 0 to 1). `most`: the score of a row that holds each term
+    as often as an average row does."""
 
     scores: Scores
     covered: Scores
@@ -68,11 +68,11 @@ class BlockRows(ABC):
         return np.concatenate([block.embedded for block, _ in self.blocks])
 
     def live(self, now: float) -> Flags:
-        """Which rows count and have not expired."""
+        """Flag the rows that count and have not expired."""
         return np.concatenate([kept & (block.expires > now) for block, kept in self.blocks])
 
     def cosines(self, query: Vector, rows: NDArray[np.intp] | None = None) -> Scores:
-        """Of a unit query with these rows, or every one; 0 without a vector."""
+        """Return the cosines of a unit query with these rows, or every one; 0 without a vector."""
         if rows is None:
             return np.concatenate([block.cosines(query) for block, _ in self.blocks])
         found = np.zeros(len(rows), np.float32)
@@ -113,7 +113,7 @@ class BlockRows(ABC):
         return found
 
     def holding(self, term: int, live: Flags) -> Flags:
-        """Which live rows hold a term."""
+        """Flag the live rows that hold a term."""
         holds = np.zeros(len(self), np.bool_)
         holds[self._rows_of(term)[0]] = True
         return holds & live
@@ -123,7 +123,8 @@ class BlockRows(ABC):
         return {term: int(live[self._rows_of(term)[0]].sum()) for term in terms}
 
     def holders(self, terms: Sequence[int]) -> NDArray[np.int64]:
-        """Of many terms at once: how many rows hold each, those that count no more among them."""
+        """Count for many terms at once how many rows hold each, those that count no more among
+        them."""
         wanted = np.array(terms, np.uint32)
         found = np.zeros(len(wanted), np.int64)
         for block, _ in self.blocks:

@@ -40,7 +40,7 @@ class IndexLoader:
 
     @property
     def bytes(self) -> int:
-        """Of the indexes that are kept."""
+        """Bytes held by all cached indexes."""
         return self.cache.bytes
 
     async def index(self, scope: Scope, recipe: str) -> ScopeIndex:
@@ -116,7 +116,7 @@ def _of_block(block: RowBlock, state: ScopeState) -> ScopeIndex:
 
 
 def _continues(state: ScopeState, known: ScopeState) -> bool:
-    """Whether what changed since is told by rows: nothing was erased, and it is the same store."""
+    """Return True if rows tell what changed since: nothing was erased, and it is the same store."""
     return state.purges == known.purges and state.changed >= known.changed
 
 

@@ -1,4 +1,4 @@
-"""Which rows hold a term: postings sorted by term, made once and never changed.
+"""Find the rows that hold a term: postings sorted by term, made once and never changed.
 
 BM25 with k1 = 1.2 and b = 0.4, as in `ranking/bm25.py`, but over the live rows alone: a row that
 died counts neither in the frequency of a term nor in the mean length.
@@ -30,7 +30,7 @@ class Postings:
 
     @classmethod
     def of(cls, packed: Iterable[bytes]) -> Postings:
-        """Of rows numbered from 0, out of their packed terms."""
+        """Make the postings of rows numbered from 0, out of their packed terms."""
         read = [unpack_terms(one) for one in packed]
         sizes = np.array([len(counts) for _, counts in read], np.int64)
         hashes = np.concatenate([hashes for hashes, _ in read] or [np.empty(0, np.uint32)])

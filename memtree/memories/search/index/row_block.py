@@ -86,7 +86,8 @@ class RowBlock:
         return found
 
     def cosines_of_many(self, queries: Sequence[Vector]) -> list[Vector]:
-        """The same of several queries with all rows, to the bit, in one pass over these."""
+        """Return the cosines of several queries with all rows, to the bit as for each alone, in one
+        pass over these."""
         return _cosines(queries, self.vectors, self.norms)
 
     def _widened(self, width: int, keep: Flags) -> NDArray[np.int8]:
