@@ -12,7 +12,7 @@ MAX_HEADER_BYTES = 16_384
 
 
 class Chain(enum.StrEnum):
-    """Which kind of wallet signed."""
+    """Kind of the wallet that signed."""
 
     EVM = "evm"
     SOLANA = "sol"
@@ -39,8 +39,8 @@ class SignedGrant:
 
 @dataclass(frozen=True, slots=True)
 class OpenedGrants:
-    """What the grants of a request open, for the tenant that asks. `warnings`: of those that open
-    nothing, and why: "grant 2: expired"; no address, no signature."""
+    """Scopes that the grants of a request open, for the tenant that asks. `warnings`: of those that
+    open nothing, and why: "grant 2: expired"; no address, no signature."""
 
     scopes: tuple[AgentScopes, ...] = ()
     warnings: tuple[str, ...] = ()

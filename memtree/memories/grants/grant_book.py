@@ -35,8 +35,8 @@ OFF_LOOP = 2  # so many signatures are checked in a thread
 
 @dataclass(frozen=True, slots=True)
 class GrantReport:
-    """What a grant would open for the tenant that asks, or why nothing. `digest`: what it is known
-    by."""
+    """Report on what a grant would open for the tenant that asks, or why nothing. `digest`: what it
+    is known by."""
 
     grant: SignedGrant
     digest: bytes
@@ -87,7 +87,7 @@ class GrantBook:
         return OpenedGrants(without_covered(scopes), tuple(warnings))
 
     async def inspected(self, tenant: str, grant: SignedGrant) -> GrantReport:
-        """What it would open for a tenant now, in a request that names no agent."""
+        """Report what it would open for a tenant now, in a request that names no agent."""
         (found,) = await self._judged(tenant, [grant], None)
         return GrantReport(grant, grant_digest(grant.payload), found)
 
@@ -171,7 +171,7 @@ class GrantBook:
         ]
 
     async def _signed(self, grants: Sequence[SignedGrant]) -> list[bool]:
-        """Whether their signatures are valid."""
+        """Return for each grant whether its signature is valid."""
         keys = [_signature_key(grant) for grant in grants]
         new = {key: one for key, one in zip(keys, grants, strict=True) if key not in self._valid}
         messages = [_message(one) for one in new.values()]

@@ -69,7 +69,7 @@ def read_header(header: str) -> list[SignedGrant | BadRequest]:
 
 
 def header_of(grants: list[SignedGrant]) -> str:
-    """What a client sends."""
+    """Return the header in which a client sends the grants."""
     return base64.b64encode(msgspec.json.encode([grant_json(grant) for grant in grants])).decode()
 
 

@@ -1,4 +1,4 @@
-"""What grants ask of a store: whose wallets are, which proofs were used, what was revoked. Grants
+"""Port of a store of grants: whose wallets are, which proofs were used, what was revoked. Grants
 themselves are not kept: they come with each request."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a wallet signs to give a grant, and how a grant is known afterwards.
+"""Text that a wallet signs to give a grant, and the digest by which a grant is known afterwards.
 
 The text is a prefix and the base64 of the payload as `JSON.stringify` writes it with sorted keys.
 It is written anew from the checked values, never taken from a request: ids and addresses are ASCII
@@ -34,5 +34,5 @@ def signed_text(payload: GrantPayload) -> str:
 
 
 def grant_digest(payload: GrantPayload) -> bytes:
-    """What a grant is known by, as its revocation is."""
+    """Return the digest that a grant is known by, as its revocation is."""
     return hashlib.sha256(signed_text(payload).encode()).digest()

@@ -1,4 +1,4 @@
-"""What a grant opens, decided from what is known of it.
+"""Decide what a grant opens from what is known of it.
 
 The order of the checks is what keeps a secret: whether a wallet is bound here, or a grant revoked,
 is told only to whom a valid signature of that wallet names.

@@ -23,8 +23,9 @@ _TIMESTAMP = re.compile(r"[0-9]{1,16}")
 
 @dataclass(frozen=True, slots=True)
 class WalletProof:
-    """As sent. `timestamp`: unix milliseconds. `paths`: the ways to write the request's path that a
-    client may have signed, the likeliest first. `body`: the bytes that were received."""
+    """Proof of a wallet as it was sent. `timestamp`: unix milliseconds. `paths`: the ways to write
+    the request's path that a client may have signed, the likeliest first. `body`: the bytes that
+    were received."""
 
     address: str
     timestamp: str
@@ -45,7 +46,7 @@ class ProvenWallet:
 
 
 def proof_text(method: str, path: str, body_hash: str, timestamp: str) -> str:
-    """What the wallet signs. `body_hash`: sha256 of the body, in hex."""
+    """Return the text that the wallet signs. `body_hash`: sha256 of the body, in hex."""
     return f"{method}|{path}|{body_hash}|{timestamp}"
 
 

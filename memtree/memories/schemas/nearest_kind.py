@@ -40,7 +40,7 @@ def _differing(one: str, other: str) -> int:
 
 
 def _share(one: str, other: str) -> float:
-    """Of the longer name, which share would have to be edited."""
+    """Return the share of the longer name that would have to be edited."""
     return _edits(one, other) / max(len(one), len(other), 1)
 
 

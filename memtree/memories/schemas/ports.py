@@ -1,4 +1,4 @@
-"""What schemas ask of a store."""
+"""Port of a store of schemas."""
 
 from __future__ import annotations
 
@@ -37,5 +37,6 @@ class SchemaStore(Protocol):
         ...
 
     async def delete_schema(self, tenant: str, kind: str) -> bool:
-        """Whether there was one. Its memories stay; their unique values go."""
+        """Delete the schema; return True if there was one. Its memories stay; their unique values
+        go."""
         ...

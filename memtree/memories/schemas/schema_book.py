@@ -125,7 +125,7 @@ class SchemaBook:
         return replace(schema, created=there.created)
 
     async def delete(self, tenant: str, kind: str) -> bool:
-        """Whether there was one. Its memories stay as they are."""
+        """Delete the schema; return True if there was one. Its memories stay as they are."""
         return await self._store.delete_schema(tenant, kind)
 
     def _made(
@@ -149,7 +149,7 @@ class SchemaBook:
         once: bool = False,
         expected: MemorySchema | None = None,
     ) -> bool:
-        """Whether it is new."""
+        """Keep the schema; return True if it is new."""
         key = partial(unique_key, schema)
         return await self._store.put_schema(
             tenant, schema, key, most=self._most, once=once, expected=expected
@@ -172,7 +172,7 @@ class SchemaBook:
     async def violations(
         self, tenant: str, items: Sequence[tuple[str, Mapping[str, Any], str]]
     ) -> Sequence[tuple[MemorySchema | None, SchemaViolation | None]]:
-        """Of each item its schema, and what is wrong with it."""
+        """Return for each item its schema, and what is wrong with it."""
         schemas = {one.kind: one for one in await self._store.schemas(tenant)}
         free = not schemas and not self._strict
         rows = [_Row.of(kind, data, name, schemas) for kind, data, name in items]

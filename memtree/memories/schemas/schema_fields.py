@@ -1,4 +1,4 @@
-"""What a schema has beside its document, checked."""
+"""Check the fields that a schema has beside its document."""
 
 from __future__ import annotations
 

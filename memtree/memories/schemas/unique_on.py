@@ -1,4 +1,5 @@
-"""Which memories of a kind are the same one: by the values of the fields that are to be unique.
+"""Tell which memories of a kind are the same one: by the values of the fields that are to be
+unique.
 
 Values are equal as JSON values after NFC: the order of an object's fields means nothing, 1 and 1.0
 are one number, "1" and 1 are two values, upper and lower case differ. A field that is missing or

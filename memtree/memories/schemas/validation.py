@@ -124,7 +124,7 @@ def _validator(document: Mapping[str, Any], pattern_bytes: int) -> Any:
 
 
 def _pattern_sizes(checked: CheckedSchema) -> dict[str, int]:
-    """Of each pattern as it was written, its bytes once compiled."""
+    """Return for each pattern, as it was written, its bytes once compiled."""
     sizes: dict[str, int] = {}
     total = 0
     for place, pattern in _patterns(checked):

@@ -1,4 +1,4 @@
-"""What is told of data that breaks its schema: the place and the rule, never a value.
+"""Describe how data breaks its schema: the place and the rule, never a value.
 
 Names of fields are the schema's where it has them; others are part of the data, and
 stand as `*`. Limits and options are the schema's, and are told where they are short.
@@ -95,7 +95,7 @@ def _limit(name: str, known: Mapping[str, Any]) -> str:
 
 
 def _unexpected(unexpected: Iterable[str], names: Collection[str]) -> str:
-    """Which of its own fields it would be, where one is near."""
+    """Name the schema's own field that was meant, where one is near."""
     first = islice(unexpected, 2)
     near = next(filter(None, (nearest_kind(one, names) for one in first)), None)
     meant = "" if near is None else f" (near: {near})"
@@ -112,7 +112,7 @@ def _alternatives(kind: Any, depth: int) -> str:
 
 
 def _is_type(errors: Sequence[Any], depth: int) -> bool:
-    """Whether an alternative is of another type, and nothing else is wrong with it."""
+    """Return True if an alternative is of another type, and nothing else is wrong with it."""
     return (
         len(errors) == 1 and errors[0].kind.name == "type" and len(errors[0].instance_path) == depth
     )

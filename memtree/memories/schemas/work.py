@@ -50,12 +50,13 @@ class Ceiling:
     letter: int
 
     def units(self, size: int) -> int:
-        """Of data whose JSON has `size` bytes: each value takes two at least."""
+        """Count the units of data whose JSON has `size` bytes: each value takes two at least."""
         return (size // 2 + 1) * self.value + size * self.letter
 
 
 def ceiling(schemas: Sequence[Applied], order: Sequence[int]) -> Ceiling:
-    """As if each sub-schema were applied to each value. `order`: each behind those that it uses."""
+    """Return the work as if each sub-schema were applied to each value. `order`: each behind those
+    that it uses."""
     found = [Ceiling(0, 0)] * len(schemas)
     for at in order:
         one = schemas[at]
@@ -74,7 +75,8 @@ def ceiling(schemas: Sequence[Applied], order: Sequence[int]) -> Ceiling:
 
 
 def units(schemas: Sequence[Applied], data: Mapping[str, Any], most: int = MAX_UNITS) -> int:
-    """Of holding data against the first of these; any number beyond `most` means too many."""
+    """Count the units of holding data against the first of these; any number beyond `most` means
+    too many."""
     total = 0
     waiting: list[tuple[int, Values, int]] = [(0, values_of([data]), 1)]
     while waiting and total <= most:
@@ -88,7 +90,7 @@ def units(schemas: Sequence[Applied], data: Mapping[str, Any], most: int = MAX_U
 
 
 def _below(one: Applied, values: Values) -> Iterator[tuple[int, list[Any]]]:
-    """What is applied to values in these, and to which."""
+    """Yield what is applied to values in these, and to which values."""
     if one.fields:
         yield from _by_name(one.fields, values.objects).items()
     everywhere = [*one.others, *(inner for _, inner in one.matching)]
@@ -131,7 +133,7 @@ def _on(one: Applied, values: Values) -> int:
 
 
 def _comparing(numbers: Numbers, values: Values) -> int:
-    """Of each of the numbers among `values` with each of the others."""
+    """Count the comparisons of each of the numbers among `values` with each of the others."""
     exact = values.whole * numbers.fractions
     exact += values.fractions * (numbers.whole + numbers.fractions)
     large = (values.whole + values.fractions) * numbers.large

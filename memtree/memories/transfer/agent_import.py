@@ -135,7 +135,7 @@ class AgentImport:
             self._tell(line, one)
 
     async def _fill(self, lines: list[AgentLine]) -> None:
-        """As many of a batch as there is room for, in their order."""
+        """Store as many of a batch as there is room for, in their order."""
         for line in lines:
             try:
                 (one,) = await self._lines.store([line.memory])

@@ -1,4 +1,4 @@
-"""Which memories of a file an agent's scope does not have yet, and storing those.
+"""Find the memories of a file that an agent's scope does not have yet, and store those.
 
 Direct mode stores two equal memories as two, and a file may hold two. So what is there already is
 counted: of as many equal ones as the scope has, the file adds those beyond. Where a schema says
@@ -34,7 +34,7 @@ class TakenMemory(NamedTuple):
 
 
 class AgentLines:
-    """Of one import. `begin` it first."""
+    """Lines of one import. `begin` it first."""
 
     def __init__(
         self, parts: ImportParts, scope: Scope, schemas: FileSchemas, *, dry_run: bool
@@ -113,7 +113,7 @@ class AgentLines:
 
 
 def digest(memory: Memory | NewMemory) -> bytes:
-    """Of what it says: equal for two that say the same."""
+    """Digest what a memory says: equal for two that say the same."""
     said = memory.text if memory.data is None else canonical(memory.data)
     whole = json.dumps([memory.kind, memory.data is None, said])
     return hashlib.blake2b(whole.encode(), digest_size=16).digest()

@@ -1,4 +1,4 @@
-"""What may be stored of a file: the rules of saving, applied to each memory of it.
+"""Apply the rules of saving to each memory of a file.
 
 A file is anybody's word. So what it brings anew is marked as imported, is refused where it holds a
 secret, and is tainted where it speaks to the model: such a line is shown as a fact, and nothing

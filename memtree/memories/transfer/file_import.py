@@ -157,7 +157,7 @@ class FileImport:
             self._tell(line.item, memory.id, existing, tainted=line.memory.tainted)
 
     async def _fill(self, lines: list[NewLine]) -> None:
-        """As many of a batch as there is room for, in their order."""
+        """Store as many of a batch as there is room for, in their order."""
         for line in lines:
             try:
                 memory, existing = await self._parts.store.add(

@@ -1,4 +1,4 @@
-"""What stands in a file of memories, whoever wrote it, one item after the other.
+"""Items of a file of memories, whoever wrote it, one after the other.
 
 A reader gives items in the order of the file and never raises for one of them: what it cannot read
 is a `LineResult` that says why, and the rest of the file is read all the same.
@@ -34,9 +34,9 @@ class LineStatus(enum.StrEnum):
 
 
 class LineResult(NamedTuple):
-    """What became of one line. `line`: of a file of lines; of a JSON document the place in its
-    list, from 1. `reason`: a word; `message`: the sentence for people, without the line's text.
-    `id`: of the memory that it became, or that was there."""
+    """Result of one line. `line`: of a file of lines; of a JSON document the place in its list,
+    from 1. `reason`: a word; `message`: the sentence for people, without the line's text. `id`: of
+    the memory that it became, or that was there."""
 
     line: int
     status: LineStatus

@@ -22,7 +22,7 @@ _UNKNOWN = "kind: there is no schema of this name."
 
 
 class FileSchemas:
-    """Of one import. `begin` it first. `kept`: how many schemas the file brought."""
+    """Schemas of one import. `begin` it first. `kept`: how many schemas the file brought."""
 
     def __init__(self, book: SchemaBook, tenant: str, *, dry_run: bool) -> None:
         self._book, self._tenant, self._dry = book, tenant, dry_run
@@ -77,8 +77,8 @@ class FileSchemas:
             return PutSchema(there, created=False)
 
     async def problems(self, memories: Sequence[NewMemory]) -> list[str]:
-        """What the schemas say of each, "" where nothing is wrong. The stored ones are read once
-        for all."""
+        """Return the fault that the schemas find in each memory, "" where nothing is wrong. The
+        stored schemas are read once for all."""
         told = [self._problem(memory) for memory in memories]
         left = [memory for memory, one in zip(memories, told, strict=True) if one is None]
         items = [(memory.kind, memory.data or {}, "") for memory in left]

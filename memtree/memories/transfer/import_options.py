@@ -1,4 +1,4 @@
-"""What an import is asked to do, what it stands on, and how it goes through a file."""
+"""Options of an import, the store that it needs, and how it goes through a file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TransferStore(
     SchemaStore,
     Protocol,
 ):
-    """What coming and going asks of a store."""
+    """Store as export and import need it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _some(results: Iterator[Result]) -> list[Result]:
 
 
 async def batches(size: int, results: Iterator[Result]) -> AsyncIterator[list[Result]]:
-    """What comes out of reading a file of `size` bytes, some at a time."""
+    """Yield the results of reading a file of `size` bytes, some at a time."""
     while batch := await off_loop(size, lambda: _some(results)):
         yield batch
         await asyncio.sleep(0)  # a small file is many memories, too

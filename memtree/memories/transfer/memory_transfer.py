@@ -111,9 +111,9 @@ class MemoryTransfer:
         )
 
     async def import_file(self, scope: Scope, raw: bytes, options: ImportOptions) -> ImportReport:
-        """What became of each line. Raises `BadRequest` for a file that cannot be read at all,
-        `Conflict` where `keep_ids` meets a scope with other memories, and store errors: what was
-        stored before one stays, and the same import again goes on from there."""
+        """Import a file and report on each line. Raises `BadRequest` for a file that cannot be read
+        at all, `Conflict` where `keep_ids` meets a scope with other memories, and store errors:
+        what was stored before one stays, and the same import again goes on from there."""
         if options.keep_ids:
             return await FileRestore(self._parts, scope, options).run(raw)
         if scope.kind is ScopeKind.AGENT:

@@ -1,5 +1,5 @@
-"""What became of the lines of a file: counts of all, and the lines themselves as far as there is
-room. Lines with a problem come first in that room: they are what somebody has to look at."""
+"""Report on the lines of a file: counts of all, and the lines themselves as far as there is room.
+Lines with a problem come first in that room: they are what somebody has to look at."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ def canonical(address: str) -> str | None:
 
 
 def is_signed_by(address: str, text: str, signature: str) -> bool:
-    """Whether `signature`, 64 bytes in padded base64, is that address's of `text` in UTF-8. Raises
-    `Unavailable` without PyNaCl."""
+    """Return True if `signature`, 64 bytes in padded base64, is that address's of `text` in UTF-8.
+    Raises `Unavailable` without PyNaCl."""
     key, raw = base58.decoded(address, 32), _signature(signature)
     if key is None or raw is None:
         return False
@@ -64,7 +64,7 @@ def read_key(text: str) -> bytes | None:
 
 
 def shown_key(seed: bytes) -> str:
-    """Of 64 bytes, as wallets import it."""
+    """Write a key of 64 bytes as wallets import it."""
     return base58.encoded(seed + bytes(_signing(seed).verify_key))
 
 

@@ -45,7 +45,8 @@ def checksummed(address: str) -> str:
 
 
 def has_wrong_checksum(address: str) -> bool:
-    """Whether an address in mixed case is not as EIP-55 writes it: most likely a typing error."""
+    """Return True if an address in mixed case is not as EIP-55 writes it: most likely a typing
+    error."""
     digits = address[2:]
     mixed = digits not in (digits.lower(), digits.upper())
     return mixed and address != checksummed(address)
@@ -89,7 +90,7 @@ def shown_key(key: bytes) -> str:
 
 
 def _message(text: str) -> bytes:
-    """What is hashed and signed (EIP-191)."""
+    """Return the bytes that are hashed and signed (EIP-191)."""
     raw = text.encode()
     return b"\x19Ethereum Signed Message:\n" + str(len(raw)).encode() + raw
 

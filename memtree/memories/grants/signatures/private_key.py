@@ -18,14 +18,14 @@ class PrivateKey:
 
     @property
     def address(self) -> str:
-        """As wallets show it."""
+        """Address of the key, as wallets show it."""
         if self.chain is Chain.EVM:
             return evm.address_of(self.raw)
         return ed25519.address_of(self.raw)
 
     @property
     def exported(self) -> str:
-        """As wallets import it."""
+        """Key as wallets import it."""
         if self.chain is Chain.EVM:
             return evm.shown_key(self.raw)
         return ed25519.shown_key(self.raw)
@@ -37,7 +37,8 @@ class PrivateKey:
 
 
 def read_private_key(text: str) -> PrivateKey | None:
-    """As wallets export it; None for what is no key. No text is a key of both chains."""
+    """Read a private key as wallets export it; None for what is no key. No text is a key of both
+    chains."""
     if (raw := evm.read_key(text)) is not None:
         return PrivateKey(Chain.EVM, raw)
     if (raw := ed25519.read_key(text)) is not None:

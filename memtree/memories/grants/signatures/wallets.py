@@ -30,8 +30,8 @@ class SignedMessage(NamedTuple):
 
 
 def are_signed(messages: Sequence[SignedMessage]) -> list[bool]:
-    """Whether each is. False for what is no address. Raises `Unavailable` where the package of a
-    chain is missing."""
+    """Return for each message whether it is signed. False for what is no address. Raises
+    `Unavailable` where the package of a chain is missing."""
     wanted = [evm.canonical(one.address) for one in messages]
     found = iter(
         evm.signers([one[1:] for one, of in zip(messages, wanted, strict=True) if of is not None])
@@ -47,5 +47,5 @@ def is_signed_by(address: str, text: str, signature: str) -> bool:
 
 
 def shown_address(address: str) -> str:
-    """As wallets show it."""
+    """Write an address as wallets show it."""
     return address if evm.canonical(address) is None else evm.checksummed(address)

@@ -65,7 +65,7 @@ class Applied:
 
 
 def applied(found: Sequence[SubSchema], weight: PatternWeight) -> tuple[Applied, ...]:
-    """Of the sub-schemas of a document."""
+    """Return the sub-schemas of a document, applied."""
     return tuple(_applied(one, weight) for one in found)
 
 
@@ -163,5 +163,5 @@ def _comparing(option: Any) -> int:
 
 
 def is_large(value: float) -> bool:
-    """Whether comparing it takes an exact fraction with many digits."""
+    """Return True if comparing the value takes an exact fraction with many digits."""
     return value != 0 and not _LEAST_EXACT <= abs(value) <= 1e20

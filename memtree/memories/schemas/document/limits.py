@@ -1,4 +1,4 @@
-"""What a schema may be: its limits, checked before anything compiles it.
+"""Limits of a schema, checked before anything compiles it.
 
 A schema comes from a caller and is applied to the data of callers, so what it can cost is bounded
 by what is written: 25 definitions that each use the one before twice are 33 million checks.
@@ -49,7 +49,7 @@ class CheckedSchema:
 
 
 def checked_schema(text: str, unique_on: Sequence[str] = ()) -> CheckedSchema:
-    """Of the text of a schema. Linear in its length."""
+    """Check the text of a schema. Linear in its length."""
     document = parsed(text)
     if not isinstance(document, dict):
         raise SchemaInvalid("the schema must be a JSON object", param="schema")
@@ -80,7 +80,7 @@ def check_unique(unique_on: Sequence[str], properties: frozenset[str]) -> None:
 
 
 def _used(one: SubSchema) -> list[int]:
-    """What is applied wherever this one is."""
+    """Return the sub-schemas that are applied wherever this one is."""
     inside = [child.at for child in one.children if child.keyword not in DEFINITIONS]
     return inside if one.target is None else [*inside, one.target]
 
@@ -130,8 +130,8 @@ def _expanded(found: list[SubSchema], order: list[int]) -> int:
 
 
 def _describes_object(found: list[SubSchema], order: list[int]) -> bool:
-    """Whether the top says that it is about objects: by itself, by what it refers to, by one of
-    `allOf`, or by each of `anyOf` or `oneOf`."""
+    """Return True if the top says that it is about objects: by itself, by what it refers to, by one
+    of `allOf`, or by each of `anyOf` or `oneOf`."""
     objects = [False] * len(found)
     for at in order:
         one = found[at]
@@ -164,7 +164,7 @@ def _properties(found: list[SubSchema]) -> frozenset[str]:
 
 
 def _names(found: list[SubSchema]) -> frozenset[str]:
-    """Of fields, wherever the schema has any."""
+    """Return the names of fields, wherever the schema has any."""
     names = set[str]()
     for one in found:
         for keyword in ("properties", "dependentSchemas", "dependentRequired"):

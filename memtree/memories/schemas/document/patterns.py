@@ -40,7 +40,7 @@ _CLASSES = frozenset("dDsSwW")
 
 
 def usable(pattern: str, place: str) -> str:
-    r"""The same pattern for the engine. `place`: where it stands, for errors. Raises
+    r"""Return the pattern for the engine. `place`: where it stands, for errors. Raises
     `SchemaInvalid` where it is too long.
 
     Its class escapes are put in brackets: outside of them the engine takes the square of their

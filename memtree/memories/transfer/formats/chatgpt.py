@@ -24,7 +24,7 @@ _FORGET = re.compile(r"(?:please )?(?:forget|delete|remove)\b", re.IGNORECASE)
 
 
 def chatgpt_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
-    """What was saved twice, or stands in a list as well, comes twice."""
+    """Yield the memories. One that was saved twice, or stands in a list as well, comes twice."""
     for entry in entries:
         if isinstance(entry, LineResult):
             yield entry

@@ -124,7 +124,7 @@ def exact_time(seconds: float) -> str:
 
 
 def _said(memory: Memory) -> dict[str, Any]:
-    """What a version of a memory says."""
+    """Return the words of a version of a memory."""
     return {
         "version": memory.version,
         "text": memory.text,

@@ -204,7 +204,7 @@ def _broken(number: int, error: Exception) -> LineResult:
 
 
 def _stopped(number: int, error: Exception, text: str) -> LineResult:
-    """What follows cannot be read any more."""
+    """Return the result of the place from which nothing can be read any more."""
     cut = isinstance(error, JSONDecodeError) and (
         error.msg.startswith("Unterminated string") or _space(text, error.pos) >= len(text)
     )

@@ -1,4 +1,4 @@
-"""What mem0 and OpenMemory give out.
+"""Read the exports of mem0 and OpenMemory.
 
 mem0: what `get_all` answers, `{"results": [{"id", "memory", "hash", "metadata", "categories",
 "created_at", "updated_at", "user_id", ...}]}` (the list alone in its older versions), or an export

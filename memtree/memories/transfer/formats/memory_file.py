@@ -1,4 +1,4 @@
-"""Which format a file of memories has, and its items.
+"""Recognise the format of a file of memories, and read its items.
 
 The bytes are UTF-8, or UTF-16 with a byte order mark (what a redirection in Windows PowerShell
 writes). A list in some other shape is found by what its first entries look like.
@@ -122,7 +122,7 @@ def as_utf8(raw: bytes) -> bytes:
 
 
 def _has_lines(raw: bytes) -> bool:
-    """Whether each line is an object of its own, told by the first ones."""
+    """Return True if each line is an object of its own, told by the first ones."""
     if raw.lstrip()[:1] != b"{":
         return False
     for at, match in enumerate(_LINE.finditer(raw)):
@@ -141,7 +141,7 @@ def _has_lines(raw: bytes) -> bool:
 
 
 def _is_document(value: dict[str, Any]) -> bool:
-    """Whether an object holds memories, and is none."""
+    """Return True if an object holds memories, and is none."""
     lists = ("results", "memories", "entities", "relations", "conversations")
     return any(isinstance(value.get(name), list) for name in lists) or isinstance(
         value.get("mapping"), dict

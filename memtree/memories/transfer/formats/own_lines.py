@@ -270,7 +270,7 @@ def _mentions(fields: FieldReader) -> tuple[EntityMention, ...]:
 
 
 def _schema(fields: FieldReader) -> MemorySchema:
-    """Whether it is one is told where it is kept."""
+    """Read a schema's fields; whoever keeps it tells whether it is one."""
     name, document = fields.named("name"), fields.object("json_schema")
     if name is None or document is None:
         param = "json_schema" if name else "name"
