@@ -1,5 +1,5 @@
-"""What the wire dialects read takes time in proportion to its length, too: the rest of the table in
-`test_linear_time.py`."""
+"""Check what the wire dialects read takes time in proportion to its length, too: the rest of the
+table in `test_linear_time.py`."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _thoughts(text: str) -> bytes:
 
 
 def _search(text: str) -> bytes:
-    """What a tool of the provider found: many pages."""
+    """Return what a tool of the provider found: many pages."""
     pages = [{"title": one, "url": one, "encrypted_content": one} for one in text[::LEAST_TEXT]]
     found = {"type": "web_search_tool_result", "tool_use_id": "s", "content": pages}
     return json.dumps(assistant(found, block(text))).encode()

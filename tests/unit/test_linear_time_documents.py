@@ -1,5 +1,5 @@
-"""What names conversations and documents takes time in proportion to the text's length: the rest
-of the table in `test_linear_time.py`."""
+"""Check what names conversations and documents takes time in proportion to the text's length: the
+rest of the table in `test_linear_time.py`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.linear_time import Subject, slow
 
 
 def places(text: str) -> list[str]:
-    """What the beginning, the middle and the end of a message are called."""
+    """Return what the beginning, the middle and the end of a message are called."""
     found = pasted_documents.documents(text)
     return [document.place(text, at) for document in found[:9] for at in (0, len(text) // 2)]
 

@@ -29,7 +29,7 @@ MORE = {name: hostile.PLAIN[name] for name in ("one endless line", "empty lines"
 
 
 def messages_streamed(raw: bytes) -> object:
-    """As a later round, of which more is held back."""
+    """Stream a later round, of which more is held back."""
     stream = MessagesStream(OURS)
     call = messages_events.tool_use("memory_read")
     stream.feed(b"".join(messages_events.events(messages_events.message(call))))

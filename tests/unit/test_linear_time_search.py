@@ -1,5 +1,5 @@
-"""What searches over agents' memories read takes time in proportion to its length, too: the rest of
-the table in `test_linear_time.py`."""
+"""Check what searches over agents' memories read takes time in proportion to its length, too: the
+rest of the table in `test_linear_time.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which client a wrong key is counted for: the last hop that is no proxy of ours."""
+"""Check which client a wrong key is counted for: the last hop that is no proxy of ours."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ LITTLE = CacheLimits(**{each.name: 60_000 for each in fields(CacheLimits)})
 
 
 async def sent(limits: CacheLimits, mode: str) -> tuple[list[tuple[bytes, ...]], ContextCaches]:
-    """What goes upstream of two conversations that grow by turns, and one that branches off."""
+    """Return what goes upstream of two conversations that grow by turns, and one that branches
+    off."""
     caches, store, clock = ContextCaches.of(limits), Watched(), Clock()
     embedder = HashingEmbedder()
     queue = InProcessQueue(store, embedder, clock, cache_bytes=limits.vectors)  # type: ignore[arg-type]

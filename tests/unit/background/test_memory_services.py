@@ -26,7 +26,7 @@ class Far(HashingEmbedder):
 
 
 async def degraded(settings: Settings) -> list[tuple[str, ...]]:
-    """What a save, a search, a search of agents and a chat say."""
+    """Return what a save, a search, a search of agents and a chat say."""
     services = open_memory_services(settings, open_memories(RamStore()), SystemClock(), Far())
     services.book.start()
     scope = Scope.of_agent("t", "a")

@@ -1,4 +1,4 @@
-"""What has expired is forgotten now and then, whatever the store says in between."""
+"""Check what has expired is forgotten now and then, whatever the store says in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which excerpts begin or end inside a message without a mark in the text."""
+"""Check which excerpts begin or end inside a message without a mark in the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a day stands where somebody who reads the evidence finds it."""
+"""Check whether a day stands where somebody who reads the evidence finds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is extracted by rule from conversations written by hand: no worse than it was."""
+"""Check what is extracted by rule from conversations written by hand: no worse than it was."""
 
 import pytest
 

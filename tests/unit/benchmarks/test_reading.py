@@ -1,4 +1,4 @@
-"""What counts as a fragment, as near, and as a line that says nothing."""
+"""Check what counts as a fragment, as near, and as a line that says nothing."""
 
 from __future__ import annotations
 

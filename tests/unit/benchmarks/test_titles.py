@@ -1,4 +1,4 @@
-"""What can be said of a title by rule."""
+"""Check what can be said of a title by rule."""
 
 from __future__ import annotations
 

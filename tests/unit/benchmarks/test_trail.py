@@ -1,4 +1,4 @@
-"""What an agent did, out of its calls, and what a memory message tells of it."""
+"""Check what an agent did, out of its calls, and what a memory message tells of it."""
 
 from __future__ import annotations
 

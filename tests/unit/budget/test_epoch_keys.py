@@ -1,4 +1,4 @@
-"""Which requests may continue each other's epochs."""
+"""Check which requests may continue each other's epochs."""
 
 from __future__ import annotations
 

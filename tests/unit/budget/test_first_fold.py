@@ -57,7 +57,7 @@ def test_where_nobody_pays_by_the_token_nothing_waits(target: int, mode: str):
 
 
 def test_the_same_prices_where_somebody_pays_wait():
-    """What a local model's epochs are reckoned with is no reason to wait."""
+    """The price by which a local model's epochs are reckoned is no reason to wait."""
     assert (LOCAL.write, LOCAL.read) == (CAUTIOUS.write, CAUTIOUS.read)
     assert not fold(CHATS[30], CAUTIOUS).costs_little()
     assert fold(CHATS[30], LOCAL).costs_little()

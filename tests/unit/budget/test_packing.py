@@ -54,7 +54,7 @@ def limits(target=20_000, hard=True, prompt=100_000):
 
 
 def decided(history, limits, fixed=0):
-    """What an answer for the present question does with a history."""
+    """Return what an answer for the present question does with a history."""
     found = admit(history, limits, fixed) or pack(history, limits, fixed)
     return replace(found, ask=0) if isinstance(found, Packed) else found
 

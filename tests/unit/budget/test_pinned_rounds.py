@@ -1,4 +1,4 @@
-"""Which rounds stay whole because they load tools."""
+"""Check which rounds stay whole because they load tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.unit.budget.test_packing import sized
 
 
 def loading(history, loads, joined=()):
-    """The same history; `loads`: names of tools by message."""
+    """Return the history with rounds that load tools; `loads`: names of tools by message."""
     messages = [
         Message(one.raw, at in joined, frozenset(loads.get(at, ())))
         for at, one in enumerate(history.messages)

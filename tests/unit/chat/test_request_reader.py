@@ -1,4 +1,4 @@
-"""What a request becomes that nobody can read, and how one is read that began before."""
+"""Check what a request becomes that nobody can read, and how one is read that began before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `memtree doctor` says is assumed of the upstream's models."""
+"""Check what `memtree doctor` says is assumed of the upstream's models."""
 
 from __future__ import annotations
 

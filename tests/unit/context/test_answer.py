@@ -380,7 +380,7 @@ def test_a_first_message_that_goes_whole_counts_and_is_a_neighbour():
 
 @pytest.mark.slow
 async def test_the_form_and_the_text_do_not_change_with_the_number(world):
-    """As Cline does: the markers stand on the last two messages of the user."""
+    """Cline puts its markers on the last two messages of the user."""
 
     def moved(posted):
         users = [at for at, one in enumerate(posted) if one["role"] == "user"][-2:]

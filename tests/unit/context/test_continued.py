@@ -78,7 +78,8 @@ async def test_it_ends_at_its_high_water_mark_and_begins_with_a_fresh_cut(
 
 @pytest.mark.parametrize("leading", [[], [{"role": "system", "content": "Be kind."}]])
 async def test_an_answer_says_which_messages_began_its_epoch(world: World, leading: list) -> None:
-    """As indexes of what was posted: what a model said before that, it said to another prompt."""
+    """The indexes are those of the posted list: what a model said before that, it said to another
+    prompt."""
     posted = [*leading, *story()]
     short = await world.ask(posted[:9])
     assert (short.messages, short.begun) == (tuple(Message.of(one).raw for one in posted[:9]), 0)
@@ -184,7 +185,8 @@ async def test_another_target_has_epochs_of_its_own(world: World) -> None:
 async def test_an_upgrade_of_the_text_s_form_ends_running_epochs_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What another version had kept cannot be rendered as it was sent: it is not gone on with."""
+    """A plan that another version kept cannot be rendered as it was sent: it is not gone on
+    with."""
     now = epoch.PLAN_VERSION
     monkeypatch.setattr(epoch, "PLAN_VERSION", now - 1)
     former = await world.ask(story())

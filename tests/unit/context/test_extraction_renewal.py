@@ -31,7 +31,7 @@ def history(posted: list[dict[str, Any]]) -> History:
 
 
 def older(node: Node) -> Node:
-    """As a program stored it whose summaries had no version of extraction."""
+    """Return the node as a program stored it whose summaries had no version of extraction."""
     summary = Summary(f"old {node.id.hex()[:6]}", "old body", ())
     return msgspec.structs.replace(node, summary=summary)
 

@@ -1,4 +1,4 @@
-"""What is stored under addresses of format 2 is found, and goes with those of today."""
+"""Check what is stored under addresses of format 2 is found, and goes with those of today."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What stage 1 has sealed when it is cut off is stored, and the next request goes on from there."""
+"""Check what stage 1 has sealed when it is cut off is stored, and the next request goes on from
+there."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ async def indexed(store, builder, messages):
 
 
 async def nodes(store, messages, whole):
-    """Of the stored tree."""
+    """Return the nodes of the stored tree."""
     history = history_of(messages, TENANT)
     found = await store.frontiers(TENANT, [history.addresses[-1]])
     frontier = found[history.addresses[-1]].frontier

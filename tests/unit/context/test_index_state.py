@@ -1,4 +1,4 @@
-"""What is indexed of a history, as the state of an answer tells it."""
+"""Check what is indexed of a history, as the state of an answer tells it."""
 
 from __future__ import annotations
 

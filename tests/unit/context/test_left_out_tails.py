@@ -47,7 +47,7 @@ def files_before_the_question(history: Posted, number: int) -> Posted:
 
 
 def agent() -> list[Posted]:
-    """What an agent has at each of its last requests, most of them in a loop of tools."""
+    """Return what an agent has at each of its last requests, most of them in a loop of tools."""
     full = coding(SIZE, 1)
     asked = [at for at, one in enumerate(full) if one["role"] == "assistant" and at]
     return [full[:at] for at in asked[-REQUESTS:]]

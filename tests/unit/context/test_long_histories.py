@@ -1,4 +1,4 @@
-"""What is begun for a long history before its tree can grow."""
+"""Check what is begun for a long history before its tree can grow."""
 
 from __future__ import annotations
 

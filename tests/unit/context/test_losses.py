@@ -76,7 +76,8 @@ async def test_a_lost_node_is_built_again_and_its_epoch_goes_on(world: World) ->
 
 
 def version(number: int, node: bytes) -> Summary:
-    """Of its own for each node: a line that says what its siblings say is left out."""
+    """Return a version of its own for each node: a line that says what its siblings say is left
+    out."""
     return Summary(f"HEADLINE {number} {node.hex()[:6]}", f"BODY {number}", (), number)
 
 

@@ -1,4 +1,4 @@
-"""Which prefixes are stored, and that one near a branch is found, wherever that is."""
+"""Check which prefixes are stored, and that one near a branch is found, wherever that is."""
 
 from __future__ import annotations
 

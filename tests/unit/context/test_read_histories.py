@@ -84,7 +84,7 @@ GOOD = MESSAGES.filter(lambda one: b"nobody" not in one.raw and one.raw.endswith
 
 
 def outcome(read):
-    """What it came to: a history without its messages, or the error."""
+    """Return what it came to: a history without its messages, or the error."""
     try:
         found = read()
     except BadRequest as error:
@@ -244,7 +244,7 @@ def test_every_deletion_forgets_what_was_read():
 
 @pytest.mark.slow
 def test_two_agents_that_share_a_beginning_are_each_read_from_where_they_were():
-    """As the edge names what a body begins with: the newest body that has its first blocks."""
+    """The edge names the newest body that has a body's first blocks."""
     service, bodies = memory(), KnownBodies(1)
     size = BLOCK // 8
     shared = [one for n in range(200) for one in (user(f"{n}".ljust(size)), said("assistant"))]

@@ -1,4 +1,5 @@
-"""What was rendered of an epoch is sent again as it is, and anew when what it quotes changed."""
+"""Check what was rendered of an epoch is sent again as it is, and anew when what it quotes
+changed."""
 
 from __future__ import annotations
 

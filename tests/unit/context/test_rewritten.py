@@ -118,7 +118,7 @@ def running_totals(posted: Posted) -> list[int]:
 
 
 def condensed(how: str, full: Posted, kept: int = 12_000) -> Posted:
-    """What clients post after their own compaction."""
+    """Return what clients post after their own compaction."""
     rest = newest(full, kept)
     return {
         ROO: [full[0], user(SUMMARY), *rest],

@@ -1,4 +1,4 @@
-"""What a posted list is made of: history, system messages, rounds, facts."""
+"""Check what a posted list is made of: history, system messages, rounds, facts."""
 
 from __future__ import annotations
 

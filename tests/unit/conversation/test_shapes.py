@@ -269,7 +269,7 @@ def test_results_without_a_call_stay_orphans(messages):
 
 
 def test_a_second_result_of_a_call_is_let_through():
-    """Whether it may be is the upstream's to say."""
+    """The upstream says whether a second result is allowed."""
     assert history(USER, calls(call("a")), result("a"), result("a")).rounds == (0, 1)
 
 

@@ -1,4 +1,4 @@
-"""What clients ask for themselves, in the shapes they send it, and turns that look alike.
+"""Check what clients ask for themselves, in the shapes they send it, and turns that look alike.
 
 The orders are shortened: the sentences that carry them stand as the clients send them (as read in
 their sources or captured), the rest is cut.

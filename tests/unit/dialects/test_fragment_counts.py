@@ -1,4 +1,4 @@
-"""What a client sends alike with each request is counted once."""
+"""Check what a client sends alike with each request is counted once."""
 
 from __future__ import annotations
 

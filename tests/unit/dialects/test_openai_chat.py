@@ -77,7 +77,7 @@ def test_other_fields_stay_byte_for_byte():
 
 
 def test_space_between_fields_stays():
-    """As `json.dumps` writes it: a proxy that relays bytes must not make it compact."""
+    """`json.dumps` writes such space: a proxy that relays bytes must not make it compact."""
     front, back = b'{"role": "user", "content": ', b', "name": "me"}'
     found = with_text_before(front + b'"What?"' + back, BLOCK)
     assert found.startswith(front)

@@ -12,7 +12,7 @@ SYSTEM = Message(b'{"role":"system"}')
 
 
 class Maker:
-    """Which messages were made."""
+    """Record of which messages were made."""
 
     def __init__(self) -> None:
         self.made: list[int] = []

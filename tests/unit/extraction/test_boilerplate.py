@@ -1,4 +1,4 @@
-"""What recurs in every session is told from what somebody said."""
+"""Check what recurs in every session is told from what somebody said."""
 
 from __future__ import annotations
 

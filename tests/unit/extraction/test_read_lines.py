@@ -1,4 +1,4 @@
-"""What was found in a line is found again without reading it, and takes bounded memory."""
+"""Check what was found in a line is found again without reading it, and takes bounded memory."""
 
 from __future__ import annotations
 

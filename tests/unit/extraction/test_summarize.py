@@ -1,4 +1,4 @@
-"""What summaries keep, drop and promise, on small texts of every kind."""
+"""Check what summaries keep, drop and promise, on small texts of every kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent did, in words that a parent reads again."""
+"""Check what an agent did, in words that a parent reads again."""
 
 from __future__ import annotations
 

@@ -373,7 +373,7 @@ def test_chance_bytes_changed_in_a_known_body_are_seen():
 
 
 def check_lists(known, raw, lists):
-    """What is said of the beginnings of the lists is true. `lists`: all items by number."""
+    """Return what is said of the beginnings of the lists is true. `lists`: all items by number."""
     with suppress(BadRequest):
         if items := known.split(known.begin("t", "messages", raw)).items("messages"):
             raws = [items.raw(at) for at in range(len(items))]

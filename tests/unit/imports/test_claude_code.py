@@ -31,7 +31,7 @@ def of_file(found: Conversation) -> tuple[bytes, ...]:
 
 
 def of_request(*messages: tuple[str, Any]) -> tuple[bytes, ...]:
-    """Of a live request, with a system prompt as the program sends it."""
+    """Return the messages of a live request, with a system prompt as the program sends it."""
     said = [{"role": role, "content": content} for role, content in messages]
     body = {"model": "claude-opus-5-5", "system": [text("You are Claude Code.")], "messages": said}
     read = read_request(json_body.split(json.dumps(body).encode()), "t", Cache(1))

@@ -77,7 +77,7 @@ def line(kind: str, payload: Fields) -> Fields:
 
 
 def file_of(items: list[Fields], *more: Fields) -> bytes:
-    """As Codex writes it, with its own remarks between the items."""
+    """Write a file as Codex does, with its own remarks between the items."""
     lines = [line("session_meta", {"id": SESSION, "cwd": "/home/u", "cli_version": "0.169.0"})]
     lines.append(line("event_msg", {"type": "task_started", "turn_id": "t"}))
     for item in items:

@@ -34,7 +34,8 @@ ROOT = os.geteuid() == 0
 
 
 def read(path: Path, format_: str | None = None) -> tuple[list[Conversation], list[str]]:
-    """What is found, and what was said of the rest; what is no conversation is passed over."""
+    """Return what is found, and what was said of the rest; what is no conversation is passed
+    over."""
     troubles: list[str] = []
     found: list[Conversation] = []
     places = edge.places(str(path), troubles.append)

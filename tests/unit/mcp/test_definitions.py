@@ -1,4 +1,4 @@
-"""What a client lists: the tools of the remember tool's document and the six beside it."""
+"""Check what a client lists: the tools of the remember tool's document and the six beside it."""
 
 from __future__ import annotations
 

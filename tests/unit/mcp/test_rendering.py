@@ -1,4 +1,5 @@
-"""What the tools answer: the fields of the remember tool's document, and those beside them."""
+"""Check what the tools answer: the fields of the remember tool's document, and those beside
+them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be saved, and how a refusal names what is wrong."""
+"""Check what may be saved, and how a refusal names what is wrong."""
 
 from __future__ import annotations
 

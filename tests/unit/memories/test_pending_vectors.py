@@ -13,7 +13,7 @@ SCOPES = [Scope.of_chat("t", str(number)) for number in range(3)]
 
 
 class Settled:
-    """Which memories were looked at again."""
+    """Record of which memories were looked at again."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []

@@ -1,4 +1,4 @@
-"""What users have switched on, as chats ask for it."""
+"""Check what users have switched on, as chats ask for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Clock:
 
 
 class Store:
-    """What it is asked for; `error` is raised, `asked` counts."""
+    """Store of settings; `error` is raised, `asked` counts."""
 
     def __init__(self) -> None:
         self.settings = {ADA: ON}

@@ -1,4 +1,4 @@
-"""Which form of a call is tried next, by what servers say when they refuse."""
+"""Check which form of a call is tried next, by what servers say when they refuse."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ async def test_a_warning_is_written_at_once_behind_what_waits():
 
 
 async def test_a_line_of_a_library_is_written_at_once():
-    """What it shows may be something else a moment later."""
+    """The values that it shows may be others a moment later."""
     handler, stream = lines()
     handler.handle(record("a"))
     handler.handle(record("b", event=False))

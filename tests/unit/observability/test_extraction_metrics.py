@@ -1,4 +1,4 @@
-"""What is told of memories out of conversations: counts under few labels, and no text."""
+"""Check what is told of memories out of conversations: counts under few labels, and no text."""
 
 from __future__ import annotations
 

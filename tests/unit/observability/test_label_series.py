@@ -19,7 +19,7 @@ SECONDS = (0, 0.0049, 0.005, 0.0051, 0.1, 0.5, 1, 1.25, 600)
 
 @pytest.fixture(autouse=True)
 def without_created_series() -> None:
-    """As in the process of a server, whose page has none."""
+    """Switch created series off, as in the process of a server, whose page has none."""
     disable_created_metrics()  # type: ignore[no-untyped-call]
 
 

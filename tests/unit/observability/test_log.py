@@ -166,7 +166,8 @@ class RecordList(logging.Handler):
 
 
 class DirectLines:
-    """What `to_stderr` sets up, into a string; `with_record`: somebody else listens as well."""
+    """Lines that `to_stderr` sets up, into a string; `with_record`: somebody else listens as
+    well."""
 
     def __init__(self, form: str, *, with_record: bool) -> None:
         self._out, self._root = io.StringIO(), logging.getLogger()

@@ -1,4 +1,4 @@
-"""What a request is called in the log."""
+"""Check what a request is called in the log."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_what_two_sources_say_stands_there_once_as_that_of_the_first():
 
 
 def test_one_source_may_say_the_same_twice():
-    """What was said before a correction and after it stand under one heading."""
+    """The words before a correction and those after it stand under one heading."""
     twice = lines_of(["Likes tea (fact)", "Likes tea (preference)"])
     assert InjectedMemories.of([source(twice)]).lines == twice
 

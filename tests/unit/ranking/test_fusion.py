@@ -43,7 +43,7 @@ def test_weights_count_before_the_ranking_and_before_the_neighbours():
 
 
 def test_second_in_both_beats_first_in_one():
-    """What fusion is for: agreement of words and meaning over one strong opinion."""
+    """Fusion prefers agreement of words and meaning to one strong opinion."""
     fused = rank(apart(9, 8, 0), apart(0, 0.5, 0.9)).fused
     assert fused[3] > max(fused[0], fused[6])
 

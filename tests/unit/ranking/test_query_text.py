@@ -1,4 +1,4 @@
-"""What an answer is unfolded for."""
+"""Check what an answer is unfolded for."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_a_long_answer_does_not_pass_a_short_message_by_its_many_segments():
 
 
 def test_a_long_answer_that_is_nearest_of_all_does_not_fall_behind_many_that_are_not():
-    """What its segments reach by chance would put it behind all the short messages."""
+    """The level that its segments reach by chance would put it behind all the short messages."""
     remarks = [("user", prose(n + 80, 20)) for n in range(30)]
     history, corpus = told(*FILLER, ("assistant", prose(7, 2_000)), *FILLER, *remarks)
     long, first = len(FILLER), 2 * len(FILLER) + 1

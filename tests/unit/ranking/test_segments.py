@@ -1,4 +1,4 @@
-"""What of a passage gets a vector of its own."""
+"""Check what of a passage gets a vector of its own."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def filled(*matrices: Matrix) -> VectorRows:
 
 
 def packed(matrix: Matrix) -> bytes:
-    """Of passages with one row each."""
+    """Pack passages with one row each."""
     return pack(matrix, [1] * len(matrix))
 
 

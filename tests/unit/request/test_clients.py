@@ -1,4 +1,4 @@
-"""Which program posted a request: a name of a fixed list, or none."""
+"""Check which program posted a request: a name of a fixed list, or none."""
 
 from __future__ import annotations
 

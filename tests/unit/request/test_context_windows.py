@@ -14,7 +14,7 @@ def test_a_model_that_is_not_listed_has_128_000(model: str):
 
 
 def test_routers_and_dates_do_not_count():
-    """As clients write it: from the vendor, dated, through one router, through two."""
+    """Clients write names from the vendor, dated, through one router, through two."""
     names = ["claude-opus-4-6", "claude-opus-4-6-20260205", "anthropic/claude-opus-4.6",
              "openrouter/anthropic/claude-opus-4.6:online"]  # fmt: skip
     assert {context_windows.of(name) for name in names} == {1_000_000}

@@ -1,4 +1,4 @@
-"""Whether an upstream is a machine of one's own, told from its URL alone."""
+"""Check whether an upstream is a machine of one's own, told from its URL alone."""
 
 from __future__ import annotations
 

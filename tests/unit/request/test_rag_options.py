@@ -1,4 +1,4 @@
-"""Which passages a chat asks for: each field strictly, and only where it asks at all."""
+"""Check which passages a chat asks for: each field strictly, and only where it asks at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes out together."""
+"""Check what goes out together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server says of its store when it begins."""
+"""Check what a server says of its store when it begins."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_calls_that_may_not_be_followed_are_dropped(reason, ends):
 
 
 def test_calls_without_ids_get_some():
-    """Of nine letters and digits, which is what Mistral takes."""
+    """The ids have nine letters and digits, which is what Mistral takes."""
     plain = WholeAnswer(CONTEXT_TOOLS.names)
     for round_ in ("01", "02"):
         asked = plain.take(answer("", call("memory_search", ""), call("memory_read", "")))

@@ -1,4 +1,4 @@
-"""What an answer used of what was in sight."""
+"""Check what an answer used of what was in sight."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def speaker(task: Task, draft: Draft) -> Iterator[Draft]:
 
 
 def language(task: Task, draft: Draft) -> Iterator[Draft]:
-    """The same in no language of the text."""
+    """Return the draft in no language of the text."""
     if re.search("[а-я]", draft.body):
         yield Draft("Summary of the part", "The user asked for something and it was done.")
     else:

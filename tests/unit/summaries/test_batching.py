@@ -1,4 +1,4 @@
-"""Which nodes go into a call: ready, of one kind, parents soon after their children."""
+"""Check which nodes go into a call: ready, of one kind, parents soon after their children."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an estimate says against what summarising then takes, on a scripted server."""
+"""Check what an estimate says against what summarising then takes, on a scripted server."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def test_what_is_told_is_what_is_asked(tmp_path, parts):
 
 
 async def again(given: Settings) -> Estimate:
-    """What it would have been, had the summaries of the children been known."""
+    """Return what it would have been, had the summaries of the children been known."""
     alone = estimating.without_models(given)
     async with open_runtime(alone, drain=0) as runtime:
         ask = CompressRequest(TENANT, MESSAGES, patience=UNHURRIED)

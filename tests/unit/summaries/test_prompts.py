@@ -1,4 +1,4 @@
-"""What a model is asked: constant part, marks, labels, masks, kinds."""
+"""Check what a model is asked: constant part, marks, labels, masks, kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is a secret and what is not, by example."""
+"""Check what is a secret and what is not, by example."""
 
 from __future__ import annotations
 

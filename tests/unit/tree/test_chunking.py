@@ -29,7 +29,7 @@ def answer(content):
 
 
 def texts_of(found, posted, first=0):
-    """Of blocks of the views `posted`, which begin with message `first`."""
+    """Return the texts of blocks of the views `posted`, which begin with message `first`."""
     return [posted[block.message - first].text[block.start : block.end] for block in found]
 
 
@@ -119,7 +119,7 @@ def test_empty_messages_take_their_place():
 
 
 def unsplit(piece, around=12):
-    """Whether the piece lies in one leaf, wherever in a leaf's length it begins."""
+    """Return True if the piece lies in one leaf, wherever in a leaf's length it begins."""
     for words in range(0, 60 * around, 60):
         text = f"{prose(1, words)}\n\n{piece}\n\n{prose(2, 1500)}"
         texts, rest = leaves(views(text))

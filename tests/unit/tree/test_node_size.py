@@ -1,4 +1,4 @@
-"""What a node takes in memory, estimated within a third."""
+"""Check what a node takes in memory, estimated within a third."""
 
 from __future__ import annotations
 

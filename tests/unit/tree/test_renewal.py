@@ -1,4 +1,4 @@
-"""Which summaries are old, and in which order they are made anew."""
+"""Check which summaries are old, and in which order they are made anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What says the same, what does not, and what an older version says otherwise."""
+"""Check what says the same, what does not, and what an older version says otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which excerpts are marked as newer than another one."""
+"""Check which excerpts are marked as newer than another one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.unit.unfolding.histories import history
 
 
 def earlier(question, *messages, roles=(), ranks=()):
-    """Of each message that is quoted whole, the message that it is newer than; -1: none."""
+    """Return for each message that is quoted whole the message that it is newer than; -1: none."""
     made = [
         {"role": dict(enumerate(roles)).get(at, "user"), "content": text}
         for at, text in enumerate(messages)

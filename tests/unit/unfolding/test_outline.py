@@ -1,4 +1,4 @@
-"""Which nodes are opened for an overview."""
+"""Check which nodes are opened for an overview."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands there whatever is asked: here the steps of a cut tool loop."""
+"""Check what stands there whatever is asked: here the steps of a cut tool loop."""
 
 from __future__ import annotations
 

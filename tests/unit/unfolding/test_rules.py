@@ -1,4 +1,4 @@
-"""Which standing rules hold at the end of a conversation."""
+"""Check which standing rules hold at the end of a conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What was folded, searched and read: verbatim, labelled, within its size, and without a write."""
+"""Check what was folded, searched and read: verbatim, labelled, within its size, and without a
+write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which lines of an answer are shown where the whole has no room."""
+"""Check which lines of an answer are shown where the whole has no room."""
 
 from __future__ import annotations
 

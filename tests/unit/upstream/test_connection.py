@@ -120,7 +120,7 @@ async def test_a_body_that_ends_with_its_connection(version: bytes):
 
 
 async def test_a_body_whose_end_was_not_told_is_not_whole():
-    """What was still to be read is dropped with a connection of TLS."""
+    """A connection of TLS drops what was still to be read."""
     line = Line()
     asked = await line.ask()
     line.feed(b"HTTP/1.0 200 OK\r\n\r\nhel")

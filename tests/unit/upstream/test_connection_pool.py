@@ -1,4 +1,4 @@
-"""Which connections are kept."""
+"""Check which connections are kept."""
 
 from __future__ import annotations
 

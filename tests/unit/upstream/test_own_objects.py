@@ -1,4 +1,5 @@
-"""What a tenant made: known at once, written behind the request, and again where that failed."""
+"""Check what a tenant made: known at once, written behind the request, and again where that
+failed."""
 
 from __future__ import annotations
 

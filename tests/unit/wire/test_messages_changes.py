@@ -1,4 +1,4 @@
-"""What memory may not change about a request is noticed, and what it may passes."""
+"""Check what memory may not change about a request is noticed, and what it may passes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def posted(**changes: Any) -> Fields:
 
 
 def folded() -> Fields:
-    """As it may be sent: memory, what stays in view, then the kept messages."""
+    """Return a request as it may be sent: memory, what stays in view, then the kept messages."""
     body = copy.deepcopy(posted())
     del body["memory"]
     messages = body["messages"]

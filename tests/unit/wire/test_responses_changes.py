@@ -1,4 +1,4 @@
-"""What memory may not change about a Responses request is noticed, and what it may passes."""
+"""Check what memory may not change about a Responses request is noticed, and what it may passes."""
 
 from __future__ import annotations
 

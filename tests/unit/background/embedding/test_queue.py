@@ -111,7 +111,7 @@ class Bench:
         self.queue = InProcessQueue(self.store, self.embedder, self.clock, **options)
 
     async def done(self, chat: Chat) -> list[int]:
-        """Which leaves of the chat have vectors."""
+        """Return which leaves of the chat have vectors."""
         found = await self.store.vectors(chat.tenant, self.embedder.recipe, chat.ids)
         return [index for index, id_ in enumerate(chat.ids) if id_ in found]
 

@@ -57,7 +57,7 @@ class CountedRules(RuleReader):
 
 
 class Process:
-    """What one process has. On the store of another one: `beside`."""
+    """Parts of one process. `beside`: on the store of that other one."""
 
     def __init__(self, whole: Opened, reader: Any = None) -> None:
         self.whole = whole

@@ -1,5 +1,5 @@
-"""What is only quoted is never promoted: told in quotation marks behind what it is, or not at all,
-by everything that tells what was said."""
+"""Check what is only quoted is never promoted: told in quotation marks behind what it is, or not at
+all, by everything that tells what was said."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def rules(raws: list[bytes]) -> list[str]:
 
 
 def told(role: str, text: str) -> Iterator[tuple[str, str]]:
-    """What is told of a message by whom."""
+    """Return what is promoted out of a message, by whom it is."""
     raws = messages(role, text)
     for place, around in (("alone", raws), ("among others", [hostile.fields(*OTHER), *raws])):
         summary = leaf(around).summary

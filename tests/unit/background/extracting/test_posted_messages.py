@@ -1,4 +1,5 @@
-"""What the user said in a posted history: the text, the day, and the place of each message."""
+"""Check what the user said in a posted history: the text, the day, and the place of each
+message."""
 
 from __future__ import annotations
 

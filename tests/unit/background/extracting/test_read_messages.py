@@ -1,4 +1,4 @@
-"""Which messages were read: by scope, bounded."""
+"""Check which messages were read: by scope, bounded."""
 
 from __future__ import annotations
 

@@ -260,7 +260,8 @@ async def test_a_long_tail_is_worth_a_line(tail, caplog):
 @pytest.mark.parametrize("parts", [1, 2, 4])
 @pytest.mark.parametrize("overlap", [1, 8_000])
 def test_forks_find_what_one_process_finds(tail, monkeypatch, parts, overlap):
-    """Whether their borders fall in step or not. None of them stays behind as a zombie."""
+    """Forks find the same whether their borders fall in step or not. None of them stays behind as a
+    zombie."""
     made, before = [], descendants(os.getpid())
     monkeypatch.setattr(
         child_process, "split", lambda *of: made.extend(split(*of, overlap)) or made

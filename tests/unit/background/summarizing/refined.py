@@ -109,7 +109,7 @@ class Desk:
             await self.three.queue.join()
 
     async def submitted(self) -> None:
-        """What was posted is in the queue."""
+        """Wait until what was posted is in the queue."""
         await self.memory.close()
 
     async def kill(self) -> None:

@@ -1,4 +1,4 @@
-"""What summaries cost: reserved, settled, limited by tenant and day."""
+"""Check what summaries cost: reserved, settled, limited by tenant and day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is told when it saves and recalls."""
+"""Check what a model is told when it saves and recalls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a tool or a web page spoke in the present turn."""
+"""Check whether a tool or a web page spoke in the present turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What memories are looked for: the newest words of the user, in histories that nobody checked."""
+"""Check what memories are looked for: the newest words of the user, in histories that nobody
+checked."""
 
 from __future__ import annotations
 

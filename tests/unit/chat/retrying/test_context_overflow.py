@@ -1,4 +1,4 @@
-"""What upstreams say about a prompt that is too long, in the words of each."""
+"""Check what upstreams say about a prompt that is too long, in the words of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of models that refused something."""
+"""Check what is kept of models that refused something."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which histories go without their thinking from now on."""
+"""Check which histories go without their thinking from now on."""
 
 from __future__ import annotations
 

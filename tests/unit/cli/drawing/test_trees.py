@@ -1,4 +1,4 @@
-"""What is drawn of a tree: words, in order, without what a terminal would obey."""
+"""Check what is drawn of a tree: words, in order, without what a terminal would obey."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What is told of conversations from the store alone: the list, and why a plan is what it is."""
+"""Check what is told of conversations from the store alone: the list, and why a plan is what it
+is."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def world() -> World:
 
 
 async def plan(world: World, address: bytes | None = None) -> StoredPlan:
-    """Of the conversation that was used last."""
+    """Return the plan of the conversation that was used last."""
     page = await world.used.conversations.page("t", 1)
     return await world.used.conversations.plan("t", address or page.conversations[0].address)
 

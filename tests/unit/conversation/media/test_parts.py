@@ -1,4 +1,4 @@
-"""What pictures, sounds and files cost: by their headers, without decoding them."""
+"""Check what pictures, sounds and files cost: by their headers, without decoding them."""
 
 from __future__ import annotations
 

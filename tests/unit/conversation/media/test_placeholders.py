@@ -1,4 +1,4 @@
-"""What stands for an image, a sound or a file: its kind and name, nothing else of it."""
+"""Check what stands for an image, a sound or a file: its kind and name, nothing else of it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which requests of the Messages API leave a place for tools of ours."""
+"""Check which requests of the Messages API leave a place for tools of ours."""
 
 from __future__ import annotations
 

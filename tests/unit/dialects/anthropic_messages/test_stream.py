@@ -32,7 +32,8 @@ LAST = message(ANSWER, id="msg_2")
 def run(
     *rounds: Sequence[bytes], sizes: Sequence[int] = (1 << 20,), offered: Iterable[bool] = ()
 ) -> tuple[bytes, list[ToolRound], list[str]]:
-    """What the client got, what was asked of us, and the names of calls that stay unanswered."""
+    """Return what the client got, what was asked of us, and the names of calls that stay
+    unanswered."""
     stream, out, asked, unanswered = MessagesStream(CONTEXT_TOOLS.names), b"", [], []
     may = iter(offered)
     for round_ in rounds:
@@ -320,7 +321,7 @@ def test_a_call_that_came_whole_or_without_an_id_is_answered():
 
 
 def test_the_last_signature_of_a_block_counts():
-    """As the SDKs read it."""
+    """The SDKs read it so."""
     script = events(message(wire.THINKING, OURS))
     signed = next(at for at, one in enumerate(script) if b"signature_delta" in one)
     first = event("content_block_delta", index=0,

@@ -1,5 +1,5 @@
-"""What an answer sends by the Messages API. `tests/properties/test_messages_dialect.py` looks at
-any history."""
+"""Check what an answer sends by the Messages API. `tests/properties/test_messages_dialect.py` looks
+at any history."""
 
 from __future__ import annotations
 

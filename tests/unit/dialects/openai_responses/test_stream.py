@@ -30,7 +30,8 @@ LAST = response(ANSWER, id="resp_2", created_at=9)
 def run(
     *rounds: Sequence[bytes], sizes: Sequence[int] = (1 << 20,), offered: Iterable[bool] = ()
 ) -> tuple[bytes, list[ToolRound], list[str]]:
-    """What the client got, what was asked of us, and the names of calls that stay unanswered."""
+    """Return what the client got, what was asked of us, and the names of calls that stay
+    unanswered."""
     stream, out, asked, unanswered = ResponsesStream(CONTEXT_TOOLS.names), b"", [], []
     may = iter(offered)
     for round_ in rounds:
@@ -147,7 +148,7 @@ def test_usage_is_that_of_all_rounds():
 
 
 def test_an_answer_that_the_server_keeps_ends_with_the_id_under_which_it_is_whole():
-    """What the server has under the first id is a call without its result."""
+    """Under the first id the server has a call without its result."""
     answer = seen(response(OURS, store=True), {**LAST, "store": True})
     assert answer["id"] == "resp_2"
     assert seen(response(OURS, THEIRS, store=True))["id"] == "resp_1"
@@ -363,7 +364,7 @@ ITEM = st.one_of(
 
 
 def numbered(rounds: list[list[Fields]]) -> list[Fields]:
-    """As responses in which no two items have one id."""
+    """Return the rounds as responses in which no two items have one id."""
     count = 0
     made = []
     for number, items in enumerate(rounds):

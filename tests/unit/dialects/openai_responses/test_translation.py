@@ -23,7 +23,7 @@ TOOLS = {"type": "additional_tools", "role": "developer", "tools": [{"name": "me
 
 
 class Counted(ItemCache):
-    """Which items were looked at."""
+    """Record of which items were looked at."""
 
     def __init__(self) -> None:
         super().__init__(1)

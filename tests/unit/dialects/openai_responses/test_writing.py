@@ -1,4 +1,4 @@
-"""What is sent: posted items as they came, and what is ours in its form."""
+"""Check what is sent: posted items as they came, and what is ours in its form."""
 
 from __future__ import annotations
 

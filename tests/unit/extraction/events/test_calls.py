@@ -1,4 +1,4 @@
-"""What tool calls do, whatever the client calls them."""
+"""Check what tool calls do, whatever the client calls them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls do that run code, and calls that name a file with a verb of their own."""
+"""Check what calls do that run code, and calls that name a file with a verb of their own."""
 
 from __future__ import annotations
 

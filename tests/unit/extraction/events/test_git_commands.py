@@ -1,4 +1,4 @@
-"""What git commands do to files, by the forms in which agents write them."""
+"""Check what git commands do to files, by the forms in which agents write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a simple command is for, by its program and its words."""
+"""Check what a simple command is for, by its program and its words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What command lines do to files, and what they run."""
+"""Check what command lines do to files, and what they run."""
 
 from __future__ import annotations
 

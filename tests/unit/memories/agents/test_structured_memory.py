@@ -1,4 +1,4 @@
-"""What is stored of a structured memory, and what is refused of its data."""
+"""Check what is stored of a structured memory, and what is refused of its data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is refused of a document, and what is masked in it."""
+"""Check what is refused of a document, and what is masked in it."""
 
 from __future__ import annotations
 

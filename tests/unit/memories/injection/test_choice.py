@@ -1,4 +1,5 @@
-"""Which memories stand beside a conversation, and when what is known of that has to be stored."""
+"""Check which memories stand beside a conversation, and when what is known of that has to be
+stored."""
 
 from __future__ import annotations
 
@@ -138,7 +139,7 @@ moments = st.lists(st.tuples(st.lists(st.integers(1, 9), unique=True), st.sets(s
 @pytest.mark.slow
 @given(moments)
 def test_a_walk_of_hits_and_deletions(steps):
-    """What is stored only when it has to be leads to the same sets as what is stored each time."""
+    """Storing only when it has to be leads to the same sets as storing each time."""
     rarely: tuple[ShownMemory, ...] = ()
     always: tuple[ShownMemory, ...] = ()
     for step, (hits, gone) in enumerate(steps):

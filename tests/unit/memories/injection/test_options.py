@@ -1,4 +1,4 @@
-"""Which hits may stand beside a message, as a request or a setting asks for it."""
+"""Check which hits may stand beside a message, as a request or a setting asks for it."""
 
 from __future__ import annotations
 

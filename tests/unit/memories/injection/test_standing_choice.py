@@ -1,4 +1,4 @@
-"""Which standing memories a prompt gets."""
+"""Check which standing memories a prompt gets."""
 
 from __future__ import annotations
 

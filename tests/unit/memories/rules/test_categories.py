@@ -1,4 +1,4 @@
-"""What a memory is about."""
+"""Check what a memory is about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which hits may stand beside a message."""
+"""Check which hits may stand beside a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which memories wait for a person."""
+"""Check which memories wait for a person."""
 
 from __future__ import annotations
 

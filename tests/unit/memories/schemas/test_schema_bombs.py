@@ -141,7 +141,7 @@ DATA = st.dictionaries(
 
 
 def expected(document: dict[str, Any], data: dict[str, Any]) -> bool:
-    """What the library says of the document as it was written, its own address aside."""
+    """Return what the library says of the document as it was written, its own address aside."""
     document = {name: value for name, value in document.items() if name != "$id"}
     options = jsonschema_rs.RegexOptions()
     return jsonschema_rs.Draft202012Validator(

@@ -18,7 +18,7 @@ LETTER = 7  # units of a letter against any pattern, here
 
 
 def counted(rules: dict[str, Any], data: Any, most: int = 10**12) -> int:
-    """Of data in a field with these rules."""
+    """Count the units of data in a field with these rules."""
     return of({"properties": {"a": rules}}, {"a": data}, most)
 
 

@@ -13,7 +13,7 @@ from tests.fakes import HashingEmbedder
 
 
 class Wide(HashingEmbedder):
-    """Of so many dimensions that a background serves. `gate`: what it waits for."""
+    """Embedder of so many dimensions that a background serves. `gate`: what it waits for."""
 
     dimensions = 256
     recipe = "wide/1"

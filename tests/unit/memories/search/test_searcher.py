@@ -1,4 +1,4 @@
-"""What a search finds and says, over memories in RAM."""
+"""Check what a search finds and says, over memories in RAM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import finds in an agent's scope, and what it costs to look."""
+"""Check what an import finds in an agent's scope, and what it costs to look."""
 
 from __future__ import annotations
 

@@ -190,8 +190,8 @@ SOURCES = [
 
 @pytest.mark.parametrize(("source", "reason"), SOURCES)
 def test_a_source_holds_ids_and_addresses_alone(source, reason):
-    """What else stood there would be stored and exported unseen, or be refused by the store and so
-    end the import."""
+    """Any other content would be stored and exported unseen, or be refused by the store and so end
+    the import."""
     assert refused(item(source=source)).reason == reason
     memory = Memory("mem_a", 1, "Lives in Graz.", NOW, NOW, source=source)
     made = restorable(item(record=MemoryRecord(memory)), MOST)

@@ -91,7 +91,7 @@ def test_nothing_that_is_stored_changes(
 @settings(max_examples=LOOKS)
 @given(st.lists(LINES, max_size=6))
 def test_a_restore_of_anything_is_an_export_again(lines: list[Any]):
-    """What was taken in can go out and come back."""
+    """A restored file can be exported and come back."""
 
     async def look() -> None:
         async with transferring() as t:

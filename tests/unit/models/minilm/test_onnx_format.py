@@ -1,4 +1,4 @@
-"""What is written is read again, by us and by onnxruntime."""
+"""Check what is written is read again, by us and by onnxruntime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the check of a store finds in the rows of its memories."""
+"""Check what the check of a store finds in the rows of its memories."""
 
 from __future__ import annotations
 

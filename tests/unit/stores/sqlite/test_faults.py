@@ -1,4 +1,5 @@
-"""What goes wrong around a SQLite file: told clearly, nothing half-written, usable again after."""
+"""Check what goes wrong around a SQLite file: told clearly, nothing half-written, usable again
+after."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from tests.unit.stores.sqlite.batches import T, batch, groups
 
 @contextmanager
 def owned(folder: Path, mode: int) -> Iterator[None]:
-    """What is in the folder, and it, belong to a user without privileges, which we are inside."""
+    """Give the folder, and what is in it, to a user without privileges, who this process is
+    inside."""
     nobody = 65534
     privileged = os.geteuid() == 0
     for each in (*folder.iterdir(), folder):

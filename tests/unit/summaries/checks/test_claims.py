@@ -1,4 +1,4 @@
-"""What is denied and who said what: clauses of a summary against those of its text."""
+"""Check what is denied and who said what: clauses of a summary against those of its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is quotable of a result of a tool of the provider."""
+"""Check what is quotable of a result of a tool of the provider."""
 
 from __future__ import annotations
 

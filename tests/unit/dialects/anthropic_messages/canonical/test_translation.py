@@ -30,7 +30,7 @@ TALK = [
 
 
 class Posted:
-    """Which posted messages were looked at."""
+    """Record of which posted messages were looked at."""
 
     def __init__(self, talk: list[dict]) -> None:
         body = json_body.split(msgspec.json.encode({"messages": talk}))

@@ -369,7 +369,8 @@ async def test_a_request_gives_so_many_memories_and_the_next_one_goes_on(agents:
 
 
 async def test_a_request_reads_for_so_long_and_tells_what_it_left(agents: Agents) -> None:
-    """What was begun is ended: each request reads something, however slow the model is."""
+    """A message that was begun is ended: each request reads something, however slow the model
+    is."""
     said = [f"m{n}: I have to do number {n}." for n in range(33)]
     model = Model(["one", *[""] * 15], ["two"], ["three"])
     slow = Agents(agents.whole, structured=model, seconds=0.0)

@@ -1,4 +1,5 @@
-"""What becomes of what was found: joined with what is planned and what is stored, nothing lost."""
+"""Check what becomes of what was found: joined with what is planned and what is stored, nothing
+lost."""
 
 from __future__ import annotations
 

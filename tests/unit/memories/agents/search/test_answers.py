@@ -1,4 +1,4 @@
-"""What a model is asked, and what of its answer counts."""
+"""Check what a model is asked, and what of its answer counts."""
 
 from __future__ import annotations
 

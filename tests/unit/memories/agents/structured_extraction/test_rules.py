@@ -1,4 +1,5 @@
-"""What rules find in a message for schemas. More cases: `benchmarks/cases/structured*.txt`."""
+"""Check what rules find in a message for schemas. More cases:
+`benchmarks/cases/structured*.txt`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is shown: the user's own sentences and nothing else."""
+"""Check what a model is shown: the user's own sentences and nothing else."""
 
 from __future__ import annotations
 

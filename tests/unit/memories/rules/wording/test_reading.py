@@ -1,4 +1,4 @@
-"""What tells a text of the past from one of the present: the form of its verbs."""
+"""Check what tells a text of the past from one of the present: the form of its verbs."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def test_unique_names_are_fields_at_the_top():
 
 
 def test_values_are_no_schemas():
-    """What looks like a reference there is a value, and is left as it is."""
+    """A value that looks like a reference is left as it is."""
     values = {"$ref": "file:///etc/passwd", "$id": "http://example.com/"}
     document = {
         "type": "object",

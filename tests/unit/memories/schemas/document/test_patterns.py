@@ -41,7 +41,7 @@ def test_class_escapes_stand_in_brackets(written, said):
     st.text("\\dDsSwW[]^-ab0 _\n", max_size=8), st.text("ab0 _\n-\u00e9\u0660\u00a0", max_size=6)
 )
 def test_it_matches_what_it_matched(pattern, text):
-    """As far as the engine takes it at all."""
+    """The engine matches as before what it takes at all."""
     try:
         expected = matches(pattern, text)
     except jsonschema_rs.ValidationError:

@@ -20,7 +20,7 @@ SCOPE, RECIPE = Scope.of_chat("acme", "c1"), "r"
 
 
 class Rows:
-    """What a loader asks of a store. `reads`: counts from which rows were read."""
+    """Store of rows as a loader needs it. `reads`: counts from which rows were read."""
 
     def __init__(self, count: int = 0) -> None:
         self.rows: dict[int, tuple[int, SearchRow]] = {}

@@ -1,4 +1,4 @@
-"""What the export writes is what the import reads (`export_lines.py`, `own_lines.py`)."""
+"""Check what the export writes is what the import reads (`export_lines.py`, `own_lines.py`)."""
 
 from __future__ import annotations
 
