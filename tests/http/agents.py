@@ -60,7 +60,7 @@ class Agents:
     async def stored(
         self, *memories: dict[str, Any], agent: str = AGENT, **fields: Any
     ) -> dict[str, Any]:
-        """What became of memories that were all taken."""
+        """Return what became of memories that were all taken."""
         answer = await self.post(*memories, agent=agent, **fields)
         assert answer.status_code in (200, 201), answer.text
         shown: dict[str, Any] = answer.json()
@@ -80,7 +80,7 @@ class Agents:
         return rows
 
     async def data(self, agent: str = AGENT, **query: Any) -> list[dict[str, Any]]:
-        """Of all that is listed, the newest first."""
+        """Return the data of all that is listed, the newest first."""
         return [row["data"] for row in await self.rows(agent, **query)]
 
     async def one(self, id_: str, **query: Any) -> dict[str, Any]:

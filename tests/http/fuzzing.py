@@ -67,7 +67,7 @@ class WatchedStore:
 
 
 class Lines(logging.Handler):
-    """What is logged, by us and by asyncio (tasks whose errors nobody took)."""
+    """Lines that are logged, by us and by asyncio (tasks whose errors nobody took)."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -271,7 +271,7 @@ def table(tried: Mapping[tuple[str, int], int]) -> str:
 
 
 def _scope(method: str, target: bytes, headers: Headers) -> dict[str, Any]:
-    """As uvicorn makes it."""
+    """Make the scope as uvicorn does."""
     path, _, query = target.partition(b"?")
     return {
         "type": "http",

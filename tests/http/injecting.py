@@ -87,7 +87,7 @@ class Notebook:
         return Scope.of_user(tenant or self.tenant, name)
 
     async def switch(self, scope: Scope, **switches: Any) -> None:
-        """What a user switches on, as another process does it."""
+        """Switch on what a user switches on, as another process does it."""
         await self.memories.change_settings(scope, SettingsChange(**switches))
 
     async def save(
@@ -167,7 +167,7 @@ class Chat:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """Of the last request to the upstream."""
+        """Return the messages of the last request to the upstream."""
         sent: list[dict[str, Any]] = json.loads(self.raw_messages)
         return sent
 

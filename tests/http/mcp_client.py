@@ -95,7 +95,7 @@ class Mcp:
         return answer.json()["result"]
 
     async def call(self, tool: str, headers: Mapping[str, str] = {}, **given: Any) -> Any:
-        """What the tool answered; `ok` says whether it was carried out."""
+        """Return what the tool answered; `ok` says whether it was carried out."""
         params = {"name": tool, "arguments": given}
         result = await self.result("tools/call", params, **headers)
         content = result["structuredContent"]

@@ -46,7 +46,7 @@ class Connection:
         self.inner.close()
 
     def gone(self) -> bool:
-        """Whether the other side closes; what it sends is thrown away."""
+        """Return True if the other side closes; what it sends is thrown away."""
         self.inner.settimeout(PATIENCE)
         try:
             while self.inner.recv(65536):

@@ -63,7 +63,7 @@ class Rounds:
         return [seen.body for seen in self.script.seen]
 
     def results(self, round_: int) -> list[str]:
-        """What the tools had told the model when round `round_` (from 0) was asked for."""
+        """Return what the tools had told the model when round `round_` (from 0) was asked for."""
         return [m["content"] for m in self.sent[round_]["messages"] if m["role"] == "tool"]
 
     def check(self, rounds: int) -> None:

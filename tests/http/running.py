@@ -107,7 +107,7 @@ def wait_for(seen: Callable[[], Any], seconds: float = PATIENCE) -> None:
 
 
 async def waited_for(seen: Callable[[], Any], seconds: float = PATIENCE) -> None:
-    """The same in an event loop, which goes on meanwhile."""
+    """Wait like `wait_for` in an event loop, which goes on meanwhile."""
     end = time.monotonic() + seconds
     while not seen():
         assert time.monotonic() < end, f"not within {seconds:g} seconds"

@@ -19,7 +19,7 @@ def connect(address: str) -> socket.socket:
 
 
 def rest(connection: socket.socket, seconds: float = PATIENCE) -> tuple[bytes, bool]:
-    """What comes until the other side closes, or for so long; and whether it closed."""
+    """Return what comes until the other side closes, or for so long; and whether it closed."""
     end = time.monotonic() + seconds
     seen = b""
     try:
@@ -36,7 +36,7 @@ def rest(connection: socket.socket, seconds: float = PATIENCE) -> tuple[bytes, b
 
 
 def until(connection: socket.socket, end: bytes) -> bytes:
-    """What comes up to `end`, or until the other side closes."""
+    """Return what comes up to `end`, or until the other side closes."""
     seen = b""
     while not seen.endswith(end) and (piece := connection.recv(65536)):
         seen += piece

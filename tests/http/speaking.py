@@ -69,7 +69,7 @@ class Speaker:
 
     @property
     def sent(self) -> Json:
-        """What the upstream got last."""
+        """Return what the upstream got last."""
         return self.server.last.body
 
 

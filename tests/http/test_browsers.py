@@ -1,4 +1,4 @@
-"""What web pages can do to a server on localhost or in a LAN, attacks and wanted uses."""
+"""Check what web pages can do to a server on localhost or in a LAN, attacks and wanted uses."""
 
 from __future__ import annotations
 

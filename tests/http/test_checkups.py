@@ -1,4 +1,4 @@
-"""What the doctor finds around the program, with real sockets, files and a real Redis."""
+"""Check what the doctor finds around the program, with real sockets, files and a real Redis."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def shown(dialect: str, answer: Fields) -> list[str]:
 
 
 def results(dialect: str, answer: Fields) -> list[Fields]:
-    """What a client makes of the calls it got."""
+    """Return what a client makes of the calls it got."""
     if dialect == "messages":
         calls = [block for block in answer["content"] if block["type"] == "tool_use"]
         content = [

@@ -153,7 +153,7 @@ def test_a_stream_is_decoded_in_small_pieces():
 
 
 def test_a_stream_gives_what_was_flushed():
-    """As a server that compresses an event stream sends it."""
+    """A server that compresses an event stream flushes it piece by piece."""
     for work in (zlib.compressobj(wbits=31), zstd.ZstdCompressor()):
         name = "gzip" if hasattr(work, "copy") else "zstd"
         flush = zlib.Z_SYNC_FLUSH if name == "gzip" else zstd.ZstdCompressor.FLUSH_BLOCK

@@ -1,4 +1,5 @@
-"""What upstreams do wrong, one by one: the client gets exactly that, with memory as without."""
+"""Check what upstreams do wrong, one by one: the client gets exactly that, with memory as
+without."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ STEP = 40  # messages of some 67 tokens that are added between two requests
 
 @asynccontextmanager
 async def placed(base: str, world: World, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
-    """As `edge`; what goes to `upstream` among the settings goes to `base` all the same, so that no
-    test asks for a name in the network."""
+    """Open an edge like `edge`; what goes to `upstream` among the settings goes to `base` all the
+    same, so that no test asks for a name in the network."""
     built = services(base, world.used, **settings)
     there = Upstreams.of_settings(replace(built.settings, upstream=base))
     transport = httpx.ASGITransport(create_app(replace(built, upstreams=there)))

@@ -110,7 +110,7 @@ def world(
 
 
 def prepared(case: Any) -> Any:
-    """What schemathesis made, as the bytes of a request."""
+    """Return what schemathesis made, as the bytes of a request."""
     return requests.Request(**case.as_transport_kwargs(base_url="http://edge")).prepare()
 
 

@@ -27,7 +27,7 @@ NAMES = st.sampled_from(["f", "g", "e", "a", "u", "x"])
 
 
 def near(grant: dict[str, Any]) -> st.SearchStrategy[Any]:
-    """What is almost this grant, or nothing like one."""
+    """Return what is almost this grant, or nothing like one."""
     payloads = st.dictionaries(NAMES, wild.values, max_size=3)
     parts = st.dictionaries(st.sampled_from("psc"), wild.values, max_size=2)
     return st.one_of(

@@ -91,7 +91,7 @@ def test_any_kind(method: str, world: World):
 
 @pytest.mark.usefixtures("kept")
 def test_any_data(world: World):
-    """Of a memory of a kind that has a schema."""
+    """Try any data of a memory of a kind that has a schema."""
 
     @given(
         st.dictionaries(st.sampled_from(["name", "age", "lines", "x"]), wild.values),

@@ -51,7 +51,7 @@ def lines() -> Iterator[Lines]:
 
 
 def say(address: str, raw: bytes, seconds: float) -> bytes:
-    """What comes back until the server closes, or is silent for so long."""
+    """Return what comes back until the server closes, or is silent for so long."""
     with connect(address) as connection:
         try:
             connection.sendall(raw)

@@ -1,4 +1,4 @@
-"""What a search finds by the grants of its request, and what no grant opens."""
+"""Check what a search finds by the grants of its request, and what no grant opens."""
 
 from __future__ import annotations
 

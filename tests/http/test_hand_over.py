@@ -1,5 +1,5 @@
-"""What users say in chats is handed over to become memories: when, of whom, and at no cost to the
-chat."""
+"""Check what users say in chats is handed over to become memories: when, of whom, and at no cost to
+the chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server that is told to stop still answers, and which connections it closes."""
+"""Check what a server that is told to stop still answers, and which connections it closes."""
 
 from __future__ import annotations
 

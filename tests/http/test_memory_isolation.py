@@ -53,8 +53,8 @@ QUERY = "Which one sings in Linden Street?"
 
 
 class Row(NamedTuple):
-    """What a route is asked. `several`: `*` may stand for agents and subjects. `agents`: they may
-    be named at all; `users`: nobody need be. `shows`: every live memory of those whom it is about
+    """Question to a route. `several`: `*` may stand for agents and subjects. `agents`: they may be
+    named at all; `users`: nobody need be. `shows`: every live memory of those whom it is about
     shows in the answer. `place`: where agents are named."""
 
     method: str
@@ -218,7 +218,7 @@ async def everybody(**settings: Any) -> AsyncIterator[Everybody]:
 
 
 def refused(ask: Ask, row: Row) -> bool:
-    """Whether the route cannot be about those."""
+    """Return True if the route cannot be about those."""
     if not ask.agents:
         return not row.users
     return not row.agents or (ask.several and not row.several)

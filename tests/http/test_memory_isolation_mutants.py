@@ -114,7 +114,7 @@ def broken(patch: pytest.MonkeyPatch, function: Callable[..., Any], mutate: Any)
 
 
 async def noticed() -> bool:
-    """Whether a test of isolation fails."""
+    """Return True if a test of isolation fails."""
     tests: list[Callable[[], Any]] = [
         isolation.test_an_answer_tells_of_nobody_else,
         isolation.test_an_id_opens_no_memory_of_anybody_else,

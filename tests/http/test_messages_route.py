@@ -96,7 +96,7 @@ async def test_what_the_server_holds_passes_as_it_came():
 
 
 def text(answer: httpx.Response) -> str:
-    """What the model said, streamed or not."""
+    """Return what the model said, streamed or not."""
     if answer.headers["content-type"] == "application/json":
         return "".join(block.get("text", "") for block in answer.json()["content"])
     deltas = [event["delta"] for event in events(answer.text) if "delta" in event]

@@ -236,7 +236,7 @@ def test_a_415(edge: Edge):
 
 
 def test_a_429(edge: Edge):
-    """Of three in a minute; who takes twenty seconds for them is given one more."""
+    """Three requests a minute are allowed; who takes twenty seconds for them is given one more."""
     raw = body()
     while True:
         for _ in range(3):

@@ -53,20 +53,20 @@ def _hasty(_upstream) -> Iterator[tuple[str, FakeMemory]]:
 
 @pytest.fixture
 def address(_patient, upstream: FakeUpstream) -> str:
-    """Of a server that waits for whatever comes."""
+    """Return the address of a server that waits for whatever comes."""
     return _patient[0]
 
 
 @pytest.fixture
 def hasty(_hasty, upstream: FakeUpstream) -> str:
-    """Of one that waits for a second. Whatever is not about that is asked of the other one: a busy
-    machine may take longer to send the second half of anything."""
+    """Return the address of a server that waits for a second. Tests that are not about that ask the
+    other one: a busy machine may take longer to send the second half of anything."""
     return _hasty[0]
 
 
 @pytest.fixture
 def memories(_patient, _hasty) -> list[FakeMemory]:
-    """Of both, asked nothing yet."""
+    """Return the memories of both, asked nothing yet."""
     both = [_patient[1], _hasty[1]]
     for memory in both:
         memory.asks.clear()
@@ -282,7 +282,8 @@ OFFER = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings:
 def test_an_offer_of_h2c_is_passed_over(
     body: bytes, step: int, address: str, upstream: FakeUpstream
 ):
-    """As Java's client and Ktor make it with a POST. What follows on the connection is served."""
+    """Java's client and Ktor make this offer with a POST. What follows on the connection is
+    served."""
     raw = (POST + OFFER + body) * 2 + GET + OFFER + b"\r\n" + GET + b"\r\n"
     pieces = [raw[at : at + step] for at in range(0, len(raw), step)]
     answer = ask(address, *pieces, count=4, pause=0.0005)

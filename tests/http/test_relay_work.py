@@ -1,4 +1,4 @@
-"""What a request costs with memory off, counted and not timed: calls of Python functions, a
+"""Check what a request costs with memory off, counted and not timed: calls of Python functions, a
 coroutine that goes on again among them, and the tasks that are made for it."""
 
 from __future__ import annotations

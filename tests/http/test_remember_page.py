@@ -86,7 +86,7 @@ def servers() -> Iterator[dict[str, Any]]:
 
 
 def commands() -> Iterator[list[str]]:
-    """What clients start, in files and by Claude Code's command."""
+    """Yield the commands that clients start, in files and by Claude Code's command."""
     for one in servers():
         if "command" in one:
             command = one["command"]

@@ -160,7 +160,7 @@ async def test_a_server_lives_through_the_death_of_its_embedder(
 async def test_a_server_that_starts_without_its_embedder_meets_it_later(
     session: Callable[..., Session], dimensions: str
 ) -> None:
-    """Whether it knows how long vectors are, or not (`embedding_dimensions`)."""
+    """The server may know how long vectors are, or not (`embedding_dimensions`)."""
     endpoint = Embeddings()
     async with serving(endpoint):
         port = httpx.URL(endpoint.url).port

@@ -62,7 +62,7 @@ async def test_the_model_reads_what_was_folded(stream: bool):
 
 
 def text(answer: httpx.Response) -> str:
-    """What the model said, streamed or not."""
+    """Return what the model said, streamed or not."""
     whole = answer.json() if "json" in answer.headers["content-type"] else None
     whole = whole or events(answer.text)[-1]["response"]
     parts = [part for item in whole["output"] for part in item.get("content") or []]

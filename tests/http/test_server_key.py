@@ -445,7 +445,7 @@ async def test_a_stream_passes_byte_for_byte_and_its_ids_are_known(
 
 
 async def test_an_event_is_not_held_back_for_its_ids(base: str, upstream: FakeUpstream):
-    """What is known of a stream's beginning is known while the stream goes on."""
+    """The ids in a stream's beginning are known while the stream goes on."""
     upstream.mode = "script"
     upstream.script = [STREAM[:200], "hang"]
     own = {"input": "x", "previous_response_id": "resp_1"}

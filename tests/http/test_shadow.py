@@ -95,7 +95,8 @@ class Edge:
         }  # fmt: skip
 
     async def tallied(self) -> dict[str, dict[str, int]]:
-        """What the store has of shadow mode. Usage is written beside it, every few seconds."""
+        """Return what the store has of shadow mode. Usage is written beside it, every few
+        seconds."""
         kept = {
             tenant: {name: n for name, n in amounts.items() if name.startswith("shadow.")}
             for tenant, amounts in (await self.store.tallied(*EVER)).items()

@@ -1,4 +1,4 @@
-"""What a client asks for itself goes through untouched where it fits, and leaves no trace."""
+"""Check what a client asks for itself goes through untouched where it fits, and leaves no trace."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ ERROR = 2
 
 @pytest.fixture
 def collector(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What is sent to it comes in one delivery, when the traces end, however long that takes."""
+    """Collect what is sent in one delivery, when the traces end, however long that takes."""
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", f"{PATIENCE * 1_000:.0f}")
     monkeypatch.setattr(otel, "CLOSE_SECONDS", PATIENCE)
     with collecting() as found:
@@ -49,7 +49,7 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Any:
 async def traced(
     base: str | None, collector: Collector, memory: Any = None, *, propagate: bool = False
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """As `edge`, with traces; all of them are delivered when the block is left."""
+    """Open an edge like `edge`, with traces; all of them are delivered when the block is left."""
     tracing = Tracing(collector.url, propagate=propagate)
     built = dataclasses.replace(services(base, memory), spans=tracing)
     transport = httpx.ASGITransport(create_app(built))

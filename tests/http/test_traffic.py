@@ -1,4 +1,5 @@
-"""What `/metrics` tells of requests: routes, times of steps, failures; and which names it has."""
+"""Check what `/metrics` tells of requests: routes, times of steps, failures; and which names it
+has."""
 
 from __future__ import annotations
 

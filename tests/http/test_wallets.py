@@ -221,7 +221,7 @@ async def test_wallets_are_counted_as_tenants_are():
 
 
 async def test_a_stream_outlives_its_proof_and_not_the_open_server():
-    """What asks again whether it is let in still, as streams of events and exports do."""
+    """Streams of events and exports ask again whether they are let in still."""
     clock, now, keys = FixedClock(), [0.0], FakeKeys()
     book = GrantBook(open_memories(RamStore()), clock)
     gate = Gate(keys, True, lambda: now[0], wallets=WalletAccess(book, 1_000))

@@ -74,7 +74,7 @@ class DrivenSession:
 
     @property
     def sent(self) -> list[list[Fields]]:
-        """What was sent of the history with each request, without cache markers."""
+        """Return what was sent of the history with each request, without cache markers."""
         return [unmarked(seen.body[self.side.vendor.history]) for seen in self.side.server.seen]
 
 
@@ -85,5 +85,5 @@ def unmarked(value: Any) -> Any:
 
 
 def grows(before: list[Fields], after: list[Fields]) -> bool:
-    """Whether the later one begins with the earlier one."""
+    """Return True if the later one begins with the earlier one."""
     return json.dumps(after[: len(before)]) == json.dumps(before)

@@ -1,4 +1,5 @@
-"""What the upstream of each API does wrong: the client gets just that, with memory as without."""
+"""Check what the upstream of each API does wrong: the client gets just that, with memory as
+without."""
 
 from __future__ import annotations
 
