@@ -1,4 +1,4 @@
-"""What a session costs, whole and folded, played through with sizes alone.
+"""Simulate what a session costs, whole and folded, with sizes alone.
 
 The rules are the product's (`first_fold`, `packing`, `epoch`); what is paid is reckoned here: of
 each request the provider has cached what began the one before it. Each message of the user gets as

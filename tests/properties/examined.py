@@ -1,4 +1,4 @@
-"""What must hold for every answer, looked at from all sides.
+"""Examine every answer from all sides for what must hold.
 
 `examine` asks a `Memory` about a history and returns all broken promises, one line each; the state
 machines share it with the mutants that it must notice.
@@ -92,7 +92,7 @@ def broken_batch(
     frontier: Frontier,
     nodes: Mapping[bytes, Node],
 ) -> Iterator[str]:
-    """What grew turn by turn is what grows at once."""
+    """Return a fault where what grew turn by turn is not what grows at once."""
     whole = world.batch(history)
     if whole.frontier != frontier:
         yield "the frontier is not that of indexing at once"
@@ -135,7 +135,7 @@ def broken_answer(ask: CompressRequest, history: History, answer: Answered) -> I
 
 
 def broken_request(ask: CompressRequest, answer: Answered) -> list[str]:
-    """What the validator of outgoing requests says."""
+    """Return what the validator of outgoing requests says."""
     tools = [{"name": "t", "cache_control": {"type": "ephemeral"}}] * ask.markers
     posted, sent = (
         {"model": "m", "tools": tools, "messages": [msgspec.json.decode(raw) for raw in raws]}
@@ -147,7 +147,7 @@ def broken_request(ask: CompressRequest, answer: Answered) -> list[str]:
 
 
 def unmarked(messages: Sequence[bytes]) -> list[bytes]:
-    """The same with memory messages in one form: their cache marker may come and go."""
+    """Return the messages with memory messages in one form: their cache marker may come and go."""
     return [_unmarked(raw) if OPENING in raw else raw for raw in messages]
 
 

@@ -85,7 +85,7 @@ def exotic(seed: int, words: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What somebody posts next; `size` is about words."""
+    """Turn that somebody posts next; `size` is about words."""
 
     kind: str
     seed: int
@@ -389,7 +389,7 @@ def tail_of(
     loose: dict[bytes, Node] | None = None,
     known: int = 0,
 ) -> Tail:
-    """What stage 1 is given for a history of which `frontier` is known."""
+    """Return what stage 1 is given for a history of which `frontier` is known."""
     first = frontier.messages
     return Tail(
         frontier,
@@ -430,7 +430,8 @@ def history_text(history: History) -> str:
 
 
 def rewritten(messages: Sequence[Message]) -> list[Message]:
-    """The same history as a client re-sends it: new volatile blocks, new ids, no cache markers."""
+    """Return the history as a client re-sends it: new volatile blocks, new ids, no cache
+    markers."""
     out = []
     for message in messages:
         text = message.raw.decode()
@@ -443,7 +444,7 @@ def rewritten(messages: Sequence[Message]) -> list[Message]:
 
 
 def readable(messages: Sequence[Message]) -> bool:
-    """Whether no tool message lost its call."""
+    """Return True if no tool message lost its call."""
     try:
         history_of(messages)
     except BadRequest:

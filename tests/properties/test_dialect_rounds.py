@@ -89,7 +89,7 @@ class MessagesChat:
 
 @dataclass(slots=True)
 class ResponsesChat:
-    """The same for the Responses API, whose server knows what each item was made with."""
+    """Chat of the Responses API, whose server knows what each item was made with."""
 
     store: bool
     broken: list[RuleBreak] = field(default_factory=list)

@@ -1,5 +1,5 @@
-"""What is promised of every dialect: one conversation has one address, nothing of it is lost, and
-what is sent is a request that its API takes."""
+"""Check what is promised of every dialect: one conversation has one address, nothing of it is lost,
+and what is sent is a request that its API takes."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def growing(talk):
 
 
 async def broken_rules(bodies, needs, target):
-    """What is wrong with what is sent, and how often something was folded."""
+    """Return what is wrong with what is sent, and how often something was folded."""
     epoch, before, folds, found = None, [], 0, []
     async for body, sent, answer in session(bodies, target):
         found += responses_changes.changed(body, sent, needs)

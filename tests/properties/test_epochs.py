@@ -228,7 +228,7 @@ class Walk(RuleBasedStateMachine):
         return CompressRequest("t", tuple(self.posted), **self.options)
 
     def marked(self, messages: list[Message]) -> list[Message]:
-        """The same messages, each with a mark that no other message has."""
+        """Return the messages, each with a mark that no other message has."""
         made = []
         for message in messages:
             fields = dict(message.fields)

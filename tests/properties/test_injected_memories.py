@@ -134,7 +134,7 @@ class MemoryWalk(Walk):
 
     @rule(places=st.lists(picks, max_size=6))
     def talk_of(self, places: list[int]) -> None:
-        """What the newest messages are about, from now on."""
+        """Make the newest messages about these places from now on."""
         there = [id_ for both in zip_longest(*self.saved.values()) for id_ in both if id_]
         self.hits.ids = list(dict.fromkeys(there[at % len(there)] for at in places if there))
 

@@ -149,7 +149,8 @@ async def test_what_is_sent_is_whole_and_grows_at_its_end(
 
 
 def _may_end(messages: Sequence[Message], end: int) -> bool:
-    """Whether a client posts that much: all results, and nothing that is joined to them later."""
+    """Return True if a client posts that much: all results, and nothing that is joined to them
+    later."""
     after = messages[end]
     return after.role == "assistant"
 

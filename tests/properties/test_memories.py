@@ -306,7 +306,7 @@ class Memories(RuleBasedStateMachine):
         return self.rows[self._main(id_)]
 
     def _expect(self, there: bool, call):
-        """What the call gives, None where it must find nothing."""
+        """Return what the call gives, None where it must find nothing."""
         try:
             result = self.loop.run(call)
         except NotFound:

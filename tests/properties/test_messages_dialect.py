@@ -1,5 +1,5 @@
-"""What is promised of the Messages API: nothing posted is lost, and whatever memory sends is a
-request that the API takes, with thinking behind the very prefix that it was made for."""
+"""Check what is promised of the Messages API: nothing posted is lost, and whatever memory sends is
+a request that the API takes, with thinking behind the very prefix that it was made for."""
 
 from __future__ import annotations
 
@@ -156,7 +156,8 @@ def test_refused_thinking_goes_up_to_a_message_and_nothing_else(session, limit):
 
 
 def bare(message: dict) -> tuple[str, list[dict]]:
-    """As a cache sees it: neither markers nor the form of a single text count."""
+    """Return the message as a cache sees it: neither markers nor the form of a single text
+    count."""
     plain = [{k: v for k, v in block.items() if k != "cache_control"} for block in blocks(message)]
     return message["role"], plain
 

@@ -41,7 +41,7 @@ forms = st.fixed_dictionaries(
 
 
 def first_is_whole(answer: Answered) -> bool:
-    """Whether a message of the client stands before the memory message."""
+    """Return True if a message of the client stands before the memory message."""
     talk = [raw for raw in answer.messages if Message(raw).role not in SYSTEM_ROLES]
     return any(OPENING in raw[:80] for raw in talk[1:3])
 

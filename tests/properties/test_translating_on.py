@@ -39,7 +39,7 @@ def facts(message):
 
 
 def written(found, cut, begun, recalled):
-    """What is sent of a history: as it is, and folded at one of its cuts."""
+    """Return what is sent of a history: as it is, and folded at one of its cuts."""
     made = [found.fields(None, MEMORIES, [b"{}"]), found.fields(None, None, [b"{}"])]
     made.append(found.fields(None, MEMORIES, no_thinking_before=begun % (len(found.messages) + 1)))
     try:
@@ -63,7 +63,7 @@ def written(found, cut, begun, recalled):
 
 
 def refusal_or(read):
-    """What is read, else what cannot be."""
+    """Return what is read, else what cannot be."""
     try:
         return read()
     except BadRequest as error:

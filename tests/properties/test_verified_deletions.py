@@ -39,7 +39,7 @@ ALL = {"user": "superseded,expired", "chat": "", "agent": ""}
 
 
 class Scopes:
-    """What was saved, by scope, and what each route says of it."""
+    """Record of what was saved, by scope, and of what each route says of it."""
 
     def __init__(self, of: Users) -> None:
         self.of, self.ids = of, {kind: list[str]() for kind in KINDS}

@@ -31,7 +31,8 @@ def tool(name: str, **more: Any) -> Fields:
 
 
 def messages_request(**changes: Any) -> Fields:
-    """As an agent sends it: reminders, a system message, thinking, two rounds of tools, markers."""
+    """Build a request as an agent sends it: reminders, a system message, thinking, two rounds of
+    tools, markers."""
     return {
         "model": "claude-sonnet-5-5",
         "max_tokens": 64_000,
@@ -77,7 +78,8 @@ def reasoning(name: str, **more: Any) -> Fields:
 
 
 def responses_request(**changes: Any) -> Fields:
-    """As an agent sends it: developer items, context, reasoning, calls of two kinds."""
+    """Build a request as an agent sends it: developer items, context, reasoning, calls of two
+    kinds."""
     return {
         "model": "gpt-5.5",
         "stream": True,

@@ -33,7 +33,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What the model does in one go."""
+    """Step of the model, made in one go."""
 
     thought: str
     text: str
@@ -42,8 +42,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What the user says, and the model does then; the newest one may have no steps yet. Where the
-    last step calls, the user says the next thing without waiting for an answer."""
+    """Message of the user, and what the model does then; the newest one may have no steps yet.
+    Where the last step calls, the user says the next thing without waiting for an answer."""
 
     asked: tuple[str, ...]
     pictured: bool
@@ -136,12 +136,12 @@ def _chat(talk: Sequence[Exchange]) -> Iterator[Fields]:
 
 
 def as_responses(talk: Sequence[Exchange]) -> Fields:
-    """As Codex posts it: an id on each item, arguments as the model wrote them."""
+    """Write the talk as Codex posts it: an id on each item, arguments as the model wrote them."""
     return {"model": "gpt-5.5", "instructions": "Be brief.", "input": [*_items(talk)]}
 
 
 def needs(body: Fields) -> dict[str, str]:
-    """Which reasoning each item was made with."""
+    """Return which reasoning each item was made with."""
     found: dict[str, str] = {}
     thought = ""
     for item in body["input"]:
@@ -202,7 +202,7 @@ def _run(step: Step, name: str) -> Iterator[Fields]:
 
 
 def as_messages(talk: Sequence[Exchange]) -> Fields:
-    """As Claude Code posts it."""
+    """Write the talk as Claude Code posts it."""
     messages: list[Fields] = []
     for exchange in talk:
         messages = _said(messages, "user", _blocks(exchange))

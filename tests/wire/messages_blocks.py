@@ -1,4 +1,4 @@
-"""What single fields, messages and content blocks of the Messages API may hold.
+"""Rules for single fields, messages and content blocks of the Messages API.
 
 Types that are not known here are left alone: new ones come without notice.
 """

@@ -1,4 +1,5 @@
-"""What memory may change about a Messages request: `changed(posted, sent)` names all else.
+"""Rules for what memory may change about a Messages request: `changed(posted, sent)` names all
+else.
 
     user       [leading context of the first message] [memory text] [blocks of a kept user message]
     system     the messages behind the first user message, later ones that change tools
@@ -41,7 +42,7 @@ def changed(posted: Fields, sent: Fields, betas: Collection[str] = ()) -> list[R
 
 
 def added_breaks(before: list[RuleBreak], after: list[RuleBreak]) -> list[RuleBreak]:
-    """What is ours alone is never the client's."""
+    """Return what is ours alone is never the client's."""
     own = Counter(one.rule for one in before if not one.rule.startswith("own-"))
     found = []
     for one in after:
@@ -134,7 +135,7 @@ def _gaps(
 
 
 def _loads(posted: Sequence[Fields], index: int) -> bool:
-    """Whether the message is of a round that loads tools."""
+    """Return True if the message is of a round that loads tools."""
     near = posted[index : index + 2] if posted[index]["role"] == "assistant" else [posted[index]]
     return any(loaded_by(message) for message in near)
 
@@ -181,7 +182,7 @@ def _changed_thinking(
 def _changed_context(
     posted: Sequence[Fields], sent: Sequence[Fields], matched: Mapping[int, MatchedMessage]
 ) -> Iterator[RuleBreak]:
-    """What stays in view although its messages are folded."""
+    """Return changes of what stays in view although its messages are folded."""
     kept = sent_places(matched)
     leading = [b for b in blocks(posted[0]) if _REMINDER.fullmatch(str(b.get("text", "")))]
     view = [str(block.get("text")) for block in blocks(sent[0])]

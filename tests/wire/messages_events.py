@@ -175,7 +175,7 @@ def values(raw: bytes) -> list[Fields]:
 
 
 def sdk_message(raw: bytes) -> Fields:
-    """What the SDK's own accumulator makes of a stream."""
+    """Return what the SDK's own accumulator makes of a stream."""
 
     def answer(request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=raw)

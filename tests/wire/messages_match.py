@@ -1,4 +1,5 @@
-"""Which posted messages a Messages request holds, with what was put beside them."""
+"""Match the messages of a Messages request with the posted ones, and with what was put beside
+them."""
 
 from __future__ import annotations
 
@@ -16,13 +17,13 @@ SEAM = "\n\n"
 
 
 def dump(value: Any) -> str:
-    """As strict as JSON allows: the order of keys counts."""
+    """Write JSON strictly: the order of keys counts."""
     return json.dumps(value)
 
 
 @dataclass(frozen=True, slots=True)
 class MatchedMessage:
-    """Which posted message was sent: its place, and the blocks of ours in it. `results`: place of
+    """Posted message that was sent: its place, and the blocks of ours in it. `results`: place of
     the one whose results stand in front, where a kept user message follows a pinned round."""
 
     posted: int

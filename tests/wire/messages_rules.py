@@ -139,7 +139,7 @@ def _broken_results(
 
 
 def _pending(message: Fields) -> bool:
-    """Whether the server has yet to answer a call of its own."""
+    """Return True if the server has yet to answer a call of its own."""
     answered = {b.get("tool_use_id") for b in blocks(message) if isinstance(b, dict)}
     return any(one.get("id") not in answered for one in of_type(message, "server_tool_use"))
 

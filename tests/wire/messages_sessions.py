@@ -68,7 +68,7 @@ class Session:
         }
 
     def answer(self, sent: Fields) -> None:
-        """What the model says to a request, and what the client does then."""
+        """Take the model's answer to a request, and go on as the client does then."""
         self._left -= 1
         made: list[Fields] = []
         if self._waiting:
@@ -114,7 +114,7 @@ class Session:
         return results
 
     def _must_think(self) -> bool:
-        """Whether a turn begins that has to begin so."""
+        """Return True if a turn begins that has to begin so."""
         talk = [one for one in self._messages if one["role"] != "system"]
         return not self._bound and all(b["type"] != "tool_result" for b in talk[-1]["content"])
 
@@ -181,7 +181,7 @@ class Session:
 
 
 def _load(results: list[Fields]) -> bool:
-    """Whether a result loads tools: such rounds may stay, and hold nothing else then."""
+    """Return True if a result loads tools: such rounds may stay, and hold nothing else then."""
     return any("tool_reference" in str(one["content"]) for one in results)
 
 

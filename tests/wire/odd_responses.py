@@ -1,6 +1,6 @@
-"""The same conversations with what else an `input` may hold: calls of other kinds, tools that are
-loaded on the way, calls that the server ran, parallel calls whose results come one by one or late,
-messages of the developer in the middle, and a compaction."""
+"""Conversations with what else an `input` may hold: calls of other kinds, tools that are loaded on
+the way, calls that the server ran, parallel calls whose results come one by one or late, messages
+of the developer in the middle, and a compaction."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ _WEB = {"type": "search", "query": "towers", "sources": [{"type": "url", "url": 
 
 
 def _call(call: Fields, output: Fields, rng: Random) -> tuple[Fields, Fields]:
-    """The same as a call of another kind."""
+    """Turn a call into one of another kind."""
     if rng.random() < 0.6 or not isinstance(output["output"], str):
         return call, output
     kind = rng.choice(_KINDS)

@@ -1,4 +1,5 @@
-"""What memory may change about a Responses request: `changed(posted, sent)` names all else.
+"""Rules for what memory may change about a Responses request: `changed(posted, sent)` names all
+else.
 
     leading system items (up to the newest compaction) | items of standing context, with their ids |
     memory item | rounds that load tools | kept rounds, from their reasoning to the last output
@@ -207,7 +208,8 @@ def _together(items: Sequence[Fields]) -> list[range]:
 
 
 def _changed_rounds(posted: Sequence[Fields], kept: set[int]) -> Iterator[RuleBreak]:
-    """What the model made in one go is sent whole, or not at all."""
+    """Return rounds that are sent in part: what the model made in one go is sent whole, or not at
+    all."""
     for index, item in enumerate(posted):
         if is_of_model(item):
             run = [i for i in run_of(posted, index) if is_of_model(posted[i])]
@@ -225,7 +227,7 @@ def _loaded(item: Fields) -> set[str]:
 def _changed_context(
     posted: Sequence[Fields], sent: Sequence[Fields], kept: set[int]
 ) -> Iterator[RuleBreak]:
-    """What stays in view although its items are folded."""
+    """Return changes of what stays in view although its items are folded."""
     last = max((i for i, one in enumerate(posted) if kind_of(one) == "compaction"), default=-1)
     leading = True
     loaded = set().union(*(_loaded(posted[index]) for index in kept))

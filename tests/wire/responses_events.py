@@ -181,7 +181,7 @@ def read(raw: bytes) -> Fields:
 
 
 def sdk_response(raw: bytes) -> Fields:
-    """What the SDK's own accumulator makes of a stream."""
+    """Return what the SDK's own accumulator makes of a stream."""
 
     def answer(request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=raw)

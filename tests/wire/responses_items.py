@@ -1,4 +1,4 @@
-"""What single fields and items of the Responses API may hold.
+"""Rules for single fields and items of the Responses API.
 
 Items and parts whose type is not known here are an error: the API refuses them as well.
 """
@@ -82,7 +82,7 @@ def kind_of(item: Any) -> str:
 
 
 def is_of_model(item: Any) -> bool:
-    """Whether the model made it: reasoning, its messages and its calls."""
+    """Return True if the model made it: reasoning, its messages and its calls."""
     kind = kind_of(item)
     return kind in MODEL_ITEMS or (kind == "message" and item.get("role") == "assistant")
 

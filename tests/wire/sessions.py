@@ -53,7 +53,7 @@ def prose(draw: random.Random, words: int) -> str:
 
 
 def tool_output(seed: int, size: int) -> Any:
-    """What tools say: the same words for the same call."""
+    """Return what tools say: the same words for the same call."""
 
     def run(name: str, given: Fields) -> str:
         draw = random.Random(f"{seed} {name} {given}")

@@ -41,7 +41,7 @@ class BoundSignature:
 
 
 def signature(body: Fields, text: str, made: Sequence[Fields] = ()) -> str:
-    """Of thinking that answers this request. `made`: blocks of the same answer before it."""
+    """Sign the thinking that answers this request. `made`: blocks of the same answer before it."""
     before, prefix = "", Prefix(body)
     for message in [*body["messages"], {"content": list(made)}]:
         for block in _thinking_of(message):
@@ -82,7 +82,7 @@ def _broken_signatures(body: Fields, bound: bool) -> Iterator[RuleBreak]:
 
 
 class Prefix:
-    """What a signature is bound to, message by message."""
+    """Prefix that a signature is bound to, message by message."""
 
     def __init__(self, body: Fields) -> None:
         """In front of the first message."""

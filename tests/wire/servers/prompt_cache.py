@@ -1,4 +1,4 @@
-"""What a provider bills of a prompt: read from its cache, written to it, and neither.
+"""Bill a prompt as a provider does: read from its cache, written to it, and neither.
 
 `MarkedCache` is that of the Messages API: written at markers alone, read by looking back up to 20
 positions from each marker, nothing below a minimum size. `PrefixCache` is that of the Responses

@@ -1,5 +1,5 @@
-"""What the fake servers of both APIs share: they read a request, judge it by the rules of their
-API, and answer it with the next step, or with a fault that was put in its way.
+"""Shared parts of the fake servers of both APIs: they read a request, judge it by the rules of
+their API, and answer it with the next step, or with a fault that was put in its way.
 
     server = MessagesServer(); server.steps.append(Say("hello")); server.steps.append(CutStream(3))
 
@@ -115,7 +115,7 @@ class VendorServer:
         self.reset(reply, encode=encode)
 
     def reset(self, reply: Reply = thoughtful, *, encode: bool = False) -> None:
-        """As new, for the next test."""
+        """Make it as new, for the next test."""
         self.reply = reply
         self.encode = encode
         self.fits: int | None = None
@@ -126,7 +126,7 @@ class VendorServer:
 
     @property
     def invalid(self) -> list[str]:
-        """What was wrong with the requests that came, one line each."""
+        """Return what was wrong with the requests that came, one line each."""
         return [
             f"request {number}: {one}"
             for number, request in enumerate(self.seen)
