@@ -112,7 +112,7 @@ def turn(of: Epoch, *block: TextSpan, used: float = 1.5) -> EpochTurn:
 
 
 def garbage(rows: dict[str, set]) -> list[str]:
-    """What nothing needs any more: reckoned here in the plainest way."""
+    """Return what nothing needs any more: reckoned here in the plainest way."""
     epochs = [decode_epoch(row.data) for row in rows["epochs"]]
     needed = {row.frontier for row in rows["addresses"]}
     found = [f"frontier {row.key.hex()}" for row in rows["frontiers"] if row.key not in needed]

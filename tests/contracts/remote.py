@@ -1,4 +1,5 @@
-"""What tests of the remote embedder share: a clock, a key, and when something has arrived."""
+"""Shared parts of the tests of the remote embedder: a clock, a key, and when something has
+arrived."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ asyncio.run(read_all(sys.argv[2], int(sys.argv[3])))
 
 
 async def read(store: Opened, *texts: str, **more: Any) -> Any:
-    """As a server does that has just started."""
+    """Read as a server does that has just started."""
     from memtree.background.memory_services import open_memory_services
     from memtree.background.runtime import SystemClock
     from memtree.config import Settings
@@ -109,7 +109,7 @@ class TestPostgres(InPostgres, AgentExtractionContract):
 
 
 async def read_all(url: str, which: int) -> None:
-    """The same tasks in every process; likes of its own, message by message."""
+    """Read the same tasks in every process; likes of its own, message by message."""
     store = open_store(url)
     for number in range(MESSAGES):
         await read(

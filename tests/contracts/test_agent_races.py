@@ -274,7 +274,7 @@ async def with_schema(url: str) -> None:
 
 
 def race(url: str, how: str, turns: int) -> list[list[str]]:
-    """What two processes printed."""
+    """Return what two processes printed."""
     children = [child(url, how, name, turns) for name in ("a", "b")]
     begin(*children)
     outputs = [each.communicate(timeout=600)[0].split() for each in children]

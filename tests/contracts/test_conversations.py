@@ -348,7 +348,8 @@ async def run(sql: Sql, statement: str) -> None:
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 async def test_an_older_store_gets_its_conversations(tmp_path: Path, kind: str):
-    """What was stored before there were any: the ends of its chains, used as its expiry tells."""
+    """An older store had no conversations: they come from the ends of its chains, used as its
+    expiry tells."""
     url = f"sqlite:///{tmp_path}/store.db" if kind == "sqlite" else store_url(tmp_path)
     store = open_store(url)
     far = 4e9

@@ -300,7 +300,7 @@ async def test_a_row_of_the_same_id_and_another_content_is_not_mixed(pair):
 
 @both_ways
 async def test_a_copy_is_one_state_of_its_source(pair):
-    """What is written after the copy began is not in it, nor any half of it."""
+    """A row that is written after the copy began is not in it, nor any half of it."""
     source, target = pair
     await fill(source, A)
     before = await content(source)

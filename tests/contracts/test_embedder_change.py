@@ -147,7 +147,7 @@ async def test_vectors_are_made_anew_and_the_old_ones_serve_again(servers, tmp_p
 
 
 async def test_an_answer_that_lasts_is_begun_anew_and_found_again(servers, tmp_path: Path) -> None:
-    """What ranks is part of an epoch's name: what was sent with one model is not gone on with by
+    """The ranking model is part of an epoch's name: an epoch of one model is not gone on with by
     another, and is there, byte for byte, when the first comes back."""
     one, other = servers
     store = tmp_path / "m.db"
@@ -167,7 +167,7 @@ async def test_an_answer_that_lasts_is_begun_anew_and_found_again(servers, tmp_p
 
 
 async def test_two_models_on_one_store_at_once(servers, tmp_path: Path) -> None:
-    """As while servers are replaced one by one."""
+    """Two models share a store while servers are replaced one by one."""
     one, other = servers
     store = tmp_path / "m.db"
     async with opened(store, one) as old, opened(store, other) as new:

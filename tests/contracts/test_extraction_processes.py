@@ -44,7 +44,7 @@ def digests() -> list[bytes]:
 
 
 async def read_all(url: str, *, print_each: bool = False) -> None:
-    """What a server does with the conversation; every message gives two memories."""
+    """Do what a server does with the conversation; every message gives two memories."""
     from datetime import date
 
     from memtree.background.extracting.conversation import ConversationExtraction

@@ -102,7 +102,7 @@ class HybridSearchContract:
         assert set(await best(search, "port canary-a", OTHER)) == {theirs.number}
 
     async def beside(self, store: Opened, folder: Path, clock: Clock) -> Opened:
-        """The same rows, as another process opens them."""
+        """Open the same rows as another process does."""
         return self.open(folder, clock)  # type: ignore[attr-defined]
 
 

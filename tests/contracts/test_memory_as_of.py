@@ -126,7 +126,7 @@ class AsOfContract:
         ],
     )
     async def test_a_filter_asks_the_version_of_that_time(self, memories, wanted, found):
-        """Of each memory two: one that did not change since, and one that did."""
+        """Each filter meets two memories: one that did not change since, and one that did."""
         changed = MemoryChange(START + 10, category="general", tags=("y",), tainted=False)
         for turn in range(2):
             of = "" if not turn else "'"
@@ -145,7 +145,7 @@ class AsOfContract:
         assert await self.told(memories, 5, wanted) == expected
 
     async def test_pages(self, memories):
-        """Whether rows changed since, or are left out by the filter."""
+        """Pages are whole though rows changed since, or are left out by the filter."""
         for n in range(40):
             memory = new(f"{n}", id=f"m{n}", category="fact" if n % 3 else "general")
             await memories.add(USER, memory)

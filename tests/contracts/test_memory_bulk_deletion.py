@@ -147,7 +147,8 @@ class BulkDeletionContract:
 
 
 class LineageContract:
-    """What a memory took the place of is older words for the same thing: it goes with it."""
+    """A memory that another one replaced is older words for the same thing: it is deleted with
+    it."""
 
     @pytest.fixture(autouse=True)
     async def sound(self, store):
@@ -203,7 +204,8 @@ class LineageContract:
         assert (await line.state(USER)).total == 2
 
     async def test_what_was_deleted_for_itself_comes_back_for_itself(self, line, clock):
-        """As by a filter that lets through what was superseded, and not what took its place."""
+        """The deletion is that of a filter which lets through what was superseded, and not what
+        took its place."""
         await line.change(USER, "mem_third", MemoryChange(START, category="general"))
         first = MemoryFilter(superseded=True, created_before=START + 1, category="")
         gone = await line.delete_matching(USER, first)

@@ -1,4 +1,4 @@
-"""What was extracted from messages, in every store: once, and what was deleted stays away."""
+"""Check what was extracted from messages, in every store: once, and what was deleted stays away."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class MergingContract:
         assert await both.without_vectors(USER, RECIPE, 9) == []
 
     async def test_the_older_may_count(self, both):
-        """Which of two is right is the caller's to say."""
+        """The caller says which of two is right."""
         assert (await both.merge(USER, 1, 2, "")).text == "port 8090"
         assert texts((await both.page(USER)).memories) == ["port 8090"]
 

@@ -63,7 +63,7 @@ async def all_records(memories, scope: Scope, limit: int) -> list[MemoryRecord]:
 
 
 def without_numbers(record: MemoryRecord) -> MemoryRecord:
-    """What is the same wherever it is kept."""
+    """Return what is the same wherever it is kept."""
     stone = record.tombstone and replace(record.tombstone, number=0)
     older = tuple(replace(each, number=0) for each in record.versions)
     return MemoryRecord(replace(record.memory, number=0), older, stone, record.replaced)

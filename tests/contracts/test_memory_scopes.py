@@ -156,7 +156,7 @@ def rewritten(text: str) -> MemoryChange:
 
 
 async def answers(memories, scope: Scope, refs: list[str | int]) -> dict[str, object]:
-    """What every method that reads answers when it is asked for these."""
+    """Return what every method that reads answers when it is asked for these."""
     ids = [ref for ref in refs if isinstance(ref, str)]
     return {
         "get": [await memories.get(scope, refs, deleted=d) for d in (False, True)],
@@ -378,8 +378,8 @@ class MemoryScopesContract:
             assert (await memories.state(scope)).total == 4
 
     async def test_lines_of_the_same_ids_are_each_scope_s_own(self, memories):
-        """What took whose place, and what counts for whom, is told by ids. Two tenants have the
-        same ids, and each number is that of another memory."""
+        """Ids tell what took whose place, and what counts for whom. Two tenants have the same ids,
+        and each number is that of another memory."""
         ids = ["old", "twin", "main", "new", "more"]
         own, other = SCOPES[0], SCOPES[2]
         await memories.add_many(other, [new("1"), new("2")])

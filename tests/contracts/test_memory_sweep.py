@@ -76,7 +76,8 @@ class SweepContract:
         }
 
     async def test_what_took_a_place_takes_the_older_words_along(self, memories, clock, store):
-        """Whether it expires or is deleted; a version of it that lasted longer saves nothing."""
+        """The older words go whether it expires or is deleted; a version of it that lasted longer
+        saves nothing."""
         for name in ("expires", "is deleted"):
             await memories.add(USER, new(name, id=f"{name} 1"))
             await memories.change(USER, f"{name} 1", rewritten(f"{name} again"))

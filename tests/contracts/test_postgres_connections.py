@@ -93,7 +93,7 @@ async def test_cancelled_callers_lose_no_connection(stores):
 
 
 async def test_a_process_that_is_held_up_while_it_connects_connects_again(stores, monkeypatch):
-    """As where the machine stands still for longer than the server has for an answer."""
+    """The machine stands still for longer than the server has for an answer."""
     store, connect, calls = stores[0], psycopg.AsyncConnection.connect, []
 
     async def held_up(*given, **named):

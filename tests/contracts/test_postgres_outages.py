@@ -44,8 +44,8 @@ async def back(store: PostgresStore) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT, signal.SIGKILL])
 async def test_a_server_that_stops_in_the_middle_of_work(server, how):
-    """What was told to be written is there afterwards if the server ended in order; after a crash
-    the newest may be missing, never a part of it."""
+    """A confirmed write is there afterwards if the server ended in order; after a crash the newest
+    may be missing, never a part of it."""
     stores = [PostgresStore(f"{server.url}?schema=stop{how.value}") for _ in range(2)]
     told: asyncio.Queue[int] = asyncio.Queue()
     failed: asyncio.Queue[str] = asyncio.Queue()

@@ -1,4 +1,4 @@
-"""What several processes do to one database at once, from the first moment: it is empty."""
+"""Check what several processes do to one database at once, from the first moment: it is empty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several stores do to one schema at once, each with connections of its own."""
+"""Check what several stores do to one schema at once, each with connections of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What every `IndexQueue` and `SummaryQueue` promises: one process, and workers behind Redis."""
+"""Check what every `IndexQueue` and `SummaryQueue` promises: one process, and workers behind
+Redis."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def submit(bench, chat, first=0, end=None, **more):
 
 
 async def embedded(bench, chat):
-    """Which leaves of the chat have vectors."""
+    """Return which leaves of the chat have vectors."""
     found = await bench.store.vectors(chat.tenant, bench.embedder.recipe, chat.ids)
     return [at for at, id_ in enumerate(chat.ids) if id_ in found]
 

@@ -268,7 +268,7 @@ class SchemasContract:
 
 
 class StoredSchemasContract:
-    """What is unique, the stored schema says, whoever writes knows an older one."""
+    """The stored schema says what is unique, though the writer knows an older one."""
 
     @pytest.fixture
     async def made(self, memories):
@@ -340,7 +340,7 @@ class StoredSchemasContract:
         assert await store.check() == []
 
     async def test_records_that_are_restored(self, made, store, clock):
-        """What is there counts; of several records the last one. None is lost."""
+        """A restored record counts; of several the last one. None is lost."""
         await made.write(ANN, [person("3", "carl"), person("4", "dora", expires=START + 5)])
         records = await made.records(AGENT)
         again = [

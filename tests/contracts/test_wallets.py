@@ -46,7 +46,7 @@ class WalletsContract:
         assert await memories.wallets("b") == []
 
     async def test_a_proof_is_known_until_nobody_takes_it(self, memories, clock):
-        """Whether it is good still, clocks differ about."""
+        """Clocks differ about whether the proof is good still."""
         await memories.prove_wallet(WALLET, "a", b"1" * 32, UNTIL)
         await memories.release_wallet(WALLET, "a")
         for at in (UNTIL, UNTIL + 1, UNTIL + PROOF_SECONDS - 1):

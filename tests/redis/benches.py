@@ -1,4 +1,5 @@
-"""What the tests of workers share: chats that are submitted, and an embedder that can be held."""
+"""Shared parts of the tests of workers: chats that are submitted, and an embedder that can be
+held."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is pending, told truly: while Redis is away, when it lost what it held, and when it comes
-back with a late job of one proxy after the newer one of another."""
+"""Check what is pending, told truly: while Redis is away, when it lost what it held, and when it
+comes back with a late job of one proxy after the newer one of another."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ async def proxies(bench, clean_server):
 
 
 def long_ago(proxy):
-    """What waits there was submitted some time before."""
+    """Return what waits there was submitted some time before."""
     for job in proxy.outbox.jobs[EMBED]:
         job.submitted -= 600.0
 
@@ -239,7 +239,7 @@ class Conversations:
         self.stop = asyncio.Event()
 
     async def post(self, tenant):
-        """What lacks vectors is submitted, as a request does it."""
+        """Return what lacks vectors is submitted, as a request does it."""
         proxy = self.random.choice(self.proxies)
         chat = self.chat(tenant)
         await chat.plant(proxy.store)

@@ -1,4 +1,4 @@
-"""What a job carries: enough for its work, nothing else."""
+"""Check what a job carries: enough for its work, nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same as real processes: killed, stopped, and without Redis for a while."""
+"""Workers as real processes: killed, stopped, and without Redis for a while."""
 
 from __future__ import annotations
 

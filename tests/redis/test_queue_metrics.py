@@ -1,4 +1,5 @@
-"""What a proxy's `/metrics` tells of a queue in a real Redis, which is there and then is not."""
+"""Check what a proxy's `/metrics` tells of a queue in a real Redis, which is there and then is
+not."""
 
 from __future__ import annotations
 

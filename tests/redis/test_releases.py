@@ -47,7 +47,7 @@ async def test_a_worker_of_before_takes_tickets_of_now(bench, monkeypatch):
 
 
 async def test_a_worker_runs_no_other_function(bench, monkeypatch):
-    """What may write into Redis may not choose what runs."""
+    """Whoever may write into Redis may not choose what runs."""
     monkeypatch.setattr(ledger, "RUN", "os.getcwd")
     chat = await Chat("a", said("wolfsbane", 3)).plant(bench.store)
     submit(bench, chat)

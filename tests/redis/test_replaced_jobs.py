@@ -1,4 +1,4 @@
-"""Which jobs a new one replaces and what it inherits of them: one table of cases, for jobs in
+"""Check which jobs a new one replaces and what it inherits of them: one table of cases, for jobs in
 memory (Python) and for jobs in Redis (Python and Lua)."""
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def own_server():
 
 
 class Process:
-    """What one process has. Its turns last, unless a test says otherwise: a busy machine must not
+    """Parts of one process. Its turns last, unless a test says otherwise: a busy machine must not
     fail a test."""
 
     def __init__(self, server, database=0, **options):

@@ -414,7 +414,7 @@ async def test_living_workers_are_known(bench):
 
 
 async def test_a_second_ticket_of_a_job_that_somebody_is_at_does_nothing(bench):
-    """As is left in a queue where a job was replaced and came again."""
+    """A queue is left so where a job was replaced and came again."""
     chat = await Chat("a", said("alder", 4)).plant(bench.store)
     submit(bench, chat)
     await bench.arrived()

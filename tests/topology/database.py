@@ -29,7 +29,7 @@ GROWING = ("nodes", "frontiers", "addresses", "vectors", "summaries", "epochs", 
 
 
 class Database:
-    """What tests look at and change behind the back of proxies and workers."""
+    """Database that tests look at and change behind the back of proxies and workers."""
 
     def __init__(self, url: str) -> None:
         self.url = url

@@ -1,4 +1,4 @@
-"""What must hold after everything, looked at from outside: requests that reached the model, trees,
+"""Judge from outside what must hold after everything: requests that reached the model, trees,
 vectors and summaries in the store, calls that were paid for, logs, and Redis."""
 
 from __future__ import annotations

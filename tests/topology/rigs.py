@@ -58,7 +58,7 @@ class Rig:
 
     @contextmanager
     def fault(self) -> Iterator[None]:
-        """What is asked of models around the block may be asked again: leases last 15 s."""
+        """Make a fault in whose block models may be asked the same again: leases last 15 s."""
         begun = time.time()
         try:
             yield

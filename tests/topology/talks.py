@@ -140,7 +140,7 @@ def _fill(attempt: Attempt, url: str, headers: dict[str, str], streams: bool) ->
 
 
 def _told(text: str) -> str:
-    """What an error says; a balancer that reaches nobody has no words."""
+    """Return what an error says; a balancer that reaches nobody has no words."""
     try:
         return str(json.loads(text)["error"]["code"])
     except (ValueError, KeyError, TypeError):

@@ -180,7 +180,7 @@ def test_a_summariser_that_fails_in_every_way(rig: Rig) -> None:
 
 
 def test_a_summariser_that_answers_badly(rig: Rig) -> None:
-    """What it said is not shown and not asked for without end: those nodes stay extracted until
+    """A bad answer is not shown and not asked for without end: those nodes stay extracted until
     somebody else comes along, everything else is as always."""
     talks = answered_badly(rig, BAD)
     rig.settle(talks)
