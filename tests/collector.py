@@ -18,7 +18,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 
 @dataclass
 class Collector:
-    """What came in. `spans`: by name, protobuf messages."""
+    """Deliveries that came in. `spans`: by name, protobuf messages."""
 
     url: str = ""
     raw: list[bytes] = field(default_factory=list)

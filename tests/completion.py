@@ -11,8 +11,8 @@ from memtree_proxy.server_tools.calls import ToolRound
 
 @dataclass(slots=True)
 class Completion:
-    """What a stream adds up to. `calls`: (id, name, arguments). `problems`: what no single
-    completion may have."""
+    """Sum of a stream. `calls`: (id, name, arguments). `problems`: what no single completion may
+    have."""
 
     content: str = ""
     finish: str | None = None

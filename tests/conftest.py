@@ -58,8 +58,8 @@ if threading.current_thread() is threading.main_thread():
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What is collected stays to the end: to look for garbage among it meanwhile takes a third of
-    the time. Whoever only hands out tests to others collects none."""
+    """Freeze what is collected, since it stays to the end: to look for garbage among it meanwhile
+    takes a third of the time. Whoever only hands out tests to others collects none."""
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         gc.disable()
 
@@ -81,8 +81,8 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """What a failed test leaves open (a process, a socket) is kept by its traceback. It is taken
-    away here: as garbage of a later test its warnings, which are errors, would fail that one."""
+    """Drop the traceback of a failed test, which keeps what the test left open (a process, a
+    socket): as garbage of a later test its warnings, which are errors, would fail that one."""
     if item.stash.get(_FAILED, False):
         for name in ("last_exc", "last_value", "last_traceback"):
             vars(sys).pop(name, None)

@@ -1,5 +1,5 @@
-"""What is measured or counted without the garbage collector: it would look at the values of all
-other tests of the process, and run what these left to be run at their end."""
+"""Measure and count without the garbage collector: it would look at the values of all other tests
+of the process, and run what these left to be run at their end."""
 
 from __future__ import annotations
 

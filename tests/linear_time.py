@@ -1,4 +1,4 @@
-"""Whether a function takes time in proportion to a text, whatever the text looks like.
+"""Check that a function takes time in proportion to a text, whatever the text looks like.
 
 CPU time of one thread at n and at 4n characters, within one process: four times as much text may
 take six times as long. A busy machine makes a run longer, never shorter, so the shortest of several
@@ -23,7 +23,8 @@ CERTAIN = 0.05  # seconds from which on no step of a constant size explains the 
 
 
 class Subject(NamedTuple):
-    """What is measured: `work` on what `made` makes of a text. Making it is not measured."""
+    """Subject of a measurement: `work` on what `made` makes of a text. Making it is not
+    measured."""
 
     work: Callable[[Any], object]
     made: Callable[[str], Any]

@@ -66,7 +66,7 @@ def problems(
 
 
 def problems_of_bytes(posted: bytes, sent: bytes, **options: Any) -> list[str]:
-    """The same, and the bytes of all that is kept."""
+    """Return the problems, and the bytes of all that is kept."""
     try:
         bodies = [json.loads(raw.decode(), object_pairs_hook=_once) for raw in (posted, sent)]
     except ValueError as error:
@@ -145,7 +145,7 @@ def _text(content: Any) -> str:
 
 
 def _dump(value: Any) -> str:
-    """As strict as JSON allows: the order of keys and 1 beside 1.0 count."""
+    """Write JSON as strictly as it allows: the order of keys and 1 beside 1.0 count."""
     return json.dumps(value)
 
 

@@ -1,4 +1,4 @@
-"""Which processes there are, from /proc: for tests of what they leave behind."""
+"""List processes from /proc, for tests of what they leave behind."""
 
 from __future__ import annotations
 

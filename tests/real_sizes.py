@@ -14,7 +14,7 @@ _SHARED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 
 
 def real_size(value: Any) -> int:
-    """Of a value and all that it refers to, each counted once; what all processes have anyway
+    """Measure a value and all that it refers to, each counted once; what all processes have anyway
     (types, functions, small numbers, None) is left out."""
     seen: set[int] = set()
     waiting, total = [value], 0

@@ -90,11 +90,11 @@ class RedisServer:
         raise RuntimeError(f"the Redis server did not start:\n{said}")
 
     def stop(self) -> None:
-        """What it held is there again after `start`."""
+        """Stop the server; its data is there again after `start`."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """As `stop`, but at once (SIGKILL)."""
+        """Stop like `stop`, but at once (SIGKILL)."""
         self._end(signal.SIGKILL)
 
     def freeze(self) -> None:

@@ -41,7 +41,7 @@ class Posted:
 
 @dataclass(slots=True)
 class Findings:
-    """What came of a replay. `sides`: side requests, `untouched`: those that went as posted."""
+    """Findings of a replay. `sides`: side requests, `untouched`: those that went as posted."""
 
     requests: int = 0
     sides: int = 0

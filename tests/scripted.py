@@ -217,7 +217,8 @@ class Answer:
 
 
 def usage(raw: bytes) -> dict[str, int]:
-    """What an upstream would count of the request that it got; some clients compact by it."""
+    """Return what an upstream would count of the request that it got; some clients compact by
+    it."""
     prompt = len(raw) // 4
     return {"prompt_tokens": prompt, "completion_tokens": 20, "total_tokens": prompt + 20}
 

@@ -67,7 +67,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model says. `more`: other fields of the message, such as `reasoning_content`.
+    """Answer of a model. `more`: other fields of the message, such as `reasoning_content`.
     `hidden`: tokens of reasoning that are billed and not shown. `usage` False: none is told."""
 
     text: str | None
@@ -125,7 +125,7 @@ class Hand:
 
 
 class Script:
-    """What port and server have in common: steps in, a record of calls out.
+    """Script that port and server share: steps in, a record of calls out.
 
     `latency`: seconds before each answer, for benchmarks.
     """
@@ -396,7 +396,7 @@ def obeying(asked: Asked) -> Answer:
 
 
 def saying(headline: str, body: str) -> Callable[[Asked], Answer]:
-    """The same for every part."""
+    """Say the same for every part."""
     return lambda asked: Answer(json_of({part.id: (headline, body) for part in asked.parts}))
 
 

@@ -1,4 +1,4 @@
-"""What the tests ask of a tree: whether it is sound, and where its nodes stand."""
+"""Check whether a tree is sound, and where its nodes stand."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _check_node(id_: bytes, nodes: Mapping[bytes, Node], seen: set[bytes]) -> li
 
 
 def _check_parent(node: Node, children: Sequence[Node]) -> list[str]:
-    """What is wrong between a node and its children."""
+    """Return what is wrong between a node and its children."""
     name = f"node {node.id.hex()}"
     problems = _sums(name, node, children)
     if not MIN_CHILDREN <= len(children) <= MAX_CHILDREN:
@@ -59,7 +59,7 @@ def _check_parent(node: Node, children: Sequence[Node]) -> list[str]:
 
 
 def _check_leaf(leaf: Node) -> list[str]:
-    """What is wrong inside a leaf: its passages must follow each other."""
+    """Return what is wrong inside a leaf: its passages must follow each other."""
     name = f"leaf {leaf.id.hex()}"
     problems = []
     if not leaf.passages:

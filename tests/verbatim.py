@@ -1,4 +1,4 @@
-"""Whether what a memory message or a recall block quotes stands in the posted messages.
+"""Check that what a memory message or a recall block quotes stands in the posted messages.
 
 Read as its head says: lines `- ¶first-last summary`, labels `¶number role ...` with the text below
 or `¶number Name: ...` with it on the same line, and `[...]` on a line of its own where text was
@@ -65,7 +65,7 @@ def split_memories(text: str) -> tuple[str, list[str]]:
 
 
 def split_lists(text: str) -> tuple[str, dict[str, list[str]]]:
-    """The same with the lines by whose they are: `chat`, `user`, `document`."""
+    """Split the lines by whose they are: `chat`, `user`, `document`."""
     starts = sorted((start for tag in _TAGS if (start := text.rfind(tag)) >= 0), reverse=True)
     best: tuple[str, dict[str, list[str]]] = text, {}
     for start in starts:
@@ -99,8 +99,8 @@ def after_preamble(text: str) -> str | None:
 
 
 def preamble_of(text: str, posted: Sequence[dict[str, Any]]) -> list[str]:
-    """What is wrong with the part of a memory message before its memory text: it stands in the
-    client's first messages, letter for letter."""
+    """Return what is wrong with the part of a memory message before its memory text: it stands in
+    the client's first messages, letter for letter."""
     before = text[: len(text) - len(after_preamble(text) or "")]
     texts = [part["text"] for message in posted for part in _text_parts(message)]
     blocks = _BLOCK.findall(before)
@@ -117,8 +117,8 @@ def _text_parts(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def in_memory(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> list[str]:
-    """What is wrong with a memory message's text. `quotable`: numbers of the messages that it may
-    quote; the outline may speak of those before them, too."""
+    """Return what is wrong with a memory message's text. `quotable`: numbers of the messages that
+    it may quote; the outline may speak of those before them, too."""
     head, _, rest = text.removeprefix(f"{OPENING}\n").partition("\n")
     record = RECORD.fullmatch(head)
     if not record or not text.endswith(CLOSING) or not text.startswith(f"{OPENING}\n"):
@@ -129,7 +129,7 @@ def in_memory(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> l
 
 
 def in_block(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> list[str]:
-    """What is wrong with a recall block."""
+    """Return what is wrong with a recall block."""
     lines = text.split("\n")
     if len(lines) < 4 or lines[0] != BLOCK_OPENING or lines[-1] != BLOCK_CLOSING:
         return ["a recall block has not its form"]
@@ -137,7 +137,7 @@ def in_block(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> li
 
 
 def in_quotes(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> list[str]:
-    """What is wrong with a nested list of summaries and entries."""
+    """Return what is wrong with a nested list of summaries and entries."""
     found: list[str] = []
     label: re.Match[str] | None = None
     below: list[str] = []
@@ -187,7 +187,8 @@ def _wrong(
 
 
 def _are_whole(quote: str, messages: Sequence[Sequence[str]]) -> bool:
-    """Whether the quote holds the text of each message, one after the other, and nothing else."""
+    """Return True if the quote holds the text of each message, one after the other, and nothing
+    else."""
     rest = quote.translate(_SIGNS)
     for texts in messages:
         for text in texts:
@@ -212,7 +213,7 @@ def _texts(message: dict[str, Any]) -> list[str]:
 
 
 def _told(quote: str, texts: Sequence[str]) -> bool:
-    """Whether the quote is made of pieces of the texts, with a mark between each two."""
+    """Return True if the quote is made of pieces of the texts, with a mark between each two."""
     pieces: list[list[str]] = [[]]
     for line in quote.split("\n"):
         if _GAP.fullmatch(line):
@@ -225,7 +226,7 @@ def _told(quote: str, texts: Sequence[str]) -> bool:
 
 
 def _stands(piece: str, texts: Sequence[str]) -> bool:
-    """Whether the piece stands in a text as it is, or without the fences put around it."""
+    """Return True if the piece stands in a text as it is, or without the fences put around it."""
     forms = [piece]
     forms += [piece[len(fence) + 1 :] for fence in _FENCES if piece.startswith(f"{fence}\n")]
     forms += [

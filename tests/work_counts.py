@@ -69,7 +69,8 @@ class Work:
 
     @property
     def messages(self) -> int:
-        """That were asked for anything that has to be read from their JSON, or were made."""
+        """Messages that were asked for anything that has to be read from their JSON, or were
+        made."""
         return len(self._messages)
 
     # -- what the interpreter tells ----------------------------------------------------------
@@ -127,7 +128,8 @@ def _qualified(code: types.CodeType) -> str:
 
 
 def _begins(frame: types.FrameType) -> bool:
-    """Whether a coroutine runs for the first time, and does not go on."""
+    """Return True if a coroutine runs for the first time, and does not go on.tests/answered.py:24 |
+    Explain the answer as `/context_memory` does."""
     if frame.f_code not in _created:
         made = [i.offset for i in dis.get_instructions(frame.f_code) if "GENERATOR" in i.opname]
         _created[frame.f_code] = made[0] if made else 0

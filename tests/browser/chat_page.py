@@ -1,4 +1,4 @@
-"""What a test of the chat page does again and again."""
+"""Steps that many tests of the chat page share."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def questions(page: Page) -> Locator:
 
 
 def texts(page: Page) -> list[str]:
-    """What the messages say, in order."""
+    """Return what the messages say, in order."""
     return [text.strip() for text in page.locator(".message-body").all_inner_texts()]
 
 

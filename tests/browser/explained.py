@@ -1,4 +1,5 @@
-"""What the tree page shows of an answer with `explain`, and what the server says of the same."""
+"""Read what the tree page shows of an answer with `explain`, and what the server says of the
+same."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def imported(served: Served, rows: list[dict[str, object]]) -> None:
 
 
 def texts(served: Served) -> list[str]:
-    """What is remembered of the user, newest first."""
+    """Return what is remembered of the user, newest first."""
     return [row["text"] for row in served.call("GET", "/v1/memories").json()["memories"]]
 
 

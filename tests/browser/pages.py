@@ -1,4 +1,4 @@
-"""What every page must be: usable by everybody, at each size, in both colour schemes."""
+"""Check what every page must be: usable by everybody, at each size, in both colour schemes."""
 
 from __future__ import annotations
 
@@ -162,7 +162,8 @@ def resize(page: Page, width: int, height: int) -> None:
 
 
 def check_scrollers(page: Page, *scrolling: str) -> None:
-    """What scrolls can be scrolled by keyboard. `scrolling`: classes of what does scroll now."""
+    """Check that each element that scrolls can be scrolled by keyboard. `scrolling`: classes of the
+    elements that do scroll now."""
     end = time.monotonic() + PATIENCE / 1000
     while True:
         found = page.evaluate(_SCROLLERS)
@@ -205,7 +206,7 @@ def check_keyboard(page: Page) -> None:
 
 
 def _tabbing(page: Page, stops: int) -> str:
-    """What is wrong with the way that Tab goes; "" for nothing."""
+    """Return what is wrong with the way that Tab goes; "" for nothing."""
     page.evaluate("document.activeElement?.blur()")
     reached: list[int] = []
     for _ in range(2 * stops + 10):

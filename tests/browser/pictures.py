@@ -256,7 +256,7 @@ def make(thread: BrowserThread, server: Server) -> None:
 
 
 def small(thread: BrowserThread, png: bytes) -> bytes:
-    """The same picture with at most 256 colours."""
+    """Return the picture with at most 256 colours."""
     page = thread.browser.new_page()
     width, height, encoded = page.evaluate(PIXELS, base64.b64encode(png).decode())
     page.close()

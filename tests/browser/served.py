@@ -36,7 +36,7 @@ class Served:
         return f"http://{self.host}:{self.server.port}"
 
     def script(self, *steps: Step) -> Script:
-        """What the upstream answers this test's key."""
+        """Return what the upstream answers this test's key."""
         return self.upstream.script(self.key, steps)
 
     def call(self, method: str, path: str, json: Any = None, **headers: str) -> httpx.Response:

@@ -1,5 +1,5 @@
-"""What a person does before the first frame is drawn, or while an answer is on its way: nothing of
-it is lost."""
+"""Check what a person does before the first frame is drawn, or while an answer is on its way:
+nothing of it is lost."""
 
 from __future__ import annotations
 

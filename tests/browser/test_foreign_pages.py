@@ -140,7 +140,8 @@ def stored(server: Server) -> list[str]:
 
 
 def statuses(server: Server, since: int, path: str) -> list[int]:
-    """Of requests for this path in the server's log after its first `since` characters."""
+    """Return the statuses of requests for this path in the server's log after its first `since`
+    characters."""
 
     def lines(of: str) -> list[str]:
         log = server.log.read_text()[since:].splitlines()

@@ -1,4 +1,4 @@
-"""What is around every page: navigation, the key, and the dialog that asks for it."""
+"""Check what is around every page: navigation, the key, and the dialog that asks for it."""
 
 from __future__ import annotations
 

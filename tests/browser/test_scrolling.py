@@ -1,4 +1,5 @@
-"""What scrolls is scrolled by keyboard alone, and what does not scroll is no stop of the Tab key.
+"""Check what scrolls is scrolled by keyboard alone, and what does not scroll is no stop of the Tab
+key.
 
 `pages.at_each_size` looks at every state of every page; here are those whose texts are long.
 """

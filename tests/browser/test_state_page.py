@@ -39,7 +39,7 @@ def refused(message: str, status: int) -> Callable[[Route], None]:
 
 
 def ask_again(page: Page) -> None:
-    """What the page does by itself after ten seconds, and when its tab is seen again."""
+    """Do at once what the page does by itself after ten seconds, and when its tab is seen again."""
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 

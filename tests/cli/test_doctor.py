@@ -1,4 +1,5 @@
-"""What the doctor says of the program itself, and of models: for summaries, of the upstream."""
+"""Check what the doctor says of the program itself, and of models: for summaries, of the
+upstream."""
 
 from __future__ import annotations
 

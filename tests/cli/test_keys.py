@@ -44,7 +44,7 @@ class Terminal:
         return [named, value, once]
 
     def refused(self, *words: str, typed: str = "") -> str:
-        """What a command says that changes nothing."""
+        """Return what a command says that changes nothing."""
         before = self.everything()
         code, out, err = self._run(words, typed)
         assert code == 1

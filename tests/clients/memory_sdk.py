@@ -31,7 +31,7 @@ class SdkError(Exception):
 
 
 def dumped(value: Any) -> str:
-    """As `JSON.stringify` writes it."""
+    """Write a value as `JSON.stringify` does."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

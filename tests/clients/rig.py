@@ -66,7 +66,7 @@ def rigged(folder: Path, *flags: str, target: int = TARGET) -> Iterator[Rig]:
 
 @dataclass(slots=True)
 class Verdict:
-    """What a client's session was like. `epochs`: the names, in order of their first use."""
+    """Verdict on a client's session. `epochs`: the names, in order of their first use."""
 
     requests: int = 0
     states: Counter[str] = field(default_factory=Counter)

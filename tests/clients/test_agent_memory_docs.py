@@ -42,7 +42,7 @@ class Shown:
         self.server = server
 
     def answers(self, name: str) -> list[Any]:
-        """What the curls of a block answer; the key is called as the block."""
+        """Return what the curls of a block answer; the key is called as the block."""
         if not shutil.which("curl"):
             pytest.skip("there is no curl")
         text = block(name).replace("http://127.0.0.1:8787", self.server.url)

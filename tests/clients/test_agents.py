@@ -53,7 +53,7 @@ def seat(tmp_path: Path, rig: Rig, request: pytest.FixtureRequest) -> Seat:
 
 
 def troubled(steps: list[Step]) -> list[Step]:
-    """The same with an error and a cut on the way."""
+    """Return the steps with an error and a cut on the way."""
     return [
         *steps[:3],
         Fail(429, "rate_limit_exceeded", retry_after=1),
@@ -142,7 +142,7 @@ def _written(
 
 
 def report(name: str, rig: Rig, verdict: Verdict) -> None:
-    """What was seen, for those who run this with -s."""
+    """Print what was seen, for those who run this with -s."""
     print(
         f"\n{name}: {verdict.requests} requests, {len(verdict.epochs)} epochs, "
         f"{dict(verdict.states)}, problems {len(verdict.problems)}"

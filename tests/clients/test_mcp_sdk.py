@@ -46,7 +46,7 @@ async def over_stdio(folder: Path, mode: str) -> AsyncIterator[Client]:
 
 
 async def session(client: Client) -> None:
-    """What a model would do in a conversation."""
+    """Do what a model would do in a conversation."""
     listed = await client.list_tools()
     assert [tool.name for tool in listed.tools] == list(BY_NAME)
     assert client.server_info

@@ -38,8 +38,8 @@ def client(rig: Rig, key: str) -> Iterator[OpenAI]:
 
 
 def check(rig: Rig, key: str, requests: int) -> None:
-    """What left for the model is sound, the fact came with the search alone, and each request of
-    one answer begins with the one before."""
+    """Check that the requests to the model are sound, the fact came with the search alone, and each
+    request of one answer begins with the one before."""
     seen = rig.upstream.scripts[key].seen
     posted = [json.loads(one.raw) for one in rig.tap.of(key)]
     assert len(seen) == requests

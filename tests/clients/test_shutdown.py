@@ -113,7 +113,8 @@ BACKLOG = 40
 
 @contextlib.contextmanager
 def frozen(server: Server) -> Iterator[None]:
-    """As on a machine that gives it no time: it finds all that happens meanwhile at once."""
+    """Freeze the server like a machine that gives it no time: it finds all that happens meanwhile
+    at once."""
     server.process.send_signal(signal.SIGSTOP)
     os.waitid(os.P_PID, server.process.pid, os.WSTOPPED | os.WNOWAIT)
     try:
@@ -135,7 +136,7 @@ def one_answer(connection: socket.socket) -> bytes:
 
 
 def to_the_end(connection: socket.socket) -> bytes:
-    """What comes until the server closes. Raises `ConnectionResetError`."""
+    """Return what comes until the server closes. Raises `ConnectionResetError`."""
     return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 

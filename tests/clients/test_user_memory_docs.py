@@ -51,7 +51,7 @@ class Shown:
         return done.stdout
 
     def answers(self, name: str) -> list[Any]:
-        """What the curls of a block answer; the key is called as the block."""
+        """Return what the curls of a block answer; the key is called as the block."""
         if not shutil.which("curl"):
             pytest.skip("there is no curl")
         told, decoder = self.run(["sh", "-ec"], name, name), json.JSONDecoder()

@@ -53,7 +53,7 @@ def told(node: str, **task: Any) -> Any:
 
 
 def limits(pick: random.Random) -> dict[str, Any]:
-    """What a grant may say beside its grantor, in any order."""
+    """Return what a grant may say beside its grantor, in any order."""
     grantee = pick.choice([wallet.address for wallet in WALLETS.values()])
     fields = {"g": grantee, "e": pick.randrange(1, 10**11)}
     for name in pick.sample(["a", "u"], pick.randrange(3)):
@@ -134,7 +134,7 @@ def test_a_grant_is_looked_at(node: str, server: Server) -> None:
 
 
 def test_a_grant_is_used(node: str, server: Server) -> None:
-    """As the SDK does: the same searches, alone and in a batch, with all grants it holds."""
+    """The SDK makes the same searches, alone and in a batch, with all grants it holds."""
     evm, sol = Wallet("Giver"), Wallet("Taker", Chain.SOLANA)
     keys = {"evm": evm.private.exported, "sol": sol.private.exported}
     payload = {"chain": "evm", "g": sol.address, "e": LATER, "a": "researcher"}

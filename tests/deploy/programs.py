@@ -46,8 +46,8 @@ def run(*command: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
 
 
 def ask(script: str, question: object) -> Any:
-    """What a script of `tooled/` answers: JSON in, JSON out. It reads nothing but the question and
-    files of the checkout, so an equal question is not asked twice."""
+    """Return what a script of `tooled/` answers: JSON in, JSON out. It reads nothing but the
+    question and files of the checkout, so an equal question is not asked twice."""
     return json.loads(_answered(program("python"), script, json.dumps(question)))
 
 

@@ -1,4 +1,5 @@
-"""What the chart and the compose file hand to a shell or to Redis, handed to these for real."""
+"""Check what the chart and the compose file hand to a shell or to Redis, handed to these for
+real."""
 
 from __future__ import annotations
 

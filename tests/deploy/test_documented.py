@@ -48,7 +48,7 @@ def index(server, seed: int) -> None:
 
 
 def known(server, seed: int) -> bool:
-    """Whether anything is there to be forgotten."""
+    """Return True if anything is there to be forgotten."""
     body = {"messages": coding(26_000, seed=seed)}
     return server.post("/v1/context_memory/delete", body, **HEADERS).json()["nodes"] > 0
 

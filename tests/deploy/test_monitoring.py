@@ -50,7 +50,7 @@ DOCUMENTED = {
 
 
 class Page:
-    """What `/metrics` says. `types`: by the name that documents use; `samples`: all sample names;
+    """Content of `/metrics`. `types`: by the name that documents use; `samples`: all sample names;
     `labels`: those seen, by the same names."""
 
     def __init__(self, text: str) -> None:
@@ -73,7 +73,8 @@ class Page:
 
 @pytest.fixture(scope="module")
 def page() -> Page:
-    """Of a server as it is put together, with a model for summaries, behind some requests."""
+    """Return the page of a server as it is put together, with a model for summaries, behind some
+    requests."""
     return asyncio.run(served())
 
 

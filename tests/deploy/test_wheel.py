@@ -82,7 +82,7 @@ class Environment(NamedTuple):
         return site
 
     def python(self, code: str) -> str:
-        """What `code` prints, run from the environment's folder."""
+        """Return what `code` prints, run from the environment's folder."""
         return subprocess.check_output(
             [self.folder / "bin" / "python", "-c", code],
             cwd=self.folder, env=clean_environment(), text=True, timeout=PATIENCE,

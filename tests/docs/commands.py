@@ -79,7 +79,7 @@ class Desk:
         self._codes: tuple[int, ...] = (0,)
 
     def run(self, text: str, codes: tuple[int, ...] = (0,)) -> list[str]:
-        """What each line says, on standard output. `codes`: how its commands may end."""
+        """Return what each line says, on standard output. `codes`: how its commands may end."""
         self._codes = codes
         return [self._pipeline(line) for line in read(text)]
 
@@ -136,7 +136,8 @@ def made_by_make(line: str) -> list[str]:
 
 
 def answers(block: str, server: str, folder: Path | None = None) -> list[Any]:
-    """What the curls of a block answer, run by the shell, in a folder with the files they name."""
+    """Return what the curls of a block answer, run by the shell, in a folder with the files they
+    name."""
     if not shutil.which("curl"):
         pytest.skip("there is no curl")
     done = subprocess.run(

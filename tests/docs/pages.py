@@ -31,7 +31,7 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """What users read: README and docs, without the records of decisions."""
+    """Return what users read: README and docs, without the records of decisions."""
     return [README, *sorted(DOCS.glob("*.md"))]
 
 
@@ -78,7 +78,7 @@ def images(page: Path) -> list[tuple[str, str]]:
 
 
 def anchors(page: Path) -> set[str]:
-    """What a link behind a # may name: headings, as GitHub makes anchors of them."""
+    """Return what a link behind a # may name: headings, as GitHub makes anchors of them."""
     headings = re.findall(r"^#{1,6} (.+)$", prose(page), re.MULTILINE)
     plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
     return {heading.strip().replace(" ", "-") for heading in plain}

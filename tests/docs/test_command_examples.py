@@ -161,7 +161,7 @@ def test_keys(desk: Desk):
 
 
 def prove(desk: Desk, address: str) -> None:
-    """What `POST /v1/wallets` does: a grant is revoked by a tenant that has the wallet."""
+    """Do what `POST /v1/wallets` does: a grant is revoked by a tenant that has the wallet."""
 
     async def bind() -> None:
         store = open_store(f"sqlite:///{desk.folder}/examples.db")

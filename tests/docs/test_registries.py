@@ -1,4 +1,5 @@
-"""What registries and agents read says what the project says: versions, addresses, commands."""
+"""Check what registries and agents read says what the project says: versions, addresses,
+commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the profile `ci` draws is the same in each process, whatever ran there before."""
+"""Check what the profile `ci` draws is the same in each process, whatever ran there before."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def judge(exchanges: Sequence[Exchange], script: DialectScript) -> SessionVerdic
 
 
 def _own_breaks(one: Exchange, script: DialectScript) -> set[str]:
-    """What the client got wrong itself."""
+    """Return what the client got wrong itself."""
     if not one.is_chat:
         return set()
     if is_messages(one.path):
@@ -148,7 +148,8 @@ def _own_breaks(one: Exchange, script: DialectScript) -> set[str]:
 
 
 def _changed(one: Exchange, seen: Seen, script: DialectScript) -> Iterator[RuleBreak]:
-    """What memory may not change. Of further requests for one answer only the rules are known."""
+    """Return the changes that memory may not make. Of further requests for one answer only the
+    rules are known."""
     if is_messages(seen.path):
         betas = seen.headers.get("anthropic-beta", "").split(",")
         yield from messages_changes.changed(one.body, seen.body, betas)
@@ -170,7 +171,7 @@ def _wrong(one: Exchange, sent: dict[int, list[Seen]]) -> Iterator[str]:
 
 
 def forgotten(exchanges: Sequence[Exchange], steps: Sequence[DialectStep]) -> list[str]:
-    """Of what the model said, all has to stand in the longest request."""
+    """Return what is missing from the longest request of all that the model said."""
     longest = max((one.raw for one in exchanges), key=len, default=b"{}")
     posted = "\n".join(strings(json.loads(longest)))
     said = [step.text for step in steps if isinstance(step, Say) and step.calls]

@@ -203,7 +203,7 @@ def test_thinking_that_is_refused(rig: DialectRig, seat: Seat) -> None:
 
 @pytest.mark.parametrize("agent", [driven.CLAUDE, driven.CODEX], ids=lambda agent: agent.name)
 def test_errors_in_streams(rig: DialectRig, seat: Seat, agent: Agent) -> None:
-    """What an upstream says in the middle of a stream reaches the client, which asks again."""
+    """An error in the middle of an upstream's stream reaches the client, which asks again."""
     seat = told(seat, x_memtree_mode="stable")
     installed(agent).sit(seat)
     fault: DialectStep = responses_server.failed("rate_limit_exceeded")
@@ -217,7 +217,8 @@ def test_errors_in_streams(rig: DialectRig, seat: Seat, agent: Agent) -> None:
 
 @pytest.mark.parametrize("agent", [driven.CLAUDE, driven.CODEX], ids=lambda agent: agent.name)
 def test_a_credential_that_changes(rig: DialectRig, seat: Seat, agent: Agent) -> None:
-    """As that of a login does: `x-memtree-key` says whose memory it is all the same."""
+    """The credential changes as that of a login does: `x-memtree-key` says whose memory it is all
+    the same."""
     seat = told(seat, x_memtree_mode="stable", x_memtree_key=f"own-{seat.key}")
     installed(agent).sit(seat)
     script = rig.script(seat.key, work(agent, seat, FIRST), tools_only=True)
@@ -271,7 +272,7 @@ def written(
 
 
 def report(name: str, rig: DialectRig, verdict: SessionVerdict) -> None:
-    """What was seen, for those who run this with -s."""
+    """Print what was seen, for those who run this with -s."""
     print(
         f"\n{name}: {verdict.requests} requests, {verdict.biggest} bytes, {verdict.biggest_sent} "
         f"sent at most, {len(verdict.epochs)} epochs, {dict(verdict.reasons)}, "

@@ -1,5 +1,5 @@
-"""What docs/clients.md says of agents that speak Messages or Responses, done with these agents;
-`make agents`."""
+"""Check what docs/clients.md says of agents that speak Messages or Responses, done with these
+agents; `make agents`."""
 
 from __future__ import annotations
 

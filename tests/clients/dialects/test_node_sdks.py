@@ -59,7 +59,8 @@ def test_tool_loop(
 
 @pytest.mark.long
 def test_a_runner_whose_history_the_server_holds(rig: DialectRig, key: str) -> None:
-    """As the runner is by default. Nothing but new messages is posted, and goes on as it came."""
+    """The runner holds its history on the server by default: nothing but new messages is posted,
+    and goes on as it came."""
     run_session(rig, key, "anthropic.mjs", "@anthropic-ai/sdk", "claude-sonnet-5-5", "threads")
     posted, seen = rig.tap.of(key), rig.upstream.scripts[key].seen
     assert {one.state for one in posted} == {"passed"}

@@ -53,7 +53,7 @@ def is_messages(path: str) -> bool:
 
 
 def is_compaction(body: Fields) -> bool:
-    """Whether a client asks for a summary of its history."""
+    """Return True if a client asks for a summary of its history."""
     items = body.get("messages") or body.get("input") or []
     last = json.dumps(items[-2:], ensure_ascii=False)
     return any(words in last for words in COMPACTING)
