@@ -2,14 +2,15 @@
 
 The text is read as a model reads it. A cut begin is marked by `...` in the label or by `[...]`
 right before the piece, a cut end by `[...]` right behind it. White space, blocks that clients
-rewrite, sentences of pinned rules and what another excerpt shows are no cuts.
+rewrite, the fields around the texts of a call's JSON, sentences of pinned rules and what another
+excerpt shows are no cuts.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, open_subject
 from memtree.conversation.message import Message
 from memtree.conversation.volatile_blocks import Volatile
+from memtree.unfolding import call_texts
 
 GOAL = 2.0  # percent of cut excerpts without a mark
 _LABEL = re.compile(r"^[ \t]*[\[\u00b6](\d+)(?:-(\d+))?", re.MULTILINE)
@@ -99,7 +101,8 @@ def cuts(posted: Sequence[Message], excerpts: Sequence[Excerpt], text: str) -> I
             for other in excerpts
             if other["message"] == excerpt["message"] and other["part"] == excerpt["part"]
         ]
-        left_out = _left_out(whole, shown)
+        blank = _around_call(posted[excerpt["message"]], excerpt["part"])
+        left_out = _left_out(whole, shown, blank)
         before, label, after = _around(text, piece, excerpt["message"], labels)
         yield Cut(
             left_out[: excerpt["start"]].strip() != "" and _touches(left_out, excerpt["start"], -1),
@@ -109,10 +112,22 @@ def cuts(posted: Sequence[Message], excerpts: Sequence[Excerpt], text: str) -> I
         )
 
 
-def _left_out(whole: str, shown: Sequence[tuple[int, int]]) -> str:
-    """The text of a message part; what is shown as `_SHOWN`, what may be left out as blanks."""
+def _around_call(message: Message, part: str) -> Iterator[tuple[int, int]]:
+    """Yield what stands around the texts of a call's JSON in this part: fields and switches."""
+    for segment in message.segments:
+        if segment.part == part and segment.quotable:
+            for start, end in call_texts.left_out(message):
+                if segment.start <= start and end <= segment.end:
+                    yield start - segment.start, end - segment.start
+
+
+def _left_out(
+    whole: str, shown: Sequence[tuple[int, int]], blank: Iterable[tuple[int, int]]
+) -> str:
+    """Return the text of a message part; what is shown as `_SHOWN`, what may be left out as
+    blanks."""
     kept = list(whole)
-    for start, end in Volatile().find(whole):
+    for start, end in (*Volatile().find(whole), *blank):
         kept[start:end] = " " * (end - start)
     for tag in _OWN_TAG.finditer(whole):
         kept[tag.start() : tag.end()] = " " * len(tag[0])
