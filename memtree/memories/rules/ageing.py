@@ -10,16 +10,11 @@ A wish stays what it is until somebody takes it back, and so does a taste.
 
 from __future__ import annotations
 
-import re
-import tomllib
-from functools import lru_cache
-from importlib.resources import files
-
-from memtree.memories.background.sentences import LATIN, languages_of
+from memtree.memories.background.sentences import languages_of
 from memtree.memories.memory import Memory
+from memtree.memories.rules.language_patterns import pattern
 
 READ = 400  # characters
-SPACED = (*LATIN, "ru")  # languages that set spaces between words, and none within
 _LASTING = ("preference", "instruction")  # categories
 _PLAN = "schedule"  # a category
 
@@ -47,15 +42,4 @@ def may_change(text: str, category: str | None = None, standing: str = "") -> bo
     if category == _PLAN:
         return True
     lower = " ".join(text[:READ].lower().split())
-    return _changing(languages_of(lower)).search(lower) is not None
-
-
-@lru_cache(maxsize=64)
-def _changing(languages: tuple[str, ...]) -> re.Pattern[str]:
-    """Return what facts that change are told with in any of these languages."""
-    table = tomllib.loads((files(__package__) / "changing.toml").read_text("utf-8"))
-    patterns = [_NUMBERED]
-    for language in languages:
-        words = "|".join(table[language].values()).replace("\n", "")
-        patterns.append(rf"\b(?:{words})\b" if language in SPACED else words)
-    return re.compile("|".join(patterns))
+    return pattern("changing", languages_of(lower), also=_NUMBERED).search(lower) is not None
