@@ -17,7 +17,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from os.path import commonprefix
 
 from memtree.memories.background.sentences import (
     LATIN,
@@ -33,6 +32,7 @@ IN_BACKGROUND = 1  # sentences of the background that may hold a telling word
 FEW, SHARE = 3, 0.01  # memories that may hold one: so many, or this share of all
 OF_GENERAL = 2  # words that a memory shares with a question about the world
 ENDING = 3  # letters by which the shorter of two words may go on after their common beginning
+LONGEST = 40  # letters of a word that are looked at
 LETTERS, SYLLABLES, CONSONANTS = 5, 2, 4  # of a word's beginning: of Korean, of Arabic words
 _WORD = re.compile(r"[^\W_]+")
 _RUN = re.compile(
@@ -81,24 +81,26 @@ def _shared(asked: set[str], language: str, words: set[str], text: str) -> set[s
     theirs = _words(text)
     if _two_latin(language, language_of(text)):
         return shared & word_forms(" ".join(words & theirs))
-    return {form for form in shared if _one_word(form, words, theirs)}
+    ours, others = _beginnings(words, shared), _beginnings(theirs, shared)
+    return {form for form in shared if _one_word(ours[form], others[form])}
 
 
-def _one_word(form: str, words: set[str], others: set[str]) -> bool:
-    """Return True if words of both sides that begin with a form may be one word: not where both go
-    on for long, each in its own way: Sonnensystem, Sonnenblume."""
-    ours, theirs = _beginning_with(form, words), _beginning_with(form, others)
-    if not ours or not theirs:
-        return True
-    return any(
-        min(len(one), len(other)) - len(commonprefix((one, other))) <= ENDING
-        for one in ours
-        for other in theirs
-    )
+def _beginnings(words: set[str], forms: set[str]) -> dict[str, tuple[set[str], set[str]]]:
+    """Return for each form what the words that begin with it begin with: all but their ending, and
+    at any length."""
+    found: dict[str, tuple[set[str], set[str]]] = {form: (set(), set()) for form in forms}
+    for word in words:
+        if (form := word[:LETTERS]) in found:
+            word = word[:LONGEST]
+            found[form][0].add(word[: max(LETTERS, len(word) - ENDING)])
+            found[form][1].update(word[:at] for at in range(len(form), len(word) + 1))
+    return found
 
 
-def _beginning_with(form: str, words: set[str]) -> list[str]:
-    return [word for word in words if word.startswith(form)]
+def _one_word(ours: tuple[set[str], set[str]], others: tuple[set[str], set[str]]) -> bool:
+    """Return True if words of both sides that begin alike may be one word: not where both go on
+    for long, each in its own way: Sonnensystem, Sonnenblume."""
+    return not ours[0] or not others[0] or bool(ours[0] & others[1] or others[0] & ours[1])
 
 
 def _words(text: str) -> set[str]:

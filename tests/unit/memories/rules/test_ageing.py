@@ -20,7 +20,8 @@ DAY = 86_400.0
         "Vivo en Bilbao", "Trabaja en un banco", "J'habite à Lyon", "Lavora come cuoco",
         "Moro em Lisboa", "Woont in Utrecht", "Mieszka w Krakowie", "Живёт в Москве",
         "Порт сервера 8090", "我住在杭州", "来年は引っ越す予定です",
-        "서울에 살고 있다", "يعيش في القاهرة", "Der Nutzer plant einen Umzug", "L'utilisateur vit à Lyon",
+        "서울에 살고 있다", "يعيش في القاهرة", "Der Nutzer plant einen Umzug",
+        "L'utilisateur vit à Lyon",
     ],
 )  # fmt: skip
 def test_jobs_places_versions_ports_and_plans_change(text):
