@@ -27,6 +27,7 @@ from memtree.memories.rules.wording.reading import ARTICLE, TextReading, Token, 
 from memtree.ranking.relevance_scale import HALF, STRONG
 
 SHARED = 0.5  # of the content of the shorter text: so much two texts on one thing have in common
+ALIKE = 0.6  # relevance of two texts of which nothing says that they differ
 READ = 4_000  # characters of a text that is read closely; 0.1 s at worst
 SHOWN = 80  # characters of one side of a difference
 NOTHING = "(nothing)"
@@ -65,7 +66,7 @@ def compare(new: str, old: str, relevance: float | None) -> Comparison:
     if not alone and not _near(news, olds, relevance):
         return Comparison(Relation.OTHER)
     differs = _differences(news, olds, came, gone)
-    if not differs and (relevance is None or relevance >= STRONG):
+    if not differs and (relevance is None or relevance >= ALIKE):
         return Comparison(Relation.DUPLICATE)
     return Comparison(Relation.POSSIBLE_UPDATE, differs)
 
@@ -137,11 +138,15 @@ def _left(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:
 
 
 def _without_forms(came: list[Token], gone: list[Token]) -> tuple[list[Token], list[Token]]:
-    """Forms of one verb in languages whose inflections are not known: wohne, wohnt."""
+    """Forms of one verb in languages whose inflections are not known: wohne, wohnt; and the user,
+    whom a verb may imply: vivo, el usuario vive."""
+    if len(came) + len(gone) == 3:
+        came = [token for token in came if token.key != "user" or token.negated]
+        gone = [token for token in gone if token.key != "user" or token.negated]
     if len(came) != 1 or len(gone) != 1:
         return came, gone
     one, other = came[0].surface, gone[0].surface
-    if one.islower() and other.islower() and foreign.same_verb(one, other):
+    if one.lower() == one and other.lower() == other and foreign.same_verb(one, other):
         return [], []
     return came, gone
 

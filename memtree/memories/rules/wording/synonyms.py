@@ -80,7 +80,7 @@ picture photo photograph image
 email emails mail e-mail e-mails mails
 ill sick illness sickness
 medicine medication
-afraid fear scared frightened fearful
+afraid fear phobia scared frightened fearful
 important crucial essential vital
 exercise workout
 marry married wed
