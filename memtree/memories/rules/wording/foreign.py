@@ -31,7 +31,8 @@ FUNCTION = frozenset(
     gli uno è sono di da del della nel nella che
     het een is zijn ben en op te van voor
     и в во на с со к у это что является
-    dell all nell dall sull ai aura lieu sur será fue seré estoy está estamos jahre años ans anni anos jaar
+    dell all nell dall sull ai aura lieu sur será fue seré estoy está estamos
+    jahre años ans anni anos jaar
     """.split()
 )
 USER = frozenset(
@@ -50,8 +51,8 @@ USER = frozenset(
 POSSESSIVE = frozenset(
     """
     mein meine meinen meinem meiner meines unser unsere benutzers nutzers mon ma mes notre nos
-    mi mis nuestro nuestra meu minha meus minhas mio mia miei mie mijn ons onze мой моя моё мои моего
-    моей пользователя
+    mi mis nuestro nuestra meu minha meus minhas mio mia miei mie mijn ons onze мой моя моё мои
+    моего моей пользователя
     """.split()
 )
 OF = frozenset("dell de del du d von van di dell do da".split())
