@@ -24,6 +24,7 @@ grandmother grandma granny nana
 grandfather grandpa granddad
 husband hubby
 parent parents
+person people member members
 sibling siblings
 car automobile
 bicycle bike
@@ -33,7 +34,7 @@ movie film movies films
 television tv telly
 phone telephone cellphone smartphone
 holiday vacation
-go goes gone went trip journey travel voyage
+go goes gone went trip journey travel voyage visit
 refrigerator fridge
 doctor physician
 lawyer attorney solicitor
@@ -196,7 +197,6 @@ receive obtain
 arrive arrival
 return returns
 attend attendance
-visit visits
 hold held host
 manage management
 belong belongs
