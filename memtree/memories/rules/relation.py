@@ -17,6 +17,7 @@ import enum
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from memtree.memories.rules.canonical import canonical
@@ -184,7 +185,11 @@ def _changed_form(new: Sequence[Token], old: Sequence[Token]) -> str:
     for token in new:
         other = forms.get(token.key, token)
         forms_of_both = frozenset((token.form, other.form))
-        counted = (token.lead | other.lead) & ARTICLE and len(forms_of_both) > 1
+        counted = (
+            (token.lead | other.lead) & ARTICLE
+            and len(forms_of_both) > 1
+            and "allergy" not in (_after(token, new), _after(other, old))  # a nut allergy: to nuts
+        )
         if counted or forms_of_both in _FORMS_APART:
             return _difference([other], [token])
         # Is paid, pays; but "is employed" says "works".
@@ -192,6 +197,11 @@ def _changed_form(new: Sequence[Token], old: Sequence[Token]) -> str:
         if forms_of_both == _ACTIVE_PASSIVE and one_word:
             return _difference([other], [token])
     return ""
+
+
+def _after(token: Token, tokens: Sequence[Token]) -> str:
+    """The key of the token after this one."""
+    return next((after.key for each, after in pairwise(tokens) if each is token), "")
 
 
 def _difference(old: Sequence[Token], new: Sequence[Token]) -> str:

@@ -124,6 +124,14 @@ married to = marry
 gets married = marry
 getting married = marry
 is getting = is
+knows how to = =can
+know how to = =can
+mother tongue = native language
+first language = native language
+saving up for = saving for
+saves up for = saves for
+has worked as = has been
+have worked as = have been
 are getting = are
 on medication = take medication
 is on medication = take medication
