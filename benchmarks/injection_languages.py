@@ -3,7 +3,9 @@
 Lists written by hand (`cases/injection`): 100 memories of one person, 40 of them with a question
 that is mostly in other words, 40 messages that concern none, and memories about others to fill a
 scope of 1,000. Thresholds were chosen on the first, third, fifth ... of each list ("seen"); the
-others were looked at once. Pairs that differ in one value: whether one is taken for a duplicate.
+others were looked at once. A third list of messages ("later") was written before the rules of
+decision 0076, which were not chosen on it. Pairs that differ in one value: whether one is taken for
+a duplicate.
 """
 
 from __future__ import annotations
@@ -32,11 +34,13 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """`memories`: those of the questions first, in their order. `other`: `names` do `habits`."""
+    """`memories`: those of the questions first, in their order. `other`: `names` do `habits`.
+    `later`: more messages that concern none."""
 
     memories: list[str]
     questions: list[str]
     unrelated: list[str]
+    later: list[str]
     names: list[str]
     habits: list[str]
     language: str
@@ -54,6 +58,7 @@ class Lists:
             [memory for memory, _ in pairs] + parts["others"],
             [question for _, question in pairs],
             parts["unrelated"],
+            parts["later"],
             parts["names"][0].split(", "),
             parts["habits"][0].split(", "),
             language,
@@ -101,13 +106,18 @@ async def measured(lists: Lists, embedder: LocalEmbedder, sizes: Sequence[int]) 
     for size in sizes:
         scopes = Scopes(texts[:size], np.asarray(vectors[:size]))
         search = await scopes.search(embedder)
-        right, junk = [], []
+        right: list[bool] = []
+        junk: list[bool] = []
+        later: list[bool] = []
         for at, question in enumerate(lists.questions[:size]):
             hits = fitting(await asked(search, scopes, question), question, size)[:SHOWN]
             right.append(any(hit.memory.text == texts[at] for hit in hits))
-        for message in lists.unrelated:
-            junk.append(bool(fitting(await asked(search, scopes, message), message, size)))
+        for found, messages in ((junk, lists.unrelated), (later, lists.later)):
+            for message in messages:
+                found.append(bool(fitting(await asked(search, scopes, message), message, size)))
         await search.close()
+        name = f"{lists.language}, {size} memories, later: junk"
+        rows.append(Row(name, _percent(later), "%", SIZES[size], at_most=True))
         least = RIGHT.get(lists.language, RIGHT_ELSEWHERE)
         for name, start in (("seen", 0), ("unseen", 1)):
             place = f"{lists.language}, {size} memories, {name}"

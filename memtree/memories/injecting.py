@@ -25,7 +25,9 @@ from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
 
 log = logging.getLogger("memtree")
 
-SPARE = 20  # hits that are looked at beyond twice as many as may be shown: snapshots never are
+# Hits that are looked at beyond twice as many as may be shown: snapshots never are, and where the
+# embedder is poor, what shares a word stands far down (0076).
+SPARE = 70
 DEADLINE = 2.0  # seconds for all of it
 KINDS = {
     ScopeKind.CHAT: LineKind.CHAT,

@@ -45,14 +45,20 @@ def common_words() -> dict[str, str]:
 
 def language_of(text: str) -> str:
     """One of `LANGUAGES`; empty where nothing tells."""
+    return next(iter(languages_of(text)), "")
+
+
+def languages_of(text: str) -> tuple[str, ...]:
+    """Return the languages that a text may be in: several where its words tell none of them from
+    the others, English first; none where nothing tells."""
     head = text[:REACH]
     for language, letters in _SCRIPTS:
         if len(letters.findall(head)) > _SHARE * len(head):
-            return language
+            return (language,)
     words = _WORD.findall(head.lower())
     counts = {known: sum(word in _vocabulary(known) for word in words) for known in LATIN}
-    best = max(LATIN, key=counts.__getitem__)  # of equal ones the first: English
-    return best if counts[best] else ""
+    best = max(counts.values())
+    return tuple(known for known in LATIN if counts[known] == best) if best else ()
 
 
 @lru_cache(maxsize=32)

@@ -14,7 +14,7 @@ import math
 SHARING = 0.06  # relevance of a hit that shares a telling word with the message
 ALONE, GROWTH = 0.5, 0.08  # relevance of one that does not; more for each tenfold scope
 FEW = 100  # memories of a scope that needs no more than this
-LEAST = SHARING  # what a search for injection is asked for
+LEAST = 0.03  # what a search for injection is asked for: a word of a long message covers no more
 
 
 def injectable(relevance: float, *, shares_word: bool, memories: int) -> bool:

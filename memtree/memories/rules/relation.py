@@ -17,6 +17,7 @@ import enum
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from memtree.memories.rules.canonical import canonical
@@ -27,6 +28,7 @@ from memtree.memories.rules.wording.reading import ARTICLE, TextReading, Token, 
 from memtree.ranking.relevance_scale import HALF, STRONG
 
 SHARED = 0.5  # of the content of the shorter text: so much two texts on one thing have in common
+ALIKE = 0.6  # relevance of two texts of which nothing says that they differ
 READ = 4_000  # characters of a text that is read closely; 0.1 s at worst
 SHOWN = 80  # characters of one side of a difference
 NOTHING = "(nothing)"
@@ -65,7 +67,7 @@ def compare(new: str, old: str, relevance: float | None) -> Comparison:
     if not alone and not _near(news, olds, relevance):
         return Comparison(Relation.OTHER)
     differs = _differences(news, olds, came, gone)
-    if not differs and (relevance is None or relevance >= STRONG):
+    if not differs and (relevance is None or relevance >= ALIKE):
         return Comparison(Relation.DUPLICATE)
     return Comparison(Relation.POSSIBLE_UPDATE, differs)
 
@@ -137,11 +139,15 @@ def _left(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:
 
 
 def _without_forms(came: list[Token], gone: list[Token]) -> tuple[list[Token], list[Token]]:
-    """Forms of one verb in languages whose inflections are not known: wohne, wohnt."""
+    """Forms of one verb in languages whose inflections are not known: wohne, wohnt; and the user,
+    whom a verb may imply: vivo, el usuario vive."""
+    if len(came) + len(gone) == 3:
+        came = [token for token in came if token.key != "user" or token.negated]
+        gone = [token for token in gone if token.key != "user" or token.negated]
     if len(came) != 1 or len(gone) != 1:
         return came, gone
     one, other = came[0].surface, gone[0].surface
-    if one.islower() and other.islower() and foreign.same_verb(one, other):
+    if one.lower() == one and other.lower() == other and foreign.same_verb(one, other):
         return [], []
     return came, gone
 
@@ -179,7 +185,11 @@ def _changed_form(new: Sequence[Token], old: Sequence[Token]) -> str:
     for token in new:
         other = forms.get(token.key, token)
         forms_of_both = frozenset((token.form, other.form))
-        counted = (token.lead | other.lead) & ARTICLE and len(forms_of_both) > 1
+        counted = (
+            (token.lead | other.lead) & ARTICLE
+            and len(forms_of_both) > 1
+            and "allergy" not in (_after(token, new), _after(other, old))  # a nut allergy: to nuts
+        )
         if counted or forms_of_both in _FORMS_APART:
             return _difference([other], [token])
         # Is paid, pays; but "is employed" says "works".
@@ -187,6 +197,11 @@ def _changed_form(new: Sequence[Token], old: Sequence[Token]) -> str:
         if forms_of_both == _ACTIVE_PASSIVE and one_word:
             return _difference([other], [token])
     return ""
+
+
+def _after(token: Token, tokens: Sequence[Token]) -> str:
+    """The key of the token after this one."""
+    return next((after.key for each, after in pairwise(tokens) if each is token), "")
 
 
 def _difference(old: Sequence[Token], new: Sequence[Token]) -> str:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from functools import lru_cache
+from importlib.resources import files
+
+from memtree.memories.background.sentences import languages_of
 
 # Telling words: a text with one of them, or with letters beyond ASCII, is not read as English.
 TELLING = frozenset(
@@ -26,6 +31,8 @@ FUNCTION = frozenset(
     gli uno è sono di da del della nel nella che
     het een is zijn ben en op te van voor
     и в во на с со к у это что является
+    dell all nell dall sull ai aura lieu sur será fue seré estoy está estamos
+    jahre años ans anni anos jaar
     """.split()
 )
 USER = frozenset(
@@ -40,6 +47,16 @@ USER = frozenset(
     я мне меня мой моя моё мои моего моей пользователь пользователя пользователю пользователем
     """.split()
 )
+# Words of which something is: "mein", and what stands before the user in "del usuario".
+POSSESSIVE = frozenset(
+    """
+    mein meine meinen meinem meiner meines unser unsere benutzers nutzers mon ma mes notre nos
+    mi mis nuestro nuestra meu minha meus minhas mio mia miei mie mijn ons onze мой моя моё мои
+    моего моей пользователя
+    """.split()
+)
+OF = frozenset("dell de del du d von van di dell do da".split())
+_ARTICLES = frozenset("der de la l the".split())
 NEGATIONS = frozenset(
     """
     nicht kein keine keinen keinem keiner nie niemals ohne nichts
@@ -49,6 +66,7 @@ NEGATIONS = frozenset(
     не нет ни никогда без нельзя
     """.split()
 )
+SECOND = frozenset("pas jamais rien plus aucun aucune".split())  # behind "ne" and its verb
 NUMBERS = {
     word: at + 1
     for line in (
@@ -85,6 +103,27 @@ _UNSPACED_WORD = re.compile(
 def unspaced_words(run: str) -> list[tuple[str, str]]:
     """(kind, text) of a run without spaces: `user`, `no`, `nothing`, `number`, `latin`, `other`."""
     return [(match.lastgroup or "", match.group()) for match in _UNSPACED_WORD.finditer(run)]
+
+
+def is_possessive(lower: list[str], at: int) -> bool:
+    """Return True if something is told to be the user's there: mein Hund, el perro del usuario."""
+    if lower[at] in POSSESSIVE:
+        return True
+    before = at - 1 - (at > 1 and lower[at - 1] in _ARTICLES and lower[at - 2] in OF)
+    return before >= 0 and lower[before] in OF
+
+
+@lru_cache(maxsize=64)
+def synonyms(languages: tuple[str, ...]) -> dict[str, str]:
+    """Return the words of any of these languages that others stand for, by each of the others."""
+    table = tomllib.loads((files(__package__) / "foreign_synonyms.toml").read_text("utf-8"))
+    lines = (line.split() for known in languages for line in table.get(known, "").splitlines())
+    return {word: line[0] for line in lines for word in line[1:]}
+
+
+def synonyms_in(text: str) -> dict[str, str]:
+    """`synonyms` of the languages that a text may be in."""
+    return synonyms(languages_of(text))
 
 
 def same_verb(one: str, other: str) -> bool:

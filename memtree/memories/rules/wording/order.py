@@ -15,7 +15,13 @@ from memtree.memories.rules.wording.reading import (
     Token,
 )
 
-_ANYWHERE = frozenset(("have", "occur"))
+# Has a nut allergy, is allergic to nuts; mostly reads, reads mostly; a daily call, a call each day.
+_ANYWHERE = frozenset(
+    """
+    have occur allergy afraid name usually often sometimes rarely recently now daily weekly monthly
+    yearly
+    """.split()
+)
 _TIMES = ("d:", "t:", "wd:", "wds:", "n:", "time:", "month:")
 
 

@@ -123,6 +123,20 @@ took up = learn
 married to = marry
 gets married = marry
 getting married = marry
+is getting = is
+knows how to = =can
+know how to = =can
+mother tongue = native language
+first language = native language
+saving up for = saving for
+saves up for = saves for
+has worked as = has been
+have worked as = have been
+are getting = are
+on medication = take medication
+is on medication = take medication
+has retired = is retired
+have retired = is retired
 get married = marry
 got married = marry
 years old = -

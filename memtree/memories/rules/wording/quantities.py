@@ -78,6 +78,8 @@ for _dimension, _words in {
                 _UNITS[_each] = _UNITS[f"{_each}s"] = (_dimension, _factor)
             _waiting = []
 _HALVES = frozenset(("am", "pm", "a.m", "p.m"))
+_PARTS = {"half": 30, "quarter": 15}  # of an hour
+_DAYTIMES = {"morning": "am", "afternoon": "pm", "evening": "pm"}
 _CLOCK = frozenset(("o'clock", "oclock", "uhr", "heures", "heure"))
 
 _ISO = re.compile(r"([0-9]{4})[-/]([0-9][0-9]?)[-/]([0-9][0-9]?)(?:t[0-9:.z+-]+)?")
@@ -132,7 +134,7 @@ def quantity_at(words: Sequence[str], at: int, names: Sequence[bool] = ()) -> Qu
         if found:
             return found if isinstance(found, Quantity) else Quantity(found, at + 1)
     number = _number(words, at)
-    return _measured(words, *number) if number else None
+    return _spoken_clock(words, at, number) or (_measured(words, *number) if number else None)
 
 
 def read(words: Sequence[str]) -> list[str]:
@@ -228,6 +230,23 @@ def _clock(words: Sequence[str], at: int) -> Quantity | None:
         hour = hour % 12 + (12 if half == "pm" else 0)
     tail = f":{second}" if second and second != "00" else ""
     return Quantity(f"t:{hour:02}:{minute}{tail}", after)
+
+
+def _spoken_clock(words: Sequence[str], at: int, number: tuple[str, int] | None) -> Quantity | None:
+    """Half past six, quarter to seven; nine in the morning, where "in the" is left out before."""
+    following = list(words[at + 1 : at + 3])
+    if words[at] in _PARTS and len(following) > 1 and following[0] in ("past", "to"):
+        hour, minute = NUMBERS.get(following[1], 0), _PARTS[words[at]]
+        if not 1 <= hour <= 12:
+            return None
+        if following[0] == "to":
+            hour, minute = (hour - 1) or 12, 60 - minute
+        return Quantity(f"t:{hour:02}:{minute:02}", at + 3)
+    half = _DAYTIMES.get(words[number[1]], "") if number and number[1] < len(words) else ""
+    if number and half and number[0].isdigit() and len(number[0]) < 3 and int(number[0]) <= 12:
+        hour = int(number[0]) % 12 + (12 if half == "pm" else 0)
+        return Quantity(f"t:{hour:02}:00", number[1] + 1)
+    return None
 
 
 def _number(words: Sequence[str], at: int) -> tuple[str, int] | None:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -61,15 +62,15 @@ def read(text: str) -> TextReading:
         word.lower in foreign.TELLING or not word.lower.isascii() for word in words
     ) or any(word.lower in ("the", "user", "my") for word in words)
     words = with_phrases(words) if english else words
-    reader = _Reader(words, english)
+    reader = _Reader(words, english, {} if english else foreign.synonyms_in(text))
     return reader.reading()
 
 
 class _Reader:
     """One pass over the words of a text."""
 
-    def __init__(self, words: list[Word], english: bool) -> None:
-        self._words, self._english = words, english
+    def __init__(self, words: list[Word], english: bool, synonyms: Mapping[str, str]) -> None:
+        self._words, self._english, self._synonyms = words, english, synonyms
         self._lower = [word.lower for word in words]
         self._capitals = [word.capital and at > 0 for at, word in enumerate(words)]
         self._tokens: list[Token] = []
@@ -77,6 +78,7 @@ class _Reader:
         self._starts = True  # of a sentence
         self._before = ""  # the word before a sign
         self._genders: set[str] = set()
+        self._possessives: list[Token] = []  # of "my" and "the user's" in other languages
 
     def reading(self) -> TextReading:
         at = 0
@@ -94,7 +96,10 @@ class _Reader:
                 self._add("=not", "not", value=True)
             else:
                 self._tokens[-1].negated = True
+        self._tokens[:0] = self._possessives[:1]
         for token, following in pairwise(self._tokens):
+            if not self._english and token.key == "like" and following.negated:
+                token.negated, following.negated = True, False  # mag keinen Koriander
             if token.negated and not following.negated and token.key in lexicon.EMPTY_VERBS:
                 token.negated, following.negated = False, True
         for token in self._tokens:
@@ -149,7 +154,8 @@ class _Reader:
         ):
             if self._negated and self._english:  # never not late
                 self._add("=not", word.surface, value=True)
-            self._negated = True
+            again = lower in foreign.SECOND and self._tokens and self._tokens[-1].negated
+            self._negated = self._english or not again  # ne boit pas: one negation
         elif lower == "'s":
             self._lead |= POSSESSIVE
         elif lower == "-":
@@ -157,7 +163,7 @@ class _Reader:
         elif lower[0] == "=":
             self._marker(lower[1:], word.surface, at)
         elif not self._english:
-            self._foreign_word(word)
+            self._foreign_word(word, at)
         elif lower in lexicon.USER:
             lead, preposition = self._lead, self._preposition
             self._add("user", word.surface)
@@ -225,12 +231,16 @@ class _Reader:
             if key in ("must", "should"):  # answers should be short: be short
                 self._lead |= MODAL
 
-    def _foreign_word(self, word: Word) -> None:
+    def _foreign_word(self, word: Word, at: int) -> None:
         lower = word.lower
         if lower in foreign.USER or lower in lexicon.USER:
+            negated, self._negated = self._negated, False  # no me gusta: what follows is denied
             self._add("user", word.surface)
+            self._negated = negated
+            if word.surface != "Mia" and foreign.is_possessive(self._lower, at):
+                self._possessives.append(self._tokens.pop())
         elif lower not in foreign.FUNCTION:
-            self._add(lower, word.surface)
+            self._add(self._synonyms.get(lower, lower), word.surface)
 
     def _content(self, word: Word) -> None:
         lower = word.lower

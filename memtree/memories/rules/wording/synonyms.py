@@ -24,6 +24,7 @@ grandmother grandma granny nana
 grandfather grandpa granddad
 husband hubby
 parent parents
+person people member members
 sibling siblings
 car automobile
 bicycle bike
@@ -33,7 +34,7 @@ movie film movies films
 television tv telly
 phone telephone cellphone smartphone
 holiday vacation
-go goes gone went trip journey travel voyage
+go goes gone went trip journey travel voyage visit
 refrigerator fridge
 doctor physician
 lawyer attorney solicitor
@@ -80,7 +81,7 @@ picture photo photograph image
 email emails mail e-mail e-mails mails
 ill sick illness sickness
 medicine medication
-afraid fear scared frightened fearful
+afraid fear phobia scared frightened fearful
 important crucial essential vital
 exercise workout
 marry married wed
@@ -196,7 +197,6 @@ receive obtain
 arrive arrival
 return returns
 attend attendance
-visit visits
 hold held host
 manage management
 belong belongs

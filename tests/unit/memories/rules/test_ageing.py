@@ -20,7 +20,8 @@ DAY = 86_400.0
         "Vivo en Bilbao", "Trabaja en un banco", "J'habite à Lyon", "Lavora come cuoco",
         "Moro em Lisboa", "Woont in Utrecht", "Mieszka w Krakowie", "Живёт в Москве",
         "Порт сервера 8090", "我住在杭州", "来年は引っ越す予定です",
-        "서울에 살고 있다", "يعيش في القاهرة",
+        "서울에 살고 있다", "يعيش في القاهرة", "Der Nutzer plant einen Umzug",
+        "L'utilisateur vit à Lyon",
     ],
 )  # fmt: skip
 def test_jobs_places_versions_ports_and_plans_change(text):
@@ -33,6 +34,8 @@ def test_jobs_places_versions_ports_and_plans_change(text):
         "User's dog is called Otto.", "User is allergic to nuts.", "Her birthday is on 3 May",
         "The violin weighs 0.5 kg", "User speaks Portuguese.", "Mag keinen Koriander",
         "Es alérgico al marisco", "User has two cats", "Сестру зовут Анна", "猫が二匹いる",
+        "User waters each plant on Sundays", "User's dog is called Capo",
+        "The user grew up near Porta Romana", "Der Nutzer hat einen Hund namens Will",
     ],
 )  # fmt: skip
 def test_others_do_not(text):

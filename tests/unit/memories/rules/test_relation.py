@@ -34,9 +34,9 @@ def test_what_changed_is_no_duplicate_in_either_direction(kind, relevance):
 
 
 def test_most_paraphrases_are_found_where_the_embedder_sees_them():
-    same = [pair for pair in PAIRS if pair.kind == "paraphrase"]
+    same = [pair for pair in PAIRS if pair.kind.startswith("paraphrase") and pair.same]
     found = sum(compare(pair.new, pair.old, 0.9).relation in SKIPPED for pair in same)
-    assert found >= 0.6 * len(same)
+    assert found >= 0.55 * len(same)
 
 
 def test_the_same_text_in_another_form_is_the_same():
@@ -67,9 +67,29 @@ def test_what_differs_is_named_old_first(new, old, differs):
 
 def test_a_duplicate_needs_a_high_relevance():
     new, old = "I have two cats.", "The user owns 2 cats"
-    assert compare(new, old, 0.85).relation is Relation.DUPLICATE
-    assert compare(new, old, 0.84).relation is Relation.POSSIBLE_UPDATE
+    assert compare(new, old, 0.6).relation is Relation.DUPLICATE
+    assert compare(new, old, 0.59).relation is Relation.POSSIBLE_UPDATE
     assert compare(new, old, None).relation is Relation.DUPLICATE
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "changed"),
+    [
+        ("User gets up at half past five.", "I get up at 5:30.", "I get up at half past six."),
+        ("User has a milk allergy.", "User is allergic to milk.", "User is allergic to soy."),
+        ("Work starts at nine in the morning.", "Work starts at 9 am.", "Work starts at 9 pm."),
+        ("Der Nutzer lebt in Graz.", "Ich wohne in Graz.", "Ich wohne in Linz."),
+        ("Die Farbe des Nutzers ist Rot.", "Meine Farbe ist Rot.", "Meine Farbe ist Blau."),
+        ("El usuario reside en Vigo.", "Vivo en Vigo.", "No vivo en Vigo."),
+        ("Al usuario no le gusta el vino.", "No me gusta el vino.", "Me gusta el vino."),
+        ("L'utilisateur ne boit pas de vin.", "Je ne bois jamais de vin.", "Je bois du vin."),
+        ("La moglie dell'utente è Ada.", "Mia moglie è Ada.", "Mia moglie è Eva."),
+    ],
+)
+def test_the_same_in_other_words_and_a_changed_value(new, old, changed):
+    assert compare(new, old, 0.9).relation is Relation.DUPLICATE
+    assert compare(new, changed, 0.9).relation is not Relation.DUPLICATE
+    assert compare(changed, old, 0.9).relation is not Relation.DUPLICATE
 
 
 def test_words_alone_see_a_short_text_whose_value_changed():
