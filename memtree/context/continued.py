@@ -25,6 +25,7 @@ from memtree.context.answer import CompressResult, passed
 from memtree.context.index_request import IndexRequest
 from memtree.context.index_state import NOTHING_INDEXED, IndexState, with_summary
 from memtree.context.indexing import Indexing
+from memtree.context.keeping import keeping
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import EarlyVector, Retriever
 from memtree.context.state import Reason, State, with_size
@@ -258,6 +259,9 @@ class EpochAnswers:
         packed = packing.begin(posted, request.limits, request.fixed + request.carried)
         if not packed.memory or index.trouble:
             return None
+        packed = await keeping(
+            posted, request.ask, packed, request.limits, request.fixed + request.carried
+        )
         lines, packed = injected.in_memory_message(request.ask.memories, packed, request.now)
         newest = await self._indexing.newest(posted, index)
         answers = request.limits.hard and _wants(posted)

@@ -25,7 +25,7 @@ from memtree.text.pasted.lines import BULLET, LineKind, kinds
 from memtree.text.persona_card import is_card
 from memtree.text.spans import Span, blanked, merged, outside
 
-__all__ = ["Span", "others_words", "own_words"]
+__all__ = ["Span", "others_words", "own_words", "without_own"]
 
 NOTHING = (0, 0)
 LONGEST = 1_000_000  # characters of a message that is read at all
@@ -48,8 +48,12 @@ def others_words(text: str) -> tuple[Span, ...]:
     """Spans of a message that are not its author's own words, white space and marks among them: all
     that `own_words` leaves out, but a persona card, which is meant as it stands, and the ends of a
     long text, which is told as the user's where nothing shows that it is not."""
-    if len(text) < _BRIEF and not _SIGNS.search(text):
-        return ()
+    return without_own(text) if len(text) >= _BRIEF or _SIGNS.search(text) else ()
+
+
+def without_own(text: str) -> tuple[Span, ...]:
+    """Find the same spans in a text that has lost the signs by which `others_words` sees at a
+    glance that a short message is its author's own."""
     headings = _HEADING.findall(text)
     # A heading or two are what somebody asks, as any point of a list; many are a document's.
     own = _read(_HEADING.sub(_point, text) if len(headings) < HEADINGS else text)

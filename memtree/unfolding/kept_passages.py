@@ -1,0 +1,198 @@
+"""What must stay in every memory message: passages that the user marked, and what a request names.
+
+    <keep>...</keep>   in the user's own words (`text/pasted/kept_marks.py`)
+    patterns           literal parts of lines, and globs over the paths of files that results show
+    tools              results of the tools with these names
+
+Passages get room in that order, each kind newest first, before anything else of the memory message
+is chosen. What this file does not do: say how much room there is (`budget/kept_room.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import islice
+
+from msgspec.structs import replace
+
+from memtree.conversation.history import History
+from memtree.conversation.keep_options import MARKS_ALONE, KeepOptions
+from memtree.conversation.message import RESULT_ROLES
+from memtree.extraction.events.calls import shown_files
+from memtree.extraction.events.results import refused
+from memtree.text import tokens
+from memtree.unfolding.excerpts import LABEL
+from memtree.unfolding.labels import answered_call
+from memtree.unfolding.memory_text import kept_lines
+from memtree.unfolding.plan import FoldWindow, KeptSpans, TextSpan, merge
+
+MOST = 500  # passages of each kind, the newest
+LEAST_CUT = 60  # tokens; less of a passage is not worth its label
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPassage:
+    span: TextSpan
+    tokens: int
+
+
+def matches(path: str, globs: Iterable[str]) -> bool:
+    """Return True if a path or an end of it, from a folder's name on, fits a glob; `*` reaches over
+    folders.
+
+    >>> matches("/home/me/app/src/core/a.py", ["src/*.py"]), matches("resrc/a.py", ["src/*.py"])
+    (True, False)
+    """
+    whole = "/" + path.replace("\\", "/").lstrip("/")
+    return any(fnmatchcase(whole, "*/" + glob.removeprefix("./").lstrip("/")) for glob in globs)
+
+
+def kept_passages(history: History, options: KeepOptions = MARKS_ALONE) -> list[KeptPassage]:
+    """The passages of a history that must stay, in the order in which they get room. Without
+    options only the messages with marks are looked at. Takes linear time."""
+    found = list(islice(_marked(history), MOST))
+    if options.line_parts:
+        found += islice(_lines(history, options.line_parts), MOST)
+    if options.globs or options.tools:
+        files, named = _results(history, options)
+        found += [*files[:MOST], *named[:MOST]]
+    return found
+
+
+def _marked(history: History) -> Iterator[KeptPassage]:
+    for message in range(len(history) - 1, -1, -1):
+        if (keeps := history.facts[message].keeps) and history.asks(message):
+            text = history.view(message).text
+            for start, end in reversed(keeps):
+                size = tokens.count(text[start:end])
+                yield KeptPassage(TextSpan(message, start, end), size)
+
+
+def _lines(history: History, parts: Sequence[str]) -> Iterator[KeptPassage]:
+    """Yield the lines that hold one of these parts, each text once, as its newest line. Arguments
+    of calls are no lines."""
+    known: set[str] = set()
+    for message in range(len(history) - 1, -1, -1):
+        view = history.view(message)
+        for segment in reversed(view.segments):
+            if segment.kind != "text":
+                continue
+            spans = {
+                span
+                for part in parts
+                for span in _with(part, view.text, segment.start, segment.end)
+            }
+            for start, end in sorted(spans, reverse=True):
+                line = view.text[start:end].strip()
+                if line not in known:
+                    known.add(line)
+                    yield KeptPassage(TextSpan(message, start, end), tokens.count(line))
+
+
+def _with(part: str, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the lines of text[start:end] that hold a part."""
+    at = text.find(part, start, end)
+    while at >= 0:
+        first = max(start, text.rfind("\n", start, at) + 1)
+        last = text.find("\n", at, end)
+        last = end if last < 0 else last
+        yield first, last
+        at = text.find(part, last, end)
+
+
+def _results(history: History, options: KeepOptions) -> tuple[list[KeptPassage], list[KeptPassage]]:
+    """The newest result that shows each file, and the results of the tools, both newest first."""
+    files: list[KeptPassage] = []
+    named: list[KeptPassage] = []
+    seen: set[str] = set()
+    for message in range(len(history) - 1, -1, -1):
+        if history.facts[message].role not in RESULT_ROLES:
+            continue
+        call = answered_call(message, history)
+        if call is None:
+            continue
+        kept = KeptPassage(
+            TextSpan(message, 0, len(history.view(message).text)), history.facts[message].tokens
+        )
+        if call.name in options.tools:
+            named.append(kept)
+        if options.globs:
+            shown = {
+                path
+                for path in shown_files(call.name, call.arguments)
+                if path not in seen and matches(path, options.globs)
+            }
+            if shown and refused(history.view(message).text) is None:
+                seen |= shown
+                files.append(kept)
+    return files, named
+
+
+def fitted(
+    history: History, passages: Iterable[KeptPassage], window: FoldWindow, room: int
+) -> KeptSpans:
+    """As many of the folded passages as `room` tokens of the memory message hold with all lines
+    around them. The first that does not fit is cut short; the messages of the others are named."""
+    folded = [each for each in passages if window.folds(each.span.message)]
+    if not folded:
+        return KeptSpans()
+    around = _size(_as_spans((), (each.span.message for each in folded), -1), history)
+    taken, left_out, cut = _taken(history, folded, room - around)
+    while True:
+        kept = _as_spans(taken, left_out, cut)
+        size = _size(kept, history)
+        over = size - room
+        if over <= 0:
+            return replace(kept, tokens=size)
+        if not taken:
+            return KeptSpans()
+        last = taken.pop()
+        shorter = last.tokens - over - 1
+        if last.span.message == cut and shorter >= LEAST_CUT:
+            taken.append(_shortened(history, last.span, shorter))
+        else:
+            left_out.append(last.span.message)
+            cut = -1
+
+
+def _size(kept: KeptSpans, history: History) -> int:
+    return tokens.count("".join(f"{line}\n" for line in kept_lines(kept, history)))
+
+
+def _taken(
+    history: History, folded: Sequence[KeptPassage], room: int
+) -> tuple[list[KeptPassage], list[int], int]:
+    """What fits by its own size, the messages of what does not, and the message of the passage that
+    is cut short, -1 for none."""
+    taken: list[KeptPassage] = []
+    left_out: list[int] = []
+    shown: dict[int, list[TextSpan]] = {}
+    cut = -1
+    for each in folded:
+        span = each.span
+        inside = shown.setdefault(span.message, [])
+        if any(one.start <= span.start and span.end <= one.end for one in inside):
+            continue
+        if each.tokens + LABEL <= room:
+            taken.append(each)
+        elif cut < 0 and room >= LEAST_CUT + LABEL:
+            cut = span.message
+            taken.append(_shortened(history, span, room - LABEL))
+        else:
+            left_out.append(span.message)
+            continue
+        room -= taken[-1].tokens + LABEL
+        inside.append(taken[-1].span)
+    return taken, left_out, cut
+
+
+def _shortened(history: History, span: TextSpan, most: int) -> KeptPassage:
+    beginning = tokens.prefix(history.view(span.message).text[span.start : span.end], most)
+    return KeptPassage(TextSpan(span.message, span.start, span.start + len(beginning)), most)
+
+
+def _as_spans(taken: Iterable[KeptPassage], left_out: Iterable[int], cut: int) -> KeptSpans:
+    spans = tuple(merge(each.span for each in taken))
+    return KeptSpans(spans, tuple(sorted(set(left_out))), cut)
