@@ -23,7 +23,9 @@ RECORD = re.compile(
 WORK = "¶ Work done so far, by tool calls and their results:"
 RULES = "¶ Standing requests of the user, verbatim:"
 STAYS = "¶ Marked to stay in view, verbatim:"
-_NO_ROOM = re.compile(r"¶ Marked to stay, but without room here, in messages \d+(?:, (?:\d+ more|\d+))*")
+_NO_ROOM = re.compile(
+    r"¶ Marked to stay, but without room here, in messages \d+(?:, (?:\d+ more|\d+))*"
+)
 # Memories of a chat and its user, passages of documents: behind the memory text, or behind the
 # excerpts of a block, or alone in one.
 _OF_CHAT = r"1\. [^\n<>]{1,297}\n(?:[2-5]\. [^\n<>]{1,297}\n){0,4}"

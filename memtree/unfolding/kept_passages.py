@@ -10,6 +10,7 @@ is chosen. What this file does not do: say how much room there is (`budget/kept_
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -19,16 +20,16 @@ from msgspec.structs import replace
 
 from memtree.conversation.history import History
 from memtree.conversation.keep_options import MARKS_ALONE, KeepOptions
-from memtree.conversation.message import RESULT_ROLES
 from memtree.extraction.events.calls import shown_files
 from memtree.extraction.events.results import refused
 from memtree.text import tokens
 from memtree.unfolding.excerpts import LABEL
-from memtree.unfolding.labels import answered_call
 from memtree.unfolding.memory_text import kept_lines
 from memtree.unfolding.plan import FoldWindow, KeptSpans, TextSpan, merge
 
 MOST = 500  # passages of each kind, the newest
+LONGEST_PATH = 1_000  # characters
+SAME_NAME = 50  # files of one name that a path is compared with
 LEAST_CUT = 60  # tokens; less of a passage is not worth its label
 
 
@@ -45,6 +46,8 @@ def matches(path: str, globs: Iterable[str]) -> bool:
     >>> matches("/home/me/app/src/core/a.py", ["src/*.py"]), matches("resrc/a.py", ["src/*.py"])
     (True, False)
     """
+    if len(path) > LONGEST_PATH:
+        return False
     whole = "/" + path.replace("\\", "/").lstrip("/")
     return any(fnmatchcase(whole, "*/" + glob.removeprefix("./").lstrip("/")) for glob in globs)
 
@@ -106,28 +109,58 @@ def _results(history: History, options: KeepOptions) -> tuple[list[KeptPassage],
     """The newest result that shows each file, and the results of the tools, both newest first."""
     files: list[KeptPassage] = []
     named: list[KeptPassage] = []
-    seen: set[str] = set()
-    for message in range(len(history) - 1, -1, -1):
-        if history.facts[message].role not in RESULT_ROLES:
+    seen = _SeenFiles()
+    for first, message, call in _newest_answers(history):
+        size = history.facts[message].tokens
+        if history.facts[first].calls[call][1] in options.tools:
+            named.append(KeptPassage(_whole(history, message), size))
+        if not options.globs:
             continue
-        call = answered_call(message, history)
-        if call is None:
-            continue
-        kept = KeptPassage(
-            TextSpan(message, 0, len(history.view(message).text)), history.facts[message].tokens
-        )
-        if call.name in options.tools:
-            named.append(kept)
-        if options.globs:
-            shown = {
-                path
-                for path in shown_files(call.name, call.arguments)
-                if path not in seen and matches(path, options.globs)
-            }
-            if shown and refused(history.view(message).text) is None:
-                seen |= shown
-                files.append(kept)
+        made = history.messages[first].calls[call]
+        paths = (path for path in shown_files(made.name, made.arguments) if path not in seen)
+        shown = {path for path in paths if matches(path, options.globs)}
+        if shown and refused(history.view(message).text) is None:
+            seen.update(shown)
+            files.append(KeptPassage(_whole(history, message), size))
     return files, named
+
+
+def _whole(history: History, message: int) -> TextSpan:
+    return TextSpan(message, 0, len(history.view(message).text))
+
+
+def _newest_answers(history: History) -> Iterator[tuple[int, int, int]]:
+    """Yield (message that calls, message that answers, index of the call), the newest first. Takes
+    linear time, however many calls one message makes."""
+    ends = (*history.rounds[1:], len(history))
+    for first, end in zip(reversed(history.rounds), reversed(ends), strict=True):
+        calls = history.facts[first].calls
+        if not calls or end == first + 1:
+            continue
+        places = {id_: at for at, (id_, _) in reversed(list(enumerate(calls))) if id_}
+        places |= {name: at for at, (id_, name) in enumerate(calls) if not id_}
+        for message in range(end - 1, first, -1):
+            order = message - first - 1  # results stand in the order of their calls
+            call = places.get(history.facts[message].answers or "", order)
+            if call < len(calls):
+                yield first, message, call
+
+
+class _SeenFiles:
+    """Paths of files; a path that is the end of another one, from a folder's name on, is the same
+    file."""
+
+    def __init__(self) -> None:
+        self._by_name: defaultdict[str, list[str]] = defaultdict(list)
+
+    def update(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            self._by_name[path.rpartition("/")[2]].append(f"/{path.lstrip('./')}")
+
+    def __contains__(self, path: str) -> bool:
+        own = f"/{path.lstrip('./')}"
+        known = self._by_name.get(path.rpartition("/")[2], ())[-SAME_NAME:]
+        return any(each.endswith(own) or own.endswith(each) for each in known)
 
 
 def fitted(
@@ -152,9 +185,12 @@ def fitted(
         shorter = last.tokens - over - 1
         if last.span.message == cut and shorter >= LEAST_CUT:
             taken.append(_shortened(history, last.span, shorter))
-        else:
+            continue
+        cut = -1
+        while over > 0:
             left_out.append(last.span.message)
-            cut = -1
+            over -= last.tokens + LABEL
+            last = taken.pop() if taken and over > 0 else last
 
 
 def _size(kept: KeptSpans, history: History) -> int:
