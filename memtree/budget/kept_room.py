@@ -34,7 +34,8 @@ def with_kept(
     room = max(0, limits.prompt - fixed)
     target = min(limits.target, room)
     taken = packed.recent + packed.beside + packed.memory + packed.reserved
-    spare = max(0, (target if limits.hard else room) - taken)
+    # A soft target that the newest round alone exceeds bounds nothing any more.
+    spare = max(0, (target if limits.hard or taken <= target else room) - taken)
     most = min(int(KEPT_SHARE * target), packed.memory + spare + packed.reserved // 2 - 2 * WRAPPER)
     window = FoldWindow(packed.cut, 0, packed.head, pinned=packed.pinned)
     kept = fitted(history, passages, window, most)

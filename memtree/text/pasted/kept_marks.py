@@ -64,25 +64,51 @@ def _pairs(text: str) -> Iterator[Span]:
 
 def _are_own(text: str, pairs: Sequence[Span]) -> list[bool]:
     """Return for each passage whether its surroundings are the user's own words. What it holds does
-    not matter: a user may mark a line of code."""
+    not matter: a user may mark a line of code. Behind a question any paragraph looks like a text
+    that is handed over, so what stands on lines of its own is left out in a second reading."""
+    own = _surrounded(text, pairs, [_STATEMENT] * len(pairs))
+    alone = [_stands_alone(text, start, end) for start, end in pairs]
+    if all(own) or not any(alone):
+        return own
+    without = _surrounded(text, pairs, ["" if single else _STATEMENT for single in alone])
+    again = (single and left for single, left in zip(alone, without, strict=True))
+    return [first or second for first, second in zip(own, again, strict=True)]
+
+
+def _surrounded(text: str, pairs: Sequence[Span], standing: Sequence[str]) -> list[bool]:
+    """Return the same of one reading, in which the passages are replaced by these words."""
     pieces: list[str] = []
-    places: list[int] = []
+    places: list[Span] = []
     at = size = 0
-    for start, end in pairs:
-        pieces += (_TAG.sub("", text[at:start]), _STATEMENT)
-        places.append(size + len(pieces[-2]))
-        size = places[-1] + len(_STATEMENT)
+    for (start, end), words in zip(pairs, standing, strict=True):
+        pieces += (_TAG.sub("", text[at:start]), words)
+        first = size + len(pieces[-2])
+        size = first + len(words)
+        places.append(Span(first, size))
         at = end
     read = "".join((*pieces, _TAG.sub("", text[at:])))
     others = without_own(read)
     starts = [span.start for span in others]
-    found = []
-    for place in places:
-        held = bisect_right(starts, place + len(_STATEMENT) - 1) - 1
-        before = read[read.rfind("\n", 0, place) + 1 : place].strip()
-        outside = held < 0 or others[held].end <= place
-        found.append(outside and not before.startswith("#") and not before.endswith(_COMMENTS))
-    return found
+    return [_is_own(read, place, others, starts) for place in places]
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Return True if nothing else stands on the lines of a passage, nor an indentation of code."""
+    before = text[text.rfind("\n", 0, start) + 1 : start]
+    stop = text.find("\n", end)
+    behind = text[end : stop if stop >= 0 else len(text)]
+    return not before.strip() and len(before.expandtabs(4)) < 4 and not behind.strip()
+
+
+def _is_own(read: str, place: Span, others: Sequence[Span], starts: Sequence[int]) -> bool:
+    """Return False if words of others reach over a place, or up to it where it is empty. `starts`:
+    of `others`."""
+    before = read[read.rfind("\n", 0, place.start) + 1 : place.start].strip()
+    if before.startswith("#") or before.endswith(_COMMENTS):
+        return False
+    empty = place.start == place.end
+    held = bisect_right(starts, place.start - 1 if empty else place.end - 1) - 1
+    return held < 0 or others[held].end <= place.start - empty
 
 
 def _trimmed(text: str, span: Span) -> Span:

@@ -39,6 +39,17 @@ def test_a_hard_target_pays_with_what_is_spare_and_half_of_what_is_reserved():
     assert packed.reserved == 1_400 - (packed.kept.tokens - 400)
 
 
+def test_an_answer_that_fills_a_soft_target_does_not_grow():
+    before = Packed(20, 1_000, 3_000)
+    packed = with_kept(before, PASSAGES, FOUND, limits(4_000, hard=False), 0)
+    assert (packed.memory, packed.kept.tokens > 0) == (3_000, True)
+
+
+def test_beside_a_round_larger_than_a_soft_target_there_is_room():
+    packed = with_kept(Packed(29, 9_000, 700), PASSAGES, FOUND, limits(4_000, hard=False), 0)
+    assert packed.memory == 700 + packed.kept.tokens > 700
+
+
 def test_without_spare_room_the_memory_message_pays():
     before = Packed(20, 3_000, 1_000)
     packed = with_kept(before, PASSAGES, FOUND, limits(4_000, hard=True), 0)
