@@ -10,7 +10,7 @@ from memtree.context import injected
 from memtree.context.answer import AnswerLayout, CompressResult, assembled, with_index
 from memtree.context.index_state import IndexState
 from memtree.context.indexing import Indexing
-from memtree.context.keeping import keeping
+from memtree.context.keeping import Keeper
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import EarlyVector, RetrievedContext, Retriever
 from memtree.context.state import State
@@ -27,8 +27,10 @@ from memtree.unfolding.unfold import Unfolding
 
 
 class FreshAnswers:
-    def __init__(self, indexing: Indexing, retriever: Retriever, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(
+        self, indexing: Indexing, retriever: Retriever, clock: Clock, keeper: Keeper
+    ) -> None:
+        self._clock, self._keeper = clock, keeper
         self._indexing, self._retriever = indexing, retriever
 
     async def answer(
@@ -46,7 +48,7 @@ class FreshAnswers:
         if not packed.memory:
             answer = assembled(posted, ask, State.NO_ROOM, AnswerLayout(packed.cut))
             return CompressResult(with_index(answer, index), None, index)
-        packed = await keeping(posted, ask, packed, limits, fixed)
+        packed = await self._keeper.packed(posted, ask, packed, limits, fixed)
         lines, packed = injected.in_memory_message(ask.memories, packed, self._clock.now())
         if index.whole:
             newest = await self._indexing.newest(posted, index)

@@ -1,5 +1,6 @@
 """What must stay in every memory message: passages that the user marked, and what a request names.
 
+    pins               places that a person chose on the page of a tree (`pinned_places.py`)
     <keep>...</keep>   in the user's own words (`text/pasted/kept_marks.py`)
     patterns           literal parts of lines, and globs over the paths of files that results show
     tools              results of the tools with these names
@@ -25,6 +26,7 @@ from memtree.extraction.events.results import refused
 from memtree.text import tokens
 from memtree.unfolding.excerpts import LABEL
 from memtree.unfolding.memory_text import kept_lines
+from memtree.unfolding.pinned_places import PinnedPlace, pinned_spans
 from memtree.unfolding.plan import FoldWindow, KeptSpans, TextSpan, merge
 
 MOST = 500  # passages of each kind, the newest
@@ -52,10 +54,13 @@ def matches(path: str, globs: Iterable[str]) -> bool:
     return any(fnmatchcase(whole, "*/" + glob.removeprefix("./").lstrip("/")) for glob in globs)
 
 
-def kept_passages(history: History, options: KeepOptions = MARKS_ALONE) -> list[KeptPassage]:
+def kept_passages(
+    history: History, options: KeepOptions = MARKS_ALONE, pins: Iterable[PinnedPlace] = ()
+) -> list[KeptPassage]:
     """The passages of a history that must stay, in the order in which they get room. Without
-    options only the messages with marks are looked at. Takes linear time."""
-    found = list(islice(_marked(history), MOST))
+    options only messages with marks and pins are looked at. Takes linear time."""
+    found = [_passage(history, span) for span in pinned_spans(history, pins)]
+    found += islice(_marked(history), MOST)
     if options.line_parts:
         found += islice(_lines(history, options.line_parts), MOST)
     if options.globs or options.tools:
@@ -67,10 +72,12 @@ def kept_passages(history: History, options: KeepOptions = MARKS_ALONE) -> list[
 def _marked(history: History) -> Iterator[KeptPassage]:
     for message in range(len(history) - 1, -1, -1):
         if (keeps := history.facts[message].keeps) and history.asks(message):
-            text = history.view(message).text
             for start, end in reversed(keeps):
-                size = tokens.count(text[start:end])
-                yield KeptPassage(TextSpan(message, start, end), size)
+                yield _passage(history, TextSpan(message, start, end))
+
+
+def _passage(history: History, span: TextSpan) -> KeptPassage:
+    return KeptPassage(span, tokens.count(history.view(span.message).text[span.start : span.end]))
 
 
 def _lines(history: History, parts: Sequence[str]) -> Iterator[KeptPassage]:

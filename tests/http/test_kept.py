@@ -308,3 +308,69 @@ async def test_marks_stay_in_messages_and_responses(speaker: Any):
         await talk.say("Hello. <keep>port 8443 is taken</keep>")
         await talk.until_folded()
         assert "port 8443 is taken" in kept_part(memory_text(talk.sent))
+
+
+# -- pins -----------------------------------------------------------------------------------------
+
+CONVERSATIONS = f"{PATH}/conversations"
+
+
+async def pinned(client: Any, address: str, pins: Any) -> Any:
+    return await client.put(f"{CONVERSATIONS}/{address}/pins", json={"pins": pins})
+
+
+async def test_a_pinned_excerpt_stays_from_the_next_fold_on_without_its_text():
+    memory = real_memory()
+    messages = talk_with()
+    async with edge(None, memory) as client:
+        before = await posted_to(client, messages, mode="stable", query="river garden")
+        row = before["explain"]["excerpts"][0]
+        pin = {name: row[name] for name in ("message", "part", "start", "end", "sha256")}
+        told = await pinned(client, before["memory"]["address"], [pin])
+        assert (told.status_code, told.json()["pins"]) == (200, [pin])
+        same = await posted_to(client, messages, mode="stable", query="river garden")
+        assert memory_text(same["messages"]) == memory_text(before["messages"])
+        more = [*messages, *sessions.chat(40, seed=9, words=90)]
+        after = await posted_to(client, more, mode="stable", query="river garden")
+        assert after["memory"]["epoch"] != before["memory"]["epoch"]
+        listed = await client.get(f"{CONVERSATIONS}/{after['memory']['address']}/pins")
+        unpinned = await pinned(client, after["memory"]["address"], [])
+        fresh = await posted_to(client, more, mode="fresh")
+    text = messages[pin["message"]]["content"][pin["start"] : pin["end"]]
+    assert told_as_kept(after, more) == [text]
+    assert text in kept_part(memory_text(after["messages"]))
+    assert listed.json()["pins"] == [pin]
+    assert unpinned.json()["pins"] == []
+    assert told_as_kept(fresh, more) == []
+
+
+PIN = {"message": 0, "start": 0, "end": 5, "sha256": "0" * 64}
+
+
+@pytest.mark.parametrize(
+    ("pins", "named"),
+    [
+        ("all", "pins"),
+        ([PIN] * 21, "pins"),
+        ([PIN, {**PIN, "start": -1}], "pins[1]"),
+        ([{**PIN, "end": 0}], "pins[0].end"),
+        ([{**PIN, "sha256": "abc"}], "pins[0]"),
+        ([{**PIN, "text": "the text itself"}], "pins[0]"),
+        ([7], "pins[0]"),
+    ],
+)
+async def test_a_wrong_pin_is_a_400_that_names_it(pins: Any, named: str):
+    async with edge(None, real_memory()) as client:
+        shown = await posted_to(client, talk_with(), mode="stable")
+        answer = await pinned(client, shown["memory"]["address"], pins)
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, named)
+
+
+async def test_only_known_conversations_can_be_pinned_and_another_text_is_no_pin():
+    async with edge(None, real_memory()) as client:
+        unknown = await pinned(client, "0" * 64, [PIN])
+        shown = await posted_to(client, talk_with(), mode="fresh")
+        await pinned(client, shown["memory"]["address"], [PIN])
+        again = await posted_to(client, talk_with(), mode="fresh")
+    assert unknown.status_code == 404
+    assert told_as_kept(again, talk_with()) == []
