@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from memtree.cache_limits import MEGABYTES, CacheLimits
+from memtree.conversation.keep_options import keep_options
 from memtree.conversation.volatile_blocks import PREAMBLE_TAGS, VOLATILE_TAGS
 from memtree.data_folder import (
     IN_THIS_FOLDER,
@@ -320,6 +321,14 @@ class Settings:
     overflow_status: int = _setting(
         413, "status of context_length_exceeded: 413, or 400 for old clients"
     )
+    keep_patterns: tuple[str, ...] = _setting(
+        (),
+        "what stays in each memory message of chats that do not say: globs over paths of files "
+        "(the newest result that shows the file), and literal parts of lines",
+    )
+    protected_tools: tuple[str, ...] = _setting(
+        (), "tools whose results stay there, for chats that do not say"
+    )
     alternate: bool = _setting(
         False, "put a short assistant message between the memory message and a user message"
     )
@@ -478,6 +487,7 @@ def _checked(settings: Settings) -> Settings:
             raise BadRequest(f"{one.name} must be a positive number, not {value!r}", param=one.name)
     if settings.port > MAX_PORT:
         raise BadRequest(f"port must be at most {MAX_PORT}, not {settings.port}", param="port")
+    keep_options(settings.keep_patterns, settings.protected_tools)
     for check in (check_proxies, check_upstreams, check_embedding, check_summaries, check_traces):
         check(settings)
     return settings

@@ -22,6 +22,10 @@ RECORD = re.compile(
 )
 WORK = "¶ Work done so far, by tool calls and their results:"
 RULES = "¶ Standing requests of the user, verbatim:"
+STAYS = "¶ Marked to stay in view, verbatim:"
+_NO_ROOM = re.compile(
+    r"¶ Marked to stay, but without room here, in messages \d+(?:, (?:\d+ more|\d+))*"
+)
 # Memories of a chat and its user, passages of documents: behind the memory text, or behind the
 # excerpts of a block, or alone in one.
 _OF_CHAT = r"1\. [^\n<>]{1,297}\n(?:[2-5]\. [^\n<>]{1,297}\n){0,4}"
@@ -150,17 +154,18 @@ def in_quotes(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> l
             found += _wrong(label, below, posted, quotable)
         elif below:
             found.append(f"text without a label: {below[0][:60]!r}")
-        in_log = line == WORK or (in_log and line.startswith("¶ ") and line != RULES)
+        heads = line in (RULES, STAYS)
+        in_log = line == WORK or (in_log and line.startswith("¶ ") and not heads)
         summary, label, below = _SUMMARY.fullmatch(line), _LABEL.fullmatch(line), []
         if summary and any(int(n) >= quotable.stop for n in summary.groups() if n):
             found.append(f"a summary of what is sent: {line[:60]!r}")
-        if line == RULES:
+        if heads:
             newest = 0
         elif label and int(label[1]) < newest:
             found.append(f"not in order: {line[:60]!r}")
         elif label:
             newest = int(label[1])
-        elif not summary and not in_log:
+        elif not (summary or in_log or _NO_ROOM.fullmatch(line)):
             found.append(f"no line of ours: {line[:60]!r}")
     return found
 

@@ -15,7 +15,7 @@ What recall blocks may take of an epoch is decided here as well; what they hold,
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import blake2b
@@ -152,14 +152,17 @@ def key(
     query: str | None,
     memories: str = "",
     dialect: str = "",
+    keep: Sequence[tuple[str, ...]] = (),
 ) -> bytes:
     """Requests with another key never continue each other's epochs. `memories`: whose are shown,
-    opaque; "" for nobody's. `dialect`: of the API, as each sends other bytes; "" for chats."""
+    opaque; "" for nobody's. `dialect`: of the API, as each sends other bytes; "" for chats.
+    `keep`: what is to stay beside what the user marked; () for nothing."""
     named = (PLAN_VERSION, limits.target, limits.hard, window, prices.write, prices.read)
     form = (limits.alternate, limits.keep_first)
     scope = (memories,) if memories else ()
     wire = (("dialect", dialect),) if dialect else ()
-    return _hash(repr((*named, *form, recipe, query, *scope, *wire)).encode())
+    stays = (("keep", *keep),) if any(keep) else ()
+    return _hash(repr((*named, *form, recipe, query, *scope, *wire, *stays)).encode())
 
 
 def name(

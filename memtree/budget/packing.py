@@ -21,7 +21,7 @@ from memtree.budget.epoch_budget import epoch_budget, least_memory
 from memtree.budget.pinned_rounds import Rounds, pinned_rounds
 from memtree.conversation.history import History
 from memtree.unfolding.memory_text import WRAPPER
-from memtree.unfolding.plan import TextSpan
+from memtree.unfolding.plan import NOTHING_KEPT, KeptSpans, TextSpan
 
 MARGIN = 0.05  # other tokenizers count differently
 THRESHOLD = 10_000  # a shorter history passes as it is (the seed's number)
@@ -105,7 +105,7 @@ class Packed:
     1. `beside`: tokens of these, of lines of the assistant and of `pinned`: rounds before the cut
     that go whole behind the memory message. `ask`: tokens that are shown of the user message whose
     tool loop is cut. `reserved`: tokens that an epoch under a hard target keeps for the requests
-    that follow."""
+    that follow. `kept`: what stands in the memory message whatever is asked."""
 
     cut: int
     recent: int
@@ -115,6 +115,7 @@ class Packed:
     ask: int = 0
     pinned: Rounds = ()
     reserved: int = 0
+    kept: KeptSpans = NOTHING_KEPT
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from memtree.context.fresh import FreshAnswers
 from memtree.context.index_request import BUILD_PATIENCE, IndexRequest
 from memtree.context.index_state import IndexState, Trouble
 from memtree.context.indexing import Indexing
+from memtree.context.keeping import Keeper
 from memtree.context.read_histories import ReadHistories
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
@@ -98,7 +99,7 @@ class ContextMemory:
             store, builder, queue, clock, embedder, self._backlog, self._peers, caches
         )
         self._retriever = Retriever(self._indexing, embedder)
-        self._fresh = FreshAnswers(self._indexing, self._retriever, clock)
+        self._fresh = FreshAnswers(self._indexing, self._retriever, clock, Keeper(store))
         self._epochs = EpochAnswers(store, clock, self._indexing, self._retriever)
         self.conversations = KnownConversations(store, clock)
 

@@ -25,6 +25,7 @@ from memtree.context.answer import CompressResult, passed
 from memtree.context.index_request import IndexRequest
 from memtree.context.index_state import NOTHING_INDEXED, IndexState, with_summary
 from memtree.context.indexing import Indexing
+from memtree.context.keeping import Keeper
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import EarlyVector, Retriever
 from memtree.context.state import Reason, State, with_size
@@ -59,7 +60,7 @@ class EpochAnswers:
     ) -> None:
         self._store, self._clock = store, clock
         self._indexing, self._retriever = indexing, retriever
-        self._texts = indexing.texts
+        self._texts, self._keeper = indexing.texts, Keeper(store)
         self._turns = TurnPlanner(retriever, self._texts)
 
     async def answer(
@@ -255,9 +256,11 @@ class EpochAnswers:
     ) -> TurnContent | None:
         """A new epoch, unfolded for the present question."""
         posted = request.posted
-        packed = packing.begin(posted, request.limits, request.fixed + request.carried)
+        fixed = request.fixed + request.carried
+        packed = packing.begin(posted, request.limits, fixed)
         if not packed.memory or index.trouble:
             return None
+        packed = await self._keeper.packed(posted, request.ask, packed, request.limits, fixed)
         lines, packed = injected.in_memory_message(request.ask.memories, packed, request.now)
         newest = await self._indexing.newest(posted, index)
         answers = request.limits.hard and _wants(posted)

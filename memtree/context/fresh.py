@@ -10,6 +10,7 @@ from memtree.context import injected
 from memtree.context.answer import AnswerLayout, CompressResult, assembled, with_index
 from memtree.context.index_state import IndexState
 from memtree.context.indexing import Indexing
+from memtree.context.keeping import Keeper
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import EarlyVector, RetrievedContext, Retriever
 from memtree.context.state import State
@@ -26,8 +27,10 @@ from memtree.unfolding.unfold import Unfolding
 
 
 class FreshAnswers:
-    def __init__(self, indexing: Indexing, retriever: Retriever, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(
+        self, indexing: Indexing, retriever: Retriever, clock: Clock, keeper: Keeper
+    ) -> None:
+        self._clock, self._keeper = clock, keeper
         self._indexing, self._retriever = indexing, retriever
 
     async def answer(
@@ -45,6 +48,7 @@ class FreshAnswers:
         if not packed.memory:
             answer = assembled(posted, ask, State.NO_ROOM, AnswerLayout(packed.cut))
             return CompressResult(with_index(answer, index), None, index)
+        packed = await self._keeper.packed(posted, ask, packed, limits, fixed)
         lines, packed = injected.in_memory_message(ask.memories, packed, self._clock.now())
         if index.whole:
             newest = await self._indexing.newest(posted, index)
@@ -84,13 +88,19 @@ def _decayed(posted: History, packed: packing.Packed, index: IndexState) -> Unfo
     folded = ask is not None and window.folds(ask)
     shown = ask_excerpt(posted, ask, packed.ask) if ask is not None and folded else []
     asked = [choice.span for choice in shown]
-    share = float(budget)
+    share = float(budget - packed.kept.tokens)
     while True:
         first = max(packed.head, index.frontier.messages)
         spans = packing.decay(posted, first, packed.cut, int(share))
         older = [span for span in spans if window.folds(span.message)]
         quoted = tuple(merge((*asked, *older)))
-        plan = Plan(packed.cut, excerpts=quoted, head=packed.head, pinned=packed.pinned)
+        plan = Plan(
+            packed.cut,
+            excerpts=quoted,
+            head=packed.head,
+            pinned=packed.pinned,
+            kept=packed.kept,
+        )
         text = render(plan, posted, {})
         size = tokens.count(text)
         if size <= budget or not older:

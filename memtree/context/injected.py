@@ -29,7 +29,8 @@ def in_memory_message(
     which their age is reckoned."""
     if memories is None:
         return (), packed
-    room = min(packed.memory // 2, packed.memory - 2 * WRAPPER)
+    own = packed.memory - packed.kept.tokens
+    room = min(own // 2, own - 2 * WRAPPER)
     lines = fitting(at(memories.lines, now), at(memories.ranked(), now), room)
     return lines, replace(packed, memory=packed.memory - size(lines))
 

@@ -102,10 +102,10 @@ class RenderedTexts:
 @lru_cache(maxsize=128)  # plans of running epochs, each asked for with every request
 def _quoted(plan: Plan | RecallPlan) -> tuple[int, ...]:
     """The messages that the text of a plan is made of, in order."""
-    quoted = {span.message for span in plan.excerpts}
-    if isinstance(plan, Plan):
-        quoted.update(span.message for span in plan.rules)
-        quoted.update(work_messages(plan))
+    if not isinstance(plan, Plan):
+        return tuple(sorted({span.message for span in plan.excerpts}))
+    quoted = {span.message for span in plan.verbatim}
+    quoted.update(work_messages(plan))
     return tuple(sorted(quoted))
 
 

@@ -9,6 +9,7 @@ from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import CAUTIOUS, Prices
 from memtree.conversation import cache_control
 from memtree.conversation.history import History
+from memtree.conversation.keep_options import MARKS_ALONE, KeepOptions
 from memtree.conversation.message import Message
 from memtree.ports.memory_lines import InjectedMemories
 
@@ -28,7 +29,8 @@ class CompressRequest:
     `client`: the program that asks, in short, "" where that is not known.
     `markers`: cache markers in what is sent beside the messages (tools). `memories`: shown beside
     what is folded; where nothing is, they are the caller's to place. `dialect`: the wire dialect
-    that answers are sent in, "" for chats; an epoch never goes on in another one.
+    that answers are sent in, "" for chats; an epoch never goes on in another one. `keep`: what is
+    to stay in each memory message, beside what the user marked.
     """
 
     tenant: str
@@ -50,6 +52,7 @@ class CompressRequest:
     memories: InjectedMemories | None = None
     dialect: str = ""
     client: str = ""
+    keep: KeepOptions = MARKS_ALONE
 
     def priced(self, posted: History) -> CompressRequest:
         """Return the request with the prices that its own cache markers ask for; those of chats are

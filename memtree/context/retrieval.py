@@ -132,6 +132,7 @@ class Retriever:
             target < BRIEF_BELOW,
             packed.pinned,
             work_tokens(target),
+            packed.kept,
         )
 
         def work(

@@ -64,7 +64,8 @@ class TurnRequest:
         carried = preamble(posted).tokens
         terms = EpochTerms.of(limits, fixed + carried, ask.window, ask.prices)
         scope = ask.memories.scope if ask.memories else ""
-        key = epoch.key(limits, ask.window, ask.prices, recipe, ask.query, scope, ask.dialect)
+        keep = (ask.keep.patterns, ask.keep.tools)
+        key = epoch.key(limits, ask.window, ask.prices, recipe, ask.query, scope, ask.dialect, keep)
         return cls(posted, ask, limits, fixed, carried, terms, key, now, generation)
 
     @property
@@ -189,7 +190,7 @@ def epoch_result(
         left_out=retrieved.unfolding.left_out if retrieved else (),
         passages=retrieved.passages if retrieved else {},
         blocks=recalled,
-        otherwise="kept",
+        otherwise="earlier",
         reserved=content.epoch.reserved,
     )
     return CompressResult(with_index(answer, index), evidence, index)

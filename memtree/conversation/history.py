@@ -33,6 +33,8 @@ from memtree.conversation.message_list import (
 from memtree.conversation.message_tokens import markers, price
 from memtree.errors import BadRequest
 from memtree.text import tokens
+from memtree.text.pasted.kept_marks import kept_marks
+from memtree.text.spans import Span
 
 CALL_TEXTS = 40  # characters that a call counts beside its id and name
 
@@ -49,6 +51,7 @@ class MessageInfo:
     markers: int = 0  # cache markers
     former: bytes = b""  # the digest in format 2, where that is another one
     day_mark: DayMark | None = None
+    keeps: tuple[Span, ...] = ()  # of the view: what the user marked with `<keep>`
 
 
 class MessageInfoCache(Protocol):
@@ -296,6 +299,7 @@ def describe(
         markers=len(markers(message)) if b'"cache_control"' in message.raw else 0,
         former=b"" if former == digest else former,
         day_mark=day_mark(message, volatile),
+        keeps=kept_marks(message.view(volatile).text) if role == "user" else (),
     )
 
 

@@ -17,6 +17,7 @@ from memtree.conversation.history import MessageInfo
 ROW_BYTES = 500  # a key, its place, and a `MessageInfo` without calls
 CALL_BYTES = 200  # of one call in it, beside its text
 MARK_BYTES = 200  # of a day mark
+KEEP_BYTES = 130  # of a passage that is to be kept
 
 
 class MessageCache:
@@ -59,4 +60,5 @@ def row_bytes(_: bytes, info: MessageInfo) -> int:
     """Bytes that a row takes."""
     texts = sum(CALL_BYTES + len(id_) + len(name) for id_, name in info.calls)
     mark = MARK_BYTES if info.day_mark else 0
+    mark += KEEP_BYTES * len(info.keeps)
     return ROW_BYTES + texts + mark + len(info.answers or "") + len(info.former)

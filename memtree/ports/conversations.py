@@ -48,7 +48,7 @@ class ConversationPlace(NamedTuple):
 class StoredConversation(NamedTuple):
     """`turn`: the newest one at the address, None where there is none. `own_title`: the one that
     somebody typed, else empty. `ordinal`: of the conversation among those of its tenant with the
-    same `end.title`, from 1; 0 where it has none."""
+    same `end.title`, from 1; 0 where it has none. `pins`: as they were put, "" for none."""
 
     address: bytes
     end: HistoryEnd
@@ -56,6 +56,7 @@ class StoredConversation(NamedTuple):
     turn: EpochTurn | None
     own_title: str = ""
     ordinal: int = 0
+    pins: str = ""
 
     @property
     def place(self) -> ConversationPlace:
@@ -82,6 +83,15 @@ class ConversationStore(Protocol):
     async def rename(self, tenant: str, address: bytes, title: str, now: float) -> int:
         """Give the conversations that end at an address or go on from it a title of their own, and
         return how many there are. It stays while a conversation grows, and goes with it."""
+        ...
+
+    async def put_pins(self, tenant: str, address: bytes, pins: str, now: float) -> int:
+        """Replace the pins of these conversations, as `rename` does their titles. `pins`: opaque,
+        without text."""
+        ...
+
+    async def pins(self, tenant: str, addresses: Sequence[bytes]) -> list[str]:
+        """Those of the conversations that end at these addresses, as far as they have some."""
         ...
 
 

@@ -100,8 +100,8 @@ class RecipeRow(NamedTuple):
 
 
 class ConversationRow(NamedTuple):
-    """An address that no other goes on from, and its `HistoryEnd`; `whole`: 1 or 0. `ordinal` and
-    `own_title`: as `StoredConversation` has them."""
+    """An address that no other goes on from, and its `HistoryEnd`; `whole`: 1 or 0. `ordinal`,
+    `own_title` and `pins`: as `StoredConversation` has them."""
 
     address: bytes
     used: float
@@ -114,6 +114,7 @@ class ConversationRow(NamedTuple):
     project: str = ""
     ordinal: int = 0
     own_title: str = ""
+    pins: str = ""
 
     @property
     def end(self) -> HistoryEnd:
@@ -127,6 +128,7 @@ class ConversationRow(NamedTuple):
             project=self.project or before.project,
             ordinal=before.ordinal if self.title in ("", before.title) else 0,
             own_title=before.own_title,
+            pins=before.pins,
         )
 
 

@@ -35,7 +35,7 @@ LEAST_LINE = 15  # tokens; with less room no line is looked for
 STEPS = 8  # from a text to a newer version of it, and from that to one still newer
 PATIENCE = 40  # candidates in a row that may fail to fit
 LOOKED_AT = 1_500  # candidates in all
-PART = ("rule", "step")  # reasons of pins that show a part of their message, or nothing of it
+PART = ("rule", "step", "kept")  # reasons of pins that show a part of their message, or nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from memtree.unfolding.unfold import Unfolding
 from memtree.unfolding.work_log import work_kind, work_names, work_outcome
 
 RECALLED = "recalled"
-RULE = KeptReason("rule")
+RULE, KEPT = KeptReason("rule"), KeptReason("kept")
 
 Scores = Mapping[str, float]  # by what scored: fused, bm25, cosine
 
@@ -94,8 +94,8 @@ class ExplainedExcerpt:
     """Code points [start, end) of the string at `part` (such as `content[0]`) of the posted message
     with index `message`; `sha256`: of these in UTF-8, in hex. `path`: the nodes above it, top
     first. `also`: posted messages that say the same. `rank`: as in `KeptReason`. `run`: excerpts of
-    one number stand under one label, counted from 0; None: a rule. `newer_than`: the posted message
-    that says otherwise on the same matter."""
+    one number stand under one label, counted from 0; None: a rule, or kept. `newer_than`: the
+    posted message that says otherwise on the same matter."""
 
     message: int
     part: str
@@ -224,12 +224,14 @@ def explanation(evidence: Evidence) -> Explanation:
     """What an answer shows and why; hashes and counts all of its excerpts."""
     history, plan, passages = evidence.history, evidence.plan, evidence.passages
     rules = [_excerpt(evidence, quote, RULE) for quote in quotes(plan.rules, history)]
+    kept = [_excerpt(evidence, quote, KEPT) for quote in quotes(plan.kept.spans, history)]
     numbers = count()
     shown: Sequence[Plan | RecallPlan] = (plan, *evidence.blocks)
     return Explanation(
         nodes=tuple(_outlined(evidence)),
         excerpts=(
             *rules,
+            *kept,
             *chain(*(_excerpts(evidence, each, numbers) for each in shown)),
         ),
         candidates=tuple(
@@ -237,7 +239,7 @@ def explanation(evidence: Evidence) -> Explanation:
         ),
         rules=explained_rules(history, evidence.rules, plan.rules),
         spent={**spent(plan, history, evidence.nodes), "reserved": evidence.reserved},
-        cut_lines=cut_lines((*plan.rules, *evidence.shown.excerpts), history),
+        cut_lines=cut_lines(evidence.shown.verbatim, history),
         log=tuple(_logged(plan, history)),
     )
 
@@ -351,7 +353,7 @@ def _excerpt(
     note: ExcerptNote = NO_NOTE,
     run: int | None = None,
 ) -> ExplainedExcerpt:
-    chosen = () if kept.reason == RECALLED else evidence.chosen
+    chosen = () if kept is KEPT or kept.reason == RECALLED else evidence.chosen
     why = next((choice for choice in chosen if _inside(choice.span, quote.span)), None)
     passage = evidence.passages.get(why.passage) if why else None
     return ExplainedExcerpt(

@@ -33,9 +33,24 @@ from memtree.ranking.speakers import speaker
 from memtree.text import tokens
 from memtree.tree.node import Node, NodePlace, Summary
 from memtree.unfolding.beginning_title import beginning_title
-from memtree.unfolding.labels import NO_NOTE, label, named_label, numbered, with_document
-from memtree.unfolding.own_lines import MARK, RULES, without_tags
-from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan, merge
+from memtree.unfolding.labels import (
+    NO_NOTE,
+    label,
+    named_label,
+    numbered,
+    numbers,
+    with_document,
+)
+from memtree.unfolding.own_lines import MARK, NO_ROOM, RULES, STAYS, without_tags
+from memtree.unfolding.plan import (
+    ExcerptNote,
+    KeptSpans,
+    OutlineNode,
+    Plan,
+    RecallPlan,
+    TextSpan,
+    merge,
+)
 from memtree.unfolding.quotes import is_left_out, quoted
 from memtree.unfolding.work_log import work_lines
 
@@ -44,8 +59,8 @@ CLOSING = "</context_memory>"
 WRAPPER = 100  # tokens of all lines of a memory message that show nothing
 # What the tokens of a text are spent on
 HEAD, LINES, LABELS, EXCERPTS = "head", "lines", "labels", "excerpts"
-RULED, LOG = "rules", "log"
-KINDS = (EXCERPTS, LABELS, LINES, RULED, LOG, HEAD)
+RULED, LOG, KEPT = "rules", "log", "kept"
+KINDS = (EXCERPTS, LABELS, LINES, RULED, LOG, KEPT, HEAD)
 
 
 class Piece(NamedTuple):
@@ -100,6 +115,8 @@ def pieces(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> Iterato
     yield from _nested(plan, history, nodes, days)
     for line in work_lines(plan.work, history):
         yield Piece(LOG, f"{line}\n")
+    for line in kept_lines(plan.kept, history):
+        yield Piece(KEPT, f"{line}\n")
     if plan.rules:
         yield Piece(RULED, f"{MARK} {RULES}\n")
         for line in _rule_lines(plan, history):
@@ -308,6 +325,19 @@ def _rule_lines(plan: Plan, history: History) -> Iterator[str]:
             where = numbered(span.message, span.message, history)
             yield f"{where} {history.facts[span.message].role}{said}"
             yield text
+
+
+def kept_lines(kept: KeptSpans, history: History) -> Iterator[str]:
+    """What stays, one entry a message, and a line for what found no room."""
+    if kept.spans:
+        yield f"{MARK} {STAYS}"
+    for message, together in groupby(kept.spans, key=lambda span: span.message):
+        spans = tuple(together)
+        if text := quoted(spans, history.view(message), marks=message == kept.cut):
+            yield label(spans, NO_NOTE, history, message, "", cut=False)
+            yield text
+    if kept.left_out:
+        yield f"{MARK} {NO_ROOM} {numbers(kept.left_out, history)}"
 
 
 def outline_line(shown: OutlineNode, node: Node, history: History, days: str = "") -> str:

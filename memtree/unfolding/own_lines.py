@@ -22,6 +22,8 @@ MARK = "¶"
 GAP = "[...]"
 WORK = "Work done so far, by tool calls and their results:"
 RULES = "Standing requests of the user, verbatim:"
+STAYS = "Marked to stay in view, verbatim:"
+NO_ROOM = "Marked to stay, but without room here, in messages"
 ELSEWHERE = "Headlines of other places, by message numbers:"
 
 LONGEST_HEADING = 120  # characters of a line that is compared with headings
@@ -38,7 +40,7 @@ _PILCROWS = "¶⁋❡⸿⸾⹍"
 _COLONS = ":：﹕︓"
 _HEADINGS = frozenset(
     heading.casefold()
-    for heading in (WORK, RULES, ELSEWHERE, HEADING, USER_HEADING, DOCUMENTS_HEADING)
+    for heading in (WORK, RULES, STAYS, ELSEWHERE, HEADING, USER_HEADING, DOCUMENTS_HEADING)
 )
 
 

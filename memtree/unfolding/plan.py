@@ -79,6 +79,20 @@ class WorkLine(msgspec.Struct, frozen=True, array_like=True, gc=False):
     details: tuple[WorkSpan, ...] = ()
 
 
+class KeptSpans(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What stays whatever is asked, in order and disjoint: `spans`, of which the one in message
+    `cut` is cut short (-1: none is). `left_out`: messages of what found no room. `tokens`: of the
+    lines that show it."""
+
+    spans: tuple[TextSpan, ...] = ()
+    left_out: tuple[int, ...] = ()
+    cut: int = -1
+    tokens: int = 0
+
+
+NOTHING_KEPT = KeptSpans()
+
+
 # Why an excerpt is shown; a plan keeps the number. Others are added at the end only.
 REASONS = ("", "excerpt", "user", "line", "ask", "card", "trail", "step", "rule")
 LAST_RANK = 255  # and all behind it
@@ -103,7 +117,7 @@ class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     (first message, end) of rounds before the cut that are sent whole, and not quoted either.
     `named`: a byte for each excerpt, 1 where it begins with its speaker's name. `days`: the
     proleptic ordinal of each excerpt's day; 0 where nothing gives one.
-    `work`: the lines that tell what was done.
+    `work`: the lines that tell what was done. `kept`: what the user or the client wants to stay.
     """
 
     cut: int
@@ -120,6 +134,12 @@ class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     named: bytes = b""
     days: tuple[int, ...] = ()
     work: tuple[WorkLine, ...] = ()
+    kept: KeptSpans = NOTHING_KEPT
+
+    @property
+    def verbatim(self) -> tuple[TextSpan, ...]:
+        """All that it quotes."""
+        return (*self.rules, *self.kept.spans, *self.excerpts)
 
 
 class RecallPlan(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -161,7 +181,8 @@ class FoldWindow:
     the tokens that it may have.
     `ask`: tokens that are shown of the user message whose tool loop is cut, where there is room.
     `brief`: summaries above excerpts are a few words, because there is little room. `log`: tokens
-    of the budget that the log of what was done may have."""
+    of the budget that the log of what was done may have. `kept`: what stays whatever is asked, in
+    the budget, too."""
 
     cut: int
     budget: int
@@ -170,6 +191,7 @@ class FoldWindow:
     brief: bool = False
     pinned: tuple[tuple[int, int], ...] = ()
     log: int = 0
+    kept: KeptSpans = NOTHING_KEPT
 
     def folds(self, message: int) -> bool:
         """Whether it stands for this message."""

@@ -91,7 +91,7 @@ def chosen(
     history, corpus, ranking = ranked.history, ranked.corpus, ranked.ranking
     if room < LEAST or not len(corpus):
         return RecallPlan()
-    sent = [*plan.rules, *plan.excerpts, *earlier]
+    sent = [*plan.verbatim, *earlier]
     hidden = unsent(corpus, plan, sent)
     newest = corpus.message == len(history) - 1
     if not (hidden & relevant_passages(ranking, newest, relevant, WORDS)).any():

@@ -90,7 +90,7 @@ def _excerpts(folded: FoldedHistory, ranked: RankedHistory, most: int, room: int
     posted, plan = folded.posted, folded.plan
     corpus, ranking = ranked.corpus, ranked.ranking
     before = folded_rows(corpus, plan)
-    seen = before & ~unsent(corpus, plan, (*plan.rules, *plan.excerpts))
+    seen = before & ~unsent(corpus, plan, plan.verbatim)
     fused = np.where(before, ranking.fused, 0) * np.where(seen, VISIBLE, 1)
     units = Units(posted, corpus, fused.astype(np.float32), before, plan.cut, fill=False)
     chosen = units.choose(Room(room - WRAPPER))[:most]

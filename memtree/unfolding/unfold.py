@@ -10,7 +10,7 @@ evidence.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from memtree.tree.node import Node, NodePlace
 from memtree.unfolding.budget_split import ONE_SHOT, BudgetSplit
 from memtree.unfolding.duplicates import ShownTexts
 from memtree.unfolding.excerpts import LABEL, ExcerptChoice, Room, Units, lopsided
-from memtree.unfolding.memory_text import WRAPPER, outline_line, render, root_line
+from memtree.unfolding.memory_text import KEPT, WRAPPER, outline_line, render, root_line
 from memtree.unfolding.newer_statements import with_earlier
 from memtree.unfolding.outline import OutlineTree
 from memtree.unfolding.pins import PinnedRule, Pins, size_of
@@ -69,7 +69,9 @@ def unfold(
 ) -> Unfolding:
     """A plan whose rendered text has at most `window.budget` tokens (or is the bare wrapper).
     Of messages that are sent whole nothing is quoted, but rules that stand there."""
-    history, corpus, cut, budget = ranked.history, ranked.corpus, window.cut, window.budget
+    history, corpus, cut = ranked.history, ranked.corpus, window.cut
+    whole, budget = window.budget, window.budget - window.kept.tokens
+    window = replace(window, budget=budget)
     before = folded_rows(corpus, window)
     fused = np.where(before, ranked.ranking.fused, 0.0).astype(np.float32)
     turns = Turns.of(ranked)
@@ -83,8 +85,9 @@ def unfold(
     lines = talk if turns.are_talk else np.interp(budget, *split.outline)
     share = max(0, min(int(lines * (budget - log)), room))
     outline = OutlineTree(ranked, tree, fused, cut, turns, not (turns.are_talk and window.brief))
-    shown = _visible(history, window, pins.chosen)
-    units = Units(history, corpus, fused, before, cut, pins.chosen, shown, outline)
+    pinned = [*pins.chosen, *(ExcerptChoice(span, 0, KEPT, -1) for span in window.kept.spans)]
+    shown = _visible(history, window, pinned)
+    units = Units(history, corpus, fused, before, cut, pinned, shown, outline)
     root = ROOT if share >= ROOT_SHARE * ROOT and not turns.are_talk else 0
     left = Room(room - share, max(0, int(PATHS * share) - root))
     paths = left.paths
@@ -98,7 +101,7 @@ def unfold(
     draft = _Draft(
         window, turns, bool(root), outline.lines(), pins.rules, pins.asks, excerpts, work
     )
-    text, size = _fit(draft, history, tree, units, outline, budget)
+    text, size = _fit(draft, history, tree, units, outline, whole)
     plan = draft.plan
     return Unfolding(
         plan,
@@ -107,7 +110,7 @@ def unfold(
         outline_size(plan, history, tree.nodes),
         draft.chosen,
         units.left_out(),
-        cut_lines((*plan.rules, *plan.excerpts), history),
+        cut_lines(plan.verbatim, history),
     )
 
 
@@ -173,8 +176,9 @@ class _Draft:
     @property
     def plan(self) -> Plan:
         shown = excerpts_of([*self.asks, *self.excerpts])
+        quoted = (*shown.spans, *self.window.kept.spans)
         rules = sorted(
-            (rule for rule in self.rules if not _holds(shown.spans, rule.choice.span)),
+            (rule for rule in self.rules if not _holds(quoted, rule.choice.span)),
             key=lambda rule: rule.choice.span,
         )
         return Plan(
@@ -192,6 +196,7 @@ class _Draft:
             self.turns.named(shown.spans),
             self.turns.days_of(shown.spans),
             self.work,
+            self.window.kept,
         )
 
     def shrink(self, over: int) -> None:

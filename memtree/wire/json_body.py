@@ -39,6 +39,8 @@ OWN_FIELDS = frozenset(
         "use_rag",
         "rag_options",
         "memory_options",
+        "keep_patterns",
+        "protected_tools",
     }
 )
 

@@ -71,10 +71,10 @@ class ConversationContract(Backend):
     async def test_what_is_told_of_one(self, store):
         await grow(store, 1, 2, used=5.25)
         (one,) = await store.conversations(A, 0.0, 10)
-        assert one == (address(2), end(5.25, 2), COVERED, None, "", 0)
+        assert one == (address(2), end(5.25, 2), COVERED, None, "", 0, "")
         assert await store.conversation(A, address(2), 0.0) == one
         inner = await store.conversation(A, address(1), 0.0)
-        assert inner == (address(1), HistoryEnd(), COVERED, None, "", 0)
+        assert inner == (address(1), HistoryEnd(), COVERED, None, "", 0, "")
         assert await store.check() == []
 
     async def test_one_that_grew_is_listed_once(self, store):
@@ -219,7 +219,7 @@ class ConversationContract(Backend):
         await grow(store, 5, after=3, used=8.0, expires=50.0)
         await store.sweep(55.0)
         (one,) = await store.conversations(A, 0.0, 10)
-        assert one == (address(2), HistoryEnd(8.0, first=1), COVERED, None, "", 0)
+        assert one == (address(2), HistoryEnd(8.0, first=1), COVERED, None, "", 0, "")
         await grow(store, 6, after=2, used=9.0)
         assert await listed(store) == [(address(6), 9.0)]
 
@@ -325,6 +325,29 @@ class ConversationContract(Backend):
             "tea-shop",
             "Mine",
         )
+
+    # -- pins ---------------------------------------------------------------------------------
+
+    async def test_pins_stay_with_the_newer_address_and_with_the_rest(self, store):
+        await titled(store, 1, 2)
+        assert await store.put_pins(A, address(1), "[[1]]", 0.0) == 1
+        assert await store.pins(A, [address(1), address(2)]) == ["[[1]]"]
+        await titled(store, 3, after=2)
+        assert (await store.conversation(A, address(3), 0.0)).pins == "[[1]]"
+        assert await store.pins(A, [address(3), address(2)]) == ["[[1]]"]
+        await store.forget(A, [address(3)])
+        assert await store.pins(A, [address(2)]) == ["[[1]]"]
+        assert await store.put_pins(A, address(2), "", 0.0) == 1
+        assert await store.pins(A, [address(2)]) == []
+
+    async def test_nothing_unknown_foreign_or_expired_is_pinned(self, store):
+        await titled(store, 1)
+        assert await store.put_pins(A, address(9), "[[1]]", 0.0) == 0
+        assert await store.put_pins(B, address(1), "[[1]]", 0.0) == 0
+        assert await store.put_pins(A, address(1), "[[1]]", 1_000_000.0) == 0
+        await store.put_pins(A, address(1), "[[1]]", 0.0)
+        assert await store.pins(B, [address(1)]) == []
+        assert await store.pins(A, []) == []
 
 
 class TestMemoryStore(OnMemory, ConversationContract):

@@ -7,6 +7,10 @@ import json
 import numpy as np
 import pytest
 
+from memtree.conversation import history
+from memtree.conversation.history import History
+from memtree.conversation.keep_options import KeepOptions
+from memtree.conversation.message import Message
 from memtree.dialects import openai_chat
 from memtree.extraction import leaf_work
 from memtree.extraction.clause import SourcePassage
@@ -16,9 +20,34 @@ from memtree.extraction.summarize import leaf_summary
 from memtree.extraction.work_clauses import shown, works_in
 from memtree.ranking.segments import segments
 from memtree.text import terms
+from memtree.text.pasted.kept_marks import kept_marks
 from memtree.unfolding import duplicates, nearest_segment, newer_statements, own_lines, quotes
+from memtree.unfolding.kept_passages import fitted, kept_passages, matches
+from memtree.unfolding.plan import FoldWindow
 from tests import hostile
 from tests.linear_time import Subject, slow
+
+KEPT = KeepOptions(("a", "e", "s", "*a*a*a*b", "*.py", "/*"), ("f", "read"))
+
+
+def read(*raws: bytes) -> History:
+    return history.read("t", tuple(map(Message, raws)), hostile.VOLATILE)
+
+
+def reading(text: str) -> tuple[bytes, ...]:
+    """A message with a mark, and a file that is read."""
+    function = {"name": "read", "arguments": json.dumps({"path": text, "command": text})}
+    return (
+        hostile.fields("user", f"{text}<keep>a</keep>"),
+        hostile.fields("assistant", text, tool_calls=[{"id": "c", "function": function}]),
+        hostile.fields("tool", text, tool_call_id="c"),
+    )
+
+
+def kept(posted: History) -> object:
+    passages = kept_passages(posted, KEPT)
+    return fitted(posted, passages, FoldWindow(len(posted), 0), 800)
+
 
 SUBJECTS = {
     "near-duplicates": Subject(lambda text: duplicates.near(text, text), hostile.as_it_is),
@@ -74,13 +103,31 @@ SUBJECTS = {
     "a result": Subject(results.ended, hostile.as_it_is),
     "a refusal": Subject(results.refused, hostile.as_it_is),
     "an editor's answer": Subject(results.shown_file, hostile.as_it_is),
+    "the files that a call shows": Subject(
+        lambda text: calls.shown_files("run", json.dumps({"command": text})), hostile.as_it_is
+    ),
+    "marks of what stays": Subject(kept_marks, lambda text: f"{text}<keep>a</keep>{text}"),
+    "many marks of what stays": Subject(
+        kept_marks, lambda text: "<keep>".join(hostile.cut(text, 9)) + "</keep>"
+    ),
+    "closed marks of what stays": Subject(
+        kept_marks, lambda text: "</keep>\n<keep>".join(hostile.cut(text, 20))
+    ),
+    "what stays": Subject(kept, lambda text: read(*reading(text))),
+    "what stays of one round": Subject(
+        kept, lambda text: read(*(message.raw for message in hostile.rounds(text)))
+    ),
+    "what stays of many messages": Subject(kept, lambda text: read(*hostile.turns(text))),
+    "a path": Subject(lambda text: matches(text, ["*a*b*c*d*e", "**/*/x?y"]), hostile.as_it_is),
 }
+
 UNITS = (
     "<path>", "<path>a</path>", "<parameter=path>", "<<<<<<< SEARCH\n", "=======\n", "```\n",
     "a <<E\n", '{"', '\n{"', "*** Add File: a\n", "--- a\n+++ b\n", "cd x && ", "' ", '" ',
     "Commit abcdef1 x ", "\nApplied edit to a", "1 failed, ", "Ran 1 test\n", "Error: ",
     "a.c:1:1: ", "[File: a", "exit code ", "$(", "> a ", "\\u0041", '\\"', "[[", '["a",',
     "\n¶1 user\n", "\n[...]\n", "</context_memory>", "<\u200b", "open('a','w'", "<tool_call>{",
+    "<keep>", "</keep>\n", "<keep>a</keep>\n",
 )  # fmt: skip
 
 

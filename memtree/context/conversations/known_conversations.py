@@ -11,7 +11,7 @@ import asyncio
 import binascii
 import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isnan
@@ -25,6 +25,7 @@ from memtree.ports.clock import Clock
 from memtree.ports.conversations import ConversationPlace, StoredConversation
 from memtree.ports.store import ContextStore, ContinuedTurn
 from memtree.tree.node import Node
+from memtree.unfolding.pinned_places import PinnedPlace, read_places, written
 from memtree.unfolding.plan import OutlineNode
 from memtree.unfolding.recall_block import Versions
 from memtree.unfolding.stored_tree import StoredTree, stored_tree, title
@@ -99,6 +100,16 @@ class KnownConversations:
         """Give a conversation a title of its own. Raises `NotFound`."""
         if not await self._store.rename(tenant, address, title, self._clock.now()):
             raise _unknown()
+
+    async def pin(self, tenant: str, address: bytes, places: Iterable[PinnedPlace]) -> None:
+        """Let these places, and no others, stay in the memory messages of a conversation from its
+        next fold on. Raises `NotFound`."""
+        if not await self._store.put_pins(tenant, address, written(places), self._clock.now()):
+            raise _unknown()
+
+    async def pins(self, tenant: str, address: bytes) -> tuple[PinnedPlace, ...]:
+        """The places that stay. Raises `NotFound`."""
+        return read_places((await self._known(tenant, address)).pins)
 
     async def tree(self, tenant: str, address: bytes) -> StoredTree:
         """Raises `NotFound`."""

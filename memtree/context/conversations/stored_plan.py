@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from memtree.budget.epoch import REASON_NAMES, Epoch, EpochTurn
 from memtree.tree.btree import walk
 from memtree.tree.node import Frontier, Node
-from memtree.unfolding.explain import RULE, ExplainedNode
+from memtree.unfolding.explain import KEPT, RULE, ExplainedNode
 from memtree.unfolding.plan import KeptReason, TextSpan, kept_reasons
 from memtree.unfolding.recall_block import Versions
 
@@ -132,7 +132,10 @@ def stored_plan(
         ),
         cut=first + plan.cut,
         nodes=tuple(nodes),
-        excerpts=excerpts(plan.excerpts, kept_reasons(plan)),
+        excerpts=(
+            *excerpts(plan.kept.spans, [KEPT] * len(plan.kept.spans)),
+            *excerpts(plan.excerpts, kept_reasons(plan)),
+        ),
         rules=excerpts(plan.rules, [RULE] * len(plan.rules)),
         recall=tuple(
             StoredRecall(first + turn.recalled[-1], excerpts(turn.block, kept_reasons(turn.recall)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memtree.extraction.events import shell
+from memtree.extraction.events import programs, shell, shell_words
 from memtree.extraction.events.event import (
     CREATED,
     DELETED,
@@ -84,6 +84,7 @@ _READS = frozenset(
     read view open search grep find glob list get cat show fetch query lookup ls browse describe
     """.split()
 )
+_SHOWS = frozenset("cat bat head tail less more nl sed type get-content".split())
 _LISTS = frozenset({"list", "ls", "glob", "browse", "tree"})
 _UNDOES = frozenset(
     """
@@ -106,6 +107,23 @@ def acted(name: str, found: Sequence[Group]) -> list[Action]:
     if any(action.kind != READ for action in actions):
         actions = [action for action in actions if action.kind != READ]
     return actions
+
+
+def shown_files(name: str, arguments: str) -> list[str]:
+    """Paths of the files that a call's result shows: what it reads, by itself or in a command line.
+
+    >>> shown_files("Bash", '{"command": "cd app && sed -n 1,9p src/a.py | head -3"}')
+    ['1,9p', 'src/a.py']
+    """
+    found = groups(arguments)
+    paths = [action.text for action in acted(name, found) if action.kind == READ]
+    for group in found:
+        command = _first(group, COMMANDS)
+        for simple in shell_words.split(command.text) if command else ():
+            words = [word.text for word in simple.words]
+            if words and programs.program(words[0]) in _SHOWS and "-i" not in words:
+                paths += [w for w in words[1:] if not w.startswith("-") and shell.is_file(w)]
+    return paths
 
 
 def _first(group: Group, keys: Sequence[str], taken: Sequence[str] = ()) -> Field | None:

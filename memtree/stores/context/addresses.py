@@ -39,16 +39,16 @@ _PUT_AND_END = f"""
     ), gone_on AS (
         {_DROP} AND EXISTS (
             SELECT 1 FROM put WHERE fresh AND put.previous = conversations.address)
-        RETURNING title, client, project, ordinal, own_title
+        RETURNING title, client, project, ordinal, own_title, pins
     ), before AS (
         SELECT max(title) AS title, max(client) AS client, max(project) AS project,
-            max(ordinal) AS ordinal, max(own_title) AS own_title FROM gone_on
+            max(ordinal) AS ordinal, max(own_title) AS own_title, max(pins) AS pins FROM gone_on
     ) INSERT INTO conversations (tenant, {COLUMNS})
     SELECT :number, put.address, :used, :messages, :tokens, :first, :whole,
         coalesce(nullif(:title, ''), title, ''), coalesce(nullif(:client, ''), client, ''),
         coalesce(nullif(:project, ''), project, ''),
         CASE WHEN :title IN ('', title) THEN coalesce(before.ordinal, 0) ELSE {_ORDINAL} END,
-        coalesce(own_title, '')
+        coalesce(own_title, ''), coalesce(pins, '')
     FROM put CROSS JOIN before WHERE fresh AND put.address = :address ON CONFLICT DO NOTHING"""
 _TOLD = ", ".join(
     f"{name} = CASE WHEN :{name} = '' THEN {name} ELSE :{name} END"
@@ -62,7 +62,7 @@ _GROW = f"""
 _BEGIN = f"""
     INSERT OR REPLACE INTO conversations (tenant, {COLUMNS})
     SELECT :number, :address, :used, :messages, :tokens, :first, :whole, :title, :client, :project,
-        CASE WHEN :title = '' THEN 0 ELSE {_ORDINAL} END, :own_title"""
+        CASE WHEN :title = '' THEN 0 ELSE {_ORDINAL} END, :own_title, :pins"""
 
 
 async def put_addresses(

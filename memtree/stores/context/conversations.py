@@ -19,7 +19,7 @@ from memtree.stores.rows import ConversationRow, read_frontier, read_turn
 from memtree.stores.sql import Ids, Row, Sql
 
 COLUMNS = ", ".join(ConversationRow._fields)
-_KINDS = "hfiiiitttit"  # of these columns
+_KINDS = "hfiiiitttitt"  # of these columns
 # A look-up by key for each row, whatever rows the planner expects.
 _FRONTIER = """(
     SELECT data FROM frontiers
@@ -48,8 +48,11 @@ _MINE = "conversations WHERE tenant = :number AND address IN :ids[bytes]"
 _PUT = f"""
     INSERT INTO conversations (tenant, {COLUMNS}) SELECT :number, {COLUMNS}
     FROM :rows({COLUMNS}) WHERE true ON CONFLICT DO NOTHING"""
-_RENAME = f"""
-    UPDATE conversations SET own_title = :title WHERE (tenant, address) IN (
+_PINS = f"""
+    SELECT pins FROM conversations
+    WHERE {TENANT} AND address IN :ids[bytes] AND pins <> '' ORDER BY used DESC"""
+_CHANGE = f"""
+    UPDATE conversations SET {{column}} = :value WHERE (tenant, address) IN (
         WITH RECURSIVE behind(tenant, address) AS (
             SELECT tenant, address FROM addresses
             WHERE {TENANT} AND address = :address AND expires >= :now
@@ -57,6 +60,7 @@ _RENAME = f"""
             SELECT later.tenant, later.address FROM behind CROSS JOIN addresses AS later
             WHERE later.tenant = behind.tenant AND later.previous = behind.address
         ) SELECT tenant, address FROM behind)"""
+_RENAME, _PUT_PINS = (_CHANGE.format(column=column) for column in ("own_title", "pins"))
 
 
 async def conversations(
@@ -117,12 +121,24 @@ def _stored(
 ) -> StoredConversation:
     newest = newest_turn(turns.get(row.address, ()))
     frontier = read_frontier(data)
-    return StoredConversation(row.address, row.end, frontier, newest, row.own_title, row.ordinal)
+    return StoredConversation(
+        row.address, row.end, frontier, newest, row.own_title, row.ordinal, row.pins
+    )
 
 
 async def rename(sql: Sql, tenant: str, address: bytes, title: str, now: float) -> int:
-    values = {"tenant": tenant, "address": address, "title": title, "now": now}
+    values = {"tenant": tenant, "address": address, "value": title, "now": now}
     return await sql.count(_RENAME, values)
+
+
+async def put_pins(sql: Sql, tenant: str, address: bytes, pins: str, now: float) -> int:
+    values = {"tenant": tenant, "address": address, "value": pins, "now": now}
+    return await sql.count(_PUT_PINS, values)
+
+
+async def read_pins(sql: Sql, tenant: str, addresses: Sequence[bytes]) -> list[str]:
+    values = {"tenant": tenant, "ids": Ids(addresses)}
+    return [pins for (pins,) in await sql.many("t", _PINS, values)]
 
 
 # -- what other ports change -------------------------------------------------------------------
@@ -154,3 +170,5 @@ class Conversations(SqlPart):
     conversations = reading(conversations)
     conversation = reading(conversation)
     rename = writing(rename)
+    put_pins = writing(put_pins)
+    pins = reading(read_pins)

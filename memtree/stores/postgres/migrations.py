@@ -95,11 +95,16 @@ _TITLES: Step = (
     " ADD COLUMN own_title text NOT NULL DEFAULT ''",
     "CREATE INDEX titled_conversations ON conversations (tenant, title, ordinal)",
 )
+_PINS: Step = (
+    # Places of a conversation that must stay, without their text.
+    "ALTER TABLE conversations ADD COLUMN pins text NOT NULL DEFAULT ''",
+)
 TREE_STEPS: tuple[Step, ...] = (
     (*_TREE, *_PLANS, *_CLAIMS, *_RECIPES, *_KEYS),
     _ALIASES,
     _CONVERSATIONS,
     _TITLES,
+    _PINS,
 )
 MEMORY_STEPS: tuple[Step, ...] = tuple(
     (*step, "ALTER TABLE memory_vectors ALTER COLUMN data SET STORAGE EXTERNAL")

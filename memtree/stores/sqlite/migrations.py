@@ -129,6 +129,11 @@ def _titles(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX titled_conversations ON conversations (tenant, title, ordinal)")
 
 
+def _pins(db: sqlite3.Connection) -> None:
+    """Add places of a conversation that must stay, without their text."""
+    db.execute("ALTER TABLE conversations ADD COLUMN pins TEXT NOT NULL DEFAULT ''")
+
+
 def _statements(statements: Sequence[str]) -> Step:
     def step(db: sqlite3.Connection) -> None:
         for statement in statements:
@@ -142,7 +147,7 @@ def _statements(statements: Sequence[str]) -> Step:
 
 TREE_STEPS: tuple[Step, ...] = (
     *(_tree, _keys, _plans, _claims, _recipes, _aliases),
-    *(_conversations, _titles),
+    *(_conversations, _titles, _pins),
 )
 MEMORY_STEPS = tuple(_statements(step) for step in schema.steps(schema.SQLITE))
 

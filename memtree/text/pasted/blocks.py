@@ -17,7 +17,7 @@ from memtree.text.spans import Span, blanked, merged
 WRAPPERS = frozenset(
     """
     task feedback user_message user_input user_query user_request user_prompt user_response
-    answer b i em strong u p
+    answer b i em strong u p keep
     """.split()
 )
 # To the end of the text, where they are not closed.

@@ -25,7 +25,7 @@ from memtree.text.pasted.lines import BULLET, LineKind, kinds
 from memtree.text.persona_card import is_card
 from memtree.text.spans import Span, blanked, merged, outside
 
-__all__ = ["Span", "others_words", "own_words"]
+__all__ = ["Span", "others_words", "own_words", "without_own"]
 
 NOTHING = (0, 0)
 LONGEST = 1_000_000  # characters of a message that is read at all
@@ -50,14 +50,20 @@ def others_words(text: str) -> tuple[Span, ...]:
     long text, which is told as the user's where nothing shows that it is not."""
     if len(text) < _BRIEF and not _SIGNS.search(text):
         return ()
+    others = without_own(text)
+    return () if others and len(text) <= LONGEST and is_card(text) else others
+
+
+def without_own(text: str) -> tuple[Span, ...]:
+    """Find the same spans, also in persona cards and in a text that has lost the signs by which
+    `others_words` sees at a glance that a short message is its author's own."""
     headings = _HEADING.findall(text)
     # A heading or two are what somebody asks, as any point of a list; many are a document's.
     own = _read(_HEADING.sub(_point, text) if len(headings) < HEADINGS else text)
     if sum(end - start for start, end in own) > DOCUMENT:
         own = outside(own, [Span(BEGINNING, len(text) - END)])
     others = outside([Span(0, len(text))], own)
-    others = [span for span in others if any(map(str.isalpha, text[span.start : span.end]))]
-    return () if others and len(text) <= LONGEST and is_card(text) else tuple(others)
+    return tuple(span for span in others if any(map(str.isalpha, text[span.start : span.end])))
 
 
 def own_words(text: str) -> list[Span]:

@@ -3,7 +3,10 @@ of their own."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -13,6 +16,7 @@ from memtree.context.conversations.stored_plan import StoredExcerpt, StoredPlan
 from memtree.errors import BadRequest
 from memtree.extraction.conversation_title import LONGEST
 from memtree.memories.rules.expiry import shown
+from memtree.unfolding.pinned_places import MOST, PinnedPlace
 from memtree.unfolding.stored_tree import StoredTree
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
@@ -28,7 +32,7 @@ from memtree_proxy.wire.types import ADDRESS_SHAPE
 
 MAX_ROWS, ROWS = 100, 50  # of one page, and by default
 MAX_BYTES = 16_384  # of a body that renames
-ADDRESS, TITLE = "address", "title"
+ADDRESS, TITLE, PINS = "address", "title", "pins"
 
 _TAG = "Context memory"
 _ROOT = "/context_memory/conversations"
@@ -37,12 +41,23 @@ _PLACES = (
     "Messages are counted among what was posted last, from 0, system messages at its beginning "
     "included; one further back is not counted."
 )
+_Count = Annotated[int, Meta(ge=0, lt=1 << 40)]
 # Of its own, not of the document's components: wallets have an address, too.
 _NAMED = path(
     ADDRESS,
     "As `memory.address` and the header `x-memtree-address` tell it.",
     {**ADDRESS_SHAPE, "pattern": "^[0-9a-fA-F]{64}$"},
 )
+
+
+class Pin(msgspec.Struct, forbid_unknown_fields=True):
+    """A passage as it is posted."""
+
+    message: _Count
+    start: _Count
+    end: _Count
+    sha256: Annotated[str, Meta(pattern="^[0-9a-fA-F]{64}$")]
+    part: Annotated[str, Meta(min_length=1, max_length=200)] = "content"
 
 
 class ConversationRoutes:
@@ -108,6 +123,50 @@ class ConversationRoutes:
         return _json({ADDRESS: address.hex(), TITLE: title})
 
     @operation(
+        f"PUT {_ONE}/pins",
+        "pinPassages",
+        _TAG,
+        "Pin passages of a conversation",
+        "These passages, and no others, stay verbatim in its memory message from its next fold on. "
+        "Kept are places and hashes, no text. Pinned at an address that others go on from, they "
+        "are in all of these.",
+        answers={200: ("The passages.", "PinnedPassages")},
+        errors=(400, 404, 413, 415, *KNOWN),
+        parameters=(_NAMED,),
+        body={
+            "required": True,
+            "content": content(
+                schema("Pins"),
+                examples={
+                    "pin": {"summary": "No passage any more", "value": {"pins": []}},
+                },
+            ),
+        },
+    )
+    async def pin(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request)
+        address = _named(request)
+        places = read_pins(json_body.split(await request_body.content(request, MAX_BYTES)))
+        await self._memory.conversations.pin(tenant.id, address, places)
+        return _json({ADDRESS: address.hex(), PINS: [_pin_json(one) for one in places]})
+
+    @operation(
+        f"GET {_ONE}/pins",
+        "listPins",
+        _TAG,
+        "List the pinned passages",
+        f"Of one that ends at this address. {_PLACES}",
+        answers={200: ("The passages.", "PinnedPassages")},
+        errors=(400, 404, *KNOWN),
+        parameters=(_NAMED,),
+    )
+    async def pins(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request)
+        address = _named(request)
+        places = await self._memory.conversations.pins(tenant.id, address)
+        return _json({ADDRESS: address.hex(), PINS: [_pin_json(one) for one in places]})
+
+    @operation(
         f"GET {_ONE}/tree",
         "showStoredTree",
         _TAG,
@@ -159,6 +218,34 @@ def read_title(body: Body) -> str:
     if not 0 < len(title) <= LONGEST or not title.isprintable():
         raise BadRequest(f"{TITLE} must be 1 to {LONGEST} characters of one line", param=TITLE)
     return title
+
+
+def read_pins(body: Body) -> tuple[PinnedPlace, ...]:
+    """The passages that are to stay. Raises `BadRequest` naming the field."""
+    for name in body.spans:
+        if name != PINS:
+            raise BadRequest(f"{name[:80]} is no field here; known is {PINS}", param=name[:80])
+    posted = body.value(PINS)
+    if not isinstance(posted, list) or len(posted) > MOST:
+        raise BadRequest(f"{PINS} must be an array of at most {MOST} passages", param=PINS)
+    places = []
+    for index, each in enumerate(posted):
+        try:
+            place = msgspec.convert(each, Pin)
+        except msgspec.ValidationError as error:
+            where = f"{PINS}[{index}]"
+            raise BadRequest(f"{where}: {error}", param=where) from error
+        if place.start >= place.end:
+            where = f"{PINS}[{index}].end"
+            raise BadRequest(f"{where} must be greater than start", param=where)
+        places.append(
+            PinnedPlace(place.message, place.part, place.start, place.end, place.sha256.lower())
+        )
+    return tuple(places)
+
+
+def _pin_json(one: PinnedPlace) -> Json:
+    return {name: getattr(one, name) for name in PinnedPlace.__struct_fields__}
 
 
 def conversation_json(one: KnownConversation) -> Json:

@@ -14,6 +14,7 @@ TENANT_KEY = b"x-memtree-key"
 MEMORY_HEADER, FLAG_HEADER = "x-polychat-memory", "memory"
 TOOLS_HEADER = "x-memtree-recall-tools"
 MODE_HEADER = "x-memtree-mode"
+KEEP_HEADER = "x-memtree-keep"
 # Front proxies drop headers with underscores, so the hyphen forms count as well.
 EXPIRATION_HEADERS = (
     "memory_expiration_days",
@@ -27,8 +28,9 @@ WALLET_HEADERS = (ADDRESS_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER)
 OWN_HEADERS = frozenset(
     name.encode()
     for name in (
-        MEMORY_HEADER, FLAG_HEADER, TOOLS_HEADER, MODE_HEADER, *EXPIRATION_HEADERS, CHAT_HEADER,
-        SWITCH_HEADER, USER_HEADER, GRANTS_HEADER, *WALLET_HEADERS, TENANT_KEY.decode(),
+        MEMORY_HEADER, FLAG_HEADER, TOOLS_HEADER, MODE_HEADER, KEEP_HEADER, *EXPIRATION_HEADERS,
+        CHAT_HEADER, SWITCH_HEADER, USER_HEADER, GRANTS_HEADER, *WALLET_HEADERS,
+        TENANT_KEY.decode(),
     )
 )  # fmt: skip
 _OWN_FAMILIES = (b"x-memtree-", b"x-polychat-", b"x-wallet-")  # with names of later versions

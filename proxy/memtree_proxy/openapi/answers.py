@@ -125,7 +125,7 @@ _EXPLAIN = object_of(
                     "also": described(array(COUNT), "Messages that say the same."),
                     "run": described(
                         either(COUNT, NULL),
-                        "Excerpts of one run stand under one label; null: a rule.",
+                        "Excerpts of one run stand under one label; null: a rule, or kept.",
                     ),
                     "newer_than": described(
                         either(COUNT, NULL),
@@ -155,8 +155,8 @@ _EXPLAIN = object_of(
         "spent": described(
             {"type": "object", "additionalProperties": {"type": "integer"}},
             "Tokens of the memory message by kind: `excerpts`, `labels`, `lines`, `rules`, `log`, "
-            "`head`, and `joints`, which may be negative; they add up to the message's. Beside "
-            "them `reserved`: what an epoch keeps for its next requests.",
+            "`kept`, `head`, and `joints`, which may be negative; they add up to the message's. "
+            "Beside them `reserved`: what an epoch keeps for its next requests.",
         ),
         "log": array(
             object_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memtree.config import MODES, SHADOW, Settings
 from memtree.conversation.addresses import DIGEST_BYTES
+from memtree.conversation.keep_options import LONGEST, MOST, PATTERNS, TOOLS
 from memtree.dialects.posted_history import CHAT
 from memtree.memories.user_memories import MOST_TOP_K
 from memtree_proxy.request import context_windows, fields, rag_options
@@ -22,7 +23,7 @@ from memtree_proxy.wire.json_schema import (
 CONTEXT = (
     "messages", "model_context_limit", "target_tokens", "expiration_days", "mode", "query",
     "max_tokens", "max_completion_tokens", "model", "tools", "functions", "response_format",
-    "cache_control", "index_only", "explain", "dialect",
+    "cache_control", "index_only", "explain", "dialect", PATTERNS, TOOLS,
 )  # fmt: skip
 
 _NUMERIC: Json = {"type": "string", "pattern": "^[+-]?[0-9]+$"}
@@ -138,6 +139,7 @@ def own_fields(settings: Settings) -> dict[str, Json]:
         ),
         "index_only": _optional(BOOLEAN, "Index, and answer 202 without messages.", default=False),
         "explain": _optional(BOOLEAN, "Add what was chosen, and why.", default=False),
+        **_kept_fields(),
         "memory": _optional(
             BOOLEAN,
             "Memory for this request. Absent: what the headers or the model's suffix say, else "
@@ -151,6 +153,20 @@ def own_fields(settings: Settings) -> dict[str, Json]:
             default=False,
         ),
         "rag_options": _rag_options(),
+    }
+
+
+def _kept_fields() -> dict[str, Json]:
+    said = {
+        PATTERNS: "What stays in each memory message, beside what the user marked with `<keep>`: "
+        "globs over paths (the newest result that shows the file), and literal parts of lines. "
+        "A pattern with `*`, `?` or `/` is a glob, and so is a file name.",
+        TOOLS: "Names of tools whose results stay in each memory message.",
+    }
+    text: Json = {**STRING, "minLength": 1, "maxLength": LONGEST, "pattern": r"^.*\S.*$"}
+    return {
+        name: _optional(array(text, maxItems=MOST), f"{told} Absent: as the setting `{name}` says.")
+        for name, told in said.items()
     }
 
 
@@ -187,7 +203,9 @@ def schemas(settings: Settings) -> dict[str, Json]:
 def _chat(known: dict[str, Json]) -> dict[str, Json]:
     """The fields of a chat body that we read: first those that are the upstream's as well."""
     own = {name: shape for name, shape in known.items() if name not in CONTEXT}
-    shared = ("model_context_limit", "target_tokens", "expiration_days", "mode", "query")
+    shared = (
+        "model_context_limit", "target_tokens", "expiration_days", "mode", "query", PATTERNS, TOOLS,
+    )  # fmt: skip
     return {
         "model": described(
             STRING,

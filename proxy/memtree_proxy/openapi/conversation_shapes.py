@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memtree.context.conversations.known_conversations import ConversationState
 from memtree.extraction.conversation_title import LONGEST
+from memtree.unfolding.pinned_places import MOST
 from memtree_proxy.openapi.answers import OUTLINE_NODE, RANK
 from memtree_proxy.request.clients import CLIENTS, OTHER
 from memtree_proxy.wire.json_schema import (
@@ -69,6 +70,31 @@ SCHEMAS: dict[str, Json] = {
     ),
     "ConversationTitle": object_of({"title": _TITLE}, ("title",), additionalProperties=False),
     "RenamedConversation": object_of({"address": ADDRESS_SHAPE, "title": _TITLE}),
+    "Pins": object_of(
+        {"pins": {**array(schema("PinnedPassage")), "maxItems": MOST}},
+        ("pins",),
+        additionalProperties=False,
+    ),
+    "PinnedPassages": object_of({"address": ADDRESS_SHAPE, "pins": array(schema("PinnedPassage"))}),
+    "PinnedPassage": object_of(
+        {
+            **_SPAN,
+            "part": {
+                **described(STRING, "The string of the message, as in `explain`."),
+                "minLength": 1,
+                "maxLength": 200,
+                "default": "content",
+            },
+            "sha256": {
+                **described(
+                    STRING, "Of the slice in UTF-8; where another text stands, it is no pin."
+                ),
+                "pattern": "^[0-9a-fA-F]{64}$",
+            },
+        },
+        ("message", "start", "end", "sha256"),
+        additionalProperties=False,
+    ),
     "ConversationPage": object_of(
         {
             "conversations": array(schema("Conversation"), description="The last used first."),

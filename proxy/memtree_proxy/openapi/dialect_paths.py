@@ -4,6 +4,7 @@ vendors', and goes on as it came."""
 from __future__ import annotations
 
 from memtree.config import SHADOW, Settings
+from memtree.conversation.keep_options import PATTERNS, TOOLS
 from memtree.dialects.posted_history import MESSAGES, RESPONSES
 from memtree_proxy.openapi import bodies, examples, failures, headers
 from memtree_proxy.openapi.operations import UPSTREAM, operation
@@ -22,8 +23,8 @@ from memtree_proxy.wire.operation import READING
 
 TAG = "Chat"
 _OWN = (
-    "model_context_limit", "target_tokens", "expiration_days", "mode", "query", "memory",
-    "memory_options", "use_rag", "rag_options",
+    "model_context_limit", "target_tokens", "expiration_days", "mode", "query", "memory", PATTERNS,
+    TOOLS, "memory_options", "use_rag", "rag_options",
 )  # fmt: skip
 _OF_CHATS = ("dialect", "messages", "functions", "response_format")
 _ITEM: Json = {"type": "object"}

@@ -5,12 +5,14 @@ from __future__ import annotations
 from memtree.budget.packing import THRESHOLD
 from memtree.config import MODES, SHADOW, Settings
 from memtree.context.state import Reason, State, with_size
+from memtree.conversation.keep_options import PATTERNS, TOOLS
 from memtree_proxy.access.auth import SESSION_COOKIE, is_loopback
 from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import (
     CHAT_HEADER,
     EXPIRATION_HEADERS,
     FLAG_HEADER,
+    KEEP_HEADER,
     MEMORY_HEADER,
     MODE_HEADER,
     SWITCH_HEADER,
@@ -89,6 +91,11 @@ def request_headers() -> dict[str, Json]:
             CHAT_ID,
         ),
         MODE_HEADER: _mode_header(),
+        KEEP_HEADER: _header(
+            KEEP_HEADER,
+            f"The fields `{PATTERNS}` and `{TOOLS}` as a JSON object. Wins over these.",
+            {"type": "string", "examples": ['{"keep_patterns": ["docs/*.md"]}']},
+        ),
         **{
             name: _header(
                 name,
@@ -116,7 +123,7 @@ def request_headers() -> dict[str, Json]:
 def of_context_memory() -> list[Json]:
     """Parameters of the routes that read a history."""
     names = (
-        MODE_HEADER, *EXPIRATION_HEADERS, content_encoding.HEADER, patience.STAINLESS,
+        MODE_HEADER, KEEP_HEADER, *EXPIRATION_HEADERS, content_encoding.HEADER, patience.STAINLESS,
     )  # fmt: skip
     return [ref("parameters", name) for name in names]
 

@@ -12,16 +12,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import msgspec
+
 from memtree.budget.prices import Prices
 from memtree.config import MODES, SHADOW, Settings
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.addresses import DIGEST_BYTES
+from memtree.conversation.keep_options import PATTERNS, TOOLS, KeepOptions, kept_texts
 from memtree.conversation.message import Message
 from memtree.dialects.fragment_counts import markers, tools_tokens
 from memtree.dialects.posted_history import OUTPUT_FIELDS
 from memtree.errors import BadRequest
 from memtree.wire.json_body import Body
-from memtree_proxy.http.own_headers import EXPIRATION_HEADERS, MODE_HEADER
+from memtree_proxy.http.own_headers import EXPIRATION_HEADERS, KEEP_HEADER, MODE_HEADER
 from memtree_proxy.request import context_windows, price_table
 from memtree_proxy.request.clients import client_of
 from memtree_proxy.request.local_upstream import is_local
@@ -36,7 +39,7 @@ MAX_DAYS = 365
 DEFAULT_RESERVE = 4_096  # of a chat that names no length of its answer
 IDEMPOTENCY_HEADER = "idempotency-key"
 MAX_KEY_CHARS = 255
-READ_HEADERS = (MODE_HEADER, *EXPIRATION_HEADERS)
+READ_HEADERS = (MODE_HEADER, KEEP_HEADER, *EXPIRATION_HEADERS)
 
 _ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
 _INTEGER = re.compile(r"\s*+([+-]?)([0-9]++)\s*+", re.ASCII)
@@ -152,6 +155,36 @@ def shadowed(body: Body, headers: Mapping[str, str], settings: Settings) -> bool
     return (settings.mode if posted is None else posted) == SHADOW
 
 
+def keep(body: Body, headers: Mapping[str, str], settings: Settings) -> KeepOptions:
+    """What is to stay in each memory message: of each field what the header says, else the body,
+    else the setting."""
+    named = _kept_by(headers)
+
+    def texts(name: str, setting: tuple[str, ...]) -> tuple[str, ...]:
+        if named.get(name) is not None:
+            return kept_texts(named[name], f"{KEEP_HEADER}: {name}")
+        posted = body.value(name)
+        return setting if posted is None else kept_texts(posted, name)
+
+    return KeepOptions(
+        texts(PATTERNS, settings.keep_patterns), texts(TOOLS, settings.protected_tools)
+    )
+
+
+def _kept_by(headers: Mapping[str, str]) -> Mapping[str, object]:
+    """The fields in the header, a JSON object."""
+    if not (given := headers.get(KEEP_HEADER, "").strip()):
+        return {}
+    try:
+        said = msgspec.json.decode(given, type=dict[str, object])
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadRequest(f"{KEEP_HEADER} must be a JSON object", param=KEEP_HEADER) from error
+    if unknown := said.keys() - {PATTERNS, TOOLS}:
+        name = sorted(unknown)[0][:64]
+        raise BadRequest(f"{KEEP_HEADER} has no field {name!r}", param=KEEP_HEADER)
+    return said
+
+
 def window(body: Body, settings: Settings) -> int:
     """The posted limit, else what is known of the model. Only a posted one has a floor."""
     posted = integer(
@@ -227,6 +260,7 @@ def context_ask(
         keep_first=settings.keep_first_message,
         markers=markers(body),
         client=client_of(headers),
+        keep=keep(body, headers, settings),
     )
 
 
@@ -260,6 +294,7 @@ def chat_ask(
         alternate=settings.alternate,
         keep_first=settings.keep_first_message,
         client=client_of(headers),
+        keep=keep(body, headers, settings),
     )
 
 

@@ -302,5 +302,6 @@ def test_what_is_spent_adds_up_to_the_text():
     )
     found_kinds = spent(plan, found, NODES)
     assert sum(found_kinds.values()) == tokens.count(render(plan, found, NODES))
-    assert set(found_kinds) == {"excerpts", "labels", "lines", "rules", "log", "head", "joints"}
+    kinds = {"excerpts", "labels", "lines", "rules", "log", "kept", "head", "joints"}
+    assert set(found_kinds) == kinds
     assert min(found_kinds[kind] for kind in ("excerpts", "labels", "lines", "rules")) > 0

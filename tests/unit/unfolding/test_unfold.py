@@ -314,9 +314,9 @@ def test_why_changes_nothing_in_what_is_sent(chat):
     for plan in (found.plan, former):
         assert render(plan, chat.history, chat.nodes) == found.text
     assert kept_reasons(former) == [(None, None)] * len(former.excerpts)
-    evidence = explain.Evidence(chat.history, former, chat.nodes, otherwise="kept")
+    evidence = explain.Evidence(chat.history, former, chat.nodes, otherwise="earlier")
     told = explanation_json(explain.explanation(evidence))["excerpts"]
-    assert {one["reason"] for one in told} == {"kept", "rule"}
+    assert {one["reason"] for one in told} == {"earlier", "rule"}
     assert {one["rank"] for one in told} == {None}
 
 

@@ -22,7 +22,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "memory of long conversations": (
         "memory", "mode", "target_tokens", "recall_tools", "volatile_tags", "preamble_tags",
-        "alternate", "keep_first_message", "max_waits", "wait_seconds",
+        "alternate", "keep_", "protected_tools", "max_waits", "wait_seconds",
     ),
     "saved memories": (
         "memories_", "max_text_chars", "max_memories", "max_imports", "import_", "extraction_chars",

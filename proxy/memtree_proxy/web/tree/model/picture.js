@@ -20,13 +20,14 @@ export const STATES = [
   { name: "recent", means: "its messages are sent as they are" },
 ];
 
-const PINS = new Set(["rule", "ask", "card", "trail", "step"]);
+const PINS = new Set(["rule", "kept", "ask", "card", "trail", "step"]);
 
 const REASONS = {
   excerpt: "it ranks high for the question",
   user: "the user said it, and it ranks high among what the user said",
   line: "a telling line of a long answer",
   rule: "a standing request of the user",
+  kept: "it is marked to stay, by the user or the request",
   ask: "the request that the latest tool calls work for",
   card: "the persona card at the beginning",
   trail: "one of the latest tool calls",

@@ -1,0 +1,70 @@
+"""Places that a person pinned on the page of a tree: kept without text, told by a hash of it.
+
+A place names a string of a posted message and characters of it, as an excerpt in `explain` does.
+
+    >>> places = read_places(written([PinnedPlace(3, "content", 0, 5, "ab" * 32)]))
+    >>> places[0].message, places[0].end
+    (3, 5)
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+
+import msgspec
+
+from memtree.conversation.history import History
+from memtree.unfolding.plan import TextSpan
+
+MOST = 20  # of one conversation
+
+
+class PinnedPlace(msgspec.Struct, frozen=True, array_like=True):
+    """Code points [start, end) of the string at `part` of posted message `message`; `sha256`: of
+    these in UTF-8, in hex."""
+
+    message: int
+    part: str
+    start: int
+    end: int
+    sha256: str
+
+
+_encoder = msgspec.json.Encoder()
+_places = msgspec.json.Decoder(tuple[PinnedPlace, ...])
+
+
+def written(places: Iterable[PinnedPlace]) -> str:
+    """What is stored; "" for none."""
+    listed = list(places)
+    return _encoder.encode(listed).decode() if listed else ""
+
+
+def read_places(stored: str) -> tuple[PinnedPlace, ...]:
+    """Nothing where it cannot be read: a later version may write another form."""
+    try:
+        return _places.decode(stored) if stored else ()
+    except msgspec.MsgspecError:
+        return ()
+
+
+def pinned_spans(history: History, places: Iterable[PinnedPlace]) -> Iterator[TextSpan]:
+    """Yield the spans of the places whose text stands in the history as it did, the newest
+    first."""
+    for place in sorted(places, key=lambda each: (each.message, each.start), reverse=True):
+        index = bisect_left(history.posted, place.message)
+        if history.posted[index : index + 1] != (place.message,):
+            continue
+        message, view = history.messages[index], history.view(index)
+        segments = (each for each in message.segments if each.quotable and each.part == place.part)
+        for segment in segments:
+            string = message.text[segment.start : segment.end]
+            text = string[place.start : place.end]
+            at = view.text.find(text) if text else -1
+            if (
+                at >= 0
+                and sha256(text.encode("utf-8", "surrogatepass")).hexdigest() == place.sha256
+            ):
+                yield TextSpan(index, at, at + len(text))
