@@ -3,13 +3,15 @@ agent's where the query names one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from memtree.config import Settings
-from memtree.errors import BadRequest
+from memtree.errors import BadRequest, MemTreeError
 from memtree.memories.transfer.file_items import AUTO, FORMATS
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
@@ -17,14 +19,51 @@ from memtree_proxy.http import content_encoding, request_body
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
-from memtree_proxy.memories.transfer.export_stream import MEDIA_TYPE, ExportResponse
 from memtree_proxy.memories.transfer.rendering import report_json
 from memtree_proxy.memories.transfer.unpacking import unpacked
+from memtree_proxy.observability import log
 from memtree_proxy.request import fields
 from memtree_proxy.wire.agent_parameters import one_agent
 from memtree_proxy.wire.json_schema import STRING, Json, content, described
 from memtree_proxy.wire.operation import KNOWN, READING, operation
 from memtree_proxy.wire.parameter import query
+
+MEDIA_TYPE = "application/x-ndjson"
+FILE_NAME = "memories.jsonl"
+
+
+class ExportResponse(Response):
+    """`first`: what the answer begins with; `more`: the rest. Where the store fails meanwhile, or
+    the credential is let in no longer, it ends without the line that an export ends with."""
+
+    def __init__(self, first: bytes, more: AsyncGenerator[bytes]) -> None:
+        self._first, self._more = first, more
+        self.background = None
+        self.status_code = 200
+        self.raw_headers = [
+            (b"content-type", MEDIA_TYPE.encode()),
+            (b"content-disposition", f'attachment; filename="{FILE_NAME}"'.encode()),
+            (b"cache-control", b"no-store"),
+            (b"x-accel-buffering", b"no"),
+        ]
+
+    async def __call__(self, connection: Scope, receive: Receive, send: Send) -> None:
+        head = {"status": self.status_code, "headers": self.raw_headers}
+        async with aclosing(self._more):
+            await send({"type": "http.response.start", **head})
+            if connection["method"] != "HEAD":
+                try:
+                    await _send(send, self._first)
+                    async for piece in self._more:
+                        await _send(send, piece)
+                except MemTreeError as error:
+                    log.event("memories.export_failed", why=error.code)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _send(send: Send, piece: bytes) -> None:
+    await send({"type": "http.response.body", "body": piece, "more_body": True})
+
 
 TAG = "Export and import"
 EXPORTED = content(described(STRING, "A line of JSON each."), MEDIA_TYPE)
