@@ -40,10 +40,9 @@ from memtree_proxy.memories.fields import (
     last_event,
     limit,
 )
-from memtree_proxy.memories.requests import MemoryRequests
+from memtree_proxy.memories.requests import MEMORY, MemoryRequests, naming, path_id, unknown
 from memtree_proxy.memories.user import fields, rendering
 from memtree_proxy.memories.user.fields import BULK_FIELDS, Deletion
-from memtree_proxy.memories.user.requests import MEMORY, naming, path_id, unknown
 from memtree_proxy.memories.user.rows import row, rows
 from memtree_proxy.wire import parameter
 from memtree_proxy.wire.agent_answers import memory_json

@@ -13,10 +13,10 @@ from memtree_proxy.access.auth import Gate
 from memtree_proxy.http import content_encoding
 from memtree_proxy.memories.answers import answer, counted, receipt
 from memtree_proxy.memories.chat import fields, rendering
-from memtree_proxy.memories.chat.requests import ChatRequests, memory_id, naming_memory
-from memtree_proxy.memories.chat.routes import TAG
+from memtree_proxy.memories.chat.routes import TAG, ChatRequests
 from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES
 from memtree_proxy.memories.fields import IF_MATCH_HEADER, if_version, limit
+from memtree_proxy.memories.requests import CHAT_MEMORY, naming, path_id
 from memtree_proxy.memories.user.fields import BULK_FIELDS, Deletion
 from memtree_proxy.wire import parameter
 from memtree_proxy.wire.operation import KNOWN, READING, operation
@@ -84,8 +84,8 @@ class ChatCurationRoutes:
     )
     async def history(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        with naming_memory():
-            past = await self._curation.past(scope, memory_id(request))
+        with naming(CHAT_MEMORY):
+            past = await self._curation.past(scope, path_id(request, CHAT_MEMORY))
         return answer(rendering.past_json(past))
 
     @operation(
@@ -105,9 +105,13 @@ class ChatCurationRoutes:
         scope = await self._requests.scope(request)
         version, most = if_version(request.headers), self._requests.max_text_chars
         asked = await self._requests.read(request, lambda body: fields.merging(body, most))
-        with naming_memory():
+        with naming(CHAT_MEMORY):
             memory = await self._curation.merge(
-                scope, memory_id(request), asked.replaces, text=asked.text, if_version=version
+                scope,
+                path_id(request, CHAT_MEMORY),
+                asked.replaces,
+                text=asked.text,
+                if_version=version,
             )
         return await self._shown(scope, memory)
 
@@ -127,9 +131,9 @@ class ChatCurationRoutes:
         """Two memories that conflict: one replaces the other, or both are kept."""
         scope = await self._requests.scope(request)
         asked = await self._requests.read(request, fields.settling)
-        with naming_memory():
+        with naming(CHAT_MEMORY):
             memory = await self._curation.book.settle(
-                scope, memory_id(request), asked.other, replaces=asked.replaces
+                scope, path_id(request, CHAT_MEMORY), asked.other, replaces=asked.replaces
             )
         return await self._shown(scope, memory)
 

@@ -10,12 +10,11 @@ from starlette.responses import Response
 from memtree.config import Settings
 from memtree.memories.book import MemoryBook
 from memtree.memories.memory import Memory
-from memtree.memories.scope import Scope
+from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.http import content_encoding
 from memtree_proxy.memories.answers import answer, counted, saved
 from memtree_proxy.memories.chat import fields, rendering
-from memtree_proxy.memories.chat.requests import ChatRequests, memory_id, naming_memory, unknown
 from memtree_proxy.memories.events import MOST_STREAMS, EventStreams, event_stream
 from memtree_proxy.memories.fields import (
     HITS,
@@ -27,6 +26,7 @@ from memtree_proxy.memories.fields import (
     if_version,
     last_event,
 )
+from memtree_proxy.memories.requests import CHAT_MEMORY, MemoryRequests, naming, path_id, unknown
 from memtree_proxy.request.delete_options import DRY_RUN, PURGE
 from memtree_proxy.wire import parameter
 from memtree_proxy.wire.operation import KNOWN, READING, operation
@@ -34,6 +34,12 @@ from memtree_proxy.wire.parameter import query
 from memtree_proxy.wire.types import one_of
 
 TAG = "Chat memory"
+
+
+class ChatRequests(MemoryRequests):
+    async def scope(self, request: Request) -> Scope:
+        tenant = await self.tenant(request)
+        return Scope.of_chat(tenant.id, checked_id(request.path_params["chatId"], "chatId"))
 
 
 class ChatMemoryRoutes:
@@ -140,8 +146,8 @@ class ChatMemoryRoutes:
         parameters=("chatId", "memoryId"),
     )
     async def _show(self, request: Request) -> Response:
-        scope, id_ = await self._requests.scope(request), memory_id(request)
-        with naming_memory():
+        scope, id_ = await self._requests.scope(request), path_id(request, CHAT_MEMORY)
+        with naming(CHAT_MEMORY):
             return await self._shown(scope, await self._book.get(scope, id_))
 
     @operation(
@@ -161,8 +167,10 @@ class ChatMemoryRoutes:
         version = if_version(request.headers)
         most = self._requests.max_text_chars
         edit = await self._requests.read(request, lambda body: fields.edit(body, most))
-        with naming_memory():
-            memory = await self._book.edit(scope, memory_id(request), edit, if_version=version)
+        with naming(CHAT_MEMORY):
+            memory = await self._book.edit(
+                scope, path_id(request, CHAT_MEMORY), edit, if_version=version
+            )
         return await self._shown(scope, memory)
 
     @operation(
@@ -179,11 +187,11 @@ class ChatMemoryRoutes:
     )
     async def _delete(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        id_, how = memory_id(request), await self._requests.delete_options(request)
+        id_, how = path_id(request, CHAT_MEMORY), await self._requests.delete_options(request)
         if how.dry_run and (count := await self._book.count(scope, [id_], purge=how.purge)):
             return counted(count)
         if how.dry_run or not await self._book.delete(scope, [id_], purge=how.purge):
-            raise unknown()
+            raise unknown(CHAT_MEMORY)
         return Response(status_code=204)
 
     @operation(
@@ -199,8 +207,8 @@ class ChatMemoryRoutes:
     )
     async def confirm(self, request: Request) -> Response:
         """A person says that it is so: a tainted memory counts as any other from now on."""
-        scope, id_ = await self._requests.scope(request), memory_id(request)
-        with naming_memory():
+        scope, id_ = await self._requests.scope(request), path_id(request, CHAT_MEMORY)
+        with naming(CHAT_MEMORY):
             return await self._shown(scope, await self._book.confirm(scope, id_, by_person=True))
 
     @operation(

@@ -74,15 +74,15 @@ class ListQuery(NamedTuple):
     wanted: MemoryFilter
     limit: int
     cursor: str | None
-    at: float | None
+    at: float | None = None
 
 
 class UserSearchQuery(NamedTuple):
     query: str
     wanted: MemoryFilter
     limit: int
-    least: float
-    at: float | None
+    least: float = 0.0
+    at: float | None = None
 
 
 class Deletion(NamedTuple):
