@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memtree.errors import BadRequest
@@ -14,7 +13,7 @@ from memtree.memories.memory import (
     UNSET,
     Memory,
     MemoryChange,
-    MemorySource,
+    MemoryFields,
     NewMemory,
     Unset,
 )
@@ -38,27 +37,13 @@ class DedupPolicy(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryDraft:
+class MemoryDraft(MemoryFields):
     """`category` None: inferred from the text. `tainted`: a tool or a web page spoke in the turn in
     which a model saves it; `turn_known`: somebody has looked. `standing` None: as the rules say."""
 
     text: str
-    category: str | None = None
-    tags: tuple[str, ...] = ()
-    source_type: str = "user"
-    source_provider: str | None = None
-    importance: float = 0.5
-    capture_mode: str | None = None
-    session_id: str | None = None
-    thread_id: str | None = None
-    expires: float | None = None
-    last_confirmed: float | None = None
-    tainted: bool = False
     turn_known: bool = True
     standing: bool | None = None
-    source: MemorySource | None = None
-    kind: str = ""
-    data: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,28 +103,15 @@ def new_memory(draft: MemoryDraft, id_: str, now: float, most: int = MAX_TEXT_CH
         turn_known=draft.turn_known,
         explicit=draft.capture_mode == "explicit",
     )
-    return NewMemory(
-        id=id_,
-        text=text,
-        text_hash=text_hash(text),
-        terms=packed_terms(text),
-        created=now,
-        kind=draft.kind,
-        data=draft.data,
-        category=category,
-        tags=draft.tags,
-        source_type=draft.source_type,
-        source_provider=draft.source_provider,
-        importance=draft.importance,
-        capture_mode=draft.capture_mode,
-        session_id=draft.session_id,
-        thread_id=draft.thread_id,
-        expires=draft.expires,
-        last_confirmed=now if draft.last_confirmed is None else draft.last_confirmed,
-        tainted=by_rule,
-        standing=inferred if draft.standing is None else pinned(text, draft.standing),
-        source=draft.source,
-    )
+    said: dict[str, Any] = {
+        **draft.said_of_it(),
+        "category": category,
+        "last_confirmed": now if draft.last_confirmed is None else draft.last_confirmed,
+        "tainted": by_rule,
+    }
+    topic = inferred if draft.standing is None else pinned(text, draft.standing)
+    hashed, terms = text_hash(text), packed_terms(text)
+    return NewMemory(id_, text, hashed, terms, now, standing=topic, **said)
 
 
 def pinned(text: str, standing: bool) -> str:
@@ -149,24 +121,18 @@ def pinned(text: str, standing: bool) -> str:
 
 def inheriting(draft: MemoryDraft, old: Memory) -> MemoryDraft:
     """A correction keeps what it does not say itself, and a taint unless a person corrects."""
-    return MemoryDraft(
-        text=draft.text,
+    return replace(
+        draft,
         category=draft.category or old.category,
         tags=draft.tags or old.tags,
-        source_type=draft.source_type,
         source_provider=draft.source_provider or old.source_provider,
         importance=old.importance,
         capture_mode=draft.capture_mode or old.capture_mode,
         session_id=draft.session_id or old.session_id,
         thread_id=draft.thread_id or old.thread_id,
-        expires=draft.expires,
-        last_confirmed=draft.last_confirmed,
         tainted=draft.tainted or old.tainted,  # of what a person saves it is taken away
-        turn_known=draft.turn_known,
         standing=True if old.standing and not old.tainted else None,
-        source=draft.source,
         kind=draft.kind or old.kind,
-        data=draft.data,
     )
 
 

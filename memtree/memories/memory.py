@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final, NamedTuple
 
 MAX_TEXT_CHARS = 16_000  # of a memory's text, by default
@@ -62,73 +62,69 @@ class EntityMention(NamedTuple):
     type: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFields:
+    """What is said of a memory beside its text, wherever it comes from: declared once for drafts,
+    for lines of files, and for what is stored. `confidence`: how sure it is, 0 to 1. `happened`:
+    when what it tells of happens, unix seconds. `last_confirmed`: when somebody last said that it
+    is so."""
+
+    kind: str = ""
+    data: Mapping[str, Any] | None = None
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    source_type: str = "user"
+    source_provider: str | None = None
+    importance: float = 0.5
+    capture_mode: str | None = None
+    session_id: str | None = None
+    thread_id: str | None = None
+    expires: float | None = None
+    last_confirmed: float | None = None
+    tainted: bool = False
+    source: MemorySource | None = None
+    confidence: float = 1.0
+    happened: float | None = None
+    mentions: tuple[EntityMention, ...] = ()
+
+    def said_of_it(self) -> dict[str, Any]:
+        """Return the values of these fields by name, for another form of the same memory."""
+        return {each.name: getattr(self, each.name) for each in fields(MemoryFields)}
+
+
 @dataclass(frozen=True, slots=True)
-class NewMemory:
+class NewMemory(MemoryFields):
     """A memory that is not stored yet. `text_hash`: of the canonical text (16 bytes); `terms`: its
-    term statistics, packed (`memories.search`); both are made by whoever saves. `confidence`: how
-    sure it is, 0 to 1. `happened`: when what it tells of happens, unix seconds."""
+    term statistics, packed (`memories.search`); both are made by whoever saves. `standing`: the
+    topic under which it stands in every prompt of its scope, "" for none."""
 
     id: str
     text: str
     text_hash: bytes
     terms: bytes
     created: float
-    kind: str = ""
-    data: Mapping[str, Any] | None = None
-    category: str | None = None
-    tags: tuple[str, ...] = ()
-    source_type: str = "user"
-    source_provider: str | None = None
-    importance: float = 0.5
-    capture_mode: str | None = None
-    session_id: str | None = None
-    thread_id: str | None = None
-    expires: float | None = None
-    last_confirmed: float | None = None
     supersedes: str | None = None
-    tainted: bool = False
-    source: MemorySource | None = None
-    confidence: float = 1.0
-    happened: float | None = None
-    mentions: tuple[EntityMention, ...] = ()
     standing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(MemoryFields):
     """A stored memory. `number`: its integer id within the tenant. `version`: 1 at first, one more
     with every change. `deleted`: when it was soft-deleted. `superseded_by`, `duplicate_of`: the id
     of the one that counts in its place. `conflicting`: it was stored as one that may replace
     others; `updates`: those, while both count (of what lists, searches and look-ups read).
-    `standing`: the topic under which it stands in every prompt of its scope, "" for none."""
+    `standing`: as in `NewMemory`."""
 
     id: str
     number: int
     text: str
     created: float
     updated: float
-    kind: str = ""
-    data: Mapping[str, Any] | None = None
-    category: str | None = None
-    tags: tuple[str, ...] = ()
-    source_type: str = "user"
-    source_provider: str | None = None
-    importance: float = 0.5
-    capture_mode: str | None = None
-    session_id: str | None = None
-    thread_id: str | None = None
     deleted: float | None = None
-    expires: float | None = None
-    last_confirmed: float | None = None
     supersedes: str | None = None
     superseded_by: str | None = None
     duplicate_of: str | None = None
-    tainted: bool = False
-    source: MemorySource | None = None
     version: int = 1
-    confidence: float = 1.0
-    happened: float | None = None
-    mentions: tuple[EntityMention, ...] = ()
     conflicting: bool = False
     updates: tuple[PossibleUpdate, ...] = ()
     standing: str = ""

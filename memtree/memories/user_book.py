@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
-from memtree.errors import BadRequest, Forbidden
+from memtree.bounded import remember
+from memtree.errors import BadRequest, Forbidden, Unavailable
 from memtree.memories.draft import checked_name, checked_text
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryRef, MemoryStore
-from memtree.memories.recent_settings import PATIENCE, RecentSettings
 from memtree.memories.rules.user_categories import checked_category
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import (
@@ -25,6 +27,56 @@ from memtree.memories.user_memories import (
 )
 from memtree.memories.user_ports import MemoryGroups, Plans, UserSettingsStore
 from memtree.ports.clock import Clock
+
+log = logging.getLogger("memtree")
+
+MOMENT = 2.0  # seconds
+PATIENCE = 0.5  # seconds that a chat waits for the store
+MOST = 4_096  # users
+
+
+class _Known(NamedTuple):
+    settings: UserSettings
+    until: float  # monotonic seconds
+
+
+class RecentSettings:
+    """Remembers what users have switched on, as of a moment ago: it is asked for with every
+    chat request, so it costs those who have no memories next to nothing. `effective` asks the
+    store, which has `patience` seconds."""
+
+    def __init__(
+        self,
+        effective: Callable[[Scope], Awaitable[UserSettings]],
+        clock: Clock,
+        most: int = MOST,
+        *,
+        patience: float = PATIENCE,
+    ) -> None:
+        self._effective, self._clock, self._most = effective, clock, most
+        self._patience = patience
+        self._known: OrderedDict[Scope, _Known] = OrderedDict()
+
+    async def of(self, scope: Scope) -> UserSettings:
+        """As they were at most two seconds ago; while the store fails as they were last, and for
+        who was never met as they are at first: all is off."""
+        known = self._known.get(scope)
+        if known is not None and self._clock.monotonic() < known.until:
+            return known.settings
+        try:
+            async with asyncio.timeout(self._patience):
+                settings = await self._effective(scope)
+        except (Unavailable, TimeoutError) as error:
+            log.warning("memories.settings_unknown code=%s", getattr(error, "code", "timeout"))
+            settings = known.settings if known else UserSettings()
+        until = self._clock.monotonic() + MOMENT
+        remember(self._known, scope, _Known(settings, until), self._most)
+        return settings
+
+    def forget(self, scope: Scope) -> None:
+        """They were changed here: the next request asks the store."""
+        self._known.pop(scope, None)
+
 
 FREE = "free"
 

@@ -21,7 +21,7 @@ from memtree.memories.user_ports import ExtractedMessages, MemoryGroups, Plans, 
 from memtree.ports.store import ProviderObjects
 from memtree.stores.context.store import SqlStore
 from memtree.stores.ram import RamStore
-from memtree.stores.sqlite.store import SqliteStore
+from memtree.stores.sqlite.database import SqliteStore
 
 if TYPE_CHECKING:
     from memtree.stores.postgres import PostgresStore

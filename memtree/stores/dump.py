@@ -11,34 +11,11 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequenc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeVar, cast, get_args, get_type_hints
 
 from memtree.stores.integrity import audit, audit_tallies
-from memtree.stores.memories.audit import MemoryRows, audit_memories
-from memtree.stores.memories.tables import (
-    ConflictRow,
-    ErasedRow,
-    ExtractedRow,
-    GroupMemberRow,
-    GroupRow,
-    HistoryRow,
-    MemoryKeyRow,
-    MemoryRecipeRow,
-    MemoryRow,
-    MemoryTenantRow,
-    MemoryVectorRow,
-    MemoryWriteRow,
-    PlanRow,
-    ProviderObjectRow,
-    RevocationRow,
-    SchemaRow,
-    ScopeRow,
-    SettingsRow,
-    ShownRow,
-    TombstoneRow,
-    WalletProofRow,
-    WalletRow,
-)
+from memtree.stores.memories.audit import audit_memories
+from memtree.stores.memories.tables import MemoryRows
 from memtree.stores.rows import (
     AddressRow,
     ClaimRow,
@@ -133,34 +110,17 @@ SHARED = (
     Table("key_values", KeyValue, ("hash",), owned=False),
     Table("tenant_aliases", AliasEntry, ("name",), changes=True, owned=False),
 )
-_NAMES = ("tenant", "kind", "owner", "subject")
-# Segments are left out: an index is made anew.
 MEMORIES = tuple(
-    Table(name, kind, key, changes=True, owned=False, same=(*key, *same) if same else ())
-    for name, kind, key, same in (
-        ("memory_tenants", MemoryTenantRow, ("tenant",), ()),
-        ("memory_schemas", SchemaRow, ("tenant", "kind"), ()),
-        ("memory_scopes", ScopeRow, ("number",), _NAMES),
-        ("memories", MemoryRow, ("scope", "number"), ("id",)),
-        ("memory_history", HistoryRow, ("scope", "number", "version"), ()),
-        ("memory_tombstones", TombstoneRow, ("scope", "number"), ()),
-        ("erased_memories", ErasedRow, ("scope", "told", "number"), ("id",)),
-        ("memory_vectors", MemoryVectorRow, ("scope", "number", "recipe"), ()),
-        ("memory_recipes", MemoryRecipeRow, ("scope", "recipe"), ()),
-        ("memory_keys", MemoryKeyRow, ("scope", "key"), ()),
-        ("memory_conflicts", ConflictRow, ("scope", "number", "other"), ()),
-        ("shown_memories", ShownRow, ("scope", "conversation", "number"), ()),
-        ("memory_groups", GroupRow, ("scope", "id"), ()),
-        ("memory_group_members", GroupMemberRow, ("scope", "group_id", "number"), ()),
-        ("memory_settings", SettingsRow, ("scope",), ()),
-        ("extracted_messages", ExtractedRow, ("scope", "key"), ()),
-        ("tenant_plans", PlanRow, ("tenant",), ()),
-        ("memory_writes", MemoryWriteRow, ("scope", "key"), ()),
-        ("wallets", WalletRow, ("address",), ("tenant",)),
-        ("wallet_proofs", WalletProofRow, ("digest",), ("tenant",)),
-        ("grant_revocations", RevocationRow, ("digest",), ()),
-        ("provider_objects", ProviderObjectRow, ("digest",), ()),
+    Table(
+        name,
+        get_args(rows)[0],
+        tuple(key.columns.split()),
+        changes=True,
+        owned=False,
+        same=tuple(f"{key.columns} {key.same}".split()) if key.same else (),
     )
+    for name, hint in get_type_hints(MemoryRows, include_extras=True).items()
+    for rows, key in [get_args(hint)]
 )
 TABLES: Mapping[str, Table] = {table.name: table for table in (*OWNED, *SHARED, *MEMORIES)}
 

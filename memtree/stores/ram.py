@@ -17,10 +17,8 @@ from typing import TypeVar
 
 from memtree.errors import StoreUnavailable
 from memtree.stores.sqlite.connection import Call, fault
-from memtree.stores.sqlite.database import SqliteDatabase
+from memtree.stores.sqlite.database import SqliteDatabase, SqliteSnapshot, SqliteStore
 from memtree.stores.sqlite.migrations import migrate_all
-from memtree.stores.sqlite.snapshot import SqliteSnapshot
-from memtree.stores.sqlite.store import SqliteStore
 
 T = TypeVar("T")
 _PLACE = ":memory:"

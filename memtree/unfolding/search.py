@@ -5,7 +5,7 @@ Both answer with text for the model, cut from the posted history and never longe
 labelled as a record: what it quotes may hold orders that were meant for somebody else. Numbers are
 those of the memory message, the index of a message in what the client posted.
 
-What this file does not do: write anything, or know of tools (`memtree_proxy.chat.recall_tools`).
+What this file does not do: write anything, or know of tools (`memtree_proxy.chat.tool_session`).
 """
 
 from __future__ import annotations

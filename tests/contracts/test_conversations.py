@@ -12,6 +12,7 @@ import pytest
 from memtree.ports.conversations import ConversationPlace, HistoryEnd
 from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
+from memtree.stores.context.conversations import conversations
 from memtree.stores.copying import copy
 from memtree.stores.postgres import migrations as postgres_migrations
 from memtree.stores.references import left_at_ends
@@ -56,6 +57,21 @@ async def titled(store, *at: int, after: int | None = None, tenant=A, **told: An
     covered = dict.fromkeys(map(address, at), COVERED)
     ended = replace(end(float(at[-1]), at[-1]), **told)
     await store.commit(tenant, IndexBatch(tuple(LEAVES), covered, 1000.0, previous, ended))
+
+
+class RoundTrips:
+    """Counts the calls of a `Sql` that wait for rows."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def of(self, sql: Sql) -> Any:
+        self._sql = sql
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        self.count += name in ("fetch", "many", "many_each", "count")
+        return getattr(self._sql, name)
 
 
 async def listed(store, tenant=A, now=0.0, limit=100, before=None) -> list[tuple[bytes, float]]:
@@ -138,6 +154,20 @@ class ConversationContract(Backend):
             assert await listed(store, now=50.0, limit=limit) == live[:limit]
         second = ConversationPlace(10.0, address(10))
         assert await listed(store, now=50.0, limit=1, before=second) == live[2:3]
+
+    async def test_a_page_takes_one_round_trip(self, store):
+        """With the turns of all that it lists."""
+        for at in range(9):
+            await grow(store, at, used=float(at))
+        of = epoch(1)
+        await store.put_turn(A, b"key", address(7), turn(of, used=7.0), epoch=of, expires=100.0)
+        for limit in (4, 9, 100):
+            trips = RoundTrips()
+            page = await store.database.read(
+                lambda sql, trips=trips, limit=limit: conversations(trips.of(sql), A, 0.0, limit)
+            )
+            assert [one.address for one in page if one.turn] == [address(7)]
+            assert trips.count == 1
 
     async def test_use_brings_to_the_front(self, store):
         await grow(store, 1, 2, used=1.0)

@@ -10,6 +10,7 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
+from memtree.stores.context import recipes
 from tests.contracts.backends import (
     A,
     B,
@@ -113,6 +114,28 @@ class RecipesContract(Backend):
         await store.close()
         with pytest.raises(StoreUnavailable, match="closed"):
             await store.keep_recipe("never", 20_000 * DAY)
+
+    async def unused_everywhere(self, store) -> int:
+        """Let both tenants' vectors fall out of use, and return the day of it."""
+        await self.vectored(store, "old", tenants=(A, B))
+        day = 20_000 + RECIPE_DAYS
+        await self.swept(store, range(20_000, day))
+        await store.database.write(lambda sql: recipes.count(sql, day))
+        return day
+
+    async def test_unused_vectors_are_dropped_tenant_by_tenant(self, store):
+        """Each in a transaction that holds the lock of this tenant alone."""
+        await self.unused_everywhere(store)
+        assert await store.database.write(lambda sql: recipes.drop_unused(sql, A)) == 3
+        assert self.recipes(store) == set()
+        assert self.recipes(store, B) == {"old"}
+        assert await store.database.read(recipes.unused_tenants) == [B]
+
+    async def test_a_recipe_is_remembered_while_its_vectors_stand(self, store):
+        """A forgotten one would be counted from its first day again."""
+        day = await self.unused_everywhere(store)
+        await store.database.write(recipes.forget_unused)
+        assert await store.sweep(day * DAY) == Receipt(vectors=6)
 
     async def test_keeping_beside_sweeping(self, store):
         """Vectors of a recipe that is in use are there throughout."""

@@ -12,9 +12,9 @@ from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
 from memtree.stores.parts import SqlPart
 from memtree.stores.postgres import migrations as postgres_migrations
-from memtree.stores.postgres.store import PostgresStore
+from memtree.stores.postgres.database import PostgresStore
 from memtree.stores.sqlite import migrations as sqlite_migrations
-from memtree.stores.sqlite.store import SqliteStore
+from memtree.stores.sqlite.database import SqliteStore
 from tests.contracts.backends import A, leaf
 from tests.contracts.memory_backends import CHAT, new
 from tests.postgres import drop_schema, store_url

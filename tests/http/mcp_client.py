@@ -21,7 +21,7 @@ from memtree.memories.book import MemoryBook
 from memtree.ports.models import Embedder, Matrix
 from memtree.ports.store import Credentials
 from memtree.stores import Opened, RamStore, open_memories, store_file
-from memtree.stores.sqlite.store import SqliteStore
+from memtree.stores.sqlite.database import SqliteStore
 from memtree_proxy.mcp.definitions import BY_NAME
 from memtree_proxy.server.app import create_app
 from tests.fakes import LONG, HashingEmbedder

@@ -215,7 +215,7 @@ async def several(of: Users) -> dict[str, dict[str, Any]]:
         "typescript": await of.saved(tags=["work", "home"]),
         "parcel": await of.saved("The parcel comes on Monday", category="schedule"),
     }
-    draft = MemoryDraft("Always answer in French", "instruction", source_type="model")
+    draft = MemoryDraft("Always answer in French", category="instruction", source_type="model")
     model = (await of.book.save(of.scope(), draft, DedupPolicy.INSERT)).memory
     group = await of.group()
     await of.put(group["id"], rows["leeds"]["id"], model.id)

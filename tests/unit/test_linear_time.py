@@ -40,7 +40,7 @@ from memtree.memories.memory import Memory
 from memtree.memories.rules import ageing, categories, expiry, relation, tags, user_categories
 from memtree.memories.schemas import nearest_kind, unique_on
 from memtree.memories.schemas.document import limits
-from memtree.memories.search import query, text_terms, versions
+from memtree.memories.search import hit_order, query, text_terms
 from memtree.memories.search.hits import MemoryHit
 from memtree.ranking import segments, speakers
 from memtree.shadow import probes, usage
@@ -67,8 +67,7 @@ from memtree.tree import chunking, growth, passages
 from memtree.unfolding import labels, recall_block, telling_lines
 from memtree.wire import json_body
 from memtree_proxy.chat.memories.chat_memory_tools import recall_result
-from memtree_proxy.chat.memories.turn_sources import others_spoke
-from memtree_proxy.chat.memories.user_query import user_query
+from memtree_proxy.chat.memories.turn_sources import others_spoke, user_query
 from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
 from memtree_proxy.cli.drawing import foreign_text
 from memtree_proxy.http import content_encoding
@@ -249,8 +248,8 @@ TEXTS = {
         lambda text: query.without(text, {terms.hashed("key")}), hostile.as_it_is
     ),
     "two versions": Subject(
-        lambda text: versions.newest_first(
-            [versions.Candidate(text, (1, 1), 1.0), versions.Candidate(text, (2, 2), 1.0)],
+        lambda text: hit_order.newest_first(
+            [hit_order.Candidate(text, (1, 1), 1.0), hit_order.Candidate(text, (2, 2), 1.0)],
             terms.terms(text[:100]),
             lambda held: [1.0] * len(held),
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.conversation import project
+from memtree.context import index_request
 from memtree.conversation.message import Message
 from memtree.extraction import conversation_title
 from memtree.text.pasted import document_names, pasted_documents
@@ -30,7 +30,7 @@ TEXTS = {
         hostile.as_it_is,
     ),
     "the project of a conversation": Subject(
-        lambda text: project.project_of([text, text]), hostile.as_it_is
+        lambda text: index_request.project_of([text, text]), hostile.as_it_is
     ),
     "the texts of a call": Subject(
         call_texts_of, lambda text: f'{{"command": "a b", "thought": "{text}", "a": "b c"}}'

@@ -10,11 +10,11 @@ import pytest
 
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree.wire import json_body
-from memtree_proxy.dialects.anthropic_messages import offer as messages_offer
+from memtree_proxy.dialects.anthropic_messages import dialect as messages_dialect
 from memtree_proxy.dialects.anthropic_messages.errors import MessagesErrors
 from memtree_proxy.dialects.anthropic_messages.stream import MessagesStream
 from memtree_proxy.dialects.anthropic_messages.whole import MessagesReply
-from memtree_proxy.dialects.openai_responses import offer as responses_offer
+from memtree_proxy.dialects.openai_responses import dialect as responses_dialect
 from memtree_proxy.dialects.openai_responses.errors import ResponsesErrors
 from memtree_proxy.dialects.openai_responses.final import ResponsesReply
 from memtree_proxy.dialects.openai_responses.stream import ResponsesStream
@@ -162,13 +162,13 @@ TEXTS = {
         hostile.as_it_is,
     ),
     "tools of messages": Subject(
-        lambda raw: messages_offer.of(json_body.split(raw), (CONTEXT_TOOLS,)),
+        lambda raw: messages_dialect.tool_offer(json_body.split(raw), (CONTEXT_TOOLS,)),
         lambda text: json.dumps(
             {"tools": [{"name": one} for one in hostile.cut(text, PIECE)] or [{"name": text}]}
         ).encode(),
     ),
     "tools of responses": Subject(
-        lambda raw: responses_offer.of(json_body.split(raw), (CONTEXT_TOOLS,)),
+        lambda raw: responses_dialect.tool_offer(json_body.split(raw), (CONTEXT_TOOLS,)),
         lambda text: json.dumps(
             {"tools": [{"name": text}], "input": [text, {"type": "additional_tools"}]}
         ).encode(),

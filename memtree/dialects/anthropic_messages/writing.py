@@ -14,20 +14,68 @@ What this file does not do: decide what is sent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from memtree.context.answer import Answer, AnswerItem, KeptMessage, MemoryText
+from memtree.conversation.cache_control import MOST
 from memtree.conversation.preamble import Preamble
-from memtree.dialects.anthropic_messages import content, markers
+from memtree.dialects.anthropic_messages import content
 from memtree.dialects.anthropic_messages.canonical.posted_request import PostedRequest
 from memtree.dialects.anthropic_messages.canonical.translation import CLOSED, THINKING, USER
 from memtree.dialects.injection import PlacedMemories
 from memtree.text import memory_lines
 from memtree.text.memory_lines import SEAM
 from memtree.wire import json_body
+
+_HOUR = "1h"
+
+
+def fitted(
+    marker: Mapping[str, Any] | None, before: Iterable[bytes], behind: Iterable[bytes], top: Any
+) -> Mapping[str, Any] | None:
+    """Return the marker of the memory text as it fits between what is sent before and behind it
+    (raw JSON); None where there is no place for one.
+
+    This API takes at most four cache markers in a request, of which a `cache_control` beside
+    the messages (`top`, which marks their end) is one, and none that lives an hour behind one
+    that lives five minutes. The core says which marker of the client the memory message ends
+    with; here it is fitted between those that are really sent, or left out.
+    """
+    if marker is None:
+        return None
+    hours_before = [hour for raw in before for hour in _hours(raw)]
+    hours_behind = [hour for raw in behind for hour in _hours(raw)]
+    if isinstance(top, dict):
+        hours_behind.append(top.get("ttl") == _HOUR)
+    if len(hours_before) + len(hours_behind) >= MOST:
+        return None
+    short, long = not all(hours_before), any(hours_behind)
+    if short and long:
+        return None
+    if short and marker.get("ttl") == _HOUR:
+        return {name: value for name, value in marker.items() if name != "ttl"}
+    return {**marker, "ttl": _HOUR} if long else marker
+
+
+def _hours(raw: bytes) -> Iterator[bool]:
+    """Of each marker, whether it lives an hour."""
+    if b'"cache_control"' not in raw:
+        return
+    value = msgspec.json.decode(raw)
+    waiting = value if isinstance(value, list) else [value]
+    while waiting:
+        one = waiting.pop()
+        if not isinstance(one, dict):
+            continue
+        if isinstance(marker := one.get("cache_control"), dict):
+            yield marker.get("ttl") == _HOUR
+        if isinstance(content := one.get("content"), list):
+            waiting += content
 
 
 def fields(
@@ -176,12 +224,12 @@ class _Outgoing:
     def _memory(self, memory: MemoryText) -> _Sent:
         """The memory message: the client's own context, then the text."""
         behind = [one.raw for one in self.sent]
-        marker = markers.fitted(memory.cache_marker, self.request.before, behind, self.request.top)
+        marker = fitted(memory.cache_marker, self.request.before, behind, self.request.top)
         text = content.text_block(memory.text, marker)
         return _Sent("user", content.user_message([*self._context(memory.preamble), text]))
 
     def _context(self, preamble: Preamble) -> list[bytes]:
-        """The client's own context, block by block, without its cache markers."""
+        """The client's own context, block by block, without its cache"""
         found = [content.text_block(preamble.text)] if preamble.text else []
         posted: dict[int, list[bytes]] = {}
         for canonical, at in preamble.parts:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,9 +22,10 @@ from memtree.memories.agents.agent_memory import (
     WriteOutcome,
 )
 from memtree.memories.agents.ports import AgentMemories
-from memtree.memories.agents.structured_memory import structured_memory
+from memtree.memories.agents.structured_memory import DIRECT, structured_memory
 from memtree.memories.book import MAX_PAGE, MemoryBook, before_number
-from memtree.memories.memory import UNSET, Memory, MemoryChange, Unset
+from memtree.memories.draft import Edit
+from memtree.memories.memory import Memory, MemoryChange, MemoryFields
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore
 from memtree.memories.saving import Vector
 from memtree.memories.schemas.memory_schema import MemorySchema
@@ -38,23 +39,12 @@ _OFF_LOOP = 3  # memories, above which their texts are read in a thread: up to 7
 
 
 @dataclass(frozen=True, slots=True)
-class StructuredDraft:
-    """A memory as an agent gives it, its fields checked. `id`: of the one whose place it takes.
-    `expires`: unix seconds."""
+class StructuredDraft(MemoryFields):
+    """A memory as an agent gives it, its fields checked. `id`: of the one whose place it takes."""
 
     kind: str
     data: Mapping[str, Any]
     id: str = ""
-    tags: tuple[str, ...] = ()
-    expires: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AgentEdit:
-    """Fields that are `UNSET` stay as they are; no expiry: kept for good."""
-
-    tags: tuple[str, ...] | Unset = UNSET
-    expires: float | Unset | None = UNSET
 
 
 class StoredMemories(NamedTuple):
@@ -148,13 +138,9 @@ class AgentBook:
         return [
             structured_memory(
                 self._new_id(),
-                draft.kind,
-                draft.data,
+                replace(draft, thread_id=thread, source_type=DIRECT),
                 now,
                 most=self._rules.max_text_chars,
-                tags=draft.tags,
-                thread_id=thread,
-                expires=draft.expires,
                 unique_key=unique_key(schema, draft.data) if schema else b"",
                 replaces=draft.id,
                 allow_secrets=self._secrets,
@@ -191,14 +177,14 @@ class AgentBook:
     # -- changing ----------------------------------------------------------------------------
 
     async def edit(
-        self, scope: Scope, id_: str, edit: AgentEdit, *, if_version: int | None = None
+        self, scope: Scope, id_: str, edit: Edit, *, if_version: int | None = None
     ) -> Memory:
         """Raises `NotFound` and `VersionConflict`."""
         memory = await self._store.change(scope, id_, self._change(edit), if_version=if_version)
         self._book.announce(scope)
         return memory
 
-    async def edit_all(self, rows: Sequence[LocatedMemory], edit: AgentEdit) -> int:
+    async def edit_all(self, rows: Sequence[LocatedMemory], edit: Edit) -> int:
         """The same for all of them, in one step. How many were there."""
         changed = await self._agents.change_all(_refs(rows), self._change(edit))
         self._announce({row.scope: None for row in changed})
@@ -221,7 +207,7 @@ class AgentBook:
         self._announce(dict(gone), erased=purge)
         return len(gone)
 
-    def _change(self, edit: AgentEdit) -> MemoryChange:
+    def _change(self, edit: Edit) -> MemoryChange:
         return MemoryChange(self._book.clock.now(), tags=edit.tags, expires=edit.expires)
 
     def _announce(self, scopes: Mapping[Scope, object], *, erased: bool = False) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -14,8 +14,7 @@ from memtree.memories.agents.structured_text import structured_text
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
     USER_CATEGORIES,
-    EntityMention,
-    MemorySource,
+    MemoryFields,
     NewMemory,
 )
 from memtree.memories.rules.canonical import text_hash
@@ -34,55 +33,34 @@ _CARRIERS = frozenset({"data", "text", "value", "values"})  # names that say not
 
 def structured_memory(
     id_: str,
-    kind: str,
-    data: Mapping[str, Any],
+    given: MemoryFields,
     now: float,
     *,
     most: int = MAX_TEXT_CHARS,
-    tags: Sequence[str] = (),
-    thread_id: str | None = None,
-    expires: float | None = None,
-    source_type: str = DIRECT,
-    source: MemorySource | None = None,
-    confidence: float = 1.0,
-    happened: float | None = None,
-    mentions: Sequence[EntityMention] = (),
     unique_key: bytes = b"",
     replaces: str = "",
     allow_secrets: bool = False,
     name: str = "data",
 ) -> StructuredWrite:
-    """What is to be stored. `most`: characters of its text. `tags`: in their form already.
-    `unique_key`, `replaces`: as in `StructuredWrite`. `name`: what errors call the data, as
-    `memories[3].data`.
+    """What is to be stored of `given`, which has a kind and data; its tags are in their form
+    already. `most`: characters of its text. `unique_key`, `replaces`: as in `StructuredWrite`.
+    `name`: what errors call the data, as `memories[3].data`.
 
     Raises `BadRequest` and `SecretRejected`, which name that place and no value.
     """
-    checked_data(data, name)
+    data = checked_data(given.data, name)
     if not allow_secrets:
         refuse_secrets_in(data, name)
-        for told in (kind, *tags):
+        for told in (given.kind, *given.tags):
             refuse_secrets(told)
-    text = structured_text(kind, data, most)
-    memory = NewMemory(
-        id=id_,
-        text=text,
-        text_hash=text_hash(text),
-        terms=packed_terms(text),
-        created=now,
-        kind=kind,
-        data=dict(data),
-        category=kind if kind in USER_CATEGORIES else None,
-        tags=tuple(tags),
-        source_type=source_type,
-        thread_id=thread_id,
-        expires=expires,
-        last_confirmed=now,
-        source=source,
-        confidence=confidence,
-        happened=happened,
-        mentions=tuple(mentions),
-    )
+    text = structured_text(given.kind, data, most)
+    said: dict[str, Any] = {
+        **given.said_of_it(),
+        "data": dict(data),
+        "category": given.kind if given.kind in USER_CATEGORIES else given.category,
+        "last_confirmed": now,
+    }
+    memory = NewMemory(id_, text, text_hash(text), packed_terms(text), now, **said)
     return StructuredWrite(memory, unique_key, replaces)
 
 

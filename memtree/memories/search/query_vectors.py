@@ -6,12 +6,61 @@ import asyncio
 from collections.abc import Sequence
 
 from memtree.errors import EmbedderUnavailable
-from memtree.memories.background.sentences import language_of
-from memtree.memories.search.backgrounds import Backgrounds
+from memtree.memories.background.sentences import language_of, sentences
 from memtree.memories.search.query import Query
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ports.models import Embedder
+from memtree.ranking.background import LEAST_DIMENSIONS, Background
 from memtree.ranking.relevance_scale import RelevanceScale
+
+
+class Backgrounds:
+    """The backgrounds of an embedder, embedded when a text of their language is first asked for
+    and kept for as long as the process runs: 30 kB for each recipe and language. Nobody waits
+    for one longer than for a vector: until it is there a search goes without."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._kept: dict[tuple[str, str], Background] = {}
+        self._making: dict[tuple[str, str], asyncio.Task[Background]] = {}
+
+    @property
+    def serve(self) -> bool:
+        """Return True if vectors have enough numbers for some to be taken off."""
+        return self._embedder.dimensions >= LEAST_DIMENSIONS
+
+    async def of(self, language: str, until: float | None) -> Background | None:
+        """None where it is not there by then."""
+        key = self._embedder.recipe, language
+        if key in self._kept:
+            return self._kept[key]
+        if key not in self._making:
+            task = asyncio.create_task(self._made(language), name="memory-background")
+            self._making[key] = task
+            task.add_done_callback(lambda done: self._done(key, done))
+        try:
+            async with asyncio.timeout_at(until):
+                return await asyncio.shield(self._making[key])
+        except (EmbedderUnavailable, TimeoutError):
+            return None
+
+    async def close(self) -> None:
+        """End what is being embedded."""
+        tasks = list(self._making.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _made(self, language: str) -> Background:
+        rows = await self._embedder.embed(sentences(language))
+        return await asyncio.to_thread(Background.of, rows)
+
+    def _done(self, key: tuple[str, str], task: asyncio.Task[Background]) -> None:
+        del self._making[key]
+        if not task.cancelled() and task.exception() is None:
+            self._kept[key] = task.result()
+
 
 PATIENCE = 0.3  # seconds that a request waits for vectors: a save, a search, a chat
 LOADING = 30.0  # seconds, before these, for a model in this process that is still being loaded

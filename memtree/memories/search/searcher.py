@@ -18,18 +18,34 @@ from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
 from memtree.memories.memory import Memory
-from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, SearchRows
+from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, SearchRow, SearchRows
 from memtree.memories.scope import Scope
 from memtree.memories.search.hit_order import as_hits, newest_hits_first, without_common
 from memtree.memories.search.hits import NO_EMBEDDER, MemoryHit, SearchResult
 from memtree.memories.search.index.loader import IndexLoader
 from memtree.memories.search.index.scope_index import ScopeIndex
-from memtree.memories.search.past import rows_of_then
 from memtree.memories.search.query import Query
 from memtree.memories.search.query_vectors import LOADING, PATIENCE, QueryVectors
 from memtree.memories.search.ranking import Ranked, ranked
+from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ports.models import Embedder, Matrix
+
+
+def rows_of_then(memories: Sequence[Memory], now: SearchRows) -> SearchRows:
+    """`memories`: as they were; `now`: all rows as they are. The vector of a memory is that of what
+    it says now, so one that said something else has none: words rank it."""
+    known = {row.number: row for row in now.rows}
+    rows = [_row(memory, known.get(memory.number)) for memory in memories]
+    return SearchRows(now.state, tuple(sorted(rows, key=lambda row: row.number)))
+
+
+def _row(memory: Memory, now: SearchRow | None) -> SearchRow:
+    terms = packed_terms(memory.text)
+    same = now is not None and now.terms == terms
+    vector = now.vector if now is not None and same else None
+    return SearchRow(memory.number, True, None, terms, vector, memory.session_id)
+
 
 CACHE_BYTES = 256 << 20
 IN_A_THREAD = 10_000  # rows from which ranking would hold up other requests

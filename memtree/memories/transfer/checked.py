@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from typing import Any
 
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.agents.structured_memory import (
@@ -25,6 +26,7 @@ from memtree.memories.memory import (
     USER_CATEGORIES,
     EntityMention,
     Memory,
+    MemoryFields,
     MemorySource,
     NewMemory,
 )
@@ -161,25 +163,13 @@ def _new(item: FileMemory, id_: str, now: float, most_chars: int, format_: str) 
     _check_source(item.source)
     told = category_of(text)
     orders = _INSTRUCTION in (item.category, told) or speaks_to_model(text)
-    draft = MemoryDraft(
-        text,
-        category=item.category or told,
-        tags=item.tags,
-        source_type=IMPORTED,
-        source_provider=format_,
-        importance=item.importance,
-        session_id=item.session_id,
-        thread_id=item.thread_id,
-        expires=item.expires,
-        last_confirmed=created,
-        tainted=item.tainted or orders,
-        source=_source(item, created),
-        kind=item.kind,
-        data=item.data,
-    )
-    mentions = checked_mentions(item.mentions)
-    new = new_memory(draft, id_, created, most_chars)
-    return replace(new, confidence=item.confidence, happened=item.happened, mentions=mentions)
+    said: dict[str, Any] = {
+        **_imported(item, created, format_),
+        "category": item.category or told,
+        "last_confirmed": created,
+        "tainted": item.tainted or orders,
+    }
+    return new_memory(MemoryDraft(text, **said), id_, created, most_chars)
 
 
 def _structured(
@@ -196,30 +186,28 @@ def _structured(
         raise BadRequest("text must not be empty", param="text")
     _check_source(item.source)
     created = _created(item, now)
+    said: dict[str, Any] = {
+        **_imported(item, created, format_),
+        "kind": checked_kind(item.kind or plain, "kind"),
+        "data": {TEXT: item.text.strip()} if item.data is None else dict(item.data),
+    }
     memory = structured_memory(
-        id_,
-        checked_kind(item.kind or plain, "kind"),
-        {TEXT: item.text.strip()} if item.data is None else dict(item.data),
-        created,
-        most=most_chars,
-        tags=item.tags,
-        thread_id=item.thread_id,
-        expires=item.expires,
-        source_type=IMPORTED,
-        source=_source(item, created),
-        confidence=item.confidence,
-        happened=item.happened,
-        mentions=checked_mentions(item.mentions),
-        allow_secrets=allow_secrets,
+        id_, MemoryFields(**said), created, most=most_chars, allow_secrets=allow_secrets
     ).memory
-    return replace(
-        memory,
-        category=memory.category or item.category,
-        source_provider=format_,
-        importance=item.importance,
-        session_id=item.session_id,
-        tainted=item.tainted or speaks_to_model(memory.text),
-    )
+    return replace(memory, tainted=item.tainted or speaks_to_model(memory.text))
+
+
+def _imported(item: FileMemory, created: float, format_: str) -> dict[str, Any]:
+    """The fields of a memory that came in a file of this format. Its mode of capture stays behind:
+    it is the word of whoever wrote the file."""
+    return {
+        **item.said_of_it(),
+        "capture_mode": None,
+        "source_type": IMPORTED,
+        "source_provider": format_,
+        "source": _source(item, created),
+        "mentions": checked_mentions(item.mentions),
+    }
 
 
 def _created(item: FileMemory, now: float) -> float:

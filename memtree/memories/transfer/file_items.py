@@ -7,11 +7,10 @@ is a `LineResult` that says why, and the rest of the file is read all the same.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from memtree.memories.memory import EntityMention, MemorySource, Tombstone
+from memtree.memories.memory import MemoryFields, Tombstone
 from memtree.memories.ports import MemoryRecord
 from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
@@ -47,30 +46,17 @@ class LineResult(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FileMemory:
+class FileMemory(MemoryFields):
     """A memory of a file. `created`: when it was first said or saved, None where the file does not
     tell. `groups`: ids of groups of the same file. `record`: all that our own export holds of it,
     for a scope that is to become what it was. `user`: whose it was where it comes from."""
 
     line: int
     text: str
-    category: str | None = None
-    tags: tuple[str, ...] = ()
     created: float | None = None
-    expires: float | None = None
-    kind: str = ""
-    data: Mapping[str, Any] | None = None
-    importance: float = 0.5
-    session_id: str | None = None
-    thread_id: str | None = None
-    source: MemorySource | None = None
-    tainted: bool = False
     groups: tuple[str, ...] = ()
     record: MemoryRecord | None = None
     user: str = ""
-    confidence: float = 1.0
-    happened: float | None = None
-    mentions: tuple[EntityMention, ...] = ()
 
 
 class FileHeader(NamedTuple):

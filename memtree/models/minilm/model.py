@@ -11,18 +11,98 @@ the texts beside it.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from memtree.models.minilm import graph
-from memtree.models.minilm.onnx_format import read_weights
+from memtree.models.minilm.onnx_format import Graph, read_weights
 from memtree.models.minilm.packaged_file import PackagedFile
-from memtree.models.minilm.sessions import open_session
-from memtree.models.minilm.word_vectors import WordVectors
+
+Array = NDArray[Any]
+
+_TABLES = "inner.embeddings.{}_embeddings.weight"
+
+
+class WordVectors:
+    """Makes the first step of MiniLM: the vector of each word and of its place, added up.
+    `weights`: those of the packaged file.
+
+    The table of 30,522 words stays in the file, mapped into memory: pages that no text needs
+    are not read, and every process on the machine shares those that are.
+    """
+
+    def __init__(self, weights: Mapping[str, Array]) -> None:
+        words, places = _TABLES.format("word"), _TABLES.format("position")
+        self._words = weights[f"{words}_q"]
+        self._scales = weights[f"{words}_scale"].astype(np.float32)
+        position = weights[f"{places}_q"] * weights[f"{places}_scale"]
+        # Every text is of the first kind that the model knows.
+        self._places = (position + weights[_TABLES.format("token_type")][0]).astype(np.float32)
+
+    def of(self, tokens: Sequence[int]) -> Matrix:
+        """(1, n, 384) for at most 512 tokens."""
+        ids = np.array(tokens, np.intp)
+        rows: Matrix = self._words[ids] * self._scales[ids]
+        rows += self._places[: len(ids)]
+        return rows[None]
+
+
+_TERMS, _COLUMNS = 64, 16
+_LARGEST, _WEIGHT = 255, 127  # of uint8 and int8
+
+
+class Session(onnxruntime.InferenceSession):  # type: ignore[misc]
+    """A session that does not keep the bytes that it was made of, 11 MB: onnxruntime would make it
+    anew from them where a graphics card fails."""
+
+    def __init__(self, graph: bytes, options: onnxruntime.SessionOptions) -> None:
+        super().__init__(graph, options, providers=["CPUExecutionProvider"])
+        self._model_bytes = None
+
+
+def open_session(graph: bytes) -> Session:
+    """Open an onnxruntime session whose products of integers are exact, with one thread a run.
+    `graph`: an ONNX file's bytes.
+
+    Some processors add up products of uint8 and int8 in 16 bits, which overflow. onnxruntime
+    knows a way around (uint8 by uint8), but takes it on every x86 processor that it is asked
+    for, also where nothing overflows and the detour takes 1.45 times as long. So a product that
+    would overflow is computed first.
+    """
+    return _session(graph, detour=overflows())
+
+
+def overflows(*, detour: bool = False) -> bool:
+    """Whether a sum of the largest products comes out wrong on this processor."""
+    probe = Graph()
+    matrix = probe.weight("matrix", np.full((_TERMS, _COLUMNS), _WEIGHT, np.int8))
+    scale = probe.weight("scale", np.ones(_COLUMNS, np.float32))
+    probe.node("DynamicQuantizeMatMul", ["row", matrix, scale], "sum", domain="com.microsoft")
+    data = probe.model(("row", [1, _TERMS]), ("sum", [1, _COLUMNS]))
+    row = np.full((1, _TERMS), _LARGEST, np.float32)
+    row[0, 0] = 0  # with 0 and 255 in it a row is quantised as it is
+    (sums,) = _session(data, detour=detour).run(None, {"row": row})
+    return bool((sums != (_TERMS - 1) * _LARGEST * _WEIGHT).any())
+
+
+def _session(graph: bytes, *, detour: bool) -> Session:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.add_session_config_entry("session.x64quantprecision", str(int(detour)))
+    # With runs of one text the arena stays small and keeps the heap whole.
+    options.enable_cpu_mem_arena = True
+    options.enable_mem_pattern = False
+    options.log_severity_level = 3  # errors only: warnings name nothing a reader could change
+    return Session(graph, options)
+
 
 Matrix = NDArray[np.float32]
 

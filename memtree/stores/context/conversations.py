@@ -6,7 +6,7 @@ no two transactions wait for each other in a circle.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -24,18 +24,21 @@ _KINDS = "hfiiiitttitt"  # of these columns
 _FRONTIER = """(
     SELECT data FROM frontiers
     WHERE frontiers.tenant = addresses.tenant AND key = addresses.frontier)"""
-# What expired is left out behind the limit: no more rows than these are looked up. `used <=` says
-# again what follows, for the index.
+# `used <=` says again what follows, for the index.
+_ENDS = f"""
+    SELECT * FROM conversations
+    WHERE {TENANT} AND used <= :used AND (used, address) < (:used, :address)
+    ORDER BY used DESC, address DESC LIMIT :limit"""
+# What expired is left out behind the limit: no more rows than these are looked up.
 _PAGE = f"""
     SELECT {COLUMNS}, (
         SELECT {_FRONTIER} FROM addresses
         WHERE addresses.tenant = ended.tenant AND addresses.address = ended.address
             AND expires >= :now) AS data
-    FROM (
-        SELECT * FROM conversations
-        WHERE {TENANT} AND used <= :used AND (used, address) < (:used, :address)
-        ORDER BY used DESC, address DESC LIMIT :limit
-    ) AS ended ORDER BY used DESC, address DESC"""
+    FROM ({_ENDS}) AS ended ORDER BY used DESC, address DESC"""
+_PAGE_TURNS = f"""
+    SELECT address, data FROM turns
+    WHERE {TENANT} AND address IN (SELECT address FROM ({_ENDS}) AS ended)"""
 _COVERED = f"""
     SELECT {_FRONTIER} FROM addresses
     WHERE {TENANT} AND address = :address AND expires >= :now"""
@@ -70,19 +73,20 @@ async def conversations(
     limit: int,
     before: ConversationPlace | None = None,
 ) -> list[StoredConversation]:
-    listed: dict[bytes, tuple[ConversationRow, bytes]] = {}
+    listed: dict[bytes, StoredConversation] = {}
     while len(listed) < limit:
         used, address = before or (inf, b"")
-        values = {"tenant": tenant, "now": now, "used": used, "address": address, "limit": limit}
-        rows = await sql.many(f"{_KINDS}d", _PAGE, values)
+        page = {"tenant": tenant, "used": used, "address": address, "limit": limit}
+        rows, turn_rows = await sql.many_each(
+            (f"{_KINDS}d", _PAGE, {**page, "now": now}), ("hd", _PAGE_TURNS, page)
+        )
+        turns = _by_address(turn_rows)
         ended = [(ConversationRow(*row[:-1]), row[-1]) for row in rows]
-        listed.update((row.address, (row, data)) for row, data in ended if data)
+        listed.update((row.address, _stored(row, data, turns)) for row, data in ended if data)
         if len(rows) < limit:
             break
         before = min(ConversationPlace(row.used, row.address) for row, _ in ended)
-    turns = await _turns(sql, tenant, listed)
-    found = [_stored(row, data, turns) for row, data in listed.values()]
-    return sorted(found, key=lambda each: each.place, reverse=True)[:limit]
+    return sorted(listed.values(), key=lambda each: each.place, reverse=True)[:limit]
 
 
 async def conversation(
@@ -98,15 +102,6 @@ async def conversation(
         row = ConversationRow(*ended[0]) if ended else ConversationRow(address, 0.0)
         return _stored(row, data, _by_address(turns))
     return None
-
-
-async def _turns(
-    sql: Sql, tenant: str, addresses: Collection[bytes]
-) -> dict[bytes, list[EpochTurn]]:
-    if not addresses:
-        return {}
-    values = {"tenant": tenant, "ids": Ids(addresses)}
-    return _by_address(await sql.many("hd", _TURNS, values))
 
 
 def _by_address(rows: Iterable[Row]) -> dict[bytes, list[EpochTurn]]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from memtree.errors import StoreCorrupt
 from memtree.stores.memories.agent.audit import AgentAudit, Lines
+from memtree.stores.memories.counters import ScopeRow
 from memtree.stores.memories.rows import columns, old_version, read_memory, read_tombstone
 from memtree.stores.memories.tables import (
     ConflictRow,
@@ -26,50 +27,15 @@ from memtree.stores.memories.tables import (
     MemoryKeyRow,
     MemoryRecipeRow,
     MemoryRow,
+    MemoryRows,
     MemoryTenantRow,
     MemoryVectorRow,
-    MemoryWriteRow,
-    PlanRow,
-    ProviderObjectRow,
-    RevocationRow,
-    SchemaRow,
-    ScopeRow,
     SettingsRow,
     ShownRow,
     TombstoneRow,
-    WalletProofRow,
-    WalletRow,
 )
 from memtree.stores.memories.user.groups import read_group
 from memtree.stores.memories.user.settings import read_settings
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryRows:
-    """All rows of all tenants, each table read once and in this order."""
-
-    memory_tenants: Iterable[MemoryTenantRow] = ()
-    memory_schemas: Iterable[SchemaRow] = ()
-    memory_scopes: Iterable[ScopeRow] = ()
-    memories: Iterable[MemoryRow] = ()
-    memory_history: Iterable[HistoryRow] = ()
-    memory_tombstones: Iterable[TombstoneRow] = ()
-    erased_memories: Iterable[ErasedRow] = ()
-    memory_vectors: Iterable[MemoryVectorRow] = ()
-    memory_recipes: Iterable[MemoryRecipeRow] = ()
-    memory_keys: Iterable[MemoryKeyRow] = ()
-    memory_conflicts: Iterable[ConflictRow] = ()
-    shown_memories: Iterable[ShownRow] = ()
-    memory_groups: Iterable[GroupRow] = ()
-    memory_group_members: Iterable[GroupMemberRow] = ()
-    memory_settings: Iterable[SettingsRow] = ()
-    extracted_messages: Iterable[ExtractedRow] = ()
-    tenant_plans: Iterable[PlanRow] = ()
-    memory_writes: Iterable[MemoryWriteRow] = ()
-    wallets: Iterable[WalletRow] = ()
-    wallet_proofs: Iterable[WalletProofRow] = ()
-    grant_revocations: Iterable[RevocationRow] = ()
-    provider_objects: Iterable[ProviderObjectRow] = ()
 
 
 class MemoryFacts(NamedTuple):

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from memtree.errors import BadRequest, NotFound, VersionConflict
+from memtree.memories.agents.agent_memory import LocatedMemory
 from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone, Unset
 from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
 from memtree.stores.memories.agent import unique
+from memtree.stores.memories.agent.scopes import begin_of_rows
 from memtree.stores.memories.counters import (
     ScopeRow,
     begin_known,
     commit,
+    count_tenant,
     count_vectors,
     next_number,
+    stamp,
 )
 from memtree.stores.memories.lookup import kept, live
 from memtree.stores.memories.rows import (
@@ -292,3 +297,33 @@ async def begin_live(
     if at is None or not found:
         raise NotFound("There is no memory with this id.")
     return at, found[0]
+
+
+async def change_all(
+    sql: Sql, rows: Sequence[tuple[Scope, str]], change: MemoryChange, *, now: float
+) -> list[LocatedMemory]:
+    changed: dict[tuple[Scope, str], LocatedMemory] = {}
+    of_tenants: Counter[str] = Counter()
+    for at, ids in await begin_of_rows(sql, rows):
+        counted, found = 0, False
+        # Of two that get the same unique values the first gives way.
+        one_by_one = not isinstance(change.data, Unset)
+        for part in [[each] for each in ids] if one_by_one else [ids]:
+            for row in await kept(sql, at.number, part):
+                memory, more = await next_version(sql, at, row, change, now)
+                changed[at.scope, row.id] = LocatedMemory(at.scope, memory)
+                counted, found = counted + more, True
+        if found:
+            await stamp(sql, at, counted=counted)
+            of_tenants[at.tenant] += counted
+    for tenant in sorted(of_tenants):
+        await count_tenant(sql, tenant, of_tenants[tenant])
+    return in_order_of(changed, rows)
+
+
+def in_order_of(
+    changed: dict[tuple[Scope, str], LocatedMemory], rows: Sequence[tuple[Scope, str]]
+) -> list[LocatedMemory]:
+    """As asked for; what was asked for by the id of a duplicate comes last."""
+    asked = (each for each in rows if each in changed)
+    return [changed[each] for each in dict.fromkeys((*asked, *changed))]

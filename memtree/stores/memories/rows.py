@@ -57,6 +57,7 @@ class Standing(NamedTuple):
         return read_memory(self.data, self.deleted, self.superseded_by, self.duplicate_of)
 
 
+_CHANGED = {each.name for each in fields(Memory)} & {each.name for each in fields(MemoryChange)}
 STANDING = ", ".join(Standing._fields)
 
 
@@ -79,35 +80,16 @@ def new_memory(new: NewMemory, number: int) -> Memory:
         text=new.text,
         created=new.created,
         updated=new.created,
-        kind=new.kind,
-        data=new.data,
-        category=new.category,
-        tags=new.tags,
-        source_type=new.source_type,
-        source_provider=new.source_provider,
-        importance=new.importance,
-        capture_mode=new.capture_mode,
-        session_id=new.session_id,
-        thread_id=new.thread_id,
-        expires=new.expires,
-        last_confirmed=new.last_confirmed,
         supersedes=new.supersedes,
-        tainted=new.tainted,
-        source=new.source,
-        confidence=new.confidence,
-        happened=new.happened,
-        mentions=new.mentions,
         standing=new.standing,
+        **new.said_of_it(),
     )
 
 
 def changed_memory(old: Memory, change: MemoryChange) -> Memory:
-    names = """
-        text category tags data expires last_confirmed tainted confidence happened mentions standing
-    """.split()
-    given = {name: getattr(change, name) for name in names}
-    fields = {name: value for name, value in given.items() if not isinstance(value, Unset)}
-    return replace(old, **fields, version=old.version + 1, updated=change.at)
+    given = {name: getattr(change, name) for name in _CHANGED}
+    said = {name: value for name, value in given.items() if not isinstance(value, Unset)}
+    return replace(old, **said, version=old.version + 1, updated=change.at)
 
 
 def columns(memory: Memory) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from memtree.stores.memories import (
     sweep,
 )
 from memtree.stores.memories import shown as shown_sets
-from memtree.stores.memories.agent import locating, searching, several, unique
+from memtree.stores.memories.agent import locating, searching, unique
 from memtree.stores.memories.agent import schemas as agent_schemas
 from memtree.stores.memories.agent import wallets as agent_wallets
 from memtree.stores.memories.agent import writing as structured
@@ -124,7 +124,7 @@ class SqlMemories(MemoryTransactions):
     unique_holders = reads(AgentMemories.unique_holders, unique.unique_holders)
     locate = reads(AgentMemories.locate, locating.locate)
     agent_page = reads(AgentMemories.agent_page, locating.agent_page)
-    change_all = writes(AgentMemories.change_all, several.change_all)
+    change_all = writes(AgentMemories.change_all, changing.change_all)
     delete_all = writes(AgentMemories.delete_all, removal.delete_all)
     delete_matching_all = writes(AgentMemories.delete_matching_all, removal.delete_matching_all)
     scope_totals = reads(AgentSearchStore.scope_totals, searching.scope_totals)

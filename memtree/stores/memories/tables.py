@@ -2,34 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 from memtree.stores.memories.counters import ScopeRow
-
-__all__ = [
-    "ConflictRow",
-    "ErasedRow",
-    "ExtractedRow",
-    "GroupMemberRow",
-    "GroupRow",
-    "HistoryRow",
-    "MemoryKeyRow",
-    "MemoryRecipeRow",
-    "MemoryRow",
-    "MemoryTenantRow",
-    "MemoryVectorRow",
-    "MemoryWriteRow",
-    "PlanRow",
-    "ProviderObjectRow",
-    "RevocationRow",
-    "SchemaRow",
-    "ScopeRow",
-    "SettingsRow",
-    "ShownRow",
-    "TombstoneRow",
-    "WalletProofRow",
-    "WalletRow",
-]
 
 
 class MemoryTenantRow(NamedTuple):
@@ -202,3 +179,44 @@ class RevocationRow(NamedTuple):
 class ProviderObjectRow(NamedTuple):
     digest: bytes
     expires: float
+
+
+class TableKey(NamedTuple):
+    """`columns`, in words, tell a table's rows apart. `same`: columns that never differ where these
+    are alike, so that two stores that number alike are told apart."""
+
+    columns: str
+    same: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRows:
+    """All rows of all tenants, each table read once and in this order. Segments are left out: an
+    index is made anew."""
+
+    memory_tenants: Annotated[Iterable[MemoryTenantRow], TableKey("tenant")] = ()
+    memory_schemas: Annotated[Iterable[SchemaRow], TableKey("tenant kind")] = ()
+    memory_scopes: Annotated[
+        Iterable[ScopeRow], TableKey("number", "tenant kind owner subject")
+    ] = ()
+    memories: Annotated[Iterable[MemoryRow], TableKey("scope number", "id")] = ()
+    memory_history: Annotated[Iterable[HistoryRow], TableKey("scope number version")] = ()
+    memory_tombstones: Annotated[Iterable[TombstoneRow], TableKey("scope number")] = ()
+    erased_memories: Annotated[Iterable[ErasedRow], TableKey("scope told number", "id")] = ()
+    memory_vectors: Annotated[Iterable[MemoryVectorRow], TableKey("scope number recipe")] = ()
+    memory_recipes: Annotated[Iterable[MemoryRecipeRow], TableKey("scope recipe")] = ()
+    memory_keys: Annotated[Iterable[MemoryKeyRow], TableKey("scope key")] = ()
+    memory_conflicts: Annotated[Iterable[ConflictRow], TableKey("scope number other")] = ()
+    shown_memories: Annotated[Iterable[ShownRow], TableKey("scope conversation number")] = ()
+    memory_groups: Annotated[Iterable[GroupRow], TableKey("scope id")] = ()
+    memory_group_members: Annotated[
+        Iterable[GroupMemberRow], TableKey("scope group_id number")
+    ] = ()
+    memory_settings: Annotated[Iterable[SettingsRow], TableKey("scope")] = ()
+    extracted_messages: Annotated[Iterable[ExtractedRow], TableKey("scope key")] = ()
+    tenant_plans: Annotated[Iterable[PlanRow], TableKey("tenant")] = ()
+    memory_writes: Annotated[Iterable[MemoryWriteRow], TableKey("scope key")] = ()
+    wallets: Annotated[Iterable[WalletRow], TableKey("address", "tenant")] = ()
+    wallet_proofs: Annotated[Iterable[WalletProofRow], TableKey("digest", "tenant")] = ()
+    grant_revocations: Annotated[Iterable[RevocationRow], TableKey("digest")] = ()
+    provider_objects: Annotated[Iterable[ProviderObjectRow], TableKey("digest")] = ()

@@ -6,6 +6,6 @@ never named while it goes. Isolation is READ COMMITTED: each statement after the
 was committed before it. The reasons are in docs/decisions/0011-postgresql.md.
 """
 
-from memtree.stores.postgres.store import PostgresStore
+from memtree.stores.postgres.database import PostgresStore
 
 __all__ = ["PostgresStore"]

@@ -2,15 +2,65 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
-from memtree.stores.postgres.dsn import Dsn
+import psycopg
+
+from memtree.stores.context.store import SqlStore
+from memtree.stores.dump import Row, Table
+from memtree.stores.postgres.dsn import Dsn, read_dsn
+from memtree.stores.postgres.errors import fault, unreachable
 from memtree.stores.postgres.migrations import TABLES, migrate_all
-from memtree.stores.postgres.pool import Pool
-from memtree.stores.postgres.snapshot import PostgresSnapshot, one_state
+from memtree.stores.postgres.pool import SETTINGS, UNLIMITED, Pool
 from memtree.stores.postgres.statements import Connection, PostgresSql
 from memtree.stores.sql import Work
+
+FETCHED = 1000  # rows of one round trip
+
+
+class PostgresSnapshot:
+    def __init__(self, db: psycopg.Connection) -> None:
+        self._db = db
+
+    def tenants(self) -> list[str]:
+        return [name for (name,) in self._db.execute("SELECT name FROM tenants ORDER BY name")]
+
+    def rows(self, table: Table, tenant: str) -> Iterator[Row]:
+        mine = " WHERE tenant = (SELECT number FROM tenants WHERE name = %s)" if table.owned else ""
+        query = (
+            f"SELECT {', '.join(table.columns)} FROM {table.name}{mine}"
+            f" ORDER BY {', '.join(table.sorted_by)}"
+        )
+        with self._db.cursor(name=f"rows_of_{table.name}") as cursor:
+            cursor.itersize = FETCHED
+            yield from cursor.execute(query, (tenant,) if table.owned else None, binary=True)
+
+    def damage(self) -> list[str]:
+        return []
+
+
+@contextmanager
+def one_state(dsn: Dsn) -> Iterator[PostgresSnapshot]:
+    """A connection of its own, in the calling thread. The errors are the store's."""
+    seconds = max(2, round(dsn.seconds))
+    try:
+        db = psycopg.connect(dsn.conninfo, autocommit=True, connect_timeout=seconds)
+    except psycopg.Error as error:
+        raise unreachable(error, dsn.shown) from error
+    with db:
+        try:
+            db.execute(SETTINGS.format(schema=dsn.schema))
+            db.execute(UNLIMITED)
+            db.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            db.read_only = True
+            with db.transaction():
+                yield PostgresSnapshot(db)
+        except psycopg.Error as error:
+            raise fault(error, dsn.shown) from error
+
 
 T = TypeVar("T")
 
@@ -84,3 +134,14 @@ async def unscrubbed(db: Connection) -> bool:
     """Return True if rows of a deletion may still take up space."""
     found = await db.execute("SELECT 1 FROM deletions LIMIT 1")
     return await found.fetchone() is not None
+
+
+class PostgresStore(SqlStore):
+    """A store in one schema of a PostgreSQL database."""
+
+    database: PostgresDatabase
+
+    def __init__(
+        self, url: str, shown: str = "postgresql", *, now: Callable[[], float] = time.time
+    ) -> None:
+        super().__init__(PostgresDatabase(read_dsn(url, shown)), now)

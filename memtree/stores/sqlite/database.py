@@ -7,16 +7,44 @@ of meeting the file's lock.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 from memtree.errors import StoreUnavailable
+from memtree.stores.context.store import SqlStore
+from memtree.stores.context.tenants import TENANT
+from memtree.stores.dump import Row, Table
 from memtree.stores.sql import Work, finish
 from memtree.stores.sqlite.connection import Call, ConnectionThread, connect, create, fault
-from memtree.stores.sqlite.snapshot import SqliteSnapshot
 from memtree.stores.sqlite.statements import SqliteSql
+
+
+class SqliteSnapshot:
+    """One state of the file: `db` is in a transaction from here on."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        db.execute("BEGIN")
+        self._db = db
+
+    def tenants(self) -> list[str]:
+        names = self._db.execute("SELECT name FROM tenants ORDER BY name").fetchall()
+        return [name for (name,) in names]
+
+    def rows(self, table: Table, tenant: str) -> Iterator[Row]:
+        return self._db.execute(
+            f"SELECT {', '.join(table.columns)} FROM {table.name}"
+            f"{f' WHERE {TENANT}' if table.owned else ''} ORDER BY {', '.join(table.sorted_by)}",
+            {"tenant": tenant},
+        )
+
+    def damage(self) -> list[str]:
+        """Run SQLite's own check."""
+        lines = [line for (line,) in self._db.execute("PRAGMA integrity_check")]
+        return [f"sqlite: {line}" for line in lines if line != "ok"]
+
 
 T = TypeVar("T")
 
@@ -121,3 +149,22 @@ def scrub(db: sqlite3.Connection) -> None:
             "reading them; the next deletion or sweep clears them."
         )
     db.execute("DELETE FROM deletions WHERE number <= ?", (newest,))
+
+
+class SqliteStore(SqlStore):
+    """A store in one file: the default, with nothing to install.
+
+    Reads and writes have a thread and a connection each, so neither blocks the event loop. Any
+    number of processes may use the file. Holds neither message text nor credentials.
+    """
+
+    database: SqliteDatabase
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        busy_timeout: float = BUSY_TIMEOUT,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(SqliteDatabase(path, busy_timeout), now)

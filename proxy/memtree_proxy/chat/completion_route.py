@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import OrderedDict
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
@@ -23,12 +24,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.background.memory_services import MemoryServices
+from memtree.bounded import remember
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
+from memtree.dialects.tool_definitions import ToolGroup
 from memtree.errors import BadRequest, ContextOverflow
 from memtree.tracing import step
 from memtree_proxy.access.auth import Gate
@@ -45,12 +48,12 @@ from memtree_proxy.chat.keepalive import (
 )
 from memtree_proxy.chat.memories import chat_memories
 from memtree_proxy.chat.memories.chat_memories import ChatMemories
-from memtree_proxy.chat.offered_tools import OfferedTools
 from memtree_proxy.chat.request_reader import RequestReader
 from memtree_proxy.chat.retrying import context_overflow, thinking_marks
 from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
 from memtree_proxy.chat.retrying.retry import RetryingUpstream
 from memtree_proxy.chat.shadow import ShadowRunner
+from memtree_proxy.chat.tool_session import ToolSession
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body
 from memtree_proxy.http.known_bodies import KnownBodies
@@ -59,6 +62,30 @@ from memtree_proxy.request import price_table
 from memtree_proxy.upstream.relay import Relay, RelayedReply
 from memtree_proxy.upstream.server_key import ServerKey
 from memtree_proxy.upstream.upstreams import Upstreams
+
+MAX_KEPT = 4_096
+
+
+class OfferedTools:
+    """Remembers which tools of ours the requests of an epoch have, where what a model thinks is
+    bound to them. The epochs that this process saw longest ago are forgotten.
+
+    The first request of an epoch decides. A later one may have fewer, where the client leaves
+    no place for ours, but never others: each change would cost what was thought since.
+    """
+
+    def __init__(self) -> None:
+        self._groups: OrderedDict[tuple[str, str], tuple[ToolGroup, ...]] = OrderedDict()
+
+    def settled(self, tenant: str, epoch: str, session: ToolSession | None) -> ToolSession | None:
+        """The session with the tools of its epoch alone; None where it has none of them."""
+        key = (tenant, epoch)
+        present = session.offer.groups if session else ()
+        first = self._groups.get(key, present)
+        remember(self._groups, key, first, MAX_KEPT)
+        if session is None or present == first:
+            return session
+        return session.only(first)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ told to the model; nothing of it fails the answer.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from memtree.context.answer import Answer
 from memtree.context.answer_details import FoldedReader
@@ -16,17 +18,57 @@ from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.dialects.dialect_history import DialectHistory
-from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, SAVE, ToolGroup
+from memtree.dialects.tool_definitions import (
+    CHAT_MEMORY_TOOLS,
+    CONTEXT_TOOLS,
+    READ,
+    SAVE,
+    SEARCH,
+    ToolGroup,
+)
 from memtree.errors import BadRequest, Conflict, SecretRejected
 from memtree.text import tokens
-from memtree_proxy.chat import recall_tools
+from memtree.unfolding.search import EXCERPTS
 from memtree_proxy.chat.chat_request import ChatRequest, room_beside
 from memtree_proxy.chat.memories.chat_memory_tools import ChatMemoryTools
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.observability import log
+from memtree_proxy.request import fields
 from memtree_proxy.server_tools import calls
 from memtree_proxy.server_tools.calls import StreamedCall, ToolHandler, ToolRound
 from memtree_proxy.server_tools.offer import Offer
+
+_MAX_NUMBER = 10**12
+
+
+def recall_handlers(folded: FoldedReader) -> dict[str, ToolHandler]:
+    """Return what answers the calls by which a model reads what was folded (`memory_search` and
+    `memory_read`), by the name of the tool."""
+
+    async def search(arguments: Mapping[str, Any], room: int) -> str:
+        query = fields.text(arguments.get("query"), "query")
+        if not (query and query.strip()):
+            raise BadRequest("query must be a string that is not empty")
+        return await folded.search(query, _number(arguments, "limit", EXCERPTS), room)
+
+    async def read(arguments: Mapping[str, Any], room: int) -> str:
+        first = _number(arguments, "first", None)
+        last = _number(arguments, "last", first)
+        start = _number(arguments, "start", 0)
+        # A message of megabytes takes a while to be read.
+        return await asyncio.to_thread(folded.read, first, last, start, room)
+
+    return {SEARCH: search, READ: read}
+
+
+def _number(arguments: Mapping[str, Any], name: str, default: int | None) -> int:
+    """Raises `BadRequest` where it is no number, or is missing and has no default."""
+    number = fields.integer(arguments.get(name), name, -1, _MAX_NUMBER)
+    number = default if number is None else number
+    if number is None:
+        raise BadRequest(f"{name} is missing")
+    return number
+
 
 # Memory folded something, and knows all of it; whether words alone rank it does not matter
 STATES = frozenset({State.PACKED, State.PROVISIONAL, State.NO_EMBEDDER})
@@ -87,7 +129,7 @@ class ToolSession:
         rounds have added."""
         self.packed, self.room = answer, room_beside(ask, answer) + self.size
         if folded is not None and CONTEXT_TOOLS in self.offer.groups:
-            self.handlers = {**self.handlers, **recall_tools.handlers(folded)}
+            self.handlers = {**self.handlers, **recall_handlers(folded)}
 
     def unbind(self, history: DialectHistory) -> None:
         """The prompt in front of the rounds so far has changed."""
@@ -144,7 +186,7 @@ def begin(
     if saved is not None:
         handlers[CHAT_MEMORY_TOOLS] = saved.handlers()
     if folded is not None and answer is not None and answer.state in STATES:
-        handlers[CONTEXT_TOOLS] = recall_tools.handlers(folded)
+        handlers[CONTEXT_TOOLS] = recall_handlers(folded)
     offer = chat.offer.only(handlers)
     if offer is None:
         return None

@@ -21,8 +21,7 @@ from memtree.memories.grants.grant_json import HEADER as GRANTS_HEADER
 from memtree.memories.scope import Scope, ScopeKind
 from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents
 from memtree_proxy.access.user_scope import user_scope
-from memtree_proxy.memories.requests import MemoryRequests
-from memtree_proxy.memories.user.requests import MEMORY, path_id, unknown
+from memtree_proxy.memories.requests import MEMORY, MemoryRequests, path_id, unknown
 from memtree_proxy.memories.user.routes import UserMemoryRoutes
 
 AGENT_SEARCH = (*AGENT_FIELDS, "mode", "scope")  # in the query of a search

@@ -28,17 +28,29 @@ from memtree_proxy.access.agent_scope import (
 )
 from memtree_proxy.access.auth import Tenant
 from memtree_proxy.access.user_scope import user_scope
+from memtree_proxy.http import content_encoding
+from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import Json, answer, counted, receipt
-from memtree_proxy.memories.events import EventStreams
-from memtree_proxy.memories.fields import ids, if_version, last_event, limit
-from memtree_proxy.memories.requests import MemoryRequests
+from memtree_proxy.memories.events import MOST_STREAMS, EventStreams, event_stream
+from memtree_proxy.memories.fields import (
+    IF_MATCH_HEADER,
+    LAST_EVENT_HEADER,
+    ids,
+    if_version,
+    last_event,
+    limit,
+)
+from memtree_proxy.memories.requests import MEMORY, MemoryRequests, naming, path_id, unknown
 from memtree_proxy.memories.user import fields, rendering
 from memtree_proxy.memories.user.fields import BULK_FIELDS, Deletion
-from memtree_proxy.memories.user.requests import MEMORY, naming, path_id, unknown
 from memtree_proxy.memories.user.rows import row, rows
+from memtree_proxy.wire import parameter
 from memtree_proxy.wire.agent_answers import memory_json
+from memtree_proxy.wire.agent_parameters import EITHER, one_agent, whose
+from memtree_proxy.wire.operation import KNOWN, READING, operation
 
 MAX_TOMBSTONES = 1_000
+TAG = "Looking after memories"
 
 
 class CurationRoutes:
@@ -51,11 +63,33 @@ class CurationRoutes:
 
     # -- all of them ---------------------------------------------------------------------------
 
+    @operation(
+        "GET /memories/events",
+        "watchMemories",
+        TAG,
+        "Watch memories",
+        "Server-sent events, one for each change, with no text in it. The stream ends when "
+        "the credential is let in no longer. At most "
+        f"{MOST_STREAMS} streams of a tenant are open at once.",
+        answers={200: event_stream("memories of the user or the agent")},
+        errors=(400, *KNOWN),
+        parameters=(USER_HEADER, LAST_EVENT_HEADER, *one_agent()),
+    )
     async def events(self, request: Request) -> Response:
         scope = await self._requests.any_scope(request)
         allowed = self._requests.allowed(request, scope)
         return await self._streams.open(scope, last_event(request.headers), allowed)
 
+    @operation(
+        "GET /memories/tombstones",
+        "listTombstones",
+        TAG,
+        "What was forgotten or replaced",
+        "The newest first. Of what was forgotten no text is left.",
+        answers={200: ("The tombstones.", "Tombstones")},
+        errors=(400, *KNOWN),
+        parameters=(USER_HEADER, *one_agent(), parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES)),
+    )
     async def tombstones(self, request: Request) -> Response:
         """What was forgotten or replaced, newest first."""
         scope = await self._requests.any_scope(request)
@@ -63,6 +97,20 @@ class CurationRoutes:
         stones = await self._curation.tombstones(scope, most)
         return answer({"tombstones": [rendering.tombstone_json(stone) for stone in stones]})
 
+    @operation(
+        "POST /memories/delete",
+        "deleteMemories",
+        TAG,
+        "Delete many memories",
+        "What a filter or a list of ids means, or all: in one step. With `dry_run` they "
+        "are counted. The receipt says that ids and texts were looked for afterwards. Of "
+        "agents: an agent's memories, or with `*` those of all agents or all subjects, so "
+        "that one subject is forgotten everywhere.",
+        answers={200: ("A receipt, or a count.", "BulkReceipt")},
+        errors=READING,
+        parameters=(USER_HEADER, content_encoding.HEADER, *whose()),
+        body="BulkDeletion",
+    )
     async def delete_many(self, request: Request) -> Response:
         """What a filter or ids mean: their number, or a receipt of their deletion."""
         tenant = await self._requests.tenant(request)
@@ -104,6 +152,17 @@ class CurationRoutes:
             return await self._curation.delete_matching(scope, asked.wanted, purge=purge)
         return await self._curation.delete(scope, asked.ids, purge=purge)
 
+    @operation(
+        "POST /memories/undelete",
+        "undeleteMemories",
+        TAG,
+        "Bring memories back",
+        "Deleted memories that are not erased yet. Others are left out of the answer.",
+        answers={200: ("Those that are back.", "Memories")},
+        errors=READING,
+        parameters=(USER_HEADER, content_encoding.HEADER, *one_agent()),
+        body="MemoryIds",
+    )
     async def undelete(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         user = user_scope(request, tenant)
@@ -116,6 +175,17 @@ class CurationRoutes:
 
     # -- one of them ---------------------------------------------------------------------------
 
+    @operation(
+        "POST /memories/{memory_id}/confirm",
+        "confirmMemory",
+        TAG,
+        "Confirm a memory",
+        "A person says that it is right: a tainted memory counts as any other from now on.",
+        answers={200: ("The memory as it is now.", *EITHER)},
+        etag=True,
+        errors=(400, 404, 415, *KNOWN),
+        parameters=(USER_HEADER, "memory_id", *whose()),
+    )
     async def confirm(self, request: Request) -> Response:
         """A person says that it is so: a tainted memory counts as any other from now on."""
         scope, id_ = await self._one(request)
@@ -123,12 +193,35 @@ class CurationRoutes:
             memory = await self._book.confirm(scope, id_, by_person=True)
         return await self._shown(scope, memory)
 
+    @operation(
+        "GET /memories/{memory_id}/history",
+        "showMemoryHistory",
+        TAG,
+        "What a memory said before",
+        "Its versions, and those of the memories that it took the place of.",
+        answers={200: ("The history.", "MemoryHistory")},
+        errors=(400, 404, *KNOWN),
+        parameters=(USER_HEADER, "memory_id", *whose()),
+    )
     async def history(self, request: Request) -> Response:
         scope, id_ = await self._one(request)
         with naming(MEMORY):
             past = await self._curation.past(scope, id_)
         return answer(rendering.past_json(past, structured=scope.kind is ScopeKind.AGENT))
 
+    @operation(
+        "POST /memories/{memory_id}/merge",
+        "mergeMemories",
+        TAG,
+        "Let a memory replace an older one",
+        "The older one counts no more; what it said stays in the history. Memories of an "
+        "agent must be of one kind, and keep the text that their data makes.",
+        answers={200: ("The memory that counts.", *EITHER)},
+        etag=True,
+        errors=(404, 409, 422, *READING),
+        parameters=(USER_HEADER, "memory_id", *whose(), IF_MATCH_HEADER, content_encoding.HEADER),
+        body="MemoryMerge",
+    )
     async def merge(self, request: Request) -> Response:
         scope, id_ = await self._one(request)
         version, most = if_version(request.headers), self._requests.max_text_chars
@@ -139,6 +232,18 @@ class CurationRoutes:
             )
         return await self._shown(scope, memory)
 
+    @operation(
+        "POST /memories/{memory_id}/settle",
+        "settleMemories",
+        TAG,
+        "Settle a conflict",
+        "Of two memories of which one may replace the other: it does, or both are kept.",
+        answers={200: ("The memory that counts.", *EITHER)},
+        etag=True,
+        errors=(404, 409, 422, *READING),
+        parameters=(USER_HEADER, "memory_id", *whose(), content_encoding.HEADER),
+        body="MemorySettlement",
+    )
     async def settle(self, request: Request) -> Response:
         """Two memories that conflict: one replaces the other, or both are kept."""
         scope, id_ = await self._one(request)

@@ -26,6 +26,7 @@ from memtree.memories.book import MemoryBook
 from memtree.memories.ports import ChangeEvent
 from memtree.memories.scope import Scope
 from memtree_proxy.observability import log
+from memtree_proxy.wire.json_schema import STRING, Json, content, described
 
 MOST_STREAMS = 8  # of one tenant
 KEEPALIVE = b": keep-alive\n\n"
@@ -41,6 +42,17 @@ class EventPace:
 
 
 EVENT_PACE = EventPace()
+
+
+def event_stream(counted: str) -> tuple[str, Json]:
+    """Describe the answer of a route of events. `counted`: what the count of an event is of."""
+    shape = described(
+        STRING,
+        'Events with `id: <count>` and `data: {"type": "created" | "updated" | "deleted", "id": '
+        f'"mem_...", "count": <{counted}>, "version": <of this one>}}`, and comments as '
+        "signs of life.",
+    )
+    return "The events, as long as anybody listens.", content(shape, "text/event-stream")
 
 
 class EventStreams:

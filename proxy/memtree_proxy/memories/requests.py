@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
 from starlette.requests import Request
 
 from memtree.config import Settings
-from memtree.errors import Unauthorized
-from memtree.memories.scope import Scope
+from memtree.errors import BadRequest, NotFound, Unauthorized
+from memtree.memories.scope import Scope, checked_id
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.access.agent_scope import queried_agents, single_scope
@@ -24,6 +24,12 @@ from memtree_proxy.request.delete_options import DeleteOptions
 
 Value = TypeVar("Value")
 
+MEMORY, GROUP, CHAT_MEMORY = "memory_id", "group_id", "memoryId"  # in paths
+_UNKNOWN = {
+    MEMORY: "There is no memory with this {}.",
+    GROUP: "There is no group with this {}.",
+    CHAT_MEMORY: "This chat has no memory with this {}.",
+}
 _TENANT, _BODY = "memtree_tenant", "memtree_body"  # of the state of a request
 
 
@@ -102,3 +108,24 @@ class MemoryRequests:
         """What `read` takes from the body."""
         body = await self.body(request)
         return await json_body.off_loop(len(body.raw), lambda: read(body))
+
+
+def path_id(request: Request, name: str) -> str:
+    """Return an id of the path. Raises `NotFound`, also for what cannot be an id."""
+    with naming(name):
+        return checked_id(request.path_params[name], name)
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Name a memory or a group that is not there as the path names it."""
+    try:
+        yield
+    except (BadRequest, NotFound) as error:
+        if error.param not in ("id", None, name):
+            raise
+        raise unknown(name) from None
+
+
+def unknown(name: str) -> NotFound:
+    return NotFound(_UNKNOWN[name].format(name), param=name)

@@ -9,49 +9,54 @@ from __future__ import annotations
 from memtree import __version__
 from memtree.config import Settings
 from memtree_proxy.context.conversations import ConversationRoutes
+from memtree_proxy.context.parse import ParseRoute
 from memtree_proxy.context.usage import UsageRoute
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.memories.agent.batches import TAG as AGENTS
 from memtree_proxy.memories.agent.batches import AgentBatchRoutes
 from memtree_proxy.memories.agent.search_routes import AgentSearchRoutes
+from memtree_proxy.memories.chat.curation_routes import ChatCurationRoutes
+from memtree_proxy.memories.chat.routes import TAG as CHATS
+from memtree_proxy.memories.chat.routes import ChatMemoryRoutes
+from memtree_proxy.memories.curation_routes import TAG as CURATION
+from memtree_proxy.memories.curation_routes import CurationRoutes
 from memtree_proxy.memories.documents.routes import TAG as DOCUMENTS
 from memtree_proxy.memories.documents.routes import DocumentRoutes
 from memtree_proxy.memories.grants.routes import TAG as GRANTS
 from memtree_proxy.memories.grants.routes import GrantRoutes, WalletRoutes
 from memtree_proxy.memories.schemas.routes import TAG as SCHEMAS
 from memtree_proxy.memories.schemas.routes import SchemaRoutes
+from memtree_proxy.memories.transfer.routes import TAG as TRANSFER
+from memtree_proxy.memories.transfer.routes import TransferRoutes
 from memtree_proxy.memories.user.extract_route import ExtractionRoute
+from memtree_proxy.memories.user.groups import GroupRoutes
+from memtree_proxy.memories.user.routes import TAG as USERS
+from memtree_proxy.memories.user.routes import UserMemoryRoutes
+from memtree_proxy.memories.user.settings import SettingsRoutes
 from memtree_proxy.openapi import (
     answers,
     bodies,
-    conversation_shapes,
+    context_shapes,
     dialect_paths,
     examples,
     failures,
     headers,
     messages,
-    parse_paths,
     server_paths,
-    usage_shapes,
 )
-from memtree_proxy.openapi.described_routes import described_routes
 from memtree_proxy.openapi.memories import (
-    chat_paths,
     chat_shapes,
-    curation_paths,
     document_shapes,
     extraction_shapes,
     grant_shapes,
     parts,
     schema_shapes,
-    transfer_paths,
-    user_paths,
+    transfer_shapes,
     user_shapes,
 )
-from memtree_proxy.openapi.memories.agent import bodies as agent_bodies
-from memtree_proxy.openapi.memories.agent import parameters as agent_parameters
+from memtree_proxy.openapi.memories.parts import described_routes
 from memtree_proxy.openapi.operations import UPSTREAM, ok, operation
-from memtree_proxy.wire import agent_answers, agent_memories, agent_search
+from memtree_proxy.wire import agent_answers, agent_memories, agent_parameters, agent_search
 from memtree_proxy.wire.json_schema import STRING, Json, content, described, ref, schema
 from memtree_proxy.wire.operation import KNOWN, READING
 
@@ -75,14 +80,14 @@ messages themselves are the address of their memory, so there is no id to keep.
 """
 _TAGS = {
     "Chat": "In front of a model: chats, messages and responses, with memory.",
-    chat_paths.TAG: "What one chat remembers, saved by its model or by a person.",
+    CHATS: "What one chat remembers, saved by its model or by a person.",
     DOCUMENTS: "Texts to look things up in: put into namespaces, shown by `use_rag`.",
     AGENTS: "What agents remember: structured, by kinds, of each of their subjects.",
     GRANTS: "What opens memories of agents to other tenants, signed by wallets.",
     SCHEMAS: "What structured memories must look like, kind by kind.",
-    transfer_paths.TAG: "Memories as a file, and files of other programs as memories.",
-    curation_paths.TAG: "What changed, what was said before, what is deleted: of users and agents.",
-    user_paths.TAG: "What is remembered of a user beyond any one chat, in groups of its own.",
+    TRANSFER: "Memories as a file, and files of other programs as memories.",
+    CURATION: "What changed, what was said before, what is deleted: of users and agents.",
+    USERS: "What is remembered of a user beyond any one chat, in groups of its own.",
     "Context memory": "Without a model: messages in, fewer messages out.",
     "Server": "About the server itself.",
 }
@@ -109,16 +114,14 @@ def build(settings: Settings) -> Json:
             **_deletion(settings),
             **described_routes(settings, ConversationRoutes),
             **described_routes(settings, AgentBatchRoutes, AgentSearchRoutes),
-            **chat_paths.paths(settings),
+            **described_routes(settings, ChatMemoryRoutes, ChatCurationRoutes),
             **described_routes(settings, DocumentRoutes),
             **described_routes(settings, ExtractionRoute),
             **described_routes(settings, GrantRoutes, WalletRoutes),
             **described_routes(settings, SchemaRoutes),
-            **transfer_paths.paths(settings),
-            **curation_paths.paths(settings),
-            **user_paths.paths(settings),
-            **parse_paths.paths(settings),
-            **described_routes(settings, UsageRoute),
+            **described_routes(settings, TransferRoutes, CurationRoutes),
+            **described_routes(settings, UserMemoryRoutes, GroupRoutes, SettingsRoutes),
+            **described_routes(settings, ParseRoute, UsageRoute),
             **server_paths.build(settings),
         },
         "components": {
@@ -128,7 +131,7 @@ def build(settings: Settings) -> Json:
                 **dialect_paths.schemas(settings),
                 **dialect_paths.SCHEMAS,
                 **answers.SCHEMAS,
-                **conversation_shapes.SCHEMAS,
+                **context_shapes.SCHEMAS,
                 **agent_memories.schemas(settings),
                 **agent_answers.schemas(),
                 **agent_search.schemas(),
@@ -142,9 +145,9 @@ def build(settings: Settings) -> Json:
                 **grant_shapes.SCHEMAS,
                 **schema_shapes.bodies(),
                 **schema_shapes.SCHEMAS,
-                **transfer_paths.SCHEMAS,
-                **parse_paths.SCHEMAS,
-                **usage_shapes.SCHEMAS,
+                **transfer_shapes.SCHEMAS,
+                **context_shapes.PARSED,
+                **context_shapes.USAGE,
                 **user_shapes.bodies(settings),
                 **user_shapes.SCHEMAS,
                 **failures.schemas(),
@@ -153,24 +156,24 @@ def build(settings: Settings) -> Json:
                 **headers.request_headers(),
                 **parts.parameters(),
                 **agent_parameters.parameters(),
-                **chat_paths.parameters(),
+                **chat_shapes.parameters(),
                 **document_shapes.parameters(),
                 **grant_shapes.parameters(),
                 **schema_shapes.parameters(),
-                **user_paths.parameters(),
+                **user_shapes.parameters(),
             },
             "headers": headers.ANSWER_HEADERS,
             "requestBodies": {
                 **_request_bodies(),
                 **dialect_paths.request_bodies(),
                 **chat_shapes.request_bodies(),
-                **agent_bodies.request_bodies(),
+                **examples.agent_bodies(),
                 **document_shapes.request_bodies(),
                 **extraction_shapes.request_bodies(),
                 **grant_shapes.request_bodies(),
                 **schema_shapes.request_bodies(),
-                **transfer_paths.request_bodies(),
-                **parse_paths.request_bodies(),
+                **transfer_shapes.request_bodies(),
+                **context_shapes.parse_bodies(),
                 **user_shapes.request_bodies(),
             },
             "responses": failures.responses(settings),

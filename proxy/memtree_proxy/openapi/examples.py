@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree_proxy.wire.json_schema import Json
+from memtree_proxy.wire.json_schema import Json, posted
 
 _QUESTION = {"role": "user", "content": "Which port does the staging server listen on?"}
 _SHORT = [
@@ -114,3 +114,54 @@ RESPONSES: dict[str, Json] = {
     },
     "text": {"summary": "One text of the user", "value": {"model": "gpt-5.6", "input": "Hello"}},
 }  # fmt: skip
+
+
+_DIRECT = {
+    "agentId": "agent-007",
+    "subjectId": "alice",
+    "ttl": "24h",
+    "memories": [
+        {"kind": "SessionContext", "data": {"task": "booking"}},
+        {"kind": "Reminder", "data": {"text": "Follow up"}, "ttl": "1h"},
+    ],
+}
+_EDIT = {"tags": ["important", "verified"], "expiresAt": None}
+_IDS = ["mem_abc123", "mem_def456"]
+_SEARCH = {
+    "queries": [
+        {"query": "user preferences", "filters": {"agentId": "assistant"}},
+        {"query": "recent tasks", "filters": {"agentId": "assistant", "tags": ["work"]}},
+    ]
+}
+# The name of a body: what may be posted, and examples.
+_POSTED: dict[str, tuple[tuple[str, ...], dict[str, Json]]] = {
+    "BatchSearch": (("BatchSearch",), {"two": _SEARCH}),
+    "AnyNewMemory": (
+        ("NewMemory", "NewAgentMemories"),
+        {
+            "user": {"text": "User prefers TypeScript for new projects", "tags": ["languages"]},
+            "agent": _DIRECT,
+        },
+    ),
+    "AnyMemoryEdit": (
+        ("MemoryEdit", "AgentMemoryEdit"),
+        {
+            "user": {"text": "User prefers Rust for new projects", "expires_at": None},
+            "agent": _EDIT,
+        },
+    ),
+    "NewAgentMemoryBatch": (("NewAgentMemoryBatch",), {"one": _DIRECT}),
+    "BatchDeletion": (
+        ("BatchDeletion",),
+        {"ids": {"ids": _IDS}, "filters": {"filters": {"agentId": "agent-007", "tags": ["old"]}}},
+    ),
+    "BatchUpdate": (
+        ("BatchUpdate",),
+        {"one": {"ids": _IDS, "update": {"tags": ["archived"], "expiresAt": 1_924_992_000_000}}},
+    ),
+}
+
+
+def agent_bodies() -> dict[str, Json]:
+    """Return what is posted to agents' memories: a part of `components.requestBodies`."""
+    return {name: posted(shapes, examples) for name, (shapes, examples) in _POSTED.items()}

@@ -11,7 +11,7 @@ import msgspec
 
 from memtree.config import Settings
 from memtree.errors import BadRequest, SecretRejected
-from memtree.memories.agents.agent_book import MOST_TOGETHER, AgentEdit, StructuredDraft
+from memtree.memories.agents.agent_book import MOST_TOGETHER, StructuredDraft
 from memtree.memories.agents.agent_memory import ALL, AgentScopes
 from memtree.memories.agents.extraction.agent_messages import AgentMessage
 from memtree.memories.agents.lifetime import (
@@ -23,6 +23,7 @@ from memtree.memories.agents.lifetime import (
     lifetime,
 )
 from memtree.memories.agents.structured_memory import MAX_DATA_BYTES, MAX_DEPTH, checked_data
+from memtree.memories.draft import Edit
 from memtree.memories.memory import UNSET, Unset
 from memtree.memories.ports import ANY, MemoryFilter
 from memtree.memories.rules.secret_check import refuse_secrets
@@ -212,7 +213,7 @@ class NewAgentMemory(_WithEnd, frozen=True, kw_only=True):
         """`otherwise`: the end of what says nothing of its own."""
         own = self.ttl if self.expires_at is None else self.expires_at
         ends = otherwise if own is None else own
-        return StructuredDraft(self.kind, self.data, self.id, self.tags, ends)
+        return StructuredDraft(self.kind, self.data, self.id, tags=self.tags, expires=ends)
 
 
 class ConversationMessage(Shape, frozen=True, kw_only=True):
@@ -328,8 +329,8 @@ class AgentMemoryEdit(Shape, frozen=True):
         if given.get("tags") is None and EXPIRES_AT not in given:
             raise BadRequest(f"{place}tags or {place}expiresAt is required", param=f"{place}tags")
 
-    def edit(self) -> AgentEdit:
-        return AgentEdit(UNSET if self.tags is None else self.tags, self.expires_at)
+    def edit(self) -> Edit:
+        return Edit(tags=UNSET if self.tags is None else self.tags, expires=self.expires_at)
 
 
 class BatchUpdate(Shape, frozen=True):

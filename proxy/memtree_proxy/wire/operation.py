@@ -13,15 +13,16 @@ ALWAYS = (403, 405, 421, 431, 500)
 KNOWN = (401, 408, 429, 503, *ALWAYS)  # where a credential is looked at
 READING = (400, 413, 415, *KNOWN)  # where a body is read
 
-_ROW: Final = "operation"
+_ROWS: Final = "operations"
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """`answers`: by status what it means, and the names of the shapes it may have. `errors`: the
-    statuses of errors. `parameters`, `body`: names in the document, or whole ones. `deletes`: the
-    switches of a deletion, `dry_run` and `purge`."""
+    """`says`: may hold `{deleted_days}`, a setting. `answers`: by status what it means, and the
+    names of the shapes it may have, or its whole content. `errors`: the statuses of errors.
+    `parameters`, `body`: names in the document, or whole ones. `deletes`: the switches of a
+    deletion, `dry_run` and `purge`. `etag`: answers have one; None: some of their shapes have."""
 
     method: str
     path: str
@@ -29,22 +30,24 @@ class Operation:
     tag: str
     summary: str
     says: str
-    answers: Mapping[int, tuple[str, ...]]
+    answers: Mapping[int, tuple[str | Json, ...]]
     errors: tuple[int, ...]
     parameters: tuple[str | Json, ...] = ()
     body: str | Json = ""
     deletes: tuple[str, ...] = ()
+    etag: bool | None = False
 
 
 def operation(
     route: str, id_: str, tag: str, summary: str, says: str, **more: Any
 ) -> Callable[[Handler], Handler]:
-    """Note at a handler what it answers. `route`: method and path. `more`: as `Operation`."""
+    """Note at a handler what it answers, once for each of its methods. `route`: method and path.
+    `more`: as `Operation`."""
     method, _, path = route.partition(" ")
     row = Operation(method=method, path=path, id=id_, tag=tag, summary=summary, says=says, **more)
 
     def noted(handler: Handler) -> Handler:
-        setattr(handler, _ROW, row)
+        setattr(handler, _ROWS, (row, *getattr(handler, _ROWS, ())))
         return handler
 
     return noted
@@ -54,6 +57,5 @@ def operations(routes: object) -> Iterator[tuple[Operation, str]]:
     """Each row of a class of handlers, or of an instance, with its handler's name."""
     kind = routes if isinstance(routes, type) else type(routes)
     for name, handler in vars(kind).items():
-        row = getattr(handler, _ROW, None)
-        if isinstance(row, Operation):
+        for row in getattr(handler, _ROWS, ()):
             yield row, name

@@ -7,14 +7,19 @@ from typing import Any
 import msgspec
 import pytest
 
+from memtree.context import extraction_renewal as renewal
+from memtree.context.extraction_renewal import newest_version
+from memtree.context.index_state import with_summary
 from memtree.context.request import CompressRequest
 from memtree.conversation.history import History, read
 from memtree.conversation.message import Message, Volatile
 from memtree.errors import StoreUnavailable
 from memtree.extraction.summarize import VERSION
 from memtree.ports.store import IndexBatch
-from memtree.tree.node import Node, Summary
-from memtree.tree.renewal import newest_version
+from memtree.tree import growth
+from memtree.tree.growth import MessageTexts
+from memtree.tree.node import Node, NodePlace, Summary, decode_node, encode
+from tests import hostile
 from tests.properties.process import World
 from tests.sessions import chat
 
@@ -182,3 +187,69 @@ async def test_a_store_that_fails_ends_the_renewal_and_no_answer():
     await world.used.close()
     assert answer.messages
     assert not world.rows["summaries"]
+
+
+# -- Which summaries are old, and in which order they are made anew.
+
+
+def grown_tree():
+    texts = [
+        hostile.fields("user" if n % 2 else "assistant", f"Part {n} of Oslo. " * 90)
+        for n in range(70)
+    ]
+    tail = hostile.tail(texts)
+    return tail, growth.grow(tail)
+
+
+@pytest.mark.slow
+def test_a_summary_of_today_is_current_and_one_without_a_version_is_not():
+    _, tree = grown_tree()
+    assert renewal.outdated(tree.nodes) == []
+    assert renewal.is_outdated(Summary("h", "b"))
+    assert not renewal.is_outdated(Summary("h", "b", extraction=VERSION))
+    assert not renewal.is_outdated(Summary("h", "b", (), 1, "model"))
+
+
+@pytest.mark.slow
+def test_a_node_that_was_stored_before_is_read_as_outdated():
+    _, tree = grown_tree()
+    stored = msgspec.msgpack.decode(encode(tree.nodes[0]))
+    stored[5] = stored[5][:8]  # the fields of a summary as they were
+    assert renewal.outdated([decode_node(msgspec.msgpack.encode(stored))]) == [tree.nodes[0].id]
+
+
+def test_a_parent_is_as_old_as_its_oldest_child():
+    new, old = Summary("h", "b", ("a",), extraction=VERSION), Summary("h", "b", ("a",))
+    assert growth.summarise([new, old], 1).extraction == 0
+    assert growth.summarise([new, new], 1).extraction == VERSION
+
+
+@pytest.mark.slow
+def test_pieces_hold_children_before_parents_and_give_what_growth_gives():
+    tail, tree = grown_tree()
+    nodes = {node.id: node for node in tree.nodes}
+    views = [hostile.view(raw) for raw in tail.messages]
+    known = {}
+    levels = []
+    for piece in renewal.in_pieces(tree.frontier, nodes, set(nodes), 7):
+        assert len(piece) <= 7
+        levels += [node.level for node, _ in piece]
+        known |= renewal.renewed(piece, nodes, known, MessageTexts(views.__getitem__))
+    assert levels == sorted(levels)
+    assert levels[-1] > 0
+    assert {id_: each.headline for id_, each in known.items()} == {
+        id_: node.summary.headline for id_, node in nodes.items()
+    }
+    assert {each.version for each in known.values()} == {renewal.newest_version()}
+
+
+def test_the_rules_of_a_leaf_are_found_anew_as_well():
+    said = "Never use emojis."
+    raw = hostile.fields("user", f"{said} {'The boats were out. ' * 600}")
+    leaf = growth.grow(hostile.tail([raw])).nodes[0]
+    assert leaf.rules == ((0, 0, len(said)),)
+    stored = msgspec.structs.replace(leaf, rules=())
+    piece = [(stored, NodePlace(0, 0, 0, 0))]
+    summary = renewal.renewed(piece, {}, {}, MessageTexts([hostile.view(raw)].__getitem__))[leaf.id]
+    assert with_summary(stored, summary).rules == leaf.rules
+    assert with_summary(stored, Summary("h", "b")).rules == ()

@@ -9,7 +9,7 @@ from memtree.memories.agents.structured_memory import structured_memory
 from memtree.memories.curation import MemoryCuration
 from memtree.memories.deletion_check import MOST_SEARCHED
 from memtree.memories.draft import DedupPolicy, MemoryDraft
-from memtree.memories.memory import Memory
+from memtree.memories.memory import Memory, MemoryFields
 from memtree.memories.scope import Scope
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.books import Opened, opened
@@ -134,7 +134,10 @@ async def written(of: Opened, *sizes: int, kind: str = "Shoe", key: bytes = b"")
     for size in sizes:
         of.clock.time += 60
         new = structured_memory(
-            f"mem_{kind}{size}", kind, {"size": size}, of.clock.now(), unique_key=key
+            f"mem_{kind}{size}",
+            MemoryFields(kind=kind, data={"size": size}),
+            of.clock.now(),
+            unique_key=key,
         )
         (result,) = await of.store.write(AGENT, [new]) or []
         made.append(result.memory)

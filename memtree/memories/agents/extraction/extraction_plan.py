@@ -39,7 +39,14 @@ from memtree.memories.extracting import (
     UserMessage,
 )
 from memtree.memories.extraction.candidates import SkipReason
-from memtree.memories.memory import EXTRACTED, MAX_TEXT_CHARS, Memory, MemorySource, NewMemory
+from memtree.memories.memory import (
+    EXTRACTED,
+    MAX_TEXT_CHARS,
+    Memory,
+    MemoryFields,
+    MemorySource,
+    NewMemory,
+)
 from memtree.memories.ports import MemoryFilter, MemoryPage
 from memtree.memories.rules.relation import Relation
 from memtree.memories.saving import MemorySaving, Vector
@@ -365,12 +372,9 @@ class ExtractionPlanner:
             recorded=now,
         )
         try:
-            made = structured_memory(
-                self._new_id(),
-                one.kind,
-                one.data,
-                now,
-                most=self._max_text_chars,
+            given = MemoryFields(
+                kind=one.kind,
+                data=one.data,
                 tags=base.tags if base else (),
                 thread_id=asked.thread,
                 expires=base.expires if base and asked.expires is None else asked.expires,
@@ -378,7 +382,10 @@ class ExtractionPlanner:
                 source=source,
                 confidence=min(one.confidence, base.confidence) if base else one.confidence,
                 happened=one.happened,
-                unique_key=key,
+                capture_mode=asked.mode,
+            )
+            made = structured_memory(
+                self._new_id(), given, now, most=self._max_text_chars, unique_key=key
             )
         except SecretRejected:
             return SkipReason.SECRET
@@ -386,7 +393,7 @@ class ExtractionPlanner:
             return UNSTORABLE
         orders = asked.mode == MODEL and bool(standing_rules(made.memory.text))
         tainted = orders or (base is not None and base.tainted)
-        return replace(made, memory=replace(made.memory, capture_mode=asked.mode, tainted=tainted))
+        return replace(made, memory=replace(made.memory, tainted=tainted))
 
 
 def _data_of(memory: Memory | NewMemory | None) -> Mapping[str, Any]:

@@ -190,22 +190,10 @@ def _memory(line: int, fields: FieldReader) -> FileMemory:
     return FileMemory(
         line,
         memory.text,
-        category=memory.category,
-        tags=memory.tags,
         created=fields.time("created_at"),
-        expires=memory.expires,
-        kind=memory.kind,
-        data=memory.data,
-        importance=memory.importance,
-        session_id=memory.session_id,
-        thread_id=memory.thread_id,
-        source=memory.source,
-        tainted=memory.tainted,
-        confidence=memory.confidence,
-        happened=memory.happened,
-        mentions=memory.mentions,
         groups=tuple(checked_id(group, "groups") for group in groups),
         record=record if id_ else None,
+        **memory.said_of_it(),
     )
 
 

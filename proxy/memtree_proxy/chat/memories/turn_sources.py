@@ -13,9 +13,37 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memtree.conversation.message import RESULT_ROLES, Message
+from memtree.conversation.message import RESULT_ROLES, Message, Volatile
 from memtree.errors import BadRequest
+from memtree.ranking import query_text
 from memtree.wire.json_body import Body
+
+
+def user_query(messages: Sequence[Message], volatile: Volatile) -> str:
+    """Return what the newest message of the user asks, as a query for memories: its own words,
+    without what clients put between them, and of a long one the ends. "" where there are none.
+    The history may be one that nobody has checked: context memory can be off."""
+    try:
+        for one in reversed(messages):
+            if one.role != "user" or one.aside:
+                continue
+            said = volatile.strip(_words(one.content))
+            if (
+                said.strip() or not one.joined
+            ):  # a reminder behind the results of tools asks nothing
+                return query_text.ends(said)
+    except BadRequest:
+        pass
+    return ""
+
+
+def _words(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = (part.get("text") for part in parts if isinstance(part, dict))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
 
 _RESULT_PARTS = frozenset({"tool_result", "function_call_output"})
 _RESULT = re.compile(r"\s{0,20}\[[A-Za-z_][\w.-]{0,80}(?: for '[^\n]{0,1000}')?\] Result:")

@@ -17,7 +17,7 @@ from memtree_proxy.memories.agent import queries
 from memtree_proxy.memories.agent.requests import AgentRequests
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.fields import if_version
-from memtree_proxy.memories.user.requests import MEMORY, naming, unknown
+from memtree_proxy.memories.requests import MEMORY, naming, unknown
 from memtree_proxy.request.fields import idempotency_key
 from memtree_proxy.wire import agent_answers
 from memtree_proxy.wire.agent_answers import ShownMemory, ShownPage, Stored

@@ -10,12 +10,16 @@ from memtree.memories.curation import MemoryCuration
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree_proxy.access.auth import Gate
+from memtree_proxy.http import content_encoding
 from memtree_proxy.memories.answers import answer, counted, receipt
 from memtree_proxy.memories.chat import fields, rendering
-from memtree_proxy.memories.chat.requests import ChatRequests, memory_id, naming_memory
+from memtree_proxy.memories.chat.routes import TAG, ChatRequests
 from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES
-from memtree_proxy.memories.fields import if_version, limit
+from memtree_proxy.memories.fields import IF_MATCH_HEADER, if_version, limit
+from memtree_proxy.memories.requests import CHAT_MEMORY, naming, path_id
 from memtree_proxy.memories.user.fields import BULK_FIELDS, Deletion
+from memtree_proxy.wire import parameter
+from memtree_proxy.wire.operation import KNOWN, READING, operation
 
 
 class ChatCurationRoutes:
@@ -23,6 +27,18 @@ class ChatCurationRoutes:
         self._curation = curation
         self._requests = ChatRequests(gate, settings)
 
+    @operation(
+        "POST /chat/api/{chatId}/memories/delete",
+        "deleteChatMemories",
+        TAG,
+        "Delete many memories",
+        "What a filter or a list of ids means, or all: in one step. With `dry_run` they "
+        "are counted. The receipt says that ids and texts were looked for afterwards.",
+        answers={200: ("A receipt, or a count.", "BulkReceipt")},
+        errors=READING,
+        parameters=("chatId", content_encoding.HEADER),
+        body="ChatBulkDeletion",
+    )
     async def delete_many(self, request: Request) -> Response:
         """What a filter or ids mean: their number, or a receipt of their deletion."""
         scope = await self._requests.scope(request)
@@ -39,6 +55,16 @@ class ChatCurationRoutes:
             return await self._curation.count(scope, asked.wanted)
         return await self._curation.known(scope, asked.ids, purge=purge)
 
+    @operation(
+        "GET /chat/api/{chatId}/memories/tombstones",
+        "listChatTombstones",
+        TAG,
+        "What was forgotten or replaced",
+        "The newest first. Of what was forgotten no text is left.",
+        answers={200: ("The tombstones.", "ChatTombstones")},
+        errors=(400, *KNOWN),
+        parameters=("chatId", parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES)),
+    )
     async def tombstones(self, request: Request) -> Response:
         """What was forgotten or replaced, newest first."""
         scope = await self._requests.scope(request)
@@ -46,30 +72,68 @@ class ChatCurationRoutes:
         stones = await self._curation.tombstones(scope, most)
         return answer({"tombstones": [rendering.tombstone_json(stone) for stone in stones]})
 
+    @operation(
+        "GET /chat/api/{chatId}/memories/{memoryId}/history",
+        "showChatMemoryHistory",
+        TAG,
+        "What a memory said before",
+        "Its versions, and those of the memories that it took the place of.",
+        answers={200: ("The history.", "ChatMemoryHistory")},
+        errors=(400, 404, *KNOWN),
+        parameters=("chatId", "memoryId"),
+    )
     async def history(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        with naming_memory():
-            past = await self._curation.past(scope, memory_id(request))
+        with naming(CHAT_MEMORY):
+            past = await self._curation.past(scope, path_id(request, CHAT_MEMORY))
         return answer(rendering.past_json(past))
 
+    @operation(
+        "POST /chat/api/{chatId}/memories/{memoryId}/merge",
+        "mergeChatMemories",
+        TAG,
+        "Let a memory replace an older one",
+        "The older one counts no more; what it said stays in the history.",
+        answers={200: ("The memory that counts.", "ChatMemory")},
+        etag=True,
+        errors=(404, 409, 422, *READING),
+        parameters=("chatId", "memoryId", IF_MATCH_HEADER, content_encoding.HEADER),
+        body="ChatMemoryMerge",
+    )
     async def merge(self, request: Request) -> Response:
         """A memory takes the place of an older one, which stays in its history."""
         scope = await self._requests.scope(request)
         version, most = if_version(request.headers), self._requests.max_text_chars
         asked = await self._requests.read(request, lambda body: fields.merging(body, most))
-        with naming_memory():
+        with naming(CHAT_MEMORY):
             memory = await self._curation.merge(
-                scope, memory_id(request), asked.replaces, text=asked.text, if_version=version
+                scope,
+                path_id(request, CHAT_MEMORY),
+                asked.replaces,
+                text=asked.text,
+                if_version=version,
             )
         return await self._shown(scope, memory)
 
+    @operation(
+        "POST /chat/api/{chatId}/memories/{memoryId}/settle",
+        "settleChatMemories",
+        TAG,
+        "Settle a conflict",
+        "Of two memories of which one may replace the other: it does, or both are kept.",
+        answers={200: ("The memory that counts.", "ChatMemory")},
+        etag=True,
+        errors=(404, 409, 422, *READING),
+        parameters=("chatId", "memoryId", content_encoding.HEADER),
+        body="MemorySettlement",
+    )
     async def settle(self, request: Request) -> Response:
         """Two memories that conflict: one replaces the other, or both are kept."""
         scope = await self._requests.scope(request)
         asked = await self._requests.read(request, fields.settling)
-        with naming_memory():
+        with naming(CHAT_MEMORY):
             memory = await self._curation.book.settle(
-                scope, memory_id(request), asked.other, replaces=asked.replaces
+                scope, path_id(request, CHAT_MEMORY), asked.other, replaces=asked.replaces
             )
         return await self._shown(scope, memory)
 

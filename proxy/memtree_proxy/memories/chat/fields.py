@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from memtree.errors import BadRequest
 from memtree.memories.draft import Edit, MemoryDraft
@@ -22,7 +21,13 @@ from memtree_proxy.memories.fields import (
     searched,
 )
 from memtree_proxy.memories.user import fields as of_user
-from memtree_proxy.memories.user.fields import Deletion, Merging, Settling
+from memtree_proxy.memories.user.fields import (
+    Deletion,
+    ListQuery,
+    Merging,
+    Settling,
+    UserSearchQuery,
+)
 from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import refuse_unknown
 
@@ -31,18 +36,6 @@ INCLUDED = ("deleted",)
 FIELDS = ("content", "category", "tags", "standing")
 FILTERS = ("category", "source_type", "tainted", "standing", "conflicts")
 MAX_MESSAGE_ID = 1_000  # characters
-
-
-class PageQuery(NamedTuple):
-    wanted: MemoryFilter
-    limit: int
-    cursor: str | None
-
-
-class SearchQuery(NamedTuple):
-    query: str
-    wanted: MemoryFilter
-    limit: int
 
 
 def new_memory(body: Body, most: int) -> MemoryDraft:
@@ -76,16 +69,16 @@ def edit(body: Body, most: int) -> Edit:
     )
 
 
-def page(query: Mapping[str, str]) -> PageQuery:
+def page(query: Mapping[str, str]) -> ListQuery:
     refuse_unknown(query, (*FILTERS, "include", "limit", "cursor"), "query parameter")
     included = fields.choice(query.get("include"), "include", INCLUDED)
     wanted = replace(_filter(query), deleted=included is not None)
-    return PageQuery(wanted, limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"))
+    return ListQuery(wanted, limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"))
 
 
-def search(query: Mapping[str, str]) -> SearchQuery:
+def search(query: Mapping[str, str]) -> UserSearchQuery:
     refuse_unknown(query, (*FILTERS, "query", "limit"), "query parameter")
-    return SearchQuery(searched(query), _filter(query), limit(query, MAX_HITS, HITS))
+    return UserSearchQuery(searched(query), _filter(query), limit(query, MAX_HITS, HITS))
 
 
 def deletion(body: Body, purge: bool) -> Deletion:

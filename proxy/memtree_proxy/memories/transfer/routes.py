@@ -3,23 +3,88 @@ agent's where the query names one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from memtree.config import Settings
-from memtree.errors import BadRequest
+from memtree.errors import BadRequest, MemTreeError
 from memtree.memories.transfer.file_items import AUTO, FORMATS
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
-from memtree_proxy.http import request_body
+from memtree_proxy.http import content_encoding, request_body
+from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
-from memtree_proxy.memories.transfer.export_stream import ExportResponse
 from memtree_proxy.memories.transfer.rendering import report_json
 from memtree_proxy.memories.transfer.unpacking import unpacked
+from memtree_proxy.observability import log
 from memtree_proxy.request import fields
+from memtree_proxy.wire.agent_parameters import one_agent
+from memtree_proxy.wire.json_schema import STRING, Json, content, described
+from memtree_proxy.wire.operation import KNOWN, READING, operation
+from memtree_proxy.wire.parameter import query
+
+MEDIA_TYPE = "application/x-ndjson"
+FILE_NAME = "memories.jsonl"
+
+
+class ExportResponse(Response):
+    """`first`: what the answer begins with; `more`: the rest. Where the store fails meanwhile, or
+    the credential is let in no longer, it ends without the line that an export ends with."""
+
+    def __init__(self, first: bytes, more: AsyncGenerator[bytes]) -> None:
+        self._first, self._more = first, more
+        self.background = None
+        self.status_code = 200
+        self.raw_headers = [
+            (b"content-type", MEDIA_TYPE.encode()),
+            (b"content-disposition", f'attachment; filename="{FILE_NAME}"'.encode()),
+            (b"cache-control", b"no-store"),
+            (b"x-accel-buffering", b"no"),
+        ]
+
+    async def __call__(self, connection: Scope, receive: Receive, send: Send) -> None:
+        head = {"status": self.status_code, "headers": self.raw_headers}
+        async with aclosing(self._more):
+            await send({"type": "http.response.start", **head})
+            if connection["method"] != "HEAD":
+                try:
+                    await _send(send, self._first)
+                    async for piece in self._more:
+                        await _send(send, piece)
+                except MemTreeError as error:
+                    log.event("memories.export_failed", why=error.code)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _send(send: Send, piece: bytes) -> None:
+    await send({"type": "http.response.body", "body": piece, "more_body": True})
+
+
+TAG = "Export and import"
+EXPORTED = content(described(STRING, "A line of JSON each."), MEDIA_TYPE)
+
+
+def _asked() -> list[Json]:
+    flag: Json = {"type": "boolean", "default": False}
+    return [
+        query(
+            "format",
+            "What wrote the file; told from its content by default.",
+            {"type": "string", "enum": [AUTO, *FORMATS], "default": AUTO},
+        ),
+        query("dry_run", "Store nothing, and report what would be stored.", flag),
+        query(
+            "keep_ids",
+            "Bring our own export back as it was, with ids, histories, tombstones and settings, "
+            "into a scope that has no other memories (else 409).",
+            flag,
+        ),
+    ]
 
 
 class TransferRoutes:
@@ -28,11 +93,40 @@ class TransferRoutes:
     ) -> None:
         self._transfer, self._requests, self._settings = transfer, requests, settings
 
+    @operation(
+        "GET /memories/export",
+        "exportMemories",
+        TAG,
+        "Export memories",
+        "All memories of a user as lines of JSON, with groups, settings, earlier versions "
+        "and tombstones; deleted ones never. Of an agent: with the schemas of the tenant. "
+        "Grants and wallets are in none. A file without a last line of the type `end` "
+        "is cut off.",
+        answers={200: ("The lines, as long as it takes.", EXPORTED)},
+        errors=(400, *KNOWN),
+        parameters=(USER_HEADER, *one_agent()),
+    )
     async def export(self, request: Request) -> Response:
         scope = await self._requests.any_scope(request)
         lines = self._transfer.export(scope, self._requests.allowed(request, scope))
         return ExportResponse(await anext(lines), lines)  # what fails at once is told with a status
 
+    @operation(
+        "POST /memories/import",
+        "importMemories",
+        TAG,
+        "Import memories",
+        "A file of memories: our own export, or what mem0, OpenMemory, the MCP server "
+        "`server-memory` or ChatGPT give out, or a list with one memory a line; also as a "
+        "zip or compressed. Make a dry run first. Each memory gets a new id, what is there "
+        "already is not stored twice, and what holds a secret is refused. For an agent: "
+        "data is held against the schema of its kind, a text alone becomes the data of a "
+        "fact, and a schema of the file is kept where its kind has none.",
+        answers={200: ("What became of each line.", "ImportReport")},
+        errors=(409, *READING),
+        parameters=(*_asked(), USER_HEADER, content_encoding.HEADER, *one_agent()),
+        body="MemoryFile",
+    )
     async def import_file(self, request: Request) -> Response:
         """200 with the report, also where nothing of the file could be imported."""
         scope = await self._requests.any_scope(request)

@@ -13,10 +13,10 @@ from memtree.errors import BadRequest
 from memtree.memories.agents.lifetime import EXPIRES_AT, expiry
 from memtree.memories.deletion_check import EVERYTHING
 from memtree.memories.draft import Edit, MemoryDraft, checked_name
-from memtree.memories.memory import EXTRACTED, IMPORTED, UNSET, Unset
+from memtree.memories.memory import EXTRACTED, IMPORTED, MAX_TAGS, UNSET, Unset
 from memtree.memories.ports import ANY, MemoryFilter
 from memtree.memories.rules.expiry import future_timestamp, timestamp
-from memtree.memories.rules.tags import canonical_tags
+from memtree.memories.rules.tags import MAX_GIVEN, canonical_tags
 from memtree.memories.rules.user_categories import checked_category, user_category
 from memtree.memories.scope import checked_id
 from memtree.wire.json_body import Body
@@ -33,6 +33,9 @@ from memtree_proxy.memories.fields import (
 )
 from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import refuse_unknown
+from memtree_proxy.wire import parameter
+from memtree_proxy.wire.json_schema import BOOLEAN, Json
+from memtree_proxy.wire.types import CHAT_ID, NO_NUL
 
 SOURCE_TYPES = ("user", "model", EXTRACTED, IMPORTED)
 INCLUDED = ("superseded", "expired", "deleted")
@@ -52,6 +55,16 @@ LISTED = ("tag", "limit", "cursor", "include", "as_of")  # of a query, beside fi
 SEARCHED = ("query", "threshold")
 NEW_FIELDS = ("text", "category", "tags", "expires_at", "standing")
 EDIT_FIELDS = (*NEW_FIELDS, EXPIRES_AT)
+# What is no time, or none in the future, is told by the 400 that refuses it.
+GIVEN_TIME: Json = {"type": "string", "examples": ["2031-03-07", "2031-03-07T10:30:00Z"]}
+# Of a filter, which may name a category that nothing has.
+FILTER_CATEGORY: Json = {**NO_NUL, "type": "string", "minLength": 1, "maxLength": 200}
+SOURCE_TYPE: Json = {"type": "string", "enum": list(SOURCE_TYPES)}
+_TAGS: Json = {
+    "type": "array",
+    "items": {"type": "string", "maxLength": MAX_GIVEN},
+    "maxItems": MAX_TAGS,
+}
 BULK_FIELDS = ("all", "filter", "ids")  # of a request that deletes many
 
 
@@ -61,15 +74,15 @@ class ListQuery(NamedTuple):
     wanted: MemoryFilter
     limit: int
     cursor: str | None
-    at: float | None
+    at: float | None = None
 
 
 class UserSearchQuery(NamedTuple):
     query: str
     wanted: MemoryFilter
     limit: int
-    least: float
-    at: float | None
+    least: float = 0.0
+    at: float | None = None
 
 
 class Deletion(NamedTuple):
@@ -150,6 +163,31 @@ def search(query: QueryParams) -> UserSearchQuery:
     wanted, at = _which(query)
     refuse_unknown(query, (*OF_USERS, *LISTED, *SEARCHED), "query parameter")
     return UserSearchQuery(searched(query), wanted, limit(query, MAX_HITS, HITS), _least(query), at)
+
+
+def filters() -> list[Json]:
+    """List the parameters that say which memories a list or a search shows."""
+    shown = {"type": "string", "enum": list(INCLUDED)}
+    return [
+        parameter.query("group_id", "Members of this group alone.", CHAT_ID),
+        parameter.query("category", "Of this category alone.", FILTER_CATEGORY),
+        parameter.query("tag", "With this tag; may stand several times.", _TAGS),
+        parameter.query("source_type", "That came this way alone.", SOURCE_TYPE),
+        parameter.query("tainted", "That wait for a person's word, or do not.", BOOLEAN),
+        parameter.query("standing", "That stand in every prompt, or do not.", BOOLEAN),
+        parameter.query("conflicts", "That may replace another one, or may not.", BOOLEAN),
+        parameter.query("created_from", "Made at this time or later.", GIVEN_TIME),
+        parameter.query("created_before", "Made before this time.", GIVEN_TIME),
+        parameter.query(
+            "include", "Those as well; not with `as_of`.", {"type": "array", "items": shown}
+        ),
+        parameter.query(
+            "as_of",
+            "What was remembered at this time (a date: at its start, UTC), but for what is "
+            "deleted now.",
+            GIVEN_TIME,
+        ),
+    ]  # fmt: skip
 
 
 def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:

@@ -6,21 +6,27 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.background.memory_services import MemoryServices
+from memtree.memories.grants.grant_json import HEADER
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup
+from memtree_proxy.http import content_encoding
+from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer, counted, saved
-from memtree_proxy.memories.fields import if_version
+from memtree_proxy.memories.fields import HITS, IF_MATCH_HEADER, MAX_HITS, MAX_ROWS, if_version
+from memtree_proxy.memories.requests import GROUP, MEMORY, naming, path_id, unknown
 from memtree_proxy.memories.user import fields, rendering
-from memtree_proxy.memories.user.requests import (
-    GROUP,
-    MEMORY,
-    UserRequests,
-    naming,
-    path_id,
-    unknown,
-)
+from memtree_proxy.memories.user.requests import UserRequests
 from memtree_proxy.memories.user.rows import row, rows
+from memtree_proxy.request.delete_options import DRY_RUN, PURGE
+from memtree_proxy.request.fields import IDEMPOTENCY_HEADER
+from memtree_proxy.wire import agent_parameters, parameter
+from memtree_proxy.wire.agent_parameters import EITHER, whose
+from memtree_proxy.wire.operation import KNOWN, READING, operation
+from memtree_proxy.wire.parameter import query
+
+TAG = "User memories"
+_SAVED = ("SavedMemory", "StoredMemories")
 
 
 class UserMemoryRoutes:
@@ -35,6 +41,23 @@ class UserMemoryRoutes:
         """All of them or a new one, by the method."""
         return await (self._create if request.method == "POST" else self._page)(request)
 
+    @operation(
+        "GET /memories",
+        "listMemories",
+        TAG,
+        "List memories and groups",
+        "The memories that are not deleted, the newest first, and all groups. Without "
+        f"`limit` all of them, up to {MAX_ROWS:,}.",
+        answers={200: ("A page of them.", "MemoryPage", "AgentMemoryPage")},
+        errors=(400, 404, *KNOWN),
+        parameters=(
+            USER_HEADER,
+            *fields.filters(),
+            *agent_parameters.filters(),
+            parameter.limit(MAX_ROWS, MAX_ROWS),
+            "cursor",
+        ),
+    )
     async def _page(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         asked = fields.page(request.query_params)
@@ -58,6 +81,24 @@ class UserMemoryRoutes:
             }
         )
 
+    @operation(
+        "POST /memories",
+        "createMemory",
+        TAG,
+        "Remember something",
+        "What says the same as a stored memory is not stored twice: the answer is that "
+        "one, with status 200. What may replace one is stored beside it, and the answer "
+        "names both. With `agentId`: structured memories of an agent, or a conversation to "
+        "find some in.",
+        answers={
+            201: ("It is saved.", *_SAVED),
+            200: ("It was there already, in these or other words.", *_SAVED),
+        },
+        etag=None,
+        errors=(404, 409, 422, *READING),
+        parameters=(USER_HEADER, content_encoding.HEADER, IDEMPOTENCY_HEADER),
+        body="AnyNewMemory",
+    )
     async def _create(self, request: Request) -> Response:
         """201 with the memory, or 200 with the one that says the same."""
         scope = await self._requests.scope(request)
@@ -66,6 +107,31 @@ class UserMemoryRoutes:
         result = await self._book.save(scope, draft)
         return saved(await row(self._users, scope, result.memory), result, "text")
 
+    @operation(
+        "GET /memories/search",
+        "searchMemories",
+        TAG,
+        "Search memories",
+        "By meaning and by words. With `agentId`, `mode`, `scope` or grants: in the form "
+        "of agents' memories, with their filters alone, ten rows by default; without "
+        "`agentId` of the user's memories in that form.",
+        answers={200: ("The best of them.", "MemoryHits", *agent_parameters.FORMS)},
+        errors=(400, 404, 504, *KNOWN),
+        parameters=(
+            USER_HEADER,
+            HEADER,
+            parameter.asked(),
+            *fields.filters(),
+            *whose(),
+            *agent_parameters.search_filters(),
+            parameter.limit(MAX_HITS, HITS),
+            query(
+                "threshold",
+                "The relevance that a hit must have; clamped to 0 to 1.",
+                {"type": "number", "default": 0},
+            ),
+        ),
+    )
     async def search(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         asked = fields.search(request.query_params)
@@ -93,12 +159,35 @@ class UserMemoryRoutes:
         methods = {"PATCH": self._update, "DELETE": self._delete}
         return await methods.get(request.method, self._show)(request)
 
+    @operation(
+        "GET /memories/{memory_id}",
+        "showMemory",
+        TAG,
+        "Show a memory",
+        "One memory.",
+        answers={200: ("The memory.", *EITHER)},
+        etag=True,
+        errors=(400, 404, *KNOWN),
+        parameters=(USER_HEADER, "memory_id", *whose()),
+    )
     async def _show(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
         with naming(MEMORY):
             memory = await self._book.get(scope, id_)
         return await self._shown(scope, memory)
 
+    @operation(
+        "PATCH /memories/{memory_id}",
+        "updateMemory",
+        TAG,
+        "Change a memory",
+        "What it said before stays in its history.",
+        answers={200: ("The memory as it is now.", *EITHER)},
+        etag=True,
+        errors=(404, 409, 422, *READING),
+        parameters=(USER_HEADER, "memory_id", *whose(), IF_MATCH_HEADER, content_encoding.HEADER),
+        body="AnyMemoryEdit",
+    )
     async def _update(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
         version = if_version(request.headers)
@@ -108,6 +197,18 @@ class UserMemoryRoutes:
             memory = await self._book.edit(scope, id_, edit, if_version=version)
         return await self._shown(scope, memory)
 
+    @operation(
+        "DELETE /memories/{memory_id}",
+        "deleteMemory",
+        TAG,
+        "Delete a memory",
+        "It is in no answer, no search and no group from now on. For "
+        "{deleted_days} days it can be brought back, then it is erased.",
+        answers={200: ("It is gone.", "MemoryDeleted")},
+        errors=(400, 404, *KNOWN),
+        parameters=(USER_HEADER, "memory_id", *whose()),
+        deletes=(DRY_RUN, PURGE),
+    )
     async def _delete(self, request: Request) -> Response:
         scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
         how = await self._requests.delete_options(request)

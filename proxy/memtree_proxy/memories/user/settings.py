@@ -9,11 +9,16 @@ from memtree.errors import BadRequest, Forbidden
 from memtree.memories.user_book import UserBook
 from memtree.memories.user_memories import MOST_TOP_K, SettingsChange
 from memtree.wire.json_body import Body
+from memtree_proxy.http import content_encoding
+from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.user.fields import number
 from memtree_proxy.memories.user.rendering import settings_json
 from memtree_proxy.memories.user.requests import UserRequests
 from memtree_proxy.request import fields
+from memtree_proxy.wire.operation import KNOWN, READING, operation
+
+TAG = "User memories"
 
 
 class SettingsRoutes:
@@ -21,6 +26,27 @@ class SettingsRoutes:
         self._users = users
         self._requests = requests
 
+    @operation(
+        "GET /memories/settings",
+        "showMemorySettings",
+        TAG,
+        "Show the settings",
+        "Both switches are off until they are switched on.",
+        answers={200: ("What holds.", "MemorySettings")},
+        errors=(400, *KNOWN),
+        parameters=(USER_HEADER,),
+    )
+    @operation(
+        "PATCH /memories/settings",
+        "updateMemorySettings",
+        TAG,
+        "Change the settings",
+        "Under the plan `free` the switches cannot be switched on (403).",
+        answers={200: ("What holds.", "MemorySettings")},
+        errors=READING,
+        parameters=(USER_HEADER, content_encoding.HEADER),
+        body="MemorySettingsEdit",
+    )
     async def settings(self, request: Request) -> Response:
         """What holds, changed first where the method says so."""
         scope = await self._requests.scope(request)

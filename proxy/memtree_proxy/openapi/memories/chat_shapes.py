@@ -7,15 +7,10 @@ from memtree.memories.memory import CATEGORIES, MAX_TAGS
 from memtree.memories.rules.tags import MAX_GIVEN
 from memtree_proxy.memories.chat.fields import MAX_MESSAGE_ID, SOURCE_TYPES
 from memtree_proxy.memories.fields import MAX_IDS
-from memtree_proxy.openapi.memories.curation_shapes import (
-    FILTER_CATEGORY,
-    GIVEN_TIME,
-    SOURCE_TYPE,
-    bulk_deletion,
-    history_of,
-    tombstones_of,
-)
+from memtree_proxy.memories.user.fields import FILTER_CATEGORY, GIVEN_TIME, SOURCE_TYPE
+from memtree_proxy.openapi.memories.curation_shapes import bulk_deletion, history_of, tombstones_of
 from memtree_proxy.openapi.memories.parts import saved_row, told_row
+from memtree_proxy.wire import parameter
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
@@ -30,6 +25,7 @@ from memtree_proxy.wire.json_schema import (
     schema,
 )
 from memtree_proxy.wire.types import (
+    CHAT_ID,
     MEMORY_ID,
     NO_NUL,
     RELEVANCE,
@@ -185,3 +181,21 @@ def request_bodies() -> dict[str, Json]:
     return {
         name: posted([shape], {"one": EXAMPLES[name]}) for name, shape in REQUEST_BODIES.items()
     }
+
+
+def parameters() -> dict[str, Json]:
+    """`components.parameters`, by name."""
+    given = [
+        parameter.path("chatId", "The chat, by an id that its owner chose.", CHAT_ID),
+        parameter.path("memoryId", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
+        parameter.query("category", "Memories of this category alone.", CATEGORY),
+        parameter.query(
+            "source_type",
+            "Memories that came this way alone.",
+            {"type": "string", "enum": list(SOURCE_TYPES)},
+        ),
+        parameter.query("tainted", "Memories that are tainted, or that are not.", BOOLEAN),
+        parameter.query("standing", "Memories that stand in every prompt, or do not.", BOOLEAN),
+        parameter.query("conflicts", "Memories that may replace another one, or may not.", BOOLEAN),
+    ]
+    return {one["name"]: one for one in given}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memtree_proxy.memories.fields import MAX_IDS
-from memtree_proxy.memories.user.fields import SOURCE_TYPES
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
@@ -18,13 +17,8 @@ from memtree_proxy.wire.json_schema import (
     object_of,
     schema,
 )
-from memtree_proxy.wire.types import MEMORY_ID, NO_NUL, TIME
+from memtree_proxy.wire.types import MEMORY_ID, TIME
 
-# What is no time, or none in the future, is told by the 400 that refuses it.
-GIVEN_TIME: Json = {"type": "string", "examples": ["2031-03-07", "2031-03-07T10:30:00Z"]}
-# Of a filter, which may name a category that nothing has.
-FILTER_CATEGORY: Json = {**NO_NUL, "type": "string", "minLength": 1, "maxLength": 200}
-SOURCE_TYPE: Json = {"type": "string", "enum": list(SOURCE_TYPES)}
 _MAYBE_STRING = either(STRING, NULL)
 SWITCHES = {
     "dry_run": described(either(BOOLEAN, NULL), "Count them, and delete nothing."),

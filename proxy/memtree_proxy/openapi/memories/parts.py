@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
+from memtree.config import Settings
 from memtree_proxy.memories.fields import IF_MATCH_HEADER, LAST_EVENT_HEADER
-from memtree_proxy.openapi import headers
+from memtree_proxy.openapi import failures, headers
 from memtree_proxy.openapi.operations import operation
 from memtree_proxy.wire.json_schema import (
     STRING,
@@ -18,6 +20,7 @@ from memtree_proxy.wire.json_schema import (
     ref,
     schema,
 )
+from memtree_proxy.wire.operation import Operation, operations
 from memtree_proxy.wire.parameter import OFF, header, purge, query
 from memtree_proxy.wire.types import MEMORY_ID, RELEVANCE, STANDING
 
@@ -99,63 +102,55 @@ def parameters() -> dict[str, Json]:
     return {one["name"]: one for one in given}
 
 
-def memory_operation(
-    tag: str,
-    id_: str,
-    summary: str,
-    description: str,
-    responses: Json,
-    given: list[Json],
-    body: str | None = None,
-) -> Json:
-    """`given`: its parameters. `body`: the name of what is posted."""
-    more = {"requestBody": ref("requestBodies", body)} if body else {}
-    return operation(id_, tag, summary, description, responses, parameters=given, **more)
-
-
-def delete_operation(
-    tag: str,
-    id_: str,
-    summary: str,
-    description: str,
-    responses: Json,
-    given: list[Json],
-    *,
-    purged: bool = True,
-) -> Json:
-    """`responses`: those of a deletion; a dry run is answered with 200 as well. `purged`: whether
-    it may erase at once."""
+def _counted(responses: Json) -> Json:
+    """Answers of a deletion, whose dry run is answered with 200 as well."""
     counted = {**answer("How much would go.", "DryRun"), **responses.get("200", {})}
     if "200" in responses:
         gone = responses["200"]["content"]["application/json"]["schema"]
         counted["content"] = content(either(gone, schema("DryRun")))
-    dry_run = query("dry_run", "Delete nothing, and answer how much would go.", OFF)
-    switches = [dry_run, purge()] if purged else [dry_run]
-    told = f"{description} What the route does not know is refused (400), and nothing deleted."
-    answers = {**responses, "200": counted}
-    return memory_operation(tag, id_, summary, told, answers, [*given, *switches])
+    return {**responses, "200": counted}
 
 
-def answer(description: str, *names: str, etag: bool | None = False) -> Json:
-    """`names`: of the shapes that it may have. `etag`: None where not all of them have one."""
+def answer(description: str | Json, *shapes: str | Json, etag: bool | None = False) -> Json:
+    """`shapes`: names of those that it may have, its whole content, or none. `etag`: None where not
+    all of them have one."""
     tagged = {"etag": {"schema": STRING, "description": "The version.", "required": bool(etag)}}
-    return {
+    made: Json = {
         "description": description,
         "headers": {**headers.of_every(), **({} if etag is False else tagged)},
-        "content": content(schema(names[0]) if len(names) == 1 else either(*map(schema, names))),
     }
+    names = [schema(shape) for shape in shapes if isinstance(shape, str)]
+    if names:
+        made["content"] = content(names[0] if len(names) == 1 else either(*names))
+    elif shapes:
+        made["content"] = shapes[0]
+    return made
 
 
-def event_stream(counted: str) -> Json:
-    """`counted`: what the count of an event is of."""
-    shape = described(
-        STRING,
-        'Events with `id: <count>` and `data: {"type": "created" | "updated" | "deleted", "id": '
-        f'"mem_...", "count": <{counted}>, "version": <of this one>}}`, and comments as '
-        "signs of life.",
-    )
-    return {
-        "description": "The events, as long as anybody listens.",
-        "headers": headers.of_every(),
-        "content": content(shape, "text/event-stream"),
+def described_routes(settings: Settings, *routes: type) -> dict[str, Json]:
+    """The path items of these classes of handlers, by path."""
+    paths: dict[str, Json] = defaultdict(dict)
+    for kind in routes:
+        for row, _ in operations(kind):
+            paths[row.path][row.method.lower()] = _described(row, settings)
+    return dict(paths)
+
+
+def _described(row: Operation, settings: Settings) -> Json:
+    made = {
+        str(status): answer(says, *shapes, etag=row.etag)
+        for status, (says, *shapes) in row.answers.items()
     }
+    responses = {**made, **failures.of(settings, *row.errors)}
+    given = [ref("parameters", one) if isinstance(one, str) else one for one in row.parameters]
+    told = row.says.replace("{deleted_days}", str(settings.deleted_days))
+    if row.deletes:
+        responses = _counted(responses)
+        given.append(query("dry_run", "Delete nothing, and answer how much would go.", OFF))
+        given += [purge()] if "purge" in row.deletes else []
+        told += " What the route does not know is refused (400), and nothing deleted."
+    more: Json = {"parameters": given}
+    if row.body:
+        body = row.body
+        more["requestBody"] = ref("requestBodies", body) if isinstance(body, str) else body
+    return operation(row.id, row.tag, row.summary, told, responses, **more)

@@ -12,19 +12,19 @@ from memtree.memories.user_memories import (
     MOST_TOP_K,
     PLANS,
 )
+from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.fields import MAX_IDS
+from memtree_proxy.memories.user.fields import FILTER_CATEGORY, GIVEN_TIME, SOURCE_TYPE
 from memtree_proxy.openapi.memories.curation_shapes import (
     BULK_RECEIPT,
     DRY_RUN,
-    FILTER_CATEGORY,
-    GIVEN_TIME,
-    SOURCE_TYPE,
     bulk_deletion,
     given_field,
     history_of,
     tombstones_of,
 )
 from memtree_proxy.openapi.memories.parts import saved_row, told_row
+from memtree_proxy.wire import parameter
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
@@ -324,3 +324,17 @@ EXAMPLES: dict[str, Json] = {
 def request_bodies() -> dict[str, Json]:
     """`components.requestBodies`."""
     return {name: posted([name], {"one": value}) for name, value in EXAMPLES.items()}
+
+
+def parameters() -> dict[str, Json]:
+    """`components.parameters`, by name."""
+    given = [
+        parameter.header(
+            USER_HEADER,
+            "The user within the tenant; none: the tenant itself. Beside a cookie it is ignored.",
+            CHAT_ID,
+        ),
+        parameter.path("memory_id", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
+        parameter.path("group_id", "The group.", {**CHAT_ID, "examples": ["grp_0b1c2d3e"]}),
+    ]
+    return {one["name"]: one for one in given}

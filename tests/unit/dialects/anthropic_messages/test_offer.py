@@ -9,7 +9,7 @@ import pytest
 
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.wire import json_body
-from memtree_proxy.dialects.anthropic_messages import offer
+from memtree_proxy.dialects.anthropic_messages.dialect import tool_offer
 from memtree_proxy.server_tools.offer import Offer
 from tests.wire.messages_rules import broken
 from tests.wire.rule_break import Fields
@@ -27,7 +27,7 @@ def request(**fields: Any) -> Fields:
 
 
 def made(groups: Any = GROUPS, **fields: Any) -> Offer | None:
-    return offer.of(json_body.split(json.dumps(request(**fields)).encode()), groups)
+    return tool_offer(json_body.split(json.dumps(request(**fields)).encode()), groups)
 
 
 def tools(found: Offer | None, *, last: bool = False) -> list[Fields]:

@@ -13,6 +13,7 @@ from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage, MemoryText
 from memtree.context.state import State
 from memtree.conversation.preamble import NONE, Preamble
+from memtree.dialects.anthropic_messages.writing import fitted as fitted_marker
 from memtree.dialects.injection import PlacedMemories
 from memtree.text.memory_lines import MemoryLine, MemoryVersion
 from memtree.wire import json_body
@@ -325,3 +326,56 @@ def test_what_is_sent_keeps_to_the_rules(begun):
             made = sent(read(TALK), *kept(1), memory, *kept(*range(start, 7)), begun=begun)
             assert not broken({"model": "claude-sonnet-5-5", "max_tokens": 9, "messages": made})
     assert MEMORY.preamble == NONE
+
+
+# -- The marker of the memory text among those of the client.
+
+
+SHORT = {"type": "ephemeral"}
+LONG = {"type": "ephemeral", "ttl": "1h"}
+
+
+def block(marker) -> dict:
+    return {"type": "text", "text": "x", "cache_control": marker}
+
+
+def system(*found) -> bytes:
+    return json.dumps([block(one) for one in found]).encode()
+
+
+def message(*found) -> bytes:
+    return json.dumps({"role": "user", "content": [block(one) for one in found]}).encode()
+
+
+@pytest.mark.parametrize(
+    ("marker", "before", "behind", "top", "fitted"),
+    [
+        (None, [], [], None, None),
+        (SHORT, [], [], None, SHORT),
+        (SHORT, [SHORT], [SHORT], None, SHORT),
+        (LONG, [LONG], [SHORT], None, LONG),
+        # four at most, the one beside the messages counted
+        (SHORT, [SHORT, SHORT], [SHORT], None, SHORT),
+        (SHORT, [SHORT, SHORT], [SHORT, SHORT], None, None),
+        (SHORT, [SHORT, SHORT], [SHORT], SHORT, None),
+        # an hour never behind five minutes
+        (LONG, [SHORT], [SHORT], None, SHORT),
+        (SHORT, [LONG], [LONG], None, LONG),
+        (SHORT, [], [], LONG, LONG),
+        (LONG, [SHORT], [LONG], None, None),
+    ],
+)
+def test_a_marker_is_fitted_between_the_others_or_left_out(marker, before, behind, top, fitted):
+    made = fitted_marker(marker, [system(*before)], [message(*behind)], top)
+    assert made == fitted
+
+
+def test_markers_in_results_count_and_what_only_looks_like_one_does_not():
+    inner = {"type": "tool_result", "tool_use_id": "a", "content": [block(SHORT)] * 4}
+    raw = json.dumps({"role": "user", "content": [inner]}).encode()
+    assert fitted_marker(SHORT, [], [raw], None) is None
+    call = {"type": "tool_use", "id": "a", "name": "n", "input": {"cache_control": LONG}}
+    raw = json.dumps({"role": "assistant", "content": [call] * 5}).encode()
+    assert fitted_marker(SHORT, [], [raw], None) == SHORT
+    said = json.dumps({"role": "user", "content": '"cache_control"'}).encode()
+    assert fitted_marker(SHORT, [b""], [said], None) == SHORT

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from memtree.errors import BadRequest, EmbedderUnavailable, NotFound, VersionConflict
-from memtree.memories.agents.agent_book import AgentBook, AgentEdit, StructuredDraft
+from memtree.memories.agents.agent_book import AgentBook, StructuredDraft
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory, WriteOutcome
 from memtree.memories.book import MAX_PAGE, MemoryRules
+from memtree.memories.draft import Edit
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.scope import Scope
@@ -189,14 +190,14 @@ async def test_pages():
 async def test_one_is_changed_where_it_has_the_version_that_is_meant():
     async with kept() as of:
         (one,) = await of.noted("a")
-        edit = AgentEdit(tags=("x",), expires=2e9)
+        edit = Edit(tags=("x",), expires=2e9)
         changed = await of.book.edit(SCOPE, one.memory.id, edit, if_version=1)
         assert (changed.tags, changed.expires, changed.version) == (("x",), 2e9, 2)
         with pytest.raises(VersionConflict):
             await of.book.edit(SCOPE, one.memory.id, edit, if_version=1)
         with pytest.raises(NotFound):
             await of.book.edit(Scope.of_agent("t", "b"), one.memory.id, edit)
-        forever = await of.book.edit(SCOPE, one.memory.id, AgentEdit(expires=None))
+        forever = await of.book.edit(SCOPE, one.memory.id, Edit(expires=None))
         assert (forever.tags, forever.expires) == (("x",), None)
 
 
@@ -205,7 +206,7 @@ async def test_who_waits_for_a_change_of_any_of_the_scopes_is_told():
     async with kept() as of:
         rows = [*await of.noted("a"), *await of.noted("b", scope=other)]
         for act, expected in (
-            (lambda: of.book.edit_all(rows, AgentEdit(tags=("x",))), "updated"),
+            (lambda: of.book.edit_all(rows, Edit(tags=("x",))), "updated"),
             (lambda: of.book.delete(rows), "deleted"),
         ):
             before = [await of.of.book.state(scope) for scope in (SCOPE, other)]

@@ -13,6 +13,7 @@ from memtree.memories.agents.structured_memory import (
     checked_data,
     structured_memory,
 )
+from memtree.memories.memory import MemoryFields
 from memtree.memories.rules.canonical import text_hash
 from memtree.memories.search.text_terms import packed_terms
 
@@ -28,8 +29,11 @@ def nested(depth: int) -> dict[str, Any]:
 
 def test_what_is_stored():
     write = structured_memory(
-        "mem_1", "UserProfile", {"name": "Ada"}, 10.0, tags=("x",), thread_id="t", expires=99.0,
-        unique_key=b"k", replaces="mem_0",
+        "mem_1",
+        MemoryFields(
+            kind="UserProfile", data={"name": "Ada"}, tags=("x",), thread_id="t", expires=99.0
+        ),
+        10.0, unique_key=b"k", replaces="mem_0",
     )  # fmt: skip
     new = write.memory
     assert (write.unique_key, write.replaces) == (b"k", "mem_0")
@@ -42,8 +46,11 @@ def test_what_is_stored():
     assert new.text == "user profile\nname: Ada"
     assert (new.text_hash, new.terms) == (text_hash(new.text), packed_terms(new.text))
     assert (new.tags, new.thread_id, new.expires) == (("x",), "t", 99.0)
-    assert (new.source_type, new.confidence, new.category) == ("agent", 1.0, None)
-    assert structured_memory("m", "fact", {"text": "a"}, 1.0).memory.category == "fact"
+    assert (new.source_type, new.confidence, new.category) == ("user", 1.0, None)
+    assert (
+        structured_memory("m", MemoryFields(kind="fact", data={"text": "a"}), 1.0).memory.category
+        == "fact"
+    )
 
 
 @pytest.mark.parametrize("data", [None, [], "a", 1, True])
@@ -63,7 +70,7 @@ def test_data_is_an_object(data):
 )  # fmt: skip
 def test_what_others_cannot_read_is_refused(data):
     with pytest.raises(BadRequest) as refused:
-        structured_memory("m", "K", data, 1.0, name="memories[0].data")
+        structured_memory("m", MemoryFields(kind="K", data=data), 1.0, name="memories[0].data")
     assert refused.value.param == "memories[0].data"
 
 
@@ -98,19 +105,24 @@ def test_depth_and_size_have_limits():
 )
 def test_a_secret_is_refused_in_names_and_values_and_not_repeated(data):
     with pytest.raises(SecretRejected) as refused:
-        structured_memory("m", "K", data, 1.0, name="memories[2].data")
+        structured_memory("m", MemoryFields(kind="K", data=data), 1.0, name="memories[2].data")
     assert refused.value.param == "memories[2].data"
     assert RANDOM not in refused.value.message
-    assert structured_memory("m", "K", data, 1.0, allow_secrets=True).memory.data == data
+    assert (
+        structured_memory(
+            "m", MemoryFields(kind="K", data=data), 1.0, allow_secrets=True
+        ).memory.data
+        == data
+    )
 
 
 def test_neighbours_make_no_secret_of_each_other():
     data = {"a": "password", "b": RANDOM, "c": ["the key is", RANDOM], "id": "9fceb02d0ae598e9"}
-    assert structured_memory("m", "K", data, 1.0).memory.data == data
+    assert structured_memory("m", MemoryFields(kind="K", data=data), 1.0).memory.data == data
 
 
 def test_a_tag_or_a_kind_that_is_a_secret():
     with pytest.raises(SecretRejected):
-        structured_memory("m", "K", {}, 1.0, tags=(f"ghp_{RANDOM * 2}",))
+        structured_memory("m", MemoryFields(kind="K", data={}, tags=(f"ghp_{RANDOM * 2}",)), 1.0)
     with pytest.raises(SecretRejected):
-        structured_memory("m", f"ghp_{RANDOM * 2}", {}, 1.0)
+        structured_memory("m", MemoryFields(kind=f"ghp_{RANDOM * 2}", data={}), 1.0)

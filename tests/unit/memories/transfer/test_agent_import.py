@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from memtree.memories.agents.structured_memory import structured_memory
-from memtree.memories.memory import EntityMention, Memory
+from memtree.memories.memory import EntityMention, Memory, MemoryFields
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.schemas.unique_on import unique_key
@@ -41,12 +41,15 @@ def told(report: ImportReport) -> list[tuple[int, str, str]]:
     return [(result.line, result.status.value, result.reason) for result in report.lines]
 
 
-async def written(t: Transfer, *sizes: int, scope: Scope = AGENT, **more: Any) -> list[Memory]:
+async def written(
+    t: Transfer, *sizes: int, scope: Scope = AGENT, unique_key: bytes = b"", **more: Any
+) -> list[Memory]:
     """Shoes as an agent stores them."""
     made = []
     for size in sizes:
         id_ = f"mem_{next(t.opened.ids):024x}"
-        new = structured_memory(id_, "Shoe", {"size": size}, t.clock.now(), **more)
+        given = MemoryFields(kind="Shoe", data={"size": size}, **more)
+        new = structured_memory(id_, given, t.clock.now(), unique_key=unique_key)
         (result,) = await t.store.write(scope, [new]) or []
         made.append(result.memory)
     return made

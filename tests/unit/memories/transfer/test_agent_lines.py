@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from memtree.memories.agents.structured_memory import structured_memory
+from memtree.memories.memory import MemoryFields
 from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.agent_lines import AgentLines
@@ -62,7 +63,9 @@ async def test_a_line_costs_the_same_however_many_memories_there_are():
             schemas = FileSchemas(book, "tenant", dry_run=True)
             lines = AgentLines(parts, scope, schemas, dry_run=True)
             await lines.begin()
-            return steps(lines.store([structured_memory("mem_1", "Shoe", {"size": 0}, 0.0).memory]))
+            given = MemoryFields(kind="Shoe", data={"size": 0})
+            shoe = structured_memory("mem_1", given, 0.0)
+            return steps(lines.store([shoe.memory]))
 
     await costs(AGENT, 5)  # what a process does once
     assert await costs(AGENT, 5) == await costs(TWIN, 50)

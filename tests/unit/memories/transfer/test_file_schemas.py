@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.memories.agents.structured_memory import structured_memory
-from memtree.memories.memory import NewMemory
+from memtree.memories.memory import MemoryFields, NewMemory
 from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.transfer.file_items import FileSchema
@@ -39,7 +39,7 @@ def line(kind: str = "Shoe", description: str = "") -> FileSchema:
 
 
 def memory(kind: str, data: dict[str, Any]) -> NewMemory:
-    return structured_memory("mem_1", kind, data, 0.0).memory
+    return structured_memory("mem_1", MemoryFields(kind=kind, data=data), 0.0).memory
 
 
 async def test_one_that_was_made_after_the_import_began_stays(book):

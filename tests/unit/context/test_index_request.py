@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.conversation.project import project_of
+from memtree.context.index_request import project_of
 
 
 @pytest.mark.parametrize(

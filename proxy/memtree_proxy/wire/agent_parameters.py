@@ -10,6 +10,7 @@ from memtree_proxy.wire.json_schema import STRING, Json
 from memtree_proxy.wire.parameter import query
 from memtree_proxy.wire.types import CHAT_ID, KIND, MANY
 
+EITHER = ("UserMemory", "AgentMemoryAnswer")  # a memory of a user, or of an agent
 FORMS = ("AgentMemoryHits", "MemoryAnswer", "MemoryMap")  # what a search may answer
 
 
@@ -21,6 +22,18 @@ def whose() -> list[Json]:
             "subjectId",
             "Whom the agent remembers something of; `*`: everybody. None: nobody in particular.",
             MANY,
+        ),
+    ]
+
+
+def one_agent() -> list[Json]:
+    """Where the memories of one scope alone can be meant."""
+    return [
+        query("agentId", "The agent. None: a user's memories.", CHAT_ID),
+        query(
+            "subjectId",
+            "Whom the agent remembers something of. None: nobody in particular.",
+            CHAT_ID,
         ),
     ]
 

@@ -1,10 +1,12 @@
-"""Shapes of answers about conversations: a list, a tree, a plan."""
+"""Shapes of answers about conversations (a list, a tree, a plan), usage, and files of others."""
 
 from __future__ import annotations
 
 from memtree.context.conversations.known_conversations import ConversationState
 from memtree.extraction.conversation_title import LONGEST
 from memtree.unfolding.pinned_places import MOST
+from memtree_proxy.imports.conversation import FORMATS
+from memtree_proxy.imports.posted_file import MESSAGES
 from memtree_proxy.openapi.answers import OUTLINE_NODE, RANK
 from memtree_proxy.request.clients import CLIENTS, OTHER
 from memtree_proxy.wire.json_schema import (
@@ -13,6 +15,7 @@ from memtree_proxy.wire.json_schema import (
     STRING,
     Json,
     array,
+    content,
     described,
     either,
     object_of,
@@ -144,3 +147,103 @@ SCHEMAS: dict[str, Json] = {
         }
     ),
 }
+
+
+_DATE: Json = {"type": "string", "format": "date"}
+_STATES: Json = described(
+    {"type": "object", "additionalProperties": COUNT},
+    "Requests by what memory made of them: as the header `x-memtree-state`.",
+)
+_SAVED: Json = described(
+    {"type": "integer"},
+    "Saved against sending everything, in uncached input tokens at the prices in effect; negative "
+    "where folding has not paid yet.",
+)
+_MILLISECONDS: Json = either({"type": "number"}, NULL)
+_TOKENS: dict[str, Json] = {
+    "raw_tokens": described(COUNT, "Tokens that were posted to memory."),
+    "sent_tokens": described(COUNT, "Tokens that memory sent in their place."),
+    "saved_tokens": _SAVED,
+}
+
+USAGE: dict[str, Json] = {
+    "UsageReport": object_of(
+        {
+            "period": object_of(
+                {"first": _DATE, "last": _DATE, "days": COUNT},
+                description="Days in UTC, both included; the last one is today.",
+            ),
+            "requests": object_of({"total": COUNT, "by_state": _STATES}),
+            **_TOKENS,
+            "saved_money": described(
+                either(
+                    object_of(
+                        {
+                            "amount": {"type": "number"},
+                            "requests": described(COUNT, "Those that have a price."),
+                        }
+                    ),
+                    NULL,
+                ),
+                "The same in money, of requests whose model had a price (the setting "
+                "`input_prices`); null where none had.",
+            ),
+            "pending": object_of(
+                {"tokens": COUNT, "jobs": COUNT},
+                description="Work in the background that waits now.",
+            ),
+            "latency_ms": object_of(
+                {"p50": _MILLISECONDS, "p95": _MILLISECONDS},
+                description="What memory added to a request, in milliseconds, from counts by size: "
+                "within a sixth. null: nothing was measured.",
+            ),
+            "daily": array(
+                object_of({"date": _DATE, "requests": _STATES, **_TOKENS}),
+                description="A line for each day of the period, the oldest first.",
+            ),
+        }
+    )
+}
+
+
+_OCTETS = "application/octet-stream"
+_PARSED_EXAMPLE = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]
+
+PARSED: dict[str, Json] = {
+    "ParsedFile": object_of(
+        {
+            "conversations": array(
+                object_of(
+                    {
+                        "title": STRING,
+                        "format": {"type": "string", "enum": [MESSAGES, *FORMATS]},
+                        "messages": described(
+                            array({"type": "object"}), "As the program would send them next."
+                        ),
+                        "belongs": described(
+                            either(COUNT, NULL),
+                            "After so many of the messages the history has the address that was "
+                            "asked for; null: it never has, or none was asked for.",
+                        ),
+                    }
+                )
+            )
+        }
+    )
+}
+
+
+def parse_bodies() -> dict[str, Json]:
+    return {
+        "ForeignFile": {
+            "required": True,
+            "description": "The file as it is: JSON, or JSON on each line; no zip.",
+            "content": {
+                _OCTETS: {},
+                **content(
+                    described({}, "The same, where it is JSON."),
+                    examples={"messages": {"summary": "Plain messages", "value": _PARSED_EXAMPLE}},
+                ),
+            },
+        }
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memtree.models.minilm.word_vectors import WordVectors
+from memtree.models.minilm.model import WordVectors, overflows
 
 TABLE = "inner.embeddings.{}_embeddings.weight"
 
@@ -22,3 +22,10 @@ def test_a_word_is_scaled_and_its_place_added():
     assert rows.dtype == np.float32
     assert rows.shape == (1, 2, 2)
     np.testing.assert_allclose(rows[0], [[-6 + 10 + 100, 8 + 200], [0.5 + 100, 1 + 1 + 200]])
+
+
+# -- Products of integers are exact on every processor.
+
+
+def test_the_detour_is_exact_wherever_the_direct_way_is_not():
+    assert not overflows(detour=True)

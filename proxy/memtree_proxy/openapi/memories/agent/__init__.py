@@ -1,1 +1,0 @@
-"""Agents' memories in the document."""
