@@ -106,3 +106,31 @@ def test_a_chat_of_this_browser_and_a_link_to_one_of_its_messages(open_page: Cal
     assert page.locator(".tree-row[aria-selected=true]").count() == 1
     page.evaluate("location.hash = '#chat=gone'")
     page.get_by_text("This browser has no chat of that name").wait_for()
+
+
+@pytest.mark.long
+def test_a_pinned_excerpt_stays_for_any_question_until_it_is_unpinned(
+    open_page: Callable[..., Page], served: Served
+):
+    page = open_page("/ui/tree#demo")
+    answered(page, TARGETS[0])
+    page.get_by_role("treeitem").first.click()
+    pin = page.get_by_role("button", name="Pin", exact=True)
+    pin.first.click()
+    page.get_by_role("button", name="Pinned").wait_for()
+    page.get_by_text("It stays in the memory message from the next fold on.").wait_for()
+    demo = served.call("GET", "/ui/demo.json").json()
+    told = explained(served, demo["messages"], "Something else entirely?", 2_000)
+    kept = [one for one in told["explain"]["excerpts"] if one["reason"] == "kept"]
+    assert len(kept) == 1
+    page.reload()
+    answered(page, TARGETS[0])
+    page.get_by_role("treeitem").first.click()
+    all_cards(page)
+    card = page.locator(".tree-card", has_text="it is marked to stay")
+    assert card.count() == 1
+    card.get_by_role("button", name="Pinned").click()
+    card.get_by_role("button", name="Pin", exact=True).wait_for()
+    told = explained(served, demo["messages"], "Something else entirely?", 2_000)
+    assert not [one for one in told["explain"]["excerpts"] if one["reason"] == "kept"]
+    pages.at_each_size(page)

@@ -12,10 +12,11 @@ const OPEN_AT_FIRST = 40; // rows
 
 /**
  * @param {{model: import("./model/tree_model.js").TreeModel, picture: import("./model/picture.js").Picture | null,
- *   history: import("./model/history.js").History | null, first: number, focusOn: object | null}} props
+ *   history: import("./model/history.js").History | null, first: number, focusOn: object | null,
+ *   pins: ReturnType<typeof import("./model/pins.js").usePins>}} props
  *   `first`: the node that is selected at first; `focusOn`: when this changes, the best excerpt is selected
  */
-export function Explorer({ model, picture, history, first, focusOn }) {
+export function Explorer({ model, picture, history, first, focusOn, pins }) {
   const [selected, setSelected] = useState(first);
   const [expanded, setExpanded] = useState(() => openedAtFirst(model, first));
   const [words, setWords] = useState("");
@@ -65,7 +66,7 @@ export function Explorer({ model, picture, history, first, focusOn }) {
       <${Keys} />
     </section>
     <section class="tree-detail" aria-label="Selected node" tabindex="0">
-      <${NodeDetail} ...${{ model, picture, history, selected }} />
+      <${NodeDetail} ...${{ model, picture, history, selected, pins }} />
     </section>`;
 }
 

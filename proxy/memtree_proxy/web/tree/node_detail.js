@@ -11,9 +11,10 @@ const PAGE = 12;
 
 /**
  * @param {{model: import("./model/tree_model.js").TreeModel, picture: import("./model/picture.js").Picture | null,
- *   history: import("./model/history.js").History | null, selected: number}} props `history`: null where no text is at hand
+ *   history: import("./model/history.js").History | null, selected: number,
+ *   pins: ReturnType<typeof import("./model/pins.js").usePins>}} props `history`: null where no text is at hand
  */
-export function NodeDetail({ model, picture, history, selected }) {
+export function NodeDetail({ model, picture, history, selected, pins }) {
   if (selected < 0) return html`<p class="soft">Select a node in the drawing or in the list.</p>`;
   const node = model.nodes[selected];
   const excerpts = picture ? picture.within(picture.excerpts, selected) : [];
@@ -31,7 +32,7 @@ export function NodeDetail({ model, picture, history, selected }) {
         <${Pages}
           items=${excerpts}
           what="excerpts"
-          card=${(excerpt) => html`<${ExcerptCard} excerpt=${excerpt} history=${history} />`}
+          card=${(excerpt) => html`<${ExcerptCard} ...${{ excerpt, history, pins }} />`}
         />`
     }
     ${

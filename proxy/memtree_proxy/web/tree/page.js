@@ -11,6 +11,7 @@ import { forget, fromHash, parse, toHash, useConversation } from "./conversation
 import { Explorer } from "./explorer.js";
 import { History } from "./model/history.js";
 import { ofAnswer, ofPlan } from "./model/picture.js";
+import { usePins } from "./model/pins.js";
 import { AnswerLine, DEFAULT_TARGET, DEMO_TARGET, EpochLine, QuestionBar } from "./question_bar.js";
 import { chooseConversation, Sources, useFileDrop, useKnown } from "./sources.js";
 import { Title } from "./title.js";
@@ -149,11 +150,15 @@ function firstQuestion(history) {
   return { query, target: history?.origin === "demo" ? DEMO_TARGET : DEFAULT_TARGET };
 }
 
+const FOLDED = new Set(["packed", "provisional"]);
+
 /** One conversation: the bar on top, and the tree below it. */
 function Conversation({ loaded, message, known, onForgotten, onRenamed }) {
   const { model, history, plan, address, partial } = loaded;
   const [question, setQuestion] = useState(() => firstQuestion(history));
   const asked = useAnswer(history, question);
+  const folded = FOLDED.has(asked.answer?.memory.state);
+  const pins = usePins(folded ? asked.answer.memory.address : null);
   const picture = useMemo(() => {
     if (!history) return ofPlan(model, plan);
     return asked.answer ? ofAnswer(model, history, asked.answer) : null;
@@ -192,7 +197,7 @@ function Conversation({ loaded, message, known, onForgotten, onRenamed }) {
     </section>
     ${
       model.count
-        ? html`<${Explorer} ...${{ model, picture, history, first, focusOn }} />`
+        ? html`<${Explorer} ...${{ model, picture, history, first, focusOn, pins }} />`
         : html`<div class="tree-wait">
             <${Empty} title="No summaries yet"><p>There are too few messages for a tree.</p><//>
           </div>`

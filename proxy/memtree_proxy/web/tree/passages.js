@@ -9,8 +9,11 @@ import { reasonText } from "./model/picture.js";
 const LAST_RANK = 255; // the server keeps no greater one
 const SHORT = 1200; // characters that are shown at once
 
-/** @param {{excerpt: object, history: import("./model/history.js").History | null}} props */
-export function ExcerptCard({ excerpt, history }) {
+/**
+ * @param {{excerpt: object, history: import("./model/history.js").History | null,
+ *   pins: ReturnType<typeof import("./model/pins.js").usePins>}} props
+ */
+export function ExcerptCard({ excerpt, history, pins }) {
   const { message, rank, reason, also } = excerpt;
   const ranked = rank ? `rank ${rank < LAST_RANK ? rank : `${rank} or behind`}` : "not ranked";
   const same = also?.length ? ` · the same text: ${also.slice(0, 20).join(", ")}` : "";
@@ -31,7 +34,21 @@ export function ExcerptCard({ excerpt, history }) {
     <p class="tree-why small-text soft">
       ${`Shown because ${reasonText(reason)} · ${ranked}${same}`}
     </p>
+    ${pins && excerpt.sha256 && html`<${PinButton} excerpt=${excerpt} pins=${pins} />`}
   </section>`;
+}
+
+function PinButton({ excerpt, pins }) {
+  const pinned = pins.has(excerpt);
+  return html`<button
+    type="button"
+    class="button small"
+    aria-pressed=${String(pinned)}
+    title="What is pinned stays in the memory message, whatever is asked"
+    onClick=${() => pins.toggle(excerpt)}
+  >
+    ${pinned ? "Pinned" : "Pin"}
+  </button>`;
 }
 
 /** @param {{candidate: object, history: import("./model/history.js").History | null}} props */

@@ -16,7 +16,7 @@ export const STATES = [
   { name: "hidden", means: "the model does not see it; it can be unfolded for another question" },
   { name: "opened", means: "its summary stands in the memory message" },
   { name: "quoted", means: "passages of it are quoted letter for letter" },
-  { name: "pinned", means: "a request of the user that always stays visible" },
+  { name: "pinned", means: "a passage that stays visible whatever is asked" },
   { name: "recent", means: "its messages are sent as they are" },
 ];
 
