@@ -125,7 +125,16 @@ def telling(text: str) -> set[str]:
 def _own_forms(text: str) -> set[str]:
     """`word_forms` without those that join a Chinese word with a particle, or that begin within a
     word of katakana."""
-    return {form for word in _words(text) for form in _forms(word, within=False)}
+    return {
+        form
+        for word in _words(text)
+        for form in (_kept_forms(word) if len(word) <= LONGEST else _forms(word, within=False))
+    }
+
+
+@lru_cache(maxsize=8_192)
+def _kept_forms(word: str) -> tuple[str, ...]:
+    return tuple(_forms(word, within=False))
 
 
 def word_forms(text: str) -> set[str]:
