@@ -18,6 +18,7 @@ from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
 from memtree.memories.rules import ageing, telling_words
+from memtree.memories.rules.general_questions import is_general
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.hits import SearchResult
 from memtree.memories.search.query_vectors import PATIENCE
@@ -156,12 +157,15 @@ class MemoryInjection:
                 loading=self.deadline / 2,  # then words rank, as long as there is time for that
             )
         texts = [hit.memory.text for hit in result.hits]
-        shared = telling_words.sharing(query, texts, memories)
+        general = is_general(query)
+        shared = telling_words.sharing(query, texts, memories, general=general)
         hits = [
             hit.memory
             for hit, shares in zip(result.hits, shared, strict=True)
             if hit.memory.id not in first
-            and options.fits(hit.relevance, shares, memories, by_words=result.by_words)
+            and options.fits(
+                hit.relevance, shares, memories, by_words=result.by_words, general=general
+            )
         ]
         shown = [known for known in shown if known.id not in first]
         shown, found = await self._current(scope, shown, hits)
