@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks import memories
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.memories.injecting import SPARE
+from memtree.memories.injecting import looked_at
 from memtree.memories.injection.options import CHAT_OPTIONS
 from memtree.memories.memory import NewMemory
 from memtree.memories.ports import MemoryStore
@@ -144,7 +144,7 @@ async def _found(name: str, scopes: Scopes, embedder: LocalEmbedder, given: Mess
 
 async def asked(search: MemorySearch, scopes: Scopes, message: str) -> SearchResult:
     """Search with the options of injection."""
-    limit = 2 * SHOWN + SPARE
+    limit = looked_at(message, SHOWN)
     return await search.search(scopes.scope, message, limit=limit, least=CHAT_OPTIONS.least)
 
 

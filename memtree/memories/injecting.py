@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memtree.errors import Unavailable
+from memtree.memories.background.sentences import language_of
 from memtree.memories.injection import branches, choice, standing
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory
@@ -27,8 +28,8 @@ from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
 log = logging.getLogger("memtree")
 
 # Hits that are looked at beyond twice as many as may be shown: snapshots never are, and where the
-# embedder is poor, what shares a word stands far down (0076).
-SPARE = 70
+# embedder knows a language less well, what shares a word stands further down (0076).
+SPARE, SPARE_ABROAD = 20, 70
 DEADLINE = 2.0  # seconds for all of it
 KINDS = {
     ScopeKind.CHAT: LineKind.CHAT,
@@ -146,12 +147,11 @@ class MemoryInjection:
         result = SearchResult((), ())
         if query.strip():
             wanted = MemoryFilter(category=options.category) if options.category else ANY
-            limit = 2 * options.most + SPARE
             result = await self._search.search(
                 scope,
                 query,
                 wanted=wanted,
-                limit=limit,
+                limit=looked_at(query, options.most),
                 least=options.least,
                 patience=patience,
                 loading=self.deadline / 2,  # then words rank, as long as there is time for that
@@ -241,6 +241,11 @@ class MemoryInjection:
     def kept(self, scope: Scope, options: InjectionOptions = CHAT_OPTIONS) -> KeptLines:
         """The lines of what was shown before."""
         return KeptLines(self._store, scope, options, self._stale)
+
+
+def looked_at(query: str, most: int) -> int:
+    """Return how many hits are looked at for `most` memories beside a message."""
+    return 2 * most + (SPARE if language_of(query) == "en" else SPARE_ABROAD)
 
 
 def deadline_of(patience: float) -> float:
