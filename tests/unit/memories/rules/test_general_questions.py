@@ -47,7 +47,7 @@ def test_the_patterns_of_each_language_can_be_compiled(language: str) -> None:
     "message",
     ["What is the weather like in Graz today?", "How many weeks are left until the deadline?",
      "Write a letter to Mr Brandt about the heating.", "Which ports are open?", "Who is Ida?",
-     "Napisz list do pana Brandta.", ""],
+     "Napisz list do pana Brandta.", "What is the deadline?", "What is the staging port?", ""],
 )  # fmt: skip
 def test_what_may_concern_the_user_is_not_general(message: str) -> None:
     assert not is_general(message)
