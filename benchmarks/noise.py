@@ -16,11 +16,12 @@ import numpy as np
 from benchmarks import memories
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from memtree.memories.injecting import SPARE
+from memtree.memories.injecting import looked_at
 from memtree.memories.injection.options import CHAT_OPTIONS
 from memtree.memories.memory import NewMemory
 from memtree.memories.ports import MemoryStore
 from memtree.memories.rules import canonical, telling_words
+from memtree.memories.rules.general_questions import is_general
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import MemoryHit, SearchResult
 from memtree.memories.search.searcher import MemorySearch
@@ -143,15 +144,16 @@ async def _found(name: str, scopes: Scopes, embedder: LocalEmbedder, given: Mess
 
 async def asked(search: MemorySearch, scopes: Scopes, message: str) -> SearchResult:
     """Search with the options of injection."""
-    limit = 2 * SHOWN + SPARE
+    limit = looked_at(message, SHOWN)
     return await search.search(scopes.scope, message, limit=limit, least=CHAT_OPTIONS.least)
 
 
 def fitting(result: SearchResult, message: str, size: int) -> list[MemoryHit]:
     """The hits that are injected into a scope of so many memories."""
-    shared = telling_words.sharing(message, [hit.memory.text for hit in result.hits], size)
+    texts, general = [hit.memory.text for hit in result.hits], is_general(message)
+    shared = telling_words.sharing(message, texts, size, general=general)
     return [
         hit
         for hit, shares in zip(result.hits, shared, strict=True)
-        if CHAT_OPTIONS.fits(hit.relevance, shares, size, by_words=result.by_words)
+        if CHAT_OPTIONS.fits(hit.relevance, shares, size, by_words=result.by_words, general=general)
     ]

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memtree.errors import Unavailable
+from memtree.memories.background.sentences import language_of
 from memtree.memories.injection import branches, choice, standing
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
 from memtree.memories.rules import ageing, telling_words
+from memtree.memories.rules.general_questions import is_general
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.hits import SearchResult
 from memtree.memories.search.query_vectors import PATIENCE
@@ -26,8 +28,8 @@ from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
 log = logging.getLogger("memtree")
 
 # Hits that are looked at beyond twice as many as may be shown: snapshots never are, and where the
-# embedder is poor, what shares a word stands far down (0076).
-SPARE = 70
+# embedder knows a language less well, what shares a word stands further down (0076).
+SPARE, SPARE_ABROAD = 20, 70
 DEADLINE = 2.0  # seconds for all of it
 KINDS = {
     ScopeKind.CHAT: LineKind.CHAT,
@@ -145,23 +147,25 @@ class MemoryInjection:
         result = SearchResult((), ())
         if query.strip():
             wanted = MemoryFilter(category=options.category) if options.category else ANY
-            limit = 2 * options.most + SPARE
             result = await self._search.search(
                 scope,
                 query,
                 wanted=wanted,
-                limit=limit,
+                limit=looked_at(query, options.most),
                 least=options.least,
                 patience=patience,
                 loading=self.deadline / 2,  # then words rank, as long as there is time for that
             )
         texts = [hit.memory.text for hit in result.hits]
-        shared = telling_words.sharing(query, texts, memories)
+        general = is_general(query)
+        shared = telling_words.sharing(query, texts, memories, general=general)
         hits = [
             hit.memory
             for hit, shares in zip(result.hits, shared, strict=True)
             if hit.memory.id not in first
-            and options.fits(hit.relevance, shares, memories, by_words=result.by_words)
+            and options.fits(
+                hit.relevance, shares, memories, by_words=result.by_words, general=general
+            )
         ]
         shown = [known for known in shown if known.id not in first]
         shown, found = await self._current(scope, shown, hits)
@@ -237,6 +241,11 @@ class MemoryInjection:
     def kept(self, scope: Scope, options: InjectionOptions = CHAT_OPTIONS) -> KeptLines:
         """The lines of what was shown before."""
         return KeptLines(self._store, scope, options, self._stale)
+
+
+def looked_at(query: str, most: int) -> int:
+    """Return how many hits are looked at for `most` memories beside a message."""
+    return 2 * most + (SPARE if language_of(query) == "en" else SPARE_ABROAD)
 
 
 def deadline_of(patience: float) -> float:

@@ -12,6 +12,7 @@ from memtree.memories.agents.search import answers, clusters, event_time, mentio
 from memtree.memories.background.sentences import language_of
 from memtree.memories.memory import Memory
 from memtree.memories.rules import telling_words
+from memtree.memories.rules.general_questions import is_general
 from memtree.memories.search.text_terms import memory_terms
 from memtree.memories.transfer.formats.memory_file import read_memory_file
 from tests import hostile
@@ -48,6 +49,7 @@ TEXTS = {
     "telling words": Subject(
         lambda text: telling_words.sharing(text, [text] * 5, 100), hostile.as_it_is
     ),
+    "a question about the world": Subject(is_general, hostile.as_it_is),
     "the language of a message": Subject(language_of, hostile.as_it_is),
     "terms of a memory": Subject(memory_terms, lambda text: text + "é"),
     "a file that may be damaged": Subject(_read, lambda text: f'"{text}"\n{text}'),

@@ -29,15 +29,24 @@ class InjectionOptions:
         return injectable.LEAST if self.threshold is None else self.threshold
 
     def fits(
-        self, relevance: float, shares_word: bool, memories: int, *, by_words: bool = False
+        self,
+        relevance: float,
+        shares_word: bool,
+        memories: int,
+        *,
+        by_words: bool = False,
+        general: bool = False,
     ) -> bool:
         """Return True if a hit may stand beside a message. `shares_word`: a telling word of both.
-        `memories`: how many the scope has. `by_words`: its relevance is that of words alone."""
+        `memories`: how many the scope has. `by_words`: its relevance is that of words alone.
+        `general`: the message asks about the world."""
         if self.threshold is not None:
             return relevance >= self.threshold
         if by_words:
             return shares_word
-        return injectable.injectable(relevance, shares_word=shares_word, memories=memories)
+        return injectable.injectable(
+            relevance, shares_word=shares_word, memories=memories, general=general
+        )
 
     def admits(self, memory: Memory) -> bool:
         """Return True if the memory may be shown at all."""

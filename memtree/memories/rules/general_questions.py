@@ -3,9 +3,13 @@ somebody who speaks of their own affairs: the first share a word with a memory b
 
     >>> is_general("Why do leaves fall in autumn?"), is_general("Where do I move in autumn?")
     (True, False)
+    >>> is_general("Write an apology to a customer"), is_general("Write a letter to Mr Brandt")
+    (True, False)
 """
 
 from __future__ import annotations
+
+import re
 
 from memtree.memories.background.sentences import languages_of
 from memtree.memories.rules.language_patterns import pattern
@@ -15,9 +19,17 @@ READ = 400  # characters of a message
 
 def is_general(message: str) -> bool:
     """Return True if nobody speaks of themselves in the message, and it begins as such questions
-    do in its language."""
-    lower = " ".join(message[:READ].lower().split()).lstrip("¿¡«„“\"'( ")
+    do in its language, or asks for a text that is about nobody with a name."""
+    head = " ".join(message[:READ].split()).lstrip("¿¡«„“\"'( ")
+    lower = head.lower()
     languages = languages_of(lower)
-    if pattern("general_questions", languages, "own").search(lower):
+    if _pattern(languages, "own").search(lower):
         return False
-    return pattern("general_questions", languages, "general").search(lower) is not None
+    if _pattern(languages, "general").search(lower):
+        return True
+    named = any(word[0].isupper() for word in head.split()[1:])
+    return not named and _pattern(languages, "writing").search(lower) is not None
+
+
+def _pattern(languages: tuple[str, ...], name: str) -> re.Pattern[str]:
+    return pattern("general_questions", languages, name)

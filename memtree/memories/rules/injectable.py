@@ -13,12 +13,16 @@ import math
 
 SHARING = 0.06  # relevance of a hit that shares a telling word with the message
 ALONE, GROWTH = 0.5, 0.08  # relevance of one that does not; more for each tenfold scope
+ALONE_GENERAL = 0.75  # of a question about the world: photosynthesis is near to who takes photos
 FEW = 100  # memories of a scope that needs no more than this
 LEAST = 0.03  # what a search for injection is asked for: a word of a long message covers no more
 
 
-def injectable(relevance: float, *, shares_word: bool, memories: int) -> bool:
-    """`memories`: how many the scope has."""
+def injectable(
+    relevance: float, *, shares_word: bool, memories: int, general: bool = False
+) -> bool:
+    """`memories`: how many the scope has. `general`: the message asks about the world."""
     if shares_word:
         return relevance >= SHARING
-    return relevance >= ALONE + GROWTH * math.log10(max(memories, FEW) / FEW)
+    alone = ALONE_GENERAL if general else ALONE
+    return relevance >= alone + GROWTH * math.log10(max(memories, FEW) / FEW)

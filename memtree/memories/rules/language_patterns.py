@@ -26,7 +26,9 @@ def pattern(
     table = tomllib.loads((files(__package__) / f"{file}.toml").read_text("utf-8"))
     found = [also]
     for language in languages:
-        words = "|".join(table[language][name] for name in names or table[language])
-        words = words.replace("\n", "")
+        kept = [table[language].get(name, "") for name in names or table[language]]
+        words = "|".join(filter(None, kept)).replace("\n", "")
+        if not words:
+            continue
         found.append(rf"\b(?:{words})\b" if language in SPACED else words)
     return re.compile("|".join(found))

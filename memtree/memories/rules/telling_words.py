@@ -24,7 +24,6 @@ from memtree.memories.background.sentences import (
     language_of,
     sentences,
 )
-from memtree.memories.rules.general_questions import is_general
 from memtree.text.terms import stem
 
 REACH = 2_000  # characters of a text that are looked at
@@ -47,15 +46,17 @@ _KATAKANA = re.compile("[\u30a0-\u30ff]")
 _VOICED = "\u3099\u309a"
 
 
-def sharing(message: str, texts: Sequence[str], memories: int = 0) -> list[bool]:
+def sharing(
+    message: str, texts: Sequence[str], memories: int = 0, *, general: bool = False
+) -> list[bool]:
     """Tell of each text, in a scope of so many memories, if it shares a word with `message`; two
-    with a message that asks about the world, which shares one by chance."""
+    with one that asks about the world (`general`), which shares one by chance."""
     asked = telling(message)
     language, words = language_of(message), _words(message)
     shared = [_shared(asked, language, words, text) for text in texts]
     held = Counter(form for forms in shared for form in forms)
     few = max(FEW, SHARE * memories)
-    needed = OF_GENERAL if is_general(message) else 1
+    needed = OF_GENERAL if general else 1
     return [_count({form for form in forms if held[form] <= few}) >= needed for forms in shared]
 
 
@@ -125,7 +126,16 @@ def telling(text: str) -> set[str]:
 def _own_forms(text: str) -> set[str]:
     """`word_forms` without those that join a Chinese word with a particle, or that begin within a
     word of katakana."""
-    return {form for word in _words(text) for form in _forms(word, within=False)}
+    return {
+        form
+        for word in _words(text)
+        for form in (_kept_forms(word) if len(word) <= LONGEST else _forms(word, within=False))
+    }
+
+
+@lru_cache(maxsize=8_192)
+def _kept_forms(word: str) -> tuple[str, ...]:
+    return tuple(_forms(word, within=False))
 
 
 def word_forms(text: str) -> set[str]:
