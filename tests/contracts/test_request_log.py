@@ -151,6 +151,7 @@ class RequestLogContract(Backend):
 
     async def test_rows_go_with_their_tenant(self, store: Opened) -> None:
         await store.add_requests({A: [row("a", time=1.0)], B: [row("b", time=1.0)]})
+        assert await store.logged_tenants() == [A, B]
         assert await store.tenants() == []  # a log alone is no memory
         assert await store.forget(A, None) == Receipt()
         assert await store.requests(A, 9) == []

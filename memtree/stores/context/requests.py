@@ -244,6 +244,7 @@ class Requests(SqlPart):
     request = reading(request)
     requests_after = reading(requests_after)
     last_request = reading(last_request)
+    logged_tenants = reading(logged_tenants)
     previous_request = reading(previous_request)
     titles = reading(titles)
 
