@@ -13,6 +13,7 @@ from typing import Any, overload
 
 from memtree.budget.packing import LINE, lines_at
 from memtree.budget.pinned_rounds import Rounds
+from memtree.budget.prices import Prices
 from memtree.context.index_state import IndexState
 from memtree.context.request import CompressRequest
 from memtree.context.state import Reason, State
@@ -76,13 +77,21 @@ class AllKept(Sequence[KeptMessage]):
 
 
 @dataclass(frozen=True, slots=True)
+class PostedSizes:
+    """What a posted history costs, by its beginnings. `addresses`, `totals`: as `History` has them;
+    `fixed`: tokens of system messages and tools; `prices`: those that the request asks for."""
+
+    addresses: tuple[bytes, ...]
+    totals: tuple[int, ...]
+    fixed: int
+    prices: Prices
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """`items`: what is sent, in order; `changed` is False where that is what was posted.
 
     `reason`: why the state is this one, "" where it says that itself.
-
-    `saved_tokens`: what the epochs of this conversation saved so far against sending everything,
-    `gain`: this request's part in it; both in uncached input tokens, a loss is negative.
 
     `memories`: ids of those that stand in what is sent.
 
@@ -111,13 +120,12 @@ class Answer:
     excerpts: int = 0
     mode: str = "fresh"
     epoch: str | None = None
-    saved_tokens: int = 0
-    gain: float = 0.0
     continued: bool = False
     stays: int = 0
     reason: str = Reason.NONE
     memories: tuple[str, ...] = ()
     begun: int = 0
+    sizes: PostedSizes | None = field(default=None, repr=False, compare=False)
 
     @property
     def folds(self) -> bool:
@@ -177,6 +185,9 @@ def passed(
         system_tokens=posted.system_tokens,
         recent_tokens=posted.tokens,
         mode=ask.mode,
+        sizes=PostedSizes(
+            posted.addresses, posted.totals, posted.system_tokens + ask.tools_tokens, ask.prices
+        ),
     )
 
 

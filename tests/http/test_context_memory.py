@@ -60,6 +60,7 @@ async def test_the_whole_answer():
     headers = {k: v for k, v in answer.headers.items() if k.startswith("x-memtree-")}
     assert headers.pop("x-memtree-ms").isdigit()
     assert headers.pop("x-memtree-request-id")
+    assert headers.pop("x-memtree-request")
     assert headers == {
         "x-memtree-address": address,
         "x-memtree-raw-tokens": str(posted),
@@ -73,7 +74,7 @@ async def test_an_epoch_is_told_in_the_answer_a_header_and_the_log(
 ):
     caplog.set_level("INFO")
     memory = FakeMemory()
-    memory.told = {"epoch": "0123456789abcdef", "recall_tokens": 7, "saved_tokens": -30}
+    memory.told = {"epoch": "0123456789abcdef", "recall_tokens": 7}
     async with edge(None, memory) as client:
         answer = await client.post("/context_memory", json=turn(9))
     shown = answer.json()["memory"]
@@ -209,7 +210,7 @@ async def test_bad_input_is_a_400_that_names_the_place(path: str, raw: bytes, pa
     error = answer.json()["error"]
     assert (answer.status_code, error["type"]) == (400, "invalid_request_error")
     assert error["code"] == "invalid_request"
-    assert set(error) == {"message", "type", "param", "code"}
+    assert set(error) == {"message", "type", "param", "code", "request_id"}
     assert error["param"] == param
 
 
@@ -235,6 +236,7 @@ async def test_overflow_has_the_words_that_clients_look_for():
             "type": "invalid_request_error",
             "param": "messages",
             "code": "context_length_exceeded",
+            "request_id": answer.headers["x-memtree-request"],
         }
 
 

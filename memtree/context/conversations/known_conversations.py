@@ -45,8 +45,9 @@ class ConversationState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KnownConversation:
-    """`messages`, `tokens`: of its history, at least. `last_used`: unix seconds. `saved_tokens`: as
-    `Answer.saved_tokens`. `title`, `client`, `project`: empty where that is not known."""
+    """`messages`, `tokens`: of its history, at least. `last_used`: unix seconds. `saved_tokens`:
+    what memory saved on its requests so far, as the log has them. `title`, `client`, `project`:
+    empty where that is not known."""
 
     address: bytes
     title: str
@@ -110,6 +111,10 @@ class KnownConversations:
     async def pins(self, tenant: str, address: bytes) -> tuple[PinnedPlace, ...]:
         """The places that stay. Raises `NotFound`."""
         return read_places((await self._known(tenant, address)).pins)
+
+    async def chain(self, tenant: str, address: bytes) -> list[bytes]:
+        """The newest addresses of the conversation that ends there; none where it is not known."""
+        return await self._store.chain(tenant, address, REACH)
 
     async def tree(self, tenant: str, address: bytes) -> StoredTree:
         """Raises `NotFound`."""
@@ -195,7 +200,7 @@ def shown(stored: StoredConversation, root_line: str) -> KnownConversation:
         tokens=end.tokens or frontier.tokens,
         last_used=end.used,
         state=state if end.whole else ConversationState.INDEXING,
-        saved_tokens=round(turn.direct - turn.paid) if turn else 0,
+        saved_tokens=stored.saved,
         client=end.client,
         project=end.project,
     )

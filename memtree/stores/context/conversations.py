@@ -29,9 +29,14 @@ _ENDS = f"""
     SELECT * FROM conversations
     WHERE {TENANT} AND used <= :used AND (used, address) < (:used, :address)
     ORDER BY used DESC, address DESC LIMIT :limit"""
+_SAVED = """coalesce((
+        SELECT saved_before + saved_tokens FROM requests
+        WHERE requests.tenant = ended.tenant AND requests.address = ended.address
+            AND length(requests.address) > 0
+        ORDER BY number DESC LIMIT 1), 0)"""
 # What expired is left out behind the limit: no more rows than these are looked up.
 _PAGE = f"""
-    SELECT {COLUMNS}, (
+    SELECT {COLUMNS}, {_SAVED} AS saved, (
         SELECT {_FRONTIER} FROM addresses
         WHERE addresses.tenant = ended.tenant AND addresses.address = ended.address
             AND expires >= :now) AS data
@@ -78,14 +83,16 @@ async def conversations(
         used, address = before or (inf, b"")
         page = {"tenant": tenant, "used": used, "address": address, "limit": limit}
         rows, turn_rows = await sql.many_each(
-            (f"{_KINDS}d", _PAGE, {**page, "now": now}), ("hd", _PAGE_TURNS, page)
+            (f"{_KINDS}id", _PAGE, {**page, "now": now}), ("hd", _PAGE_TURNS, page)
         )
         turns = _by_address(turn_rows)
-        ended = [(ConversationRow(*row[:-1]), row[-1]) for row in rows]
-        listed.update((row.address, _stored(row, data, turns)) for row, data in ended if data)
+        ended = [(ConversationRow(*row[:-2]), row[-2], row[-1]) for row in rows]
+        listed.update(
+            (row.address, _stored(row, data, turns, saved)) for row, saved, data in ended if data
+        )
         if len(rows) < limit:
             break
-        before = min(ConversationPlace(row.used, row.address) for row, _ in ended)
+        before = min(ConversationPlace(row.used, row.address) for row, _, _ in ended)
     return sorted(listed.values(), key=lambda each: each.place, reverse=True)[:limit]
 
 
@@ -112,13 +119,12 @@ def _by_address(rows: Iterable[Row]) -> dict[bytes, list[EpochTurn]]:
 
 
 def _stored(
-    row: ConversationRow, data: bytes, turns: Mapping[bytes, list[EpochTurn]]
+    row: ConversationRow, data: bytes, turns: Mapping[bytes, list[EpochTurn]], saved: int = 0
 ) -> StoredConversation:
     newest = newest_turn(turns.get(row.address, ()))
     frontier = read_frontier(data)
-    return StoredConversation(
-        row.address, row.end, frontier, newest, row.own_title, row.ordinal, row.pins
-    )
+    told = (row.own_title, row.ordinal, row.pins, saved)
+    return StoredConversation(row.address, row.end, frontier, newest, *told)
 
 
 async def rename(sql: Sql, tenant: str, address: bytes, title: str, now: float) -> int:

@@ -20,6 +20,7 @@ from memtree.context.context_memory import (
     CompressRequest,
     ContextMemory,
 )
+from memtree.context.sent_requests import SentRequests
 from memtree.context.state import State
 from memtree.dialects import posted_history
 from memtree.dialects.posted_history import PostedDialectHistory
@@ -36,11 +37,14 @@ from memtree_proxy.http.known_bodies import KnownBodies, posted_beginning
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import fields
 
+DIALECT = "context_memory"  # in the log of requests
+
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
     ask: CompressRequest
     history: PostedDialectHistory
+    model: str
     input_price: float | None
     index_only: bool
     explain: bool
@@ -56,17 +60,21 @@ class ContextMemoryRoutes:
         waits: WaitingRequests,
         settings: Settings,
         bodies: KnownBodies,
+        sent: SentRequests,
     ) -> None:
         self._memory = memory
         self._gate = gate
         self._waits = waits
         self._settings = settings
         self._bodies = bodies
+        self._sent = sent
 
     async def compress(self, request: Request) -> Response:
+        trace = request_trace.of(request.scope)
+        trace.keep(DIALECT, request.scope["headers"], relayed=False)
         posted = await self._read(request)
         started = time.perf_counter()
-        trace = request_trace.of(request.scope)
+        trace.model = posted.model
         trace.input_price, trace.explained = posted.input_price, posted.explain
         try:
             answer, details = await self._waits.counted(posted.ask.tenant, self._answered(posted))
@@ -77,12 +85,14 @@ class ContextMemoryRoutes:
         finally:
             trace.memory_ms = (time.perf_counter() - started) * 1000
         trace.learn(answer)
+        await self._sent.recall(posted.ask.tenant, posted.model, answer)
+        saving = self._sent.saving(posted.ask.tenant, posted.model, answer, time.time())
         explained = await asyncio.to_thread(details.explain) if posted.explain else None
         if posted.index_only:
             trace.index_only, trace.sent_tokens = True, 0
-            return _json(rendered(answer, {}, explained), 202, trace.headers())
+            return _json(rendered(answer, {}, explained, saving.total), 202, trace.headers())
         sent = {posted.history.field: posted.history.sent(answer)}
-        return _json(rendered(answer, sent, explained), 200, trace.headers())
+        return _json(rendered(answer, sent, explained, saving.total), 200, trace.headers())
 
     async def _answered(self, posted: ContextRequest) -> tuple[Answer, AnswerDetails]:
         if posted.index_only:
@@ -124,6 +134,7 @@ class ContextMemoryRoutes:
             return ContextRequest(
                 ask=history.asked(ask, fields.vendors_prices(ask.prices, body)),
                 history=history,
+                model=fields.model(body),
                 input_price=fields.input_price(body, self._settings),
                 index_only=bool(fields.boolean(body.value("index_only"), "index_only")),
                 explain=bool(fields.boolean(body.value("explain"), "explain")),
@@ -148,12 +159,14 @@ def summaries(status: SummaryStatus) -> dict[str, Any]:
     }
 
 
-def rendered(answer: Answer, sent: Mapping[str, bytes], explained: Explanation | None) -> bytes:
+def rendered(
+    answer: Answer, sent: Mapping[str, bytes], explained: Explanation | None, saved: int
+) -> bytes:
     """The answer's JSON. `sent`: the history that is returned, if any, as raw JSON under the name
-    of its field."""
+    of its field; `saved`: tokens that its conversation saved so far."""
     shown: dict[str, Any] = {name: msgspec.Raw(raw) for name, raw in sent.items()}
     shown["usage"] = usage(answer, answer.sent_tokens if sent else 0)
-    shown["memory"] = memory(answer)
+    shown["memory"] = memory(answer, saved)
     if explained is not None:
         shown["explain"] = explanation_json(explained)
     return msgspec.json.encode(shown)
@@ -169,7 +182,7 @@ def usage(answer: Answer, returned: int) -> dict[str, Any]:
     }
 
 
-def memory(answer: Answer) -> dict[str, Any]:
+def memory(answer: Answer, saved: int) -> dict[str, Any]:
     return {
         "address": answer.address.hex(),
         "state": answer.state,
@@ -182,7 +195,7 @@ def memory(answer: Answer) -> dict[str, Any]:
         "outline_tokens": answer.outline_tokens,
         "recent_tokens": answer.recent_tokens,
         "recall_tokens": answer.recall_tokens,
-        "saved_tokens": answer.saved_tokens,
+        "saved_tokens": saved,
         "excerpts": answer.excerpts,
     }
 

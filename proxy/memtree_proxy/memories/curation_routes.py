@@ -27,19 +27,18 @@ from memtree_proxy.access.agent_scope import (
     single_scope,
 )
 from memtree_proxy.access.auth import Tenant
+from memtree_proxy.access.event_streams import (
+    LAST_EVENT_HEADER,
+    MOST_STREAMS,
+    EventStreams,
+    last_event,
+)
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import Json, answer, counted, receipt
-from memtree_proxy.memories.events import MOST_STREAMS, EventStreams, event_stream
-from memtree_proxy.memories.fields import (
-    IF_MATCH_HEADER,
-    LAST_EVENT_HEADER,
-    ids,
-    if_version,
-    last_event,
-    limit,
-)
+from memtree_proxy.memories.events import MemoryFeed, event_stream
+from memtree_proxy.memories.fields import IF_MATCH_HEADER, ids, if_version, limit
 from memtree_proxy.memories.requests import MEMORY, MemoryRequests, naming, path_id, unknown
 from memtree_proxy.memories.user import fields, rendering
 from memtree_proxy.memories.user.fields import BULK_FIELDS, Deletion
@@ -78,7 +77,8 @@ class CurationRoutes:
     async def events(self, request: Request) -> Response:
         scope = await self._requests.any_scope(request)
         allowed = self._requests.allowed(request, scope)
-        return await self._streams.open(scope, last_event(request.headers), allowed)
+        feed = MemoryFeed(self._book, scope)
+        return await self._streams.open(scope.tenant, feed, last_event(request.headers), allowed)
 
     @operation(
         "GET /memories/tombstones",

@@ -10,6 +10,7 @@ from memtree import __version__
 from memtree.config import Settings
 from memtree_proxy.context.conversations import ConversationRoutes
 from memtree_proxy.context.parse import ParseRoute
+from memtree_proxy.context.requests import RequestRoutes
 from memtree_proxy.context.usage import UsageRoute
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.memories.agent.batches import TAG as AGENTS
@@ -42,6 +43,7 @@ from memtree_proxy.openapi import (
     failures,
     headers,
     messages,
+    request_shapes,
     server_paths,
 )
 from memtree_proxy.openapi.memories import (
@@ -112,7 +114,7 @@ def build(settings: Settings) -> Json:
             **dialect_paths.paths(settings),
             **_context_memory(settings),
             **_deletion(settings),
-            **described_routes(settings, ConversationRoutes),
+            **described_routes(settings, ConversationRoutes, RequestRoutes),
             **described_routes(settings, AgentBatchRoutes, AgentSearchRoutes),
             **described_routes(settings, ChatMemoryRoutes, ChatCurationRoutes),
             **described_routes(settings, DocumentRoutes),
@@ -148,6 +150,7 @@ def build(settings: Settings) -> Json:
                 **transfer_shapes.SCHEMAS,
                 **context_shapes.PARSED,
                 **context_shapes.USAGE,
+                **request_shapes.SCHEMAS,
                 **user_shapes.bodies(settings),
                 **user_shapes.SCHEMAS,
                 **failures.schemas(),

@@ -12,19 +12,23 @@ from memtree.memories.book import MemoryBook
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.access.auth import Gate
+from memtree_proxy.access.event_streams import (
+    LAST_EVENT_HEADER,
+    MOST_STREAMS,
+    EventStreams,
+    last_event,
+)
 from memtree_proxy.http import content_encoding
 from memtree_proxy.memories.answers import answer, counted, saved
 from memtree_proxy.memories.chat import fields, rendering
-from memtree_proxy.memories.events import MOST_STREAMS, EventStreams, event_stream
+from memtree_proxy.memories.events import MemoryFeed, event_stream
 from memtree_proxy.memories.fields import (
     HITS,
     IF_MATCH_HEADER,
-    LAST_EVENT_HEADER,
     MAX_HITS,
     MAX_ROWS,
     ids,
     if_version,
-    last_event,
 )
 from memtree_proxy.memories.requests import CHAT_MEMORY, MemoryRequests, naming, path_id, unknown
 from memtree_proxy.request.delete_options import DRY_RUN, PURGE
@@ -242,7 +246,8 @@ class ChatMemoryRoutes:
     async def events(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         allowed = self._requests.allowed(request, scope)
-        return await self._streams.open(scope, last_event(request.headers), allowed)
+        feed = MemoryFeed(self._book, scope)
+        return await self._streams.open(scope.tenant, feed, last_event(request.headers), allowed)
 
     async def _rows(self, scope: Scope, memories: Sequence[Memory]) -> list[rendering.Json]:
         now, twins = self._book.clock.now(), await self._book.twins(scope, memories)

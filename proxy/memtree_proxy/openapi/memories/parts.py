@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from memtree.config import Settings
-from memtree_proxy.memories.fields import IF_MATCH_HEADER, LAST_EVENT_HEADER
+from memtree_proxy.access.event_streams import LAST_EVENT_HEADER
+from memtree_proxy.memories.fields import IF_MATCH_HEADER
 from memtree_proxy.openapi import failures, headers
 from memtree_proxy.openapi.operations import operation
 from memtree_proxy.wire.json_schema import (
