@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memtree.context.conversations.known_conversations import ConversationState
 from memtree.extraction.conversation_title import LONGEST
-from memtree_proxy.openapi.answers import OUTLINE_NODE, RANK
+from memtree_proxy.openapi.answers import OUTLINE_NODE, RANK, WORK
 from memtree_proxy.request.clients import CLIENTS, OTHER
 from memtree_proxy.wire.json_schema import (
     COUNT,
@@ -114,6 +114,10 @@ SCHEMAS: dict[str, Json] = {
             "recall": array(
                 object_of({"message": COUNT, "excerpts": array(_EXCERPT)}),
                 description="What was recalled for a message, and stands before it.",
+            ),
+            "log": array(
+                object_of({**_SPAN, **WORK}),
+                description="Files and commands that the log of what was done names.",
             ),
         }
     ),

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useLayoutEffect, useMemo, useState } from "../vendor/preact.js";
 import { confirmDialog } from "../shell/dialog.js";
+import { Folded } from "../shell/folded.js";
 import { start } from "../shell/frame.js";
 import { count } from "../shell/format.js";
 import { Empty, Loading, Problem } from "../shell/states.js";
@@ -11,7 +12,14 @@ import { forget, fromHash, parse, toHash, useConversation } from "./conversation
 import { Explorer } from "./explorer.js";
 import { History } from "./model/history.js";
 import { ofAnswer, ofPlan } from "./model/picture.js";
-import { AnswerLine, DEFAULT_TARGET, DEMO_TARGET, EpochLine, QuestionBar } from "./question_bar.js";
+import {
+  AnswerLine,
+  counted,
+  DEFAULT_TARGET,
+  DEMO_TARGET,
+  EpochLine,
+  QuestionBar,
+} from "./question_bar.js";
 import { chooseConversation, Sources, useFileDrop, useKnown } from "./sources.js";
 import { Title } from "./title.js";
 
@@ -45,7 +53,7 @@ function Page() {
   const renamed = () => setVersion((number) => number + 1);
   return html`<div class=${`tree-page${loaded.status === "empty" ? " nothing" : ""}`}>
     <aside class="tree-sources" aria-label="Conversations">
-      <${Folded} closed=${loaded.status !== "empty"}
+      <${Folded} title="Conversations" closed=${loaded.status !== "empty"}
         ><${Sources} ...${{ source, known, onOpen: open, onFile }}
       /><//>
     </aside>
@@ -112,21 +120,6 @@ function useAddress(source, setPlace) {
   }, []);
 }
 
-/** On a narrow screen the sources fold away once something is open. */
-function Folded({ closed, children }) {
-  const [open, setOpen] = useState(!closed);
-  useLayoutEffect(() => setOpen(!closed), [closed]);
-  return html`<button
-      type="button"
-      class="button tree-fold"
-      aria-expanded=${String(open)}
-      onClick=${() => setOpen(!open)}
-    >
-      Conversations ${open ? "▴" : "▾"}
-    </button>
-    <div class=${open ? "tree-folded" : "tree-folded closed"}>${children}</div>`;
-}
-
 function Nothing({ onOpen }) {
   return html`<section class="tree-nothing" aria-label="Start">
     <${Empty} title="See what the model sees">
@@ -184,7 +177,9 @@ function Conversation({ loaded, message, known, onForgotten, onRenamed }) {
       </div>
       ${
         history
-          ? html`<${QuestionBar} ...${{ history, question }} onChange=${setQuestion} />
+          ? html`<${Folded} title="Ask another question"
+                ><${QuestionBar} ...${{ history, question }} onChange=${setQuestion}
+              /><//>
               <${Answered} ...${{ asked, picture, history, plan }} />`
           : html`<${KnownBar} ...${{ row, plan, picture }} />`
       }
@@ -225,7 +220,8 @@ function placeOf({ client, project }) {
 }
 
 function KnownBar({ row, plan, picture }) {
-  const shown = `${count(plan.nodes.length)} summaries and ${count(picture.excerpts.length)} excerpts`;
+  const nodes = counted(plan.nodes.length, "summary", "summaries");
+  const shown = `${nodes} and ${counted(picture.excerpts.length, "excerpt", "excerpts")}`;
   return html`<p class="tree-status">
       ${
         row &&

@@ -115,7 +115,8 @@ function sentence({ explain, memory }, { target }, picture, history) {
   return `With ${count(target)} tokens it would have seen ${counted(explain.nodes.length, "summary", "summaries")}, ${counted(explain.excerpts.length, "verbatim excerpt", "verbatim excerpts")}${recent}.`;
 }
 
-function counted(number, one, many) {
+/** @returns {string} as in "1 summary" or "3 summaries" */
+export function counted(number, one, many) {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 

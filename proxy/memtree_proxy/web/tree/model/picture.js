@@ -48,11 +48,11 @@ export function isPin(reason) {
 export class Picture {
   /**
    * @param {import("./tree_model.js").TreeModel} model
-   * @param {{nodes: object[], excerpts: object[], candidates?: object[], rules?: object[], recall?: object[],
+   * @param {{nodes: object[], excerpts: object[], candidates?: object[], rules?: object[], work?: object[],
    *   cut: number, recent?: number, leafOf: (place: object) => number}} seen
    *   `cut`: the first message that is sent as it is; `recent`: how many tokens these are
    */
-  constructor(model, { nodes, excerpts, candidates = [], rules = [], cut, recent, leafOf }) {
+  constructor(model, { nodes, excerpts, candidates = [], rules = [], work = [], cut, recent, leafOf }) {
     this.model = model;
     this.cut = cut;
     this.rules = rules;
@@ -70,6 +70,8 @@ export class Picture {
       ...candidate,
       leaf: this.#leaf(candidate, leafOf),
     }));
+    /** Files and commands of the log of what was done. */
+    this.work = work.map((one) => ({ ...one, leaf: leafOf(one) }));
     this.states = this.#states();
     this.shares = this.#shares();
     this.sums = this.#sums();
@@ -149,13 +151,13 @@ function ranked(excerpts) {
 
 /** What an answer with `explain` shows of a history at hand. */
 export function ofAnswer(model, history, answer) {
-  const { nodes, excerpts, candidates, rules } = answer.explain;
+  const { nodes, excerpts, candidates, rules, log: work } = answer.explain;
   const { state, recent_tokens: recentTokens } = answer.memory;
   const whole = state === "passed" || state === "below-threshold";
   const cut = whole ? 0 : firstRecent(history.messages, answer.messages);
   const recent = whole ? undefined : recentTokens;
   const leafOf = (place) => model.leafAt(place.message, history.character({ start: 0, ...place }));
-  return new Picture(model, { nodes, excerpts, candidates, rules, cut, recent, leafOf });
+  return new Picture(model, { nodes, excerpts, candidates, rules, work, cut, recent, leafOf });
 }
 
 /** What the plan of a known conversation shows: places, no text. */
@@ -168,6 +170,7 @@ export function ofPlan(model, plan) {
   return new Picture(model, {
     nodes: plan.nodes ?? [],
     excerpts: [...pinned, ...(plan.excerpts ?? []), ...recalled],
+    work: plan.log ?? [],
     cut: plan.epoch ? plan.cut : Infinity,
     leafOf,
   });
