@@ -4,7 +4,7 @@ import { html, useEffect, useLayoutEffect, useMemo, useState } from "../vendor/p
 import { confirmDialog } from "../shell/dialog.js";
 import { Folded } from "../shell/folded.js";
 import { start } from "../shell/frame.js";
-import { count } from "../shell/format.js";
+import { count, counted } from "../shell/format.js";
 import { Empty, Loading, Problem } from "../shell/states.js";
 import { toast } from "../shell/toasts.js";
 import { useAnswer } from "./asking.js";
@@ -12,14 +12,7 @@ import { forget, fromHash, parse, toHash, useConversation } from "./conversation
 import { Explorer } from "./explorer.js";
 import { History } from "./model/history.js";
 import { ofAnswer, ofPlan } from "./model/picture.js";
-import {
-  AnswerLine,
-  counted,
-  DEFAULT_TARGET,
-  DEMO_TARGET,
-  EpochLine,
-  QuestionBar,
-} from "./question_bar.js";
+import { AnswerLine, DEFAULT_TARGET, DEMO_TARGET, EpochLine, QuestionBar } from "./question_bar.js";
 import { chooseConversation, Sources, useFileDrop, useKnown } from "./sources.js";
 import { Title } from "./title.js";
 
@@ -231,6 +224,12 @@ function KnownBar({ row, plan, picture }) {
       ${plan.epoch && `The model sees ${shown} of it.`}
     </p>
     <${EpochLine} plan=${plan} />
+    ${
+      row &&
+      html`<p class="tree-epoch">
+        <a href=${`/ui/requests#conversation=${row.address}`}>Requests of this conversation</a>
+      </p>`
+    }
     <p class="soft small-text tree-kept">
       The server keeps no text of messages, so excerpts are places here. Drop the file of this
       conversation on the page to read them and to ask questions.

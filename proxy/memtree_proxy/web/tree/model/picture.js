@@ -25,15 +25,15 @@ const PINS = new Set(["rule", "ask", "card", "trail", "step"]);
 const REASONS = {
   excerpt: "it ranks high for the question",
   user: "the user said it, and it ranks high among what the user said",
-  line: "a telling line of a long answer",
-  rule: "a standing request of the user",
-  ask: "the request that the latest tool calls work for",
-  card: "the persona card at the beginning",
-  trail: "one of the latest tool calls",
-  step: "one of the latest tool calls",
-  recalled: "recalled for one message of this stretch",
-  decayed: "the beginning or end of a message that found no room as a whole",
-  earlier: "chosen when this stretch began",
+  line: "it is a telling line of a long answer",
+  rule: "it is a standing request of the user",
+  ask: "it is the request that the latest tool calls work for",
+  card: "it is the persona card at the beginning",
+  trail: "it is one of the latest tool calls",
+  step: "it is one of the latest tool calls",
+  recalled: "it was recalled for one message of this stretch",
+  decayed: "it is the beginning or end of a message that found no room as a whole",
+  earlier: "it was chosen when this stretch began",
 };
 
 /** Why an excerpt is shown, as the end of the sentence "Shown because ...". */
