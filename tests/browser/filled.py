@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 # Where each page is filled, and what is there once it is drawn.
 PAGES = {
-    "/ui": ".message.from-assistant",
+    "/ui": ".message.from-model .message-body",
     "/ui/memories": ".memory",
     "/ui/tree#demo": ".tree-answer .tree-status[aria-busy=false]",
     "/ui/requests": ".request-row",

@@ -27,6 +27,7 @@ STEP = re.compile(
 NAMES = {"Esc": "Escape", "Del": "Delete", "Down": "ArrowDown", "Up": "ArrowUp", "Space": " "}
 FOCUSED = """() => {
   const one = document.activeElement;
+  if (one === document.body) return "";
   return [one.getAttribute("aria-label"), ...[...(one.labels ?? [])].map((each) => each.innerText),
     one.placeholder, one.innerText].filter(Boolean).join(" ").replace(/\\s+/g, " ");
 }"""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Page, Request
 
 KEY_NAME = "memtree.key"
-PATIENCE = 20_000  # ms; none of them passes where all is well
+PATIENCE = 180_000  # ms; none of them passes where all is well
 # What Chromium says of each answer with an error status is no error of the page.
 _REFUSED = re.compile(r"^Failed to load resource: ")
 _REPORT = """document.addEventListener("securitypolicyviolation", (event) =>
