@@ -55,6 +55,7 @@ OTHER_VARIABLES = frozenset(
     for name in "BENCH_DATA BIND CHROMIUM IMAGE LISTEN PROXIES SITE TEST_POSTGRES".split()
 )
 MODES = ("stable", "auto", "fresh")
+ON = "on"
 SHADOW = "shadow"  # a mode of the chat routes alone: nothing is changed, only measured
 MAY_BE_ZERO = frozenset(
     """
@@ -213,6 +214,11 @@ class Settings:
         "how memory is unfolded: stable, auto or fresh; unset: stable on /context_memory, auto on "
         "the chat routes; shadow: chats go through unchanged, and what memory would have kept of "
         "them is measured beside them",
+    )
+    requests_log: str = _setting(
+        ON,
+        "on: a row of numbers for each request is kept for 30 days, to be seen at /v1/requests and "
+        "by `memtree requests`, without any text; or off",
     )
     prices: tuple[str, ...] = _setting(
         (),

@@ -23,6 +23,7 @@ CHOICES: Mapping[str, tuple[Any, ...]] = {
     "memories_placement": ("system", "user"),
     "memories_extraction": ("auto", "model", "rules", "off"),
     "memories_standing": ("on", "off"),
+    "requests_log": ("on", "off"),
     "memories_branches": ("same", "strict", "off"),
     "agent_secrets": ("refuse", "allow"),
     "overflow_status": (413, 400),

@@ -13,6 +13,7 @@ from typing import Any, overload
 
 from memtree.budget.packing import LINE, lines_at
 from memtree.budget.pinned_rounds import Rounds
+from memtree.budget.prices import Prices
 from memtree.context.index_state import IndexState
 from memtree.context.request import CompressRequest
 from memtree.context.state import Reason, State
@@ -76,6 +77,17 @@ class AllKept(Sequence[KeptMessage]):
 
 
 @dataclass(frozen=True, slots=True)
+class PostedSizes:
+    """What a posted history costs, by its beginnings. `addresses`, `totals`: as `History` has them;
+    `fixed`: tokens of system messages and tools; `prices`: those that the request asks for."""
+
+    addresses: tuple[bytes, ...]
+    totals: tuple[int, ...]
+    fixed: int
+    prices: Prices
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """`items`: what is sent, in order; `changed` is False where that is what was posted.
 
@@ -118,6 +130,7 @@ class Answer:
     reason: str = Reason.NONE
     memories: tuple[str, ...] = ()
     begun: int = 0
+    sizes: PostedSizes | None = field(default=None, repr=False, compare=False)
 
     @property
     def folds(self) -> bool:
@@ -177,6 +190,9 @@ def passed(
         system_tokens=posted.system_tokens,
         recent_tokens=posted.tokens,
         mode=ask.mode,
+        sizes=PostedSizes(
+            posted.addresses, posted.totals, posted.system_tokens + ask.tools_tokens, ask.prices
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.ports.conversations import NOT_TOLD, ConversationStore, HistoryEnd
+from memtree.ports.request_log import RequestLog
 from memtree.tree.node import Frontier, Node, Summary
 
 
@@ -371,5 +372,6 @@ class ProviderObjects(Protocol):
         ...
 
 
-class Store(ContextStore, Claims, Tallies, KeyStore, Protocol):
-    """What `stores.open_store` opens: one place for trees, plans, claims, tallies and keys."""
+class Store(ContextStore, Claims, Tallies, RequestLog, KeyStore, Protocol):
+    """What `stores.open_store` opens: one place for trees, plans, claims, tallies, the log of
+    requests and keys."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
+from memtree.ports.request_log import RequestRow
 from memtree.stores.integrity import audit, audit_tallies
 from memtree.stores.memories.audit import MemoryRows, audit_memories
 from memtree.stores.memories.tables import (
@@ -125,6 +126,7 @@ OWNED = (
     Table("turns", TurnRow, ("key", "address"), changes=True),
     Table("claims", ClaimRow, ("id",), changes=True),
     Table("conversations", ConversationRow, ("address",), changes=True),
+    Table("requests", RequestRow, ("number",)),
 )
 SHARED = (
     Table("tallies", TallyRow, ("tenant", "day", "name"), changes=True, owned=False),

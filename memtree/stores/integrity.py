@@ -93,6 +93,11 @@ def audit(tenant: str, rows: TenantRows) -> list[str]:
         for row in rows.conversations
         if row.address not in addresses
     )
+    problems += (
+        f"request {row.id}: {row.number} is no number of a request"
+        for row in rows.requests
+        if row.number <= 0 or not isfinite(row.time)
+    )
     return [f"tenant {tenant[:12]}: {line}" for line in problems]
 
 

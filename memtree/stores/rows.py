@@ -19,6 +19,7 @@ from memtree.conversation.addresses import NODE_ID_BYTES
 from memtree.days import day_of
 from memtree.errors import BadRequest, NodesGone, StoreCorrupt
 from memtree.ports.conversations import HistoryEnd
+from memtree.ports.request_log import RequestRow
 from memtree.ports.store import TALLY_DAYS, IndexBatch, Receipt
 from memtree.tree.node import Frontier, Node, Summary, decode_frontier, decode_node, encode
 
@@ -143,6 +144,7 @@ class TenantRows:
     turns: Iterable[TurnRow] = ()
     claims: Iterable[ClaimRow] = ()
     conversations: Iterable[ConversationRow] = ()
+    requests: Iterable[RequestRow] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ from tests.contracts.backends import (
 )
 from tests.contracts.memory_backends import new, rewritten, save
 from tests.postgres import drop_schema, store_url
+from tests.request_rows import row
 
 LEAVES = [leaf(number) for number in range(2 * PAGE_ROWS)]  # more than a page
 LOW = [over(LEAVES[at : at + 4]) for at in range(0, 40, 4)]
@@ -63,6 +64,7 @@ async def fill(store: Store, *tenants: str, leaves: list[Node] = LEAVES) -> None
             await store.put_turn(tenant, KEY, address(at), new, epoch=one, expires=1e18)
         await store.claim(tenant, [LEAVES[5].id], "worker é", 10.0, 20.5)
         await store.add(tenant, DAY, {"calls": 2**53 + 1, "tokens": -5})
+        await store.add_requests({tenant: [row("a", model="é"), row("b")]})
     await store.keep_recipe(RECIPE, 20_000 * 86_400.0)
     await store.add_key("laptop é", ["one", "two"])
     await store.add_key("phone", ["three"])

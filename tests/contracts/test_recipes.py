@@ -152,9 +152,10 @@ class TestSqliteStore(OnSqlite, RecipesContract):
         await store.close()
         with closing(sqlite3.connect(tmp_path / "new" / "store.db")) as db, db:
             db.execute("DROP TABLE recipes")
-            for later in ("tenant_aliases", "conversations"):  # of later steps
+            for later in ("tenant_aliases", "conversations", "requests"):  # of later steps
                 db.execute(f"DROP TABLE {later}")
-            db.execute("DROP INDEX turns_at_addresses")
+            for index in ("turns_at_addresses", "later_addresses"):
+                db.execute(f"DROP INDEX {index}")
             db.execute("UPDATE schema_version SET version = 4 WHERE part = 'tree'")
         late = self.open(tmp_path)
         days = range(20_000, 20_000 + RECIPE_DAYS)

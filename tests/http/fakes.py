@@ -14,9 +14,11 @@ from memtree.background.embedding.queue import NoQueue
 from memtree.background.growing.builder import StageOne
 from memtree.background.memory_services import open_memory_services
 from memtree.background.runtime import SystemClock
+from memtree.budget.prices import Prices
 from memtree.config import Settings
-from memtree.context.answer import AnswerItem, KeptMessage, MemoryText
+from memtree.context.answer import AnswerItem, KeptMessage, MemoryText, PostedSizes
 from memtree.context.context_memory import Answer, AnswerDetails, CompressRequest, ContextMemory
+from memtree.context.conversations.known_conversations import KnownConversations
 from memtree.context.state import State
 from memtree.conversation import history
 from memtree.conversation.message import Volatile
@@ -55,6 +57,7 @@ class FakeMemory:
         self.told: dict[str, Any] = {}
         self.folded: Any = None
         self.kept: set[tuple[str, bytes]] = set()
+        self.conversations = KnownConversations(RamStore(), SystemClock())  # it knows none
 
     def on_deletion(self, forget: Callable[[str | None], object]) -> None:
         """Nothing is deleted behind the routes' back."""
@@ -87,7 +90,16 @@ class FakeMemory:
             excerpts=2,
             mode=ask.mode,
         )
-        return dataclasses.replace(answer, **self.told), AnswerDetails(folded=self.folded)
+        told = dict(self.told)
+        if (gain := told.pop("gain", None)) is not None:
+            told["sizes"] = self._saving(read, answer, gain)
+        return dataclasses.replace(answer, **told), AnswerDetails(folded=self.folded)
+
+    def _saving(self, read: history.History, answer: Answer, gain: int) -> PostedSizes:
+        """A history so much longer than what is sent, whatever was cached of both."""
+        posted = answer.sent_tokens - answer.system_tokens + gain
+        prices = Prices(1.0, 1.0)
+        return PostedSizes(read.addresses, (0,) * len(read) + (posted,), 0, prices)
 
     async def read(self, ask: CompressRequest) -> history.History:
         return history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)

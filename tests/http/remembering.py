@@ -94,7 +94,7 @@ def error(answer: httpx.Response, status: int, code: str, param: str | None) -> 
     shown = answer.json()
     assert (answer.status_code, set(shown)) == (status, {"error"}), answer.text
     shown = shown["error"]
-    assert set(shown) == {"message", "type", "param", "code"}
+    assert set(shown) == {"message", "type", "param", "code", "request_id"}
     assert (shown["code"], shown["param"]) == (code, param), shown
     assert shown["type"] == "invalid_request_error"
     return str(shown["message"])

@@ -47,7 +47,7 @@ async def test_memory_off_sends_identical_bytes(base: str, upstream: FakeUpstrea
         answer = await client.post("/v1/chat/completions", content=ODD)
     assert upstream.last.body == ODD
     assert upstream.last.header("content-length") == [str(len(ODD))]
-    assert memtree_headers(answer).keys() == {"state", "ms", "request-id"}
+    assert memtree_headers(answer).keys() == {"state", "ms", "request", "request-id"}
     assert answer.headers["x-memtree-state"] == "off"
 
 

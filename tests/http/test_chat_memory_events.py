@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from memtree.stores import open_memories, open_store
-from memtree_proxy.memories.events import MOST_STREAMS, EventPace
+from memtree_proxy.access.event_streams import MOST_STREAMS, EventPace
 from memtree_proxy.server.app import create_app
 from tests.http.fakes import FakeKeys, edge, services
 from tests.http.remembering import error

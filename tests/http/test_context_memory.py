@@ -60,6 +60,7 @@ async def test_the_whole_answer():
     headers = {k: v for k, v in answer.headers.items() if k.startswith("x-memtree-")}
     assert headers.pop("x-memtree-ms").isdigit()
     assert headers.pop("x-memtree-request-id")
+    assert headers.pop("x-memtree-request")
     assert headers == {
         "x-memtree-address": address,
         "x-memtree-raw-tokens": str(posted),
@@ -209,7 +210,7 @@ async def test_bad_input_is_a_400_that_names_the_place(path: str, raw: bytes, pa
     error = answer.json()["error"]
     assert (answer.status_code, error["type"]) == (400, "invalid_request_error")
     assert error["code"] == "invalid_request"
-    assert set(error) == {"message", "type", "param", "code"}
+    assert set(error) == {"message", "type", "param", "code", "request_id"}
     assert error["param"] == param
 
 
@@ -235,6 +236,7 @@ async def test_overflow_has_the_words_that_clients_look_for():
             "type": "invalid_request_error",
             "param": "messages",
             "code": "context_length_exceeded",
+            "request_id": answer.headers["x-memtree-request"],
         }
 
 

@@ -116,7 +116,7 @@ class FreeServer(MessagesServer):
 def error(answer: httpx.Response) -> tuple[int, str, str]:
     body = answer.json()
     assert body["type"] == "error"
-    assert body["request_id"] == answer.headers["x-memtree-request-id"]
+    assert body["request_id"] == answer.headers["x-memtree-request"]
     return answer.status_code, body["error"]["type"], body["error"]["message"]
 
 

@@ -76,12 +76,12 @@ async def test_answers_and_tokens_of_both_routes(base: str):
 async def test_gains_and_losses_are_two_counters():
     memory = FakeMemory()
     async with edge(None, memory) as client:
-        for gain in (100.5, -20.25, 3.0, 0.0, -1.0):
+        for gain in (100, -20, 3, 0, -1):
             memory.told = {"gain": gain, "saved_tokens": 10**9}
             await client.post("/context_memory", json=turn(9))
         found = await counted(client)
-    assert found["folding_saved_tokens_total"] == 103.5
-    assert found["folding_lost_tokens_total"] == 21.25
+    assert found["folding_saved_tokens_total"] == 103
+    assert found["folding_lost_tokens_total"] == 21
 
 
 async def test_what_went_wrong_is_counted_and_the_tokens_are_not(base: str):

@@ -182,9 +182,9 @@ def test_every_header_of_an_answer_is_in_it():
     seen = request_trace.Trace("POST", "/")
     for one in dataclasses.fields(seen):
         setattr(seen, one.name, getattr(seen, one.name) or 1)
-    seen.request = "1"
+    seen.request = seen.id = "1"
     seen.memories = seen.memories_degraded = ("1",)
-    names = {name.decode() for name, _ in seen.headers() + seen.own_id()}
+    names = {name.decode() for name, _ in seen.headers() + seen.own_ids()}
     assert names == set(COMPONENTS["headers"])
 
 

@@ -57,7 +57,9 @@ def answering(answer: bytes) -> Script:
 def parts(raw: bytes) -> tuple[bytes, list[bytes], bytes]:
     head, _, body = raw.partition(b"\r\n\r\n")
     status, *headers = head.split(b"\r\n")
-    return status, headers, body
+    ours = [header for header in headers if header.startswith(b"x-memtree-request: ")]
+    assert len(ours) == 1  # the one that is ours on a relayed answer
+    return status, [header for header in headers if header not in ours], body
 
 
 # ---------------------------------------------------------------- answers

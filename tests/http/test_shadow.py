@@ -132,6 +132,7 @@ async def opened(base: str | None, url: str = "memory:", **changes: Any) -> Asyn
 def ours(answer: httpx.Response) -> dict[str, str]:
     found = {name: value for name, value in answer.headers.items() if name[:10] == "x-memtree-"}
     assert found.pop("x-memtree-request-id")
+    assert found.pop("x-memtree-request")
     return found
 
 

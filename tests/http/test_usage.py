@@ -24,7 +24,7 @@ from tests.http.fakes import FakeKeys, FakeMemory, services, turn
 from tests.server import Server
 
 ON = {"x-polychat-memory": "on"}
-GAINS = (100.4, -20.25, 3.0, 0.0, -1.0)
+GAINS = (100, -20, 3, 0, -1)
 
 
 @asynccontextmanager
@@ -142,7 +142,7 @@ async def test_states_and_what_does_not_count(base: str):
 
 async def test_a_balance_may_be_negative():
     memory = FakeMemory()
-    memory.told = {"gain": -5_000.4}
+    memory.told = {"gain": -5_000}
     async with opened(None, memory) as client:
         await client.post("/context_memory", json=turn(9))
         found = await usage(client)
@@ -151,13 +151,13 @@ async def test_a_balance_may_be_negative():
 
 async def test_money_where_a_price_is_known(base: str):
     memory = FakeMemory()
-    memory.told = {"gain": 400_000.0}
+    memory.told = {"gain": 400_000}
     prices = ("gpt-5=2.5", "mine=0")
     async with opened(base, memory, input_prices=prices) as client:
         for model in ("gpt-5-mini", "openai/gpt-5", "other"):
             await client.post("/context_memory", json=turn(9, model=model))
         assert (await usage(client))["saved_money"] == {"amount": 2.0, "requests": 2}
-        memory.told = {"gain": -100_000.0}
+        memory.told = {"gain": -100_000}
         for model in ("gpt-5", "mine", "other"):
             body = turn(9, model=model)
             await client.post("/v1/chat/completions", json=body, headers=ON)

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree_proxy.memories.events import MOST_STREAMS, EventPace
+from memtree_proxy.access.event_streams import MOST_STREAMS, EventPace
 from memtree_proxy.server.app import create_app
 from tests.http.deleting import counts
 from tests.http.fakes import services

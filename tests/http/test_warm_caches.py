@@ -34,7 +34,7 @@ from tests.wire.conversations import Exchange, as_chat, as_messages, as_response
 WRITE = {"chat": as_chat, "messages": as_messages, "responses": as_responses}
 PATHS = {"chat": "chat/completions", "messages": "messages", "responses": "responses"}
 ARRAYS = {"chat": "messages", "messages": "messages", "responses": "input"}
-OWN = ("x-memtree-ms", "x-memtree-request-id", "x-request-id", "date")
+OWN = ("x-memtree-ms", "x-memtree-request", "x-memtree-request-id", "x-request-id", "date")
 REQUESTS = 14
 WORDS = 90
 SEEDS = (8, 9)  # both find a beginning that is read too far

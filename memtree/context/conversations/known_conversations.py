@@ -99,6 +99,10 @@ class KnownConversations:
         if not await self._store.rename(tenant, address, title, self._clock.now()):
             raise _unknown()
 
+    async def chain(self, tenant: str, address: bytes) -> list[bytes]:
+        """The newest addresses of the conversation that ends there; none where it is not known."""
+        return await self._store.chain(tenant, address, REACH)
+
     async def tree(self, tenant: str, address: bytes) -> StoredTree:
         """Raises `NotFound`."""
         found = await self._known(tenant, address)

@@ -117,7 +117,7 @@ async def _forget_all(sql: Sql, number: int) -> Receipt:
     here = {"number": number}
     drop = "DELETE FROM {} WHERE tenant = :number"
     counts = {table: await sql.count(drop.format(table), here) for table in COUNTED}
-    for table in ("frontiers", "claims", "conversations"):
+    for table in ("frontiers", "claims", "conversations", "requests"):
         await sql.run(drop.format(table), here)
     await sql.run("DELETE FROM tenants WHERE number = :number", here)
     return Receipt(**counts)

@@ -11,6 +11,7 @@ from memtree.stores.context.conversations import Conversations
 from memtree.stores.context.copies import Copies
 from memtree.stores.context.keys import Keys
 from memtree.stores.context.plans import Plans
+from memtree.stores.context.requests import Requests
 from memtree.stores.context.retention import Retention
 from memtree.stores.context.trees import Trees
 from memtree.stores.dump import problems
@@ -25,7 +26,7 @@ _STEPS = "SELECT part, version FROM schema_version"
 SINCE = "1.0.0rc1"  # the first version with all steps of the schema; a new step begins a new one
 
 
-class SqlStore(Trees, Plans, Conversations, Retention, ClaimsAndTallies, Keys, Copies):
+class SqlStore(Trees, Plans, Conversations, Retention, ClaimsAndTallies, Requests, Keys, Copies):
     """Raises as its `Database` does. That may be shared with other ports; `close` closes it for
     all of them."""
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from psycopg import AsyncConnection, errors
 
 from memtree.errors import StoreUnavailable
+from memtree.stores.context.schema import requests_step
 from memtree.stores.memories import schema as memory_schema
 from memtree.stores.memories.filling import fill
 from memtree.stores.postgres.locks import ALONE, lock_key
@@ -100,6 +101,7 @@ TREE_STEPS: tuple[Step, ...] = (
     _ALIASES,
     _CONVERSATIONS,
     _TITLES,
+    requests_step(memory_schema.POSTGRES),
 )
 MEMORY_STEPS: tuple[Step, ...] = tuple(
     (*step, "ALTER TABLE memory_vectors ALTER COLUMN data SET STORAGE EXTERNAL")
@@ -107,7 +109,7 @@ MEMORY_STEPS: tuple[Step, ...] = tuple(
 )
 _TREE_TABLES = """
     tenants nodes frontiers addresses vectors summaries epochs turns deletions claims tallies
-    recipes keys key_values tenant_aliases conversations
+    recipes keys key_values tenant_aliases conversations requests
 """.split()
 TABLES = (*_TREE_TABLES, *memory_schema.TABLES)
 

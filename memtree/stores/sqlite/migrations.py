@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from memtree.errors import StoreUnavailable
+from memtree.stores.context.schema import requests_step
 from memtree.stores.memories import schema
 from memtree.stores.memories.filling import fill
 from memtree.stores.sql import finish
@@ -142,7 +143,7 @@ def _statements(statements: Sequence[str]) -> Step:
 
 TREE_STEPS: tuple[Step, ...] = (
     *(_tree, _keys, _plans, _claims, _recipes, _aliases),
-    *(_conversations, _titles),
+    *(_conversations, _titles, _statements(requests_step(schema.SQLITE))),
 )
 MEMORY_STEPS = tuple(_statements(step) for step in schema.steps(schema.SQLITE))
 

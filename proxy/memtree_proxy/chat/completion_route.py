@@ -28,6 +28,7 @@ from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
+from memtree.context.sent_requests import SentRequests
 from memtree.context.state import State
 from memtree.errors import BadRequest, ContextOverflow
 from memtree.tracing import step
@@ -75,6 +76,7 @@ class CompletionServices:
     shadows: ShadowRunner
     bodies: KnownBodies
     server_key: ServerKey
+    sent: SentRequests
 
 
 class CompletionRoute:
@@ -93,6 +95,8 @@ class CompletionRoute:
         self._memories = ChatMemories(services.memory, services.memories, services.settings)
 
     async def complete(self, request: Request) -> Response:
+        trace = request_trace.of(request.scope)
+        trace.keep(self._dialect.name, request.scope["headers"])
         tenant = await self._services.gate.tenant(request)
         destination = self._services.upstreams.of(request.scope["path"], request.headers)
         posted = await request_body.read(request, self._settings.max_body_bytes)
@@ -103,7 +107,7 @@ class CompletionRoute:
         recorder = await self._services.server_key.lend(
             request, tenant, destination.api_key, chat.body or chat.content
         )
-        trace = request_trace.of(request.scope)
+        trace.model = chat.model
         exchange = ChatExchange(request, tenant, destination, posted, chat, trace, recorder)
         try:
             if chat.shadow is not None:
@@ -183,6 +187,7 @@ class CompletionRoute:
             exchange.chat.model, self._settings.input_prices
         )
         ask, (answer, details) = await self._compressed(ask, exchange.chat.model)
+        await self._services.sent.recall(ask.tenant, exchange.chat.model, answer)
         if answer.folds:
             self._thinking.fold(ask.tenant)
         thinks_from = await thinking_marks.thinks_from(self._memory, self._thinking, ask)

@@ -20,6 +20,7 @@ from memtree.context.context_memory import (
     CompressRequest,
     ContextMemory,
 )
+from memtree.context.sent_requests import SentRequests
 from memtree.context.state import State
 from memtree.dialects import posted_history
 from memtree.dialects.posted_history import PostedDialectHistory
@@ -36,11 +37,14 @@ from memtree_proxy.http.known_bodies import KnownBodies, posted_beginning
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import fields
 
+DIALECT = "context_memory"  # in the log of requests
+
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
     ask: CompressRequest
     history: PostedDialectHistory
+    model: str
     input_price: float | None
     index_only: bool
     explain: bool
@@ -56,17 +60,21 @@ class ContextMemoryRoutes:
         waits: WaitingRequests,
         settings: Settings,
         bodies: KnownBodies,
+        sent: SentRequests,
     ) -> None:
         self._memory = memory
         self._gate = gate
         self._waits = waits
         self._settings = settings
         self._bodies = bodies
+        self._sent = sent
 
     async def compress(self, request: Request) -> Response:
+        trace = request_trace.of(request.scope)
+        trace.keep(DIALECT, request.scope["headers"], relayed=False)
         posted = await self._read(request)
         started = time.perf_counter()
-        trace = request_trace.of(request.scope)
+        trace.model = posted.model
         trace.input_price, trace.explained = posted.input_price, posted.explain
         try:
             answer, details = await self._waits.counted(posted.ask.tenant, self._answered(posted))
@@ -77,6 +85,7 @@ class ContextMemoryRoutes:
         finally:
             trace.memory_ms = (time.perf_counter() - started) * 1000
         trace.learn(answer)
+        await self._sent.recall(posted.ask.tenant, posted.model, answer)
         explained = await asyncio.to_thread(details.explain) if posted.explain else None
         if posted.index_only:
             trace.index_only, trace.sent_tokens = True, 0
@@ -124,6 +133,7 @@ class ContextMemoryRoutes:
             return ContextRequest(
                 ask=history.asked(ask, fields.vendors_prices(ask.prices, body)),
                 history=history,
+                model=fields.model(body),
                 input_price=fields.input_price(body, self._settings),
                 index_only=bool(fields.boolean(body.value("index_only"), "index_only")),
                 explain=bool(fields.boolean(body.value("explain"), "explain")),

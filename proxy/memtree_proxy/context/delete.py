@@ -26,6 +26,7 @@ from memtree_proxy.chat.shadow import ShadowRunner
 from memtree_proxy.http import request_body
 from memtree_proxy.observability import log
 from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.observability.request_log import RequestLogWriter
 from memtree_proxy.request import delete_options, fields
 
 NAMES = ("messages", "input", "address", "all")
@@ -73,12 +74,13 @@ class Deletion:
         metrics: Metrics,
         settings: Settings,
         shadows: ShadowRunner,
+        requests: RequestLogWriter,
     ) -> None:
         self._memory = memory
         self._gate = gate
         self._metrics = metrics
         self._settings = settings
-        self._shadows = shadows
+        self._shadows, self._requests = shadows, requests
 
     async def delete(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
@@ -97,6 +99,8 @@ class Deletion:
             receipt = await self._forget(tenant.id, target, dry_run=True)
             return Response(rendered(target, receipt, None), media_type="application/json")
         self._shadows.forget(tenant.id)
+        if target.scope == "tenant":
+            await self._requests.forget(tenant.id)
         receipt = await self._forget(tenant.id, target, dry_run=False)
         self._metrics.deleted(target.scope)
         log.event(

@@ -23,6 +23,7 @@ from memtree.errors import (
     Unavailable,
 )
 
+LOOKED_UP = (413, 429)
 BUSY_SECONDS = 2  # after which clients of agents ask again
 
 
@@ -64,7 +65,7 @@ class OpenAIErrors:
     def answer(self, error: MemTreeError, request_id: str) -> tuple[int, bytes]:
         overflow = isinstance(error, ContextOverflow)
         status = self._overflow_status if overflow else error.status
-        return status, msgspec.json.encode({"error": body(error)})
+        return status, msgspec.json.encode({"error": body(error, request_id)})
 
 
 OPENAI_ERRORS = OpenAIErrors()
@@ -75,10 +76,15 @@ def render(
     form: ErrorAnswers = OPENAI_ERRORS,
     headers: Iterable[tuple[bytes, bytes]] = (),
     request_id: str = "",
+    *,
+    ends: bool = False,
 ) -> Response:
-    """Anything that is no `MemTreeError` is a 500 that says nothing about itself."""
+    """Anything that is no `MemTreeError` is a 500 that says nothing about itself. `ends`: messages
+    end with the request's id where a person has to look for it; clients of chats show no more."""
     if not isinstance(error, MemTreeError):
         error = internal()
+    if ends and (error.status in LOOKED_UP or error.status >= 500):
+        error.message = f"{error.message} (request {request_id})"
     status, content = form.answer(error, request_id)
     response = Response(content, status_code=status, media_type="application/json")
     response.raw_headers.extend(headers)
@@ -100,12 +106,14 @@ def internal() -> MemTreeError:
     return MemTreeError("The server had an error while processing your request.")
 
 
-def body(error: MemTreeError) -> dict[str, str | None]:
+def body(error: MemTreeError, request_id: str = "") -> dict[str, str | None]:
+    named = {"request_id": request_id} if request_id else {}
     return {
         "message": error.message,
         "type": error.kind,
         "param": error.param,
         "code": error.code,
+        **named,
     }
 
 

@@ -27,10 +27,11 @@ from memtree_proxy.access.agent_scope import (
     single_scope,
 )
 from memtree_proxy.access.auth import Tenant
+from memtree_proxy.access.event_streams import EventStreams, last_event
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.memories.answers import Json, answer, counted, receipt
-from memtree_proxy.memories.events import EventStreams
-from memtree_proxy.memories.fields import ids, if_version, last_event, limit
+from memtree_proxy.memories.events import MemoryFeed
+from memtree_proxy.memories.fields import ids, if_version, limit
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.memories.user import fields, rendering
 from memtree_proxy.memories.user.fields import BULK_FIELDS, Deletion
@@ -54,7 +55,8 @@ class CurationRoutes:
     async def events(self, request: Request) -> Response:
         scope = await self._requests.any_scope(request)
         allowed = self._requests.allowed(request, scope)
-        return await self._streams.open(scope, last_event(request.headers), allowed)
+        feed = MemoryFeed(self._book, scope)
+        return await self._streams.open(scope.tenant, feed, last_event(request.headers), allowed)
 
     async def tombstones(self, request: Request) -> Response:
         """What was forgotten or replaced, newest first."""

@@ -17,10 +17,8 @@ from memtree_proxy.wire.types import checked_query
 MAX_IDS = 1_000  # of one request
 MAX_ROWS = 1_000  # of one list
 MAX_HITS, HITS = 100, 5  # of one search, and by default
-LAST_EVENT_HEADER = "last-event-id"
 IF_MATCH_HEADER = "if-match"
 
-_MAX_COUNT = 2**62
 _ETAG = re.compile(r'(?:W/)?"([0-9]{1,18})"|([0-9]{1,18})')
 
 
@@ -73,8 +71,3 @@ def if_version(headers: Mapping[str, str]) -> int | None:
     if match is None:
         raise BadRequest('if-match must be one version, as in "3"', param=IF_MATCH_HEADER)
     return int(match[1] or match[2])
-
-
-def last_event(headers: Mapping[str, str]) -> int | None:
-    """The count after which events are wanted."""
-    return fields.integer(headers.get(LAST_EVENT_HEADER), LAST_EVENT_HEADER, 0, _MAX_COUNT)

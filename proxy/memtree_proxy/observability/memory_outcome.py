@@ -25,7 +25,7 @@ class MemoryOutcome(NamedTuple):
     raw_tokens: int | None = None
     sent_tokens: int | None = None
     recall_tokens: int = 0
-    saved: float = 0.0
+    saved: int = 0
     epoch: str = ""
     stays: int = 0
     memory_ms: float | None = None
@@ -52,7 +52,7 @@ def memory_outcome(seen: Trace) -> MemoryOutcome | None:
         seen.raw_tokens,
         seen.sent_tokens,
         seen.recall_tokens or 0,
-        seen.gain,
+        seen.saving.saved if seen.saving else 0,
         "" if seen.epoch is None else "continued" if seen.continued else "begun",
         seen.stays,
         seen.memory_ms,

@@ -17,12 +17,15 @@ from functools import cache
 from types import TracebackType
 from typing import Any
 
+from memtree.budget.savings import ProviderUsage
 from memtree.context.context_memory import Answer
+from memtree.context.sent_requests import Saving
 from memtree.context.state import State
 from memtree.tracing import Tracer
 from memtree_proxy.http.headers import Headers
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.observability import log
+from memtree_proxy.observability.answer_usage import AnswerBytes
 from memtree_proxy.observability.timing import (
     MOST_STEPS,
     BackgroundSink,
@@ -38,6 +41,8 @@ from memtree_proxy.observability.timing import (
 _KEY = "memtree.trace"
 REQUEST_ID = b"x-request-id"  # the client's own id; repeated in `x-memtree-request-id`
 OWN_REQUEST_ID = b"x-memtree-request-id"
+REQUEST = b"x-memtree-request"  # ours, by which the log knows it
+_ENCODING = b"content-encoding"
 _SANE_ID = re.compile(rb"[A-Za-z0-9._:@/+=-]{1,128}")
 RELAYED = "/*"  # the route of everything that is relayed untouched
 NO_ROUTE = "none"
@@ -48,12 +53,16 @@ FILES = frozenset({"/ui", "/ui/*"})  # the web pages: they hold no data
 class Trace:
     """Filled in along the way; None: not known (yet).
 
-    `memory_ms`: what memory added, from the whole body read to the upstream request ready. `gain`:
-    what this request saved against sending everything, in uncached input tokens; `input_price`:
-    what a million of these cost in money. `route`: the path as asked for; `pattern`: which of our
-    routes it is. `steps`: seconds by name. `taken`: the steps one by one, where traces are
-    exported. `memories`: ids of those that the model was shown;
+    `memory_ms`: what memory added, from the whole body read to the upstream request ready.
+    `input_price`: what a million uncached input tokens cost in money. `route`: the path as asked
+    for; `pattern`: which of our routes it is. `steps`: seconds by name. `taken`: the steps one by
+    one, where traces are exported. `memories`: ids of those that the model was shown;
     `memories_degraded`: what failed on the way to them.
+
+    `id`: in the header `x-memtree-request` and the log. Of requests that the log keeps: `dialect`
+    (empty: it keeps none), `model`, `wrap_run`, `posted_headers` (for the name of the client),
+    `answered` (bytes of the answer, for what the provider counted), `first` (when its first ones
+    came). `answer`: what memory sends; `saving`: what it saved.
     """
 
     method: str
@@ -72,7 +81,6 @@ class Trace:
     mode: str | None = None
     epoch: str | None = None
     recall_tokens: int | None = None
-    gain: float = 0.0
     input_price: float | None = None
     continued: bool = False
     stays: int = 0
@@ -83,6 +91,15 @@ class Trace:
     memories_degraded: tuple[str, ...] = ()
     overflows: int = 0
     thinking_replays: int = 0
+    id: str = ""
+    dialect: str = ""
+    model: str = ""
+    wrap_run: object = None
+    posted_headers: Headers = field(default_factory=list)
+    answered: AnswerBytes | None = None
+    first: float | None = None
+    answer: Answer | None = None
+    saving: Saving | None = None
     begun: float = field(default_factory=time.perf_counter)
     steps: dict[str, float] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
@@ -118,12 +135,42 @@ class Trace:
         """What memory did, and why."""
         self.state, self.reason = state, reason
 
+    def keep(self, dialect: str, headers: Headers, *, relayed: bool = True) -> None:
+        """The log keeps this request. `relayed`: a provider answers it."""
+        self.dialect, self.posted_headers = dialect, headers
+        self.answered = AnswerBytes() if relayed else None
+
+    def begins(self, headers: Headers) -> None:
+        """These are the headers of its answer."""
+        if self.answered is not None:
+            for name, value in headers:
+                if len(name) == len(_ENCODING) and name.lower() == _ENCODING:
+                    self.answered.encoding = value.decode("latin-1").replace("identity", "")
+
+    def passes(self, chunk: bytes) -> None:
+        """These bytes of its answer go out."""
+        if self.dialect and chunk:
+            if self.first is None and not (chunk.isspace() or chunk[:1] == b":"):
+                self.first = time.perf_counter()  # the others are signs of life
+            if self.answered is not None:
+                self.answered.feed(chunk)
+
+    @property
+    def relayed(self) -> bool:
+        """Return True if it is one that a provider answers."""
+        return self.answered is not None
+
+    @property
+    def usage(self) -> ProviderUsage | None:
+        """What the provider counted."""
+        return self.answered.usage() if self.answered is not None else None
+
     def learn(self, answer: Answer) -> None:
         self.decide(answer.state, answer.reason)
         self.mode = answer.mode
         self.epoch = answer.epoch
         self.recall_tokens = answer.recall_tokens
-        self.gain = answer.gain
+        self.answer = answer
         self.continued, self.stays = answer.continued, answer.stays
         self.address = answer.address.hex()
         self.raw_tokens = answer.raw_tokens
@@ -171,14 +218,14 @@ class Trace:
         }
 
     def named(self, headers: Headers) -> Headers:
-        """Response headers with our request id, except on relayed answers."""
-        if self.pattern == RELAYED:
-            return headers
-        kept = [header for header in headers if header[0].lower() != OWN_REQUEST_ID]
-        return [*kept, *self.own_id()]
+        """Response headers with the request's ids; on relayed answers with our own alone."""
+        ours = self.own_ids()[: 1 if self.pattern == RELAYED else None]
+        names = {name for name, _ in ours}
+        return [*(header for header in headers if header[0].lower() not in names), *ours]
 
-    def own_id(self) -> Headers:
-        return [(OWN_REQUEST_ID, self.request.encode())]
+    def own_ids(self) -> Headers:
+        """The id that the log knows, and the client's own one."""
+        return [(REQUEST, self.id.encode()), (OWN_REQUEST_ID, self.request.encode())]
 
     def log(self, ms: float) -> None:
         # A visit to a page asks for some seventy files.
@@ -245,6 +292,7 @@ def begin(
     path = route.partition(b"?")[0].decode("ascii", "replace")[:120]
     headers = scope.get("headers", [])
     trace = Trace(scope["method"], path, request_id(headers), worked=worked)
+    trace.id = secrets.token_hex(8)
     if spans is not None:
         trace.span = spans.begin(headers)
     scope[_KEY] = trace

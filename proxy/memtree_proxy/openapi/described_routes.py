@@ -22,7 +22,9 @@ def described_routes(settings: Settings, *routes: type) -> dict[str, Json]:
 
 
 def _described(row: Operation, settings: Settings) -> Json:
-    made = {str(status): parts.answer(*named) for status, named in row.answers.items()}
+    made = {
+        str(status): parts.answer(*named, media=row.media) for status, named in row.answers.items()
+    }
     responses = {**made, **failures.of(settings, *row.errors)}
     given = [ref("parameters", one) if isinstance(one, str) else one for one in row.parameters]
     if row.deletes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from memtree import __version__
 from memtree.config import Settings
 from memtree_proxy.context.conversations import ConversationRoutes
+from memtree_proxy.context.requests import RequestRoutes
 from memtree_proxy.context.usage import UsageRoute
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.memories.agent.batches import TAG as AGENTS
@@ -31,6 +32,7 @@ from memtree_proxy.openapi import (
     headers,
     messages,
     parse_paths,
+    request_shapes,
     server_paths,
     usage_shapes,
 )
@@ -107,7 +109,7 @@ def build(settings: Settings) -> Json:
             **dialect_paths.paths(settings),
             **_context_memory(settings),
             **_deletion(settings),
-            **described_routes(settings, ConversationRoutes),
+            **described_routes(settings, ConversationRoutes, RequestRoutes),
             **described_routes(settings, AgentBatchRoutes, AgentSearchRoutes),
             **chat_paths.paths(settings),
             **described_routes(settings, DocumentRoutes),
@@ -145,6 +147,7 @@ def build(settings: Settings) -> Json:
                 **transfer_paths.SCHEMAS,
                 **parse_paths.SCHEMAS,
                 **usage_shapes.SCHEMAS,
+                **request_shapes.SCHEMAS,
                 **user_shapes.bodies(settings),
                 **user_shapes.SCHEMAS,
                 **failures.schemas(),

@@ -124,6 +124,7 @@ def schemas() -> dict[str, Json]:
         "type": {"type": "string", "enum": kinds},
         "param": described(either(STRING, NULL), "The field or header that is wrong."),
         "code": described(STRING, "For programs."),
+        "request_id": described(STRING, "As the header `x-memtree-request`."),
     }
     return {
         "Error": object_of(

@@ -22,7 +22,7 @@ from memtree_proxy.request import fields, memory_switch, patience
 from memtree_proxy.wire.json_schema import COUNT, STRING, Json, ref
 from memtree_proxy.wire.types import CHAT_ID
 
-REQUEST_ID = "x-memtree-request-id"
+REQUEST, REQUEST_ID = "x-memtree-request", "x-memtree-request-id"
 _WORDS = list(memory_switch.WORDS)
 _STATE = (
     f"What memory did: `{State.OFF}`; `{State.BELOW_THRESHOLD}`: sent whole, under "
@@ -170,6 +170,7 @@ ANSWER_HEADERS: dict[str, Json] = {
             "`timeout`, `internal`; the request went on.",
             STRING,
         ),
+        ("request", "Names this request in the log (`/requests/{request_id}`).", STRING),
         (
             "request-id",
             "Names this request in the server's log: the client's `x-request-id` where it sent "
@@ -186,7 +187,7 @@ def of_answer() -> dict[str, Json]:
 
 def of_every() -> dict[str, Json]:
     """What each answer of ours has."""
-    return {REQUEST_ID: ref("headers", REQUEST_ID)}
+    return {name: ref("headers", name) for name in (REQUEST, REQUEST_ID)}
 
 
 def credentials() -> dict[str, Json]:

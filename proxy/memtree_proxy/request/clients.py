@@ -69,6 +69,7 @@ _OWN = (
     ("x-kilocode-version", "kilo"),
     ("x-openwebui-user-id", "open-webui"),
 )
+READING = (*_HEADERS, *(name for name, _ in _OWN))  # headers that tell it
 _CALLED = dict(_NAMES)
 _BEGINS = re.compile("|".join(re.escape(beginning) for beginning in _CALLED))
 CLIENTS = tuple(dict.fromkeys(name for _, name in _NAMES))

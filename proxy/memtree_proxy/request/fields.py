@@ -156,23 +156,23 @@ def window(body: Body, settings: Settings) -> int:
     posted = integer(
         body.value("model_context_limit"), "model_context_limit", MIN_WINDOW, MAX_WINDOW
     )
-    return posted or context_windows.of(_model(body), settings.window)
+    return posted or context_windows.of(model(body), settings.window)
 
 
 def prices_of(body: Body, settings: Settings) -> Prices:
     """What the provider of the posted model charges for cached input, as far as is known."""
-    return price_table.of(_model(body), settings.prices, local=is_local(settings.upstream))
+    return price_table.of(model(body), settings.prices, local=is_local(settings.upstream))
 
 
 def vendors_prices(prices: Prices, body: Body) -> Prices:
     """The same where the vendor's own API is spoken, as far as is known of the posted model."""
-    return replace(prices, minimum=price_table.shortest_cached(_model(body)))
+    return replace(prices, minimum=price_table.shortest_cached(model(body)))
 
 
 def input_price(body: Body, settings: Settings) -> float | None:
     """What a million tokens of the posted model's uncached input cost in money, None where nobody
     said. Raises `BadRequest` where the field cannot be read."""
-    return price_table.input_price_of(_model(body), settings.input_prices)
+    return price_table.input_price_of(model(body), settings.input_prices)
 
 
 def wanted_output(body: Body, names: Sequence[str] = OUTPUT_FIELDS) -> int:
@@ -266,7 +266,8 @@ def _packing_mode(mode: str | None) -> str | None:
     return None if mode == SHADOW else mode
 
 
-def _model(body: Body) -> str:
-    """Empty where the field is absent, or of a type that is the upstream's to judge."""
-    model = body.value("model")
-    return model if isinstance(model, str) else ""
+def model(body: Body) -> str:
+    """Return the posted model's name, empty where the field is absent or of a type that is the
+    upstream's to judge."""
+    named = body.value("model")
+    return named if isinstance(named, str) else ""

@@ -17,9 +17,12 @@ from memtree.background.summarizing.queue import InProcessSummaries
 from memtree.bounded import SizedCache
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
+from memtree.context.sent_requests import SentRequests
+from memtree.ports.request_log import RequestLog
 from memtree.ports.store import Credentials, Tallies
 from memtree_proxy.access.auth import Gate, is_loopback
 from memtree_proxy.access.browser_policy import BrowserPolicy
+from memtree_proxy.access.event_streams import EVENT_PACE, EventPace, EventStreams
 from memtree_proxy.access.failed_keys import FailedKeys
 from memtree_proxy.access.local_user import LocalUser
 from memtree_proxy.access.rate_limits import (
@@ -37,6 +40,7 @@ from memtree_proxy.context.compress import ContextMemoryRoutes
 from memtree_proxy.context.conversations import ConversationRoutes
 from memtree_proxy.context.delete import Deletion
 from memtree_proxy.context.parse import ParseRoute
+from memtree_proxy.context.requests import RequestRoutes
 from memtree_proxy.context.usage import UsageRoute
 from memtree_proxy.http import error_response
 from memtree_proxy.http.known_bodies import KnownBodies
@@ -50,7 +54,6 @@ from memtree_proxy.memories.chat.routes import ChatMemoryRoutes
 from memtree_proxy.memories.collection import MemoryCollection
 from memtree_proxy.memories.curation_routes import CurationRoutes
 from memtree_proxy.memories.documents.routes import DocumentRoutes
-from memtree_proxy.memories.events import EVENT_PACE, EventPace, EventStreams
 from memtree_proxy.memories.grants.routes import GrantRoutes, WalletRoutes
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.memories.schemas.routes import SchemaRoutes
@@ -63,6 +66,8 @@ from memtree_proxy.memories.user.settings import SettingsRoutes
 from memtree_proxy.observability.cache_metrics import CacheMetrics
 from memtree_proxy.observability.extraction_metrics import ExtractionMetrics
 from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.observability.request_log import PACE as PACE_OF_LOG
+from memtree_proxy.observability.request_log import RequestLogWriter
 from memtree_proxy.observability.summary_metrics import SummaryMetrics
 from memtree_proxy.observability.timing import Spans
 from memtree_proxy.observability.usage_tallies import UsageTallies
@@ -90,10 +95,11 @@ from memtree_proxy.upstream.upstreams import Upstreams
 class Services:
     """What the routes need. Whoever builds them closes them. `summaries`: the queue of stage 3, for
     its metrics. No `tallies`: usage is not counted, and what is measured in shadow mode is in the
-    metrics alone. `collectors`: numbers of the process, for its metrics; those that have to be
-    asked first are asked. `caches`: of posted conversations, by name. No `spans`: there are no
-    traces. `health`: of the parts that were built. `local`: this machine's user. `tenants`: gives
-    the names of those whose memory is kept."""
+    metrics alone. No `requests`: there is no log of single requests. `collectors`: numbers of the
+    process, for its metrics; those that have to be asked first are asked. `caches`: of posted
+    conversations, by name. No `spans`: there are no traces. `health`: of the parts that were
+    built. `local`: this machine's user. `tenants`: gives the names of those whose memory is kept.
+    `log_pace`: seconds between two transactions of the log."""
 
     memory: ContextMemory
     memory_services: MemoryServices
@@ -104,6 +110,8 @@ class Services:
     event_pace: EventPace = EVENT_PACE
     summaries: InProcessSummaries | None = None
     tallies: Tallies | None = None
+    requests: RequestLog | None = None
+    log_pace: float = PACE_OF_LOG
     collectors: tuple[Collector, ...] = ()
     caches: Mapping[str, SizedCache] = field(default_factory=dict)
     spans: Spans | None = None
@@ -126,7 +134,10 @@ def create_app(services: Services) -> Starlette:
     waits = WaitingRequests(settings.max_waits)
     metrics = Metrics()
     bodies = KnownBodies(secrets.randbits(32), settings.cache_limits.known_bodies)
-    context = ContextMemoryRoutes(services.memory, gate, waits, settings, bodies)
+    sent = SentRequests(services.requests)
+    services.memory.on_deletion(sent.forget)
+    requests = RequestLogWriter(services.requests, pace=services.log_pace)
+    context = ContextMemoryRoutes(services.memory, gate, waits, settings, bodies, sent)
     usage = UsageTallies(services.tallies)
     shadows = ShadowRunner(services.memory, settings, metrics, services.tallies)
     server_key = ServerKey(settings, OwnObjects(services.memory_services.objects))
@@ -142,20 +153,21 @@ def create_app(services: Services) -> Starlette:
             shadows=shadows,
             bodies=bodies,
             server_key=server_key,
+            sent=sent,
         )
     )
     caches = {**services.caches, **completions.caches, "known_bodies": bodies}
     for collector in _collectors(services, waits, caches):
         metrics.show_also(collector)
     book = services.memory_services.book
-    streams = EventStreams(book, services.event_pace)
+    streams = EventStreams(services.event_pace)
     chat_memory = ChatMemoryRoutes(book, gate, settings, streams)
     chat_curation = ChatCurationRoutes(services.memory_services.curation, gate, settings)
     work = CostlyWork(settings.max_imports, settings.import_seconds)
     costly = MemoryRequests(gate, settings, work)
     transfer = TransferRoutes(services.memory_services.transfer, costly, settings)
     agent_searches = AgentSearchRoutes(services.memory_services, MemoryRequests(gate, settings))
-    deletion = Deletion(services.memory, gate, metrics, settings, shadows)
+    deletion = Deletion(services.memory, gate, metrics, settings, shadows, requests)
     mcp = McpRoute(book, gate, settings)
     policy = BrowserPolicy.of(settings)
     passthrough = Passthrough(gate, services.upstreams, policy, server_key)
@@ -169,6 +181,7 @@ def create_app(services: Services) -> Starlette:
         *described(UsageRoute(usage, services.memory, gate)),
         *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
         *described(ConversationRoutes(services.memory, gate)),
+        *family("/requests", RequestRoutes(requests, services.memory, gate, streams)),
         *everywhere("/context_memory/{rest:rest}", error_response.not_found),
         *_chat_memory(chat_memory, chat_curation),
         *_transfer(transfer),
@@ -194,6 +207,8 @@ def create_app(services: Services) -> Starlette:
                 errors=completions.errors,
                 metrics=metrics,
                 sinks=(metrics, usage),
+                sent=sent,
+                requests=requests,
                 upload_seconds=settings.upload_seconds,
                 spans=services.spans,
                 head=browser_guard.answer_headers,
@@ -201,7 +216,7 @@ def create_app(services: Services) -> Starlette:
             Middleware(BrowserGuard, policy=policy, gate=gate, routes=routes),
         ],
     )
-    app.state.shadows, app.state.usage = shadows, usage
+    app.state.shadows, app.state.usage, app.state.requests = shadows, usage, requests
     app.state.mcp, app.state.objects = mcp, server_key.objects
     app.state.streams = streams
     app.router.redirect_slashes = False
@@ -349,3 +364,4 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     await app.state.objects.close()
     await app.state.shadows.close()
     await app.state.usage.close()
+    await app.state.requests.close()

@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from memtree.context.answer import Answer
+from memtree.context.sent_requests import SentRequests
 from memtree.errors import MemTreeError, RequestTimeout
 from memtree.tracing import watched
 from memtree_proxy.http import error_response, request_body
@@ -22,6 +24,7 @@ from memtree_proxy.http.headers import Headers
 from memtree_proxy.observability import log, request_trace
 from memtree_proxy.observability.memory_outcome import OutcomeSink, memory_outcome
 from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.observability.request_log import RequestLogWriter
 from memtree_proxy.observability.timing import Spans
 from memtree_proxy.server.hang_up import HangUp
 from memtree_proxy.server.upload_timeout import Upload
@@ -40,14 +43,18 @@ class Edge:
         upload_seconds: float = 30.0,
         spans: Spans | None = None,
         sinks: Sequence[OutcomeSink] = (),
+        sent: SentRequests | None = None,
+        requests: RequestLogWriter | None = None,
         head: Callable[[Scope, Headers], Headers] = lambda _, headers: headers,
     ) -> None:
         """`errors`: in which form a request is told of them. `spans`: None where there are no
-        traces. `sinks`: what memory made of a request is counted by each. `head`: what else becomes
-        of the headers of an answer, an error's included."""
+        traces. `sinks`: what memory made of a request is counted by each. `sent`: knows what went
+        before a request; `requests`: keeps a row of it. `head`: what else becomes of the headers of
+        an answer, an error's included."""
         self.app = app
         self._head = head
         self._spans, self._sinks = spans, sinks
+        self._sent, self._requests = sent or SentRequests(), requests
         self._upload_seconds = upload_seconds
         self._metrics = metrics
         self._errors = errors
@@ -66,9 +73,10 @@ class Edge:
     ) -> None:
         def head(headers: Headers) -> Headers:
             seen.pattern = request_trace.pattern(scope)
+            seen.begins(headers)
             return self._head(scope, seen.named(headers))
 
-        exchange = HttpExchange(receive, send, Upload(self._upload_seconds), head)
+        exchange = HttpExchange(receive, send, Upload(self._upload_seconds), head, seen.passes)
         exchange.read = not request_body.announced(scope)
         task, hang_up = asyncio.current_task(), scope.get(HangUp.KEY) or HangUp()
 
@@ -91,12 +99,26 @@ class Edge:
     def _end(self, scope: Scope, seen: request_trace.Trace) -> None:
         seen.pattern = request_trace.pattern(scope)
         seconds = time.perf_counter() - seen.begun
+        came = time.time() - seconds
+        if seen.answer is not None:
+            self._save(seen, seen.answer, came)
+        if self._requests is not None and seen.dialect:
+            seen.wrap_run = scope.get("state", {}).get("wrap_run")
+            self._requests.add(seen, came, seconds)
         if (outcome := memory_outcome(seen)) is not None:
             for sink in self._sinks:
                 sink.count(outcome)
         self._metrics.traffic.end(seen, seconds)
         seen.end()
         seen.log(seconds * 1000)
+
+    def _save(self, seen: request_trace.Trace, answer: Answer, came: float) -> None:
+        """Reckon what memory saved on a request that has ended."""
+        tenant, several = seen.tenant or "", seen.recall_rounds > 0
+        known = (tenant, seen.model, answer)
+        seen.saving = self._sent.saving(*known, came, seen.usage, several=several)
+        if 200 <= seen.status < 300 and not (seen.index_only or seen.explained):
+            self._sent.note(*known, came, seen.saving)
 
     async def _answer(
         self, scope: Scope, exchange: HttpExchange, seen: request_trace.Trace
@@ -125,9 +147,9 @@ class Edge:
             # client sees a cut stream. A clean end would pass half an answer off as a whole one.
             log.event("http.cut", route=seen.route, why=type(error).__name__)
             return
-        headers = [*seen.headers(), *seen.own_id()]
+        headers = [*seen.headers(), *seen.own_ids()]
         form = self._errors(scope)
-        response = error_response.render(error, form, headers, seen.request)
+        response = error_response.render(error, form, headers, seen.id, ends=seen.relayed)
         if isinstance(error, RequestTimeout):
             # RFC 9110 section 15.5.9: the server does not want to wait any longer for the rest.
             response.headers["connection"] = "close"
@@ -139,10 +161,15 @@ class HttpExchange:
     the request is there. `finished`: all of the answer is out."""
 
     def __init__(
-        self, receive: Receive, send: Send, upload: Upload, head: Callable[[Headers], Headers]
+        self,
+        receive: Receive,
+        send: Send,
+        upload: Upload,
+        head: Callable[[Headers], Headers],
+        passes: Callable[[bytes], None] = lambda _: None,
     ) -> None:
-        """`head`: what becomes of the headers of the answer."""
-        self._head = head
+        """`head`: what becomes of the headers of the answer; `passes`: sees its bytes."""
+        self._head, self._passes = head, passes
         self._receive = receive
         self._upload = upload
         self._send = send
@@ -171,7 +198,9 @@ class HttpExchange:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             message = {**message, "headers": self._head(list(message.get("headers", ())))}
-        elif not message.get("more_body"):
-            # Before the send: the server reports an end to `receive` as soon as all is out.
-            self.finished = True
+        else:
+            self._passes(message.get("body", b""))
+            if not message.get("more_body"):
+                # Before the send: the server reports an end to `receive` as soon as all is out.
+                self.finished = True
         await self._send(message)

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from memtree import __version__
 from memtree.background.runtime import Runtime, open_runtime
-from memtree.config import SHADOW, Settings
+from memtree.config import ON, SHADOW, Settings
 from memtree.errors import BadRequest, StoreUnavailable
 from memtree.setting_values import without_password
 from memtree.stores import shown_store
@@ -199,6 +199,7 @@ async def open_services(
             settings,
             summaries=queue,
             tallies=store,
+            requests=store if settings.requests_log == ON else None,
             collectors=(*watch.collectors, index_metrics(runtime)),
             caches=runtime.caches,
             spans=watch.spans,

@@ -21,7 +21,7 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 class Operation:
     """`answers`: by status what it means, and the names of the shapes it may have. `errors`: the
     statuses of errors. `parameters`, `body`: names in the document, or whole ones. `deletes`: the
-    switches of a deletion, `dry_run` and `purge`."""
+    switches of a deletion, `dry_run` and `purge`. `media`: type of the answers."""
 
     method: str
     path: str
@@ -34,6 +34,7 @@ class Operation:
     parameters: tuple[str | Json, ...] = ()
     body: str | Json = ""
     deletes: tuple[str, ...] = ()
+    media: str = "application/json"
 
 
 def operation(

@@ -31,7 +31,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "embeddings: ranking by meaning": ("embedder", "embedding_"),
     "summaries by a model": ("summary_",),
     "limits of requests": ("max_", "upload_seconds", "shutdown_seconds"),
-    "logs and traces": ("log_", "otel_"),
+    "logs and traces": ("log_", "requests_log", "otel_"),
 }  # fmt: skip
 OTHER = "other settings"
 

@@ -41,7 +41,7 @@ class ResponsesErrors:
     def answer(self, error: MemTreeError, request_id: str = "") -> tuple[int, bytes]:
         """Status and body of an error of ours."""
         status = 400 if isinstance(error, ContextOverflow | RequestTooLarge) else error.status
-        said: Json = dict(error_response.body(error))
+        said: Json = dict(error_response.body(error, request_id))
         if isinstance(error, ContextOverflow):
             numbers = f" ({error.tokens} tokens > {error.limit} maximum)"
             said |= {"message": TOO_LONG + numbers, "param": "input"}

@@ -12,11 +12,12 @@ from memtree.memories.book import MemoryBook
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree_proxy.access.auth import Gate
+from memtree_proxy.access.event_streams import EventStreams, last_event
 from memtree_proxy.memories.answers import answer, counted, saved
 from memtree_proxy.memories.chat import fields, rendering
 from memtree_proxy.memories.chat.requests import ChatRequests, memory_id, naming_memory, unknown
-from memtree_proxy.memories.events import EventStreams
-from memtree_proxy.memories.fields import ids, if_version, last_event
+from memtree_proxy.memories.events import MemoryFeed
+from memtree_proxy.memories.fields import ids, if_version
 
 
 class ChatMemoryRoutes:
@@ -99,7 +100,8 @@ class ChatMemoryRoutes:
     async def events(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         allowed = self._requests.allowed(request, scope)
-        return await self._streams.open(scope, last_event(request.headers), allowed)
+        feed = MemoryFeed(self._book, scope)
+        return await self._streams.open(scope.tenant, feed, last_event(request.headers), allowed)
 
     async def _rows(self, scope: Scope, memories: Sequence[Memory]) -> list[rendering.Json]:
         now, twins = self._book.clock.now(), await self._book.twins(scope, memories)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from memtree.config import Settings
+from memtree_proxy.access.event_streams import LAST_EVENT_HEADER, MOST_STREAMS
 from memtree_proxy.http import content_encoding
 from memtree_proxy.memories import fields
 from memtree_proxy.memories.chat.fields import INCLUDED, SOURCE_TYPES
 from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES
-from memtree_proxy.memories.events import MOST_STREAMS
 from memtree_proxy.openapi import failures, headers
 from memtree_proxy.openapi.memories import parts
 from memtree_proxy.openapi.memories.chat_shapes import CATEGORY
@@ -120,7 +120,7 @@ def _watched(settings: Settings) -> dict[str, Json]:
                 "the credential is let in no longer. At most "
                 f"{MOST_STREAMS} streams of a tenant are open at once.",
                 {"200": parts.event_stream("memories of the chat"), **known},
-                named("chatId", fields.LAST_EVENT_HEADER),
+                named("chatId", LAST_EVENT_HEADER),
             )
         },
         f"{_MEMORIES}/undelete": {

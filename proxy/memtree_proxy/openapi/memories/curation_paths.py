@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from memtree.config import Settings
+from memtree_proxy.access.event_streams import LAST_EVENT_HEADER, MOST_STREAMS
 from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories import fields
 from memtree_proxy.memories.curation_routes import MAX_TOMBSTONES
-from memtree_proxy.memories.events import MOST_STREAMS
 from memtree_proxy.openapi import failures
 from memtree_proxy.openapi.memories import parts
 from memtree_proxy.openapi.memories.agent import parameters as agent_parameters
@@ -59,7 +59,7 @@ def _watched(settings: Settings) -> dict[str, Json]:
                 "the credential is let in no longer. At most "
                 f"{MOST_STREAMS} streams of a tenant are open at once.",
                 {"200": parts.event_stream("memories of the user or the agent"), **known},
-                [*named(_USER, fields.LAST_EVENT_HEADER), *one_agent()],
+                [*named(_USER, LAST_EVENT_HEADER), *one_agent()],
             )
         },
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memtree_proxy.memories.fields import IF_MATCH_HEADER, LAST_EVENT_HEADER
+from memtree_proxy.access.event_streams import LAST_EVENT_HEADER
+from memtree_proxy.memories.fields import IF_MATCH_HEADER
 from memtree_proxy.openapi import headers
 from memtree_proxy.openapi.operations import operation
 from memtree_proxy.wire.json_schema import (
@@ -136,13 +137,20 @@ def delete_operation(
     return memory_operation(tag, id_, summary, told, answers, [*given, *switches])
 
 
-def answer(description: str, *names: str, etag: bool | None = False) -> Json:
+def answer(
+    description: str,
+    *names: str,
+    etag: bool | None = False,
+    media: str = "application/json",
+) -> Json:
     """`names`: of the shapes that it may have. `etag`: None where not all of them have one."""
     tagged = {"etag": {"schema": STRING, "description": "The version.", "required": bool(etag)}}
     return {
         "description": description,
         "headers": {**headers.of_every(), **({} if etag is False else tagged)},
-        "content": content(schema(names[0]) if len(names) == 1 else either(*map(schema, names))),
+        "content": content(
+            schema(names[0]) if len(names) == 1 else either(*map(schema, names)), media
+        ),
     }
 
 

@@ -1,0 +1,130 @@
+"""What went before a request in its conversation, and so what memory saved on it.
+
+Kept in this process: for each address at which a request with a model ended, when that was and what
+the conversation had saved by then; no text. What an earlier process or another one has seen is
+looked up in the log, once. Deciding what a request saved is `memtree.budget.savings`.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memtree.bounded import remember
+from memtree.budget.savings import Prompt, ProviderUsage, saved
+from memtree.context.answer import Answer
+from memtree.errors import MemTreeError
+from memtree.ports.request_log import RequestLog
+
+REACH = 512  # newest addresses among which the request before is looked for
+MOST = 10_000  # requests that are kept: some 5 MB
+
+
+class Saving(NamedTuple):
+    """`saved`: what memory saved on a request; `before`: on the earlier ones of its conversation,
+    both in uncached input tokens. `turn`: which request of its epoch it is, from 1; 0 where that is
+    not known."""
+
+    saved: int = 0
+    before: int = 0
+    turn: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.before + self.saved
+
+
+class SentRequest(NamedTuple):
+    """The newest request that ended at an address. `total`: what its conversation had saved."""
+
+    time: float
+    epoch: str
+    turn: int
+    total: int
+
+
+NOTHING = Saving()
+_Key = tuple[str, str, bytes]
+
+
+class SentRequests:
+    """One for each process. `log`: None, and nothing is known of other processes."""
+
+    def __init__(self, log: RequestLog | None = None, *, most: int = MOST) -> None:
+        self._log, self._most = log, most
+        self._ended: OrderedDict[_Key, SentRequest] = OrderedDict()
+
+    async def recall(self, tenant: str, model: str, answer: Answer) -> None:
+        """Look the request before this one up in the log, where this process has not seen it."""
+        if self._log is None or answer.sizes is None:
+            return
+        earlier = _newest(answer)[1:]
+        if not earlier or self._before(tenant, model, answer) is not None:
+            return
+        try:
+            row = await self._log.previous_request(tenant, model, earlier)
+        except MemTreeError:
+            return  # then this request counts as the first
+        if row is not None:
+            total = row.saved_before + row.saved_tokens
+            sent = SentRequest(row.time, row.epoch.hex(), row.turn, total)
+            remember(self._ended, (tenant, model, row.address), sent, self._most)
+
+    def saving(
+        self,
+        tenant: str,
+        model: str,
+        answer: Answer,
+        now: float,
+        usage: ProviderUsage | None = None,
+        *,
+        several: bool = False,
+    ) -> Saving:
+        """What memory saved on a request that came at `now` (unix seconds). `usage`, `several`: as
+        `savings.saved` takes them."""
+        if answer.sizes is None:
+            return NOTHING
+        found = self._before(tenant, model, answer)
+        before, length = found or (None, 0)
+        total = before.total if before else 0
+        goes_on = before is not None and bool(answer.epoch) and before.epoch == answer.epoch
+        turn = (before.turn + 1 if before and before.turn else 0) if goes_on else 1
+        if answer.continued and not goes_on:
+            turn = 0
+        turn = turn if answer.epoch else 0
+        if not answer.changed:
+            return Saving(0, total, turn)
+        sizes = answer.sizes
+        warm = before is not None and now - before.time <= sizes.prices.lifetime
+        posted = Prompt(
+            sizes.fixed + sizes.totals[-1], sizes.fixed + sizes.totals[length] if warm else 0
+        )
+        sent = Prompt(
+            answer.sent_tokens - answer.system_tokens + sizes.fixed,
+            (answer.stays if goes_on else sizes.fixed) if warm else 0,
+        )
+        return Saving(saved(posted, sent, sizes.prices, usage, several=several), total, turn)
+
+    def note(self, tenant: str, model: str, answer: Answer, now: float, saving: Saving) -> None:
+        """The provider has answered this request."""
+        sent = SentRequest(now, answer.epoch or "", saving.turn, saving.total)
+        remember(self._ended, (tenant, model, answer.address), sent, self._most)
+
+    def forget(self, tenant: str | None) -> None:
+        """Something of a tenant was deleted (None: it is not known whose)."""
+        for key in [key for key in self._ended if tenant in (None, key[0])]:
+            del self._ended[key]
+
+    def _before(self, tenant: str, model: str, answer: Answer) -> tuple[SentRequest, int] | None:
+        """The newest request whose history is a beginning of this one, and the length of that."""
+        for place, address in enumerate(_newest(answer)):
+            if (sent := self._ended.get((tenant, model, address))) is not None:
+                assert answer.sizes is not None
+                return sent, len(answer.sizes.addresses) - 1 - place
+        return None
+
+
+def _newest(answer: Answer) -> Sequence[bytes]:
+    """Addresses of the posted history, the newest first; the empty history has none."""
+    return answer.sizes.addresses[:0:-1][:REACH] if answer.sizes else ()

@@ -1,0 +1,239 @@
+"""`RequestLog`: a row for each request that has ended.
+
+Rows are numbered in the order in which they are written: whoever saw the greatest number has seen
+all rows below it, since one writer at a time gives numbers. A number is a time in microseconds, so
+none is given twice, whatever was deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memtree.days import DAY, day_of
+from memtree.ports.request_log import (
+    ALL,
+    LOG_DAYS,
+    STORE_ROWS,
+    TENANT_ROWS,
+    RequestFilter,
+    RequestPlace,
+    RequestRow,
+    RequestTotals,
+)
+from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
+from memtree.stores.parts import SqlPart, reading
+from memtree.stores.sql import Ids, Sql
+
+COLUMNS = ", ".join(RequestRow._fields)
+_KINDS = "itftt" + "tdttd" + "iiiiii" + "iiiiiii" + "tit"
+_LOCK = "memtree requests"
+_LAST = "SELECT coalesce(max(number), 0) FROM requests"
+_PUT = f"""
+    INSERT INTO requests (tenant, {COLUMNS}) SELECT :owner, {COLUMNS}
+    FROM :rows({COLUMNS}) WHERE true ON CONFLICT DO NOTHING"""
+_NEWEST = "ORDER BY time DESC, number DESC LIMIT :limit"
+# `time <=` says again what follows, for the index.
+_BEHIND = "time <= :time AND (time, number) < (:time, :number)"
+_ONE = f"SELECT {COLUMNS} FROM requests WHERE {TENANT} AND id = :id"
+_TOTALS = """
+    SELECT count(*), coalesce(sum(CASE
+            WHEN length(epoch) > 0 OR sent_tokens BETWEEN 0 AND posted_tokens - 1
+            THEN 1 ELSE 0 END), 0),
+        CAST(coalesce(sum(CASE WHEN posted_tokens > 0 THEN posted_tokens END), 0) AS bigint),
+        CAST(coalesce(sum(CASE WHEN sent_tokens > 0 THEN sent_tokens END), 0) AS bigint),
+        CAST(coalesce(sum(saved_tokens), 0) AS bigint)
+    FROM requests"""
+_PREVIOUS = f"""
+    SELECT {COLUMNS} FROM requests
+    WHERE {TENANT} AND address IN :ids[bytes] AND length(address) > 0 AND model = :model
+        AND status BETWEEN 200 AND 299
+    {_NEWEST}"""
+# From each address on to the ends of its conversation.
+_TITLES = f"""
+    WITH RECURSIVE behind(start, tenant, address) AS (
+        SELECT address, tenant, address FROM addresses
+        WHERE {TENANT} AND address IN :ids[bytes]
+        UNION
+        SELECT behind.start, later.tenant, later.address FROM behind CROSS JOIN addresses AS later
+        WHERE later.tenant = behind.tenant AND later.previous = behind.address
+    ) SELECT start, CASE WHEN own_title <> '' THEN own_title ELSE title END
+    FROM behind CROSS JOIN conversations AS ended
+    WHERE ended.tenant = behind.tenant AND ended.address = behind.address
+    ORDER BY used"""
+_OLDEST = "SELECT time FROM requests ORDER BY number LIMIT 1"
+_COUNT = "SELECT count(*) FROM requests"
+_DROP_OLD = "DELETE FROM requests WHERE time < :time"
+_DROP_MOST = """
+    DELETE FROM requests WHERE number IN (
+        SELECT number FROM requests ORDER BY number LIMIT :surplus)"""
+_FIRST_OVER = f"""
+    SELECT time, number FROM requests WHERE {TENANT}
+    ORDER BY time DESC, number DESC LIMIT 1 OFFSET :most"""
+_DROP_OVER = f"""
+    DELETE FROM requests
+    WHERE {TENANT} AND time <= :time AND (time, number) <= (:time, :number)"""
+_TENANTS = """
+    SELECT name FROM tenants
+    WHERE EXISTS (SELECT 1 FROM requests WHERE tenant = tenants.number) ORDER BY name"""
+
+
+async def add_requests(sql: Sql, rows: Mapping[str, Sequence[RequestRow]], now: float) -> int:
+    """Behind the locks of the tenants, in their order, since whoever deletes one holds its lock."""
+    for tenant in sorted(rows):
+        await begin(sql, tenant)
+    await sql.lock_name(_LOCK)
+    number = max(await last_request(sql), int(now * 1e6))
+    for tenant, added in rows.items():
+        known = await sql.fetch(NUMBER, {"tenant": tenant})
+        owner = await tenant_number(sql, tenant, known)
+        numbered = [row._replace(number=number + place) for place, row in enumerate(added, 1)]
+        number += len(numbered)
+        await sql.put(_PUT, {"owner": owner}, numbered)
+    return number
+
+
+async def last_request(sql: Sql) -> int:
+    return int((await sql.fetch(_LAST, {}))[0][0])
+
+
+async def requests(
+    sql: Sql,
+    tenant: str,
+    limit: int,
+    where: RequestFilter = ALL,
+    before: RequestPlace | None = None,
+) -> list[RequestRow]:
+    conditions, values = _conditions(tenant, where)
+    if before is not None:
+        conditions, values = f"{conditions} AND {_BEHIND}", {**values, **before._asdict()}
+    query = f"SELECT {COLUMNS} FROM requests WHERE {conditions} {_NEWEST}"
+    return await _rows(sql, query, {**values, "limit": limit})
+
+
+async def request_totals(sql: Sql, tenant: str, where: RequestFilter = ALL) -> RequestTotals:
+    conditions, values = _conditions(tenant, where)
+    query = f"{_TOTALS} WHERE {conditions}"
+    # Ids that are none find nothing, and SQLite sends no statement for them.
+    found = await sql.fetch(query, values)
+    return RequestTotals(*map(int, found[0])) if found else RequestTotals()
+
+
+async def request(sql: Sql, tenant: str, id_: str) -> RequestRow | None:
+    found = await _rows(sql, _ONE, {"tenant": tenant, "id": id_})
+    return found[0] if found else None
+
+
+async def requests_after(
+    sql: Sql, tenant: str, number: int, limit: int, where: RequestFilter = ALL
+) -> list[RequestRow]:
+    conditions, values = _conditions(tenant, where)
+    query = f"""
+        SELECT {COLUMNS} FROM requests WHERE number > :after AND {conditions}
+        ORDER BY number LIMIT :limit"""
+    return await _rows(sql, query, {**values, "after": number, "limit": limit})
+
+
+async def previous_request(
+    sql: Sql, tenant: str, model: str, addresses: Sequence[bytes]
+) -> RequestRow | None:
+    if not addresses:
+        return None
+    values = {"tenant": tenant, "model": model, "ids": Ids(addresses), "limit": 1}
+    found = await _rows(sql, _PREVIOUS, values)
+    return found[0] if found else None
+
+
+async def titles(sql: Sql, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, str]:
+    if not addresses:
+        return {}
+    found = await sql.many("ht", _TITLES, {"tenant": tenant, "ids": Ids(addresses)})
+    return {address: title for address, title in found if title}
+
+
+async def stale(sql: Sql, now: float) -> bool:
+    """Return True if whole days of rows are too old."""
+    found = await sql.fetch(_OLDEST, {})
+    return bool(found) and found[0][0] < _oldest(now)
+
+
+async def drop_old(sql: Sql, now: float) -> int:
+    return await sql.count(_DROP_OLD, {"time": _oldest(now)})
+
+
+async def drop_surplus(sql: Sql, most: int) -> int:
+    ((count,),) = await sql.fetch(_COUNT, {})
+    if count <= most:
+        return 0
+    return await sql.count(_DROP_MOST, {"surplus": count - most})
+
+
+async def drop_surplus_of(sql: Sql, tenant: str, most: int) -> int:
+    found = await sql.fetch(_FIRST_OVER, {"tenant": tenant, "most": most})
+    if not found:
+        return 0
+    time, number = found[0]
+    return await sql.count(_DROP_OVER, {"tenant": tenant, "time": time, "number": number})
+
+
+async def logged_tenants(sql: Sql) -> list[str]:
+    return [name for (name,) in await sql.fetch(_TENANTS, {})]
+
+
+def _oldest(now: float) -> float:
+    """Rows go by whole days."""
+    return float((day_of(now) - LOG_DAYS) * DAY)
+
+
+def _conditions(tenant: str, where: RequestFilter) -> tuple[str, dict[str, Any]]:
+    found, values = [TENANT], dict[str, Any](tenant=tenant)
+    for name in ("state", "client", "wrap_run"):
+        if (value := getattr(where, name)) is not None:
+            found.append(f"{name} = :{name}")
+            values[name] = value
+    if where.since is not None:
+        found.append("time >= :since")
+        values["since"] = where.since
+    if where.addresses is not None:
+        found.append("address IN :ids[bytes] AND length(address) > 0")
+        values["ids"] = Ids(where.addresses)
+    return " AND ".join(found), values
+
+
+async def _rows(sql: Sql, query: str, values: Mapping[str, Any]) -> list[RequestRow]:
+    return [RequestRow(*row) for row in await sql.many(_KINDS, query, values)]
+
+
+class Requests(SqlPart):
+    """`RequestLog`."""
+
+    requests = reading(requests)
+    request_totals = reading(request_totals)
+    request = reading(request)
+    requests_after = reading(requests_after)
+    last_request = reading(last_request)
+    previous_request = reading(previous_request)
+    titles = reading(titles)
+
+    async def add_requests(self, rows: Mapping[str, Sequence[RequestRow]]) -> int:
+        now = self.now()
+        return await self.database.write(lambda sql: add_requests(sql, rows, now))
+
+    async def trim_requests(
+        self,
+        now: float,
+        tenants: Sequence[str] | None = None,
+        *,
+        tenant_rows: int = TENANT_ROWS,
+        store_rows: int = STORE_ROWS,
+    ) -> int:
+        """A transaction for each tenant, so that other writers get their turn in between."""
+        gone = 0
+        if await self.database.read(lambda sql: stale(sql, now)):
+            gone += await self.database.write(lambda sql: drop_old(sql, now))
+        for tenant in await self.database.read(logged_tenants) if tenants is None else tenants:
+            gone += await self._drop_surplus_of(tenant, tenant_rows)
+        return gone + await self.database.write(lambda sql: drop_surplus(sql, store_rows))
+
+    async def _drop_surplus_of(self, tenant: str, most: int) -> int:
+        return await self.database.write(lambda sql: drop_surplus_of(sql, tenant, most))

@@ -1,0 +1,191 @@
+"""Server-sent events about rows of a store: one stream for each listener.
+
+    the store's counter -> what came since -> id: the row's count, data: what is told of it
+
+The counter is the store's own, so what another proxy wrote shows here as well, and a listener that
+comes back with `Last-Event-ID` misses nothing. A stream ends when its client hangs up, when its
+credential is no longer let in, and when the server stops.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from memtree.errors import MemTreeError, RateLimited
+from memtree_proxy.observability import log
+from memtree_proxy.request import fields
+
+MOST_STREAMS = 8  # of one tenant
+KEEPALIVE = b": keep-alive\n\n"
+LAST_EVENT_HEADER = "last-event-id"
+MAX_COUNT = 2**62
+_RETRY_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class EventPace:
+    """Seconds: `check`: between looks at the credential, `beat`: between signs of life."""
+
+    check: float = 5.0
+    beat: float = 15.0
+
+
+EVENT_PACE = EventPace()
+
+
+class Event(NamedTuple):
+    """`id`: the count to come back with."""
+
+    id: int
+    data: Mapping[str, Any]
+
+
+class EventFeed(Protocol):
+    """What one listener is told of. Raises store errors."""
+
+    async def count(self) -> int:
+        """That of the newest row."""
+        ...
+
+    async def changed(self, after: int, timeout: float) -> int:
+        """The same as soon as there is a row behind `after`, or after `timeout` seconds."""
+        ...
+
+    async def events(self, after: int) -> Sequence[Event]:
+        """The first ones behind `after`, the oldest first."""
+        ...
+
+
+class EventStreams:
+    """All streams of this process."""
+
+    def __init__(self, pace: EventPace = EVENT_PACE) -> None:
+        self._pace = pace
+        self._open: Counter[str] = Counter()
+        self._stopped = asyncio.Event()
+
+    def __len__(self) -> int:
+        return self._open.total()
+
+    def stop(self) -> None:
+        """The server stops: every stream ends at once, and those that are begun later."""
+        self._stopped.set()
+
+    async def open(
+        self,
+        tenant: str,
+        feed: EventFeed,
+        after: int | None,
+        allowed: Callable[[], Awaitable[bool]],
+    ) -> EventStreamResponse:
+        """`after`: the count of the last event that the listener has seen; None: it wants what
+        changes from now on. `allowed`: whether the credential is still let in as this tenant.
+
+        Raises `RateLimited` where the tenant has as many streams as it may, and store errors.
+        """
+        newest = await feed.count()
+        at = newest if after is None else min(after, newest)
+        return EventStreamResponse(self, tenant, feed, at, allowed)
+
+    def enter(self, tenant: str) -> None:
+        """Take a place; `leave` must follow."""
+        if self._open[tenant] >= MOST_STREAMS:
+            raise RateLimited(
+                f"At most {MOST_STREAMS} streams of events are open at once.",
+                retry_after=_RETRY_SECONDS,
+            )
+        self._open[tenant] += 1
+
+    def leave(self, tenant: str) -> None:
+        self._open[tenant] -= 1
+        if not self._open[tenant]:
+            del self._open[tenant]
+
+    async def events(
+        self, feed: EventFeed, after: int, allowed: Callable[[], Awaitable[bool]]
+    ) -> AsyncGenerator[bytes]:
+        """The pieces of one stream, the count to come back with first."""
+        yield b"id: %d\n\n" % after
+        spoke = time.monotonic()
+        stopped = asyncio.create_task(self._stopped.wait())
+        try:
+            while not stopped.done():
+                changed = asyncio.create_task(feed.changed(after, self._pace.check))
+                try:
+                    await asyncio.wait((changed, stopped), return_when=asyncio.FIRST_COMPLETED)
+                    if stopped.done() or not await allowed():
+                        return
+                    newest = await changed
+                finally:
+                    changed.cancel()
+                    await asyncio.gather(changed, return_exceptions=True)
+                while after < newest:
+                    events = await feed.events(after)
+                    for event in events:
+                        yield b"id: %d\ndata: %s\n\n" % (
+                            event.id,
+                            msgspec.json.encode(event.data),
+                        )
+                        spoke, after = time.monotonic(), event.id
+                    if not events:
+                        after = newest
+                if time.monotonic() - spoke >= self._pace.beat:
+                    yield KEEPALIVE
+                    spoke = time.monotonic()
+        finally:
+            stopped.cancel()
+            await asyncio.gather(stopped, return_exceptions=True)
+
+
+class EventStreamResponse(Response):
+    """One stream, which takes a place of its tenant while it is open."""
+
+    def __init__(
+        self,
+        streams: EventStreams,
+        tenant: str,
+        feed: EventFeed,
+        after: int,
+        allowed: Callable[[], Awaitable[bool]],
+    ) -> None:
+        streams.enter(tenant)
+        self._streams, self._tenant = streams, tenant
+        self._feed, self._after, self._allowed = feed, after, allowed
+        self.background = None
+        self.status_code = 200
+        self.raw_headers = [
+            (b"content-type", b"text/event-stream"),
+            (b"cache-control", b"no-store"),
+            (b"x-accel-buffering", b"no"),  # nginx would keep the events to itself
+        ]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = {"status": self.status_code, "headers": self.raw_headers}
+        events = self._streams.events(self._feed, self._after, self._allowed)
+        try:
+            await send({"type": "http.response.start", **head})
+            if scope["method"] != "HEAD":
+                async with aclosing(events):
+                    async for piece in events:
+                        await send({"type": "http.response.body", "body": piece, "more_body": True})
+        except MemTreeError as error:
+            # The store is gone for a while: the listener comes back with its last event.
+            log.event("events.failed", why=error.code)
+        finally:
+            self._streams.leave(self._tenant)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def last_event(headers: Mapping[str, str]) -> int | None:
+    """The count after which events are wanted."""
+    return fields.integer(headers.get(LAST_EVENT_HEADER), LAST_EVENT_HEADER, 0, MAX_COUNT)

@@ -1,0 +1,312 @@
+"""`/requests`: what each request of a tenant was, cost and saved; one of them; and as they come."""
+
+from __future__ import annotations
+
+import binascii
+import struct
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import NamedTuple
+
+import msgspec
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.context.context_memory import ContextMemory
+from memtree.errors import BadRequest, Forbidden, NotFound, Unauthorized
+from memtree.memories.rules.expiry import shown, timestamp
+from memtree.ports.request_log import (
+    ALL,
+    LOG_DAYS,
+    UNKNOWN,
+    RequestFilter,
+    RequestLog,
+    RequestPlace,
+    RequestRow,
+    RequestTotals,
+)
+from memtree_proxy.access.auth import Gate
+from memtree_proxy.access.event_streams import (
+    LAST_EVENT_HEADER,
+    MOST_STREAMS,
+    Event,
+    EventStreams,
+    last_event,
+)
+from memtree_proxy.context.conversations import MAX_ROWS, ROWS, plan_json
+from memtree_proxy.observability.request_log import RequestLogWriter
+from memtree_proxy.observability.request_rows import STATES, wrap_run
+from memtree_proxy.request import fields
+from memtree_proxy.request.clients import CLIENTS, OTHER
+from memtree_proxy.request.delete_options import refuse_unknown
+from memtree_proxy.wire.json_schema import Json
+from memtree_proxy.wire.operation import KNOWN, operation
+from memtree_proxy.wire.parameter import header, path, query
+from memtree_proxy.wire.types import ADDRESS_SHAPE
+
+FILTERS = ("since", "state", "client", "conversation", "wrap")
+PAGE = ("cursor", "limit")
+EVENTS = 100  # read at once
+_ROOT = "/requests"
+_TAG = "Context memory"
+_CURSOR = struct.Struct(">dQ")
+_CURSOR_CHARS = 22
+# Numbers that may be unknown.
+_NUMBERS = (
+    "posted_tokens", "sent_tokens", "cached_tokens", "written_tokens", "output_tokens",
+    "first_token_ms",
+)  # fmt: skip
+
+_FILTERS = (
+    query(
+        "since", "Only those that came then or later.", {"type": "string", "format": "date-time"}
+    ),
+    query("state", "Only those with this state.", {"type": "string", "enum": list(STATES)}),
+    query("client", "Only those of this program.", {"type": "string", "enum": [*CLIENTS, OTHER]}),
+    query(
+        "conversation",
+        "Only those of the conversation that ends at this address.",
+        {**ADDRESS_SHAPE, "pattern": "^[0-9a-fA-F]{64}$"},
+    ),
+    query(
+        "wrap",
+        "Only those of this run of `memtree wrap`.",
+        {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,32}$"},
+    ),
+)
+
+
+class RequestQuery(NamedTuple):
+    where: RequestFilter
+    limit: int
+    before: RequestPlace | None
+
+
+class RequestRoutes:
+    def __init__(
+        self,
+        writer: RequestLogWriter,
+        memory: ContextMemory,
+        gate: Gate,
+        streams: EventStreams,
+    ) -> None:
+        self._writer, self._memory, self._gate = writer, memory, gate
+        self._streams = streams
+
+    @operation(
+        f"GET {_ROOT}",
+        "listRequests",
+        _TAG,
+        "List requests",
+        "Of the calling tenant, newest first: chats of all three APIs, with memory on or off, and "
+        f"`/context_memory`. Kept for {LOG_DAYS} days, without any text. A request is in the list "
+        "within a second of its end. `totals` are of all that the filters let through, whatever "
+        "the page holds.",
+        answers={200: ("A page of them.", "RequestPage")},
+        errors=(400, *KNOWN),
+        parameters=(
+            query(
+                "limit",
+                f"Most requests of the answer; clamped to 1 to {MAX_ROWS}.",
+                {"type": "integer", "default": ROWS},
+            ),
+            query(
+                "cursor",
+                "`next_cursor` of the page before.",
+                {"type": "string", "pattern": f"^[A-Za-z0-9_-]{{{_CURSOR_CHARS}}}$"},
+            ),
+            *_FILTERS,
+        ),
+    )
+    async def page(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request, counted=False)
+        store = self._store()
+        asked = await self._read(tenant.id, request.query_params, (*FILTERS, *PAGE))
+        found = await store.requests(tenant.id, asked.limit + 1, asked.where, asked.before)
+        listed = found[: asked.limit]
+        totals = await store.request_totals(tenant.id, asked.where)
+        more = made_cursor(listed[-1]) if len(found) > asked.limit else None
+        rows = await _titled(store, tenant.id, listed)
+        return _json({"requests": rows, "totals": totals_json(totals), "next_cursor": more})
+
+    @operation(
+        f"GET {_ROOT}/events",
+        "watchRequests",
+        _TAG,
+        "Watch requests",
+        "Server-sent events: each request as it ends, as the list shows it. The stream ends when "
+        f"the credential is let in no longer. At most {MOST_STREAMS} streams of a tenant are open "
+        "at once.",
+        answers={200: ("The stream.", "RequestEvents")},
+        media="text/event-stream",
+        errors=(400, *KNOWN),
+        parameters=(
+            *_FILTERS,
+            header(
+                LAST_EVENT_HEADER,
+                "The id of the last event that was seen: what came since comes first.",
+                {"type": "integer", "examples": [12]},
+            ),
+        ),
+    )
+    async def events(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request, counted=False)
+        self._store()
+        asked = await self._read(tenant.id, request.query_params, FILTERS)
+
+        async def allowed() -> bool:
+            try:
+                return (await self._gate.tenant(request, counted=False)).id == tenant.id
+            except Unauthorized:
+                return False
+
+        feed = RequestFeed(self._writer, tenant.id, asked.where)
+        return await self._streams.open(tenant.id, feed, last_event(request.headers), allowed)
+
+    @operation(
+        f"GET {_ROOT}/{{request_id}}",
+        "showRequest",
+        _TAG,
+        "Show a request",
+        "One request, and what was chosen for it while its plan lives: nodes of the tree, places "
+        "of excerpts and why they were chosen. No text.",
+        answers={200: ("The request.", "LoggedRequest")},
+        errors=(404, *KNOWN),
+        parameters=(
+            path(
+                "request_id",
+                "As the header `x-memtree-request` of its answer told it.",
+                {"type": "string", "pattern": "^[0-9a-f]{16}$"},
+            ),
+        ),
+    )
+    async def one(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request, counted=False)
+        store = self._store()
+        row = await store.request(tenant.id, request.path_params["request_id"][:64])
+        if row is None:
+            raise NotFound("nothing is known of this request", param="request_id")
+        (told,) = await _titled(store, tenant.id, [row])
+        return _json({**told, "plan": await self._plan(tenant.id, row)})
+
+    def _store(self) -> RequestLog:
+        if self._writer.store is None:
+            raise Forbidden("There is no log of requests: the setting requests_log is off.")
+        return self._writer.store
+
+    async def _read(self, tenant: str, given: QueryParams, known: Sequence[str]) -> RequestQuery:
+        """Raises `BadRequest` naming the parameter, and store errors."""
+        refuse_unknown(given, known, "query parameter")
+        where = RequestFilter(
+            since=timestamp(given.get("since"), "since"),
+            state=fields.choice(given.get("state"), "state", STATES),
+            client=fields.choice(given.get("client"), "client", (*CLIENTS, OTHER)),
+            wrap_run=_wrap(given.get("wrap")),
+        )
+        limit = fields.integer(given.get("limit"), "limit", 1, MAX_ROWS) or ROWS
+        before = read_cursor(given.get("cursor"))
+        if (named := given.get("conversation")) is not None:
+            address = fields.address(named, "conversation")
+            chain = await self._memory.conversations.chain(tenant, address)
+            where = where._replace(addresses=frozenset({address, *chain}))
+        return RequestQuery(where, limit, before)
+
+    async def _plan(self, tenant: str, row: RequestRow) -> Json | None:
+        if not row.epoch:
+            return None
+        try:
+            plan = await self._memory.conversations.plan(tenant, row.address)
+        except NotFound:
+            return None
+        if plan.epoch is None or plan.epoch.id != row.epoch:
+            return None
+        return {"address": row.address.hex(), **plan_json(plan)}
+
+
+class RequestFeed:
+    """An `EventFeed` of one tenant's requests."""
+
+    def __init__(self, writer: RequestLogWriter, tenant: str, where: RequestFilter = ALL) -> None:
+        self._writer, self._tenant, self._where = writer, tenant, where
+
+    async def count(self) -> int:
+        return await self._log.last_request()
+
+    async def changed(self, after: int, timeout: float) -> int:
+        """What other processes wrote is seen after `timeout`."""
+        if (newest := await self.count()) > after:
+            return newest
+        await self._writer.changed(timeout)
+        return await self.count()
+
+    async def events(self, after: int) -> list[Event]:
+        rows = await self._log.requests_after(self._tenant, after, EVENTS, self._where)
+        told = await _titled(self._log, self._tenant, rows)
+        return [Event(row.number, data) for row, data in zip(rows, told, strict=True)]
+
+    @property
+    def _log(self) -> RequestLog:
+        assert self._writer.store is not None
+        return self._writer.store
+
+
+async def _titled(store: RequestLog, tenant: str, rows: Sequence[RequestRow]) -> list[Json]:
+    """The rows as they are answered, with the titles that their conversations have now."""
+    titles = await store.titles(tenant, [row.address for row in rows if row.address])
+    return [row_json(row, titles) for row in rows]
+
+
+def row_json(row: RequestRow, titles: Mapping[bytes, str]) -> Json:
+    told = row._asdict()
+    del told["number"], told["saved_before"]
+    for name in _NUMBERS:
+        if told[name] == UNKNOWN:
+            told[name] = None
+    for name in ("state", "reason", "wrap_run", "error_type"):
+        told[name] = told[name] or None
+    return {
+        **told,
+        "time": shown(row.time),
+        "address": row.address.hex() or None,
+        "title": titles.get(row.address, ""),
+        "epoch": row.epoch.hex() or None,
+        "turn": row.turn or None,
+    }
+
+
+def totals_json(totals: RequestTotals) -> Json:
+    return totals._asdict()
+
+
+def made_cursor(row: RequestRow) -> str:
+    """Where the page behind this row begins."""
+    return urlsafe_b64encode(_CURSOR.pack(row.time, row.number)).decode().rstrip("=")
+
+
+def read_cursor(cursor: str | None) -> RequestPlace | None:
+    """Raises `BadRequest` for one that is none of ours."""
+    if cursor is None:
+        return None
+    try:
+        packed = urlsafe_b64decode(cursor.encode("ascii") + b"==")
+        place = RequestPlace(*_CURSOR.unpack(packed))
+        known = urlsafe_b64encode(packed).decode().rstrip("=") == cursor
+    except (UnicodeEncodeError, binascii.Error, struct.error):
+        known = False
+    if not known or not isfinite(place.time) or place.number >= 1 << 63:
+        raise BadRequest("cursor must be the next_cursor of an earlier page", param="cursor")
+    return place
+
+
+def _wrap(named: str | None) -> str | None:
+    if named is not None and not wrap_run(named):
+        raise BadRequest("wrap must be the id of a run of memtree wrap", param="wrap")
+    return named
+
+
+def _json(told: Json) -> Response:
+    response = Response(msgspec.json.encode(told), media_type="application/json")
+    response.headers["cache-control"] = "no-store"
+    return response

@@ -1,0 +1,125 @@
+"""A row of the log, made of what a request's trace holds when it has ended. Pure.
+
+Words are from fixed lists, and whatever is in none of them is `other`: a row repeats nothing that
+a client, a model or a provider wrote but the model's name, cut short.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from memtree import errors
+from memtree.context.state import Reason, State
+from memtree.ports.request_log import LONGEST_MODEL, UNKNOWN, RequestRow
+from memtree_proxy.http.headers import Headers
+from memtree_proxy.observability.request_trace import Trace
+from memtree_proxy.request.clients import CLIENTS, OTHER, READING, client_of
+from memtree_proxy.request.memory_switch import UNKNOWN_SWITCH
+
+MOST = (1 << 53) - 1  # of a number: what JavaScript reads exactly
+REASONS = frozenset({*Reason, UNKNOWN_SWITCH})
+DIALECTS = ("chat", "messages", "responses", "context_memory")
+STATES = tuple(state.value for state in State if state)
+KNOWN_CLIENTS = frozenset(CLIENTS)
+# Codes and types of errors, ours and those that the three APIs document.
+ERROR_TYPES = frozenset(
+    {
+        *(each.code for each in vars(errors).values() if hasattr(each, "code")),
+        *"""api_error authentication_error billing_error billing_hard_limit_reached
+        content_filter context_length_exceeded context_too_large engine_overloaded
+        insufficient_quota invalid_api_key invalid_prompt invalid_request_error
+        invalid_value model_not_found not_found_error organization_deactivated
+        overloaded_error permission_error rate_limit_error rate_limit_exceeded
+        request_too_large requests server_error service_unavailable slow_down
+        string_above_max_length timeout_error tokens unsupported_parameter
+        upstream_error""".split(),
+    }
+)
+# Says so little that another word of the same error goes before it.
+_PLAIN = frozenset({"invalid_request_error", "error"})
+_RUN = re.compile(r"[A-Za-z0-9_-]{1,32}")
+_CLIENT_HEADERS = frozenset(name.encode() for name in READING)
+
+
+def request_row(seen: Trace, time: float, seconds: float) -> RequestRow:
+    """`time`: unix seconds when the request came; `seconds`: that it took."""
+    usage = seen.usage
+    answer, outcome = seen.answer, seen.saving
+    first = seen.first
+    return RequestRow(
+        number=0,
+        id=seen.id,
+        time=round(time, 3),  # as answers tell it
+        client=_client(seen.posted_headers),
+        dialect=seen.dialect,
+        model=model_name(seen.model),
+        address=answer.address if answer is not None else b"",
+        state=seen.state or "",
+        reason=_reason(seen.reason),
+        epoch=bytes.fromhex(seen.epoch) if seen.epoch else b"",
+        turn=outcome.turn if outcome else 0,
+        posted_tokens=_number(seen.raw_tokens),
+        sent_tokens=_number(seen.sent_tokens),
+        cached_tokens=_number(usage.cached if usage else None),
+        written_tokens=_number(usage.written if usage else None),
+        output_tokens=_number(usage.output if usage else None),
+        saved_tokens=outcome.saved if outcome else 0,
+        saved_before=outcome.before if outcome else 0,
+        first_token_ms=UNKNOWN if first is None else round((first - seen.begun) * 1000),
+        total_ms=round(seconds * 1000),
+        memories=len(seen.memories),
+        recalled=seen.recall_rounds,
+        retries=seen.overflows + seen.thinking_replays,
+        wrap_run=wrap_run(seen.wrap_run),
+        status=seen.status,
+        error_type=_error_type(seen),
+    )
+
+
+def model_name(name: str) -> str:
+    """A model's name as the log keeps it: of one line, at most `LONGEST_MODEL` characters."""
+    cut = name[:LONGEST_MODEL]
+    return cut if cut.isprintable() else "".join(c if c.isprintable() else " " for c in cut)
+
+
+def wrap_run(named: object) -> str:
+    """The id of a run of `memtree wrap`; "" for anything else."""
+    return named if isinstance(named, str) and _RUN.fullmatch(named) else ""
+
+
+def error_type(words: Iterable[str]) -> str:
+    """The word of an error that says most, of those that are known; `other` where none is."""
+    known = [word for word in words if word in ERROR_TYPES]
+    telling = [word for word in known if word not in _PLAIN]
+    return (telling or known or [OTHER])[-1]
+
+
+def _error_type(seen: Trace) -> str:
+    if seen.error is not None:
+        return error_type([seen.error])
+    if seen.status < 400 or seen.status == 499:  # the client went
+        return ""
+    return error_type(seen.answered.error_words() if seen.answered else ())
+
+
+def _reason(reason: str) -> str:
+    if not reason:
+        return ""
+    word = reason.partition(";")[0]
+    return word if word in REASONS else OTHER
+
+
+def _client(headers: Headers) -> str:
+    named = [(name, value) for name, value in headers if name in _CLIENT_HEADERS]
+    return _client_of(tuple(named))
+
+
+@lru_cache(maxsize=1_024)
+def _client_of(named: tuple[tuple[bytes, bytes], ...]) -> str:
+    return client_of({k.decode("latin-1"): v.decode("latin-1") for k, v in named}) or OTHER
+
+
+def _number(value: int | None) -> int:
+    return UNKNOWN if value is None else min(value, MOST)
