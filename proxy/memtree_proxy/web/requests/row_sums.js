@@ -12,7 +12,8 @@ export function merged(rows, more) {
 
 /** The sums of an answer of the list, with one more row in them. */
 export function withRow(totals, row) {
-  const sums = { ...totals, requests: totals.requests + 1, folded: totals.folded + (row.epoch ? 1 : 0) };
+  const folded = row.epoch || (row.sent_tokens !== null && row.sent_tokens < row.posted_tokens);
+  const sums = { ...totals, requests: totals.requests + 1, folded: totals.folded + (folded ? 1 : 0) };
   for (const name of SUMS) sums[name] += row[name] ?? 0;
   return sums;
 }
