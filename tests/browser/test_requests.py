@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browser import pages
+from tests.browser import filled, pages
 from tests.browser.hostile import TEXTS
 from tests.browser.logged import logged, page_of, rows
+from tests.browser.served import Served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -140,6 +141,34 @@ def test_filters_are_asked_for_and_stay_in_the_address(open_page: Open):
     page.reload()
     page.locator(".request-row").first.wait_for()
     assert page.get_by_label("Client", exact=True).input_value() == "opencode"
+
+
+def test_a_request_comes_live_and_leads_to_its_tree_and_back(open_page: Open, served: Served):
+    page = open_page("/ui/requests")
+    page.get_by_text("No request matches").wait_for()
+    page.get_by_role("button", name="Show everything").click()
+    page.get_by_role("heading", name="No requests yet").wait_for()
+    pages.at_each_size(page)
+    filled.fill(served)
+    pages.wait_until(page, "document.querySelectorAll('.request-row').length === 3")
+    assert figures(page)[0] == 3
+    listed = served.call("GET", "/v1/requests").json()
+    names = ("requests", "posted_tokens", "sent_tokens", "saved_tokens")
+    assert figures(page) == [listed["totals"][name] for name in names]
+    newest = listed["requests"][0]
+    assert newest["client"] == "claude-code"
+    row = page.locator(f".request-row[data-request='{newest['id']}']")
+    row.get_by_text("claude-code").wait_for()
+    row.locator(".request-title").get_by_text("Untitled").wait_for(state="detached")
+    row.click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("stand for messages before").wait_for()
+    dialog.get_by_role("link", name="Its tree").click()
+    page.get_by_role("tree").wait_for()
+    page.get_by_role("link", name="Requests of this conversation").click()
+    pages.wait_until(page, "document.querySelectorAll('.request-row').length > 0")
+    assert f"#conversation={newest['address']}" in page.url
+    assert row.count() == 1
 
 
 def test_on_a_phone_the_rows_come_first(open_page: Open):

@@ -26,7 +26,7 @@ export function RequestRow({ row, dated, onOpen }) {
 /** @returns {string} the title of the conversation, or what there is in its place */
 export function nameOf(row) {
   if (row.title) return row.title;
-  return row.address ? "A conversation that is not stored" : "Not read by memory";
+  return row.address ? "Untitled conversation" : "Not read by memory";
 }
 
 /** What memory made of it; where it failed, that. */

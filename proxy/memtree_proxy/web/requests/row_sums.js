@@ -3,10 +3,10 @@
 const MINUTE = 60_000; // ms
 const SUMS = ["posted_tokens", "sent_tokens", "saved_tokens"];
 
-/** Newest first, each once. @param {object[]} rows @param {object[]} more that may be among them */
+/** Newest first, each once. @param {object[]} rows @param {object[]} more newer answers, also of the same rows */
 export function merged(rows, more) {
-  const known = new Set(rows.map(({ id }) => id));
-  const all = [...more.filter(({ id }) => !known.has(id)), ...rows];
+  const told = new Set(more.map(({ id }) => id));
+  const all = [...more, ...rows.filter(({ id }) => !told.has(id))];
   return all.sort((one, other) => Date.parse(other.time) - Date.parse(one.time));
 }
 

@@ -63,7 +63,7 @@ function Sums({ totals, rows, complete, choose }) {
                 ${
                   group.address
                     ? html`<button type="button" class="requests-link" onClick=${() => choose(group.address)}>
-                        <bdi>${group.title || `${group.address.slice(0, 12)}…`}</bdi>
+                        <bdi>${group.title || `Untitled, ${group.address.slice(0, 8)}…`}</bdi>
                       </button>`
                     : "Not read by memory"
                 }

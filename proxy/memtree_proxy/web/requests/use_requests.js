@@ -7,6 +7,7 @@ import { merged, withRow } from "./row_sums.js";
 
 const PAGE = 100; // rows
 const MOST = 2_000; // rows that are read without being asked for
+const TITLED = 5_000; // ms in which the conversation of a new row mostly has its title
 const NOTHING = { rows: [], totals: null, cursor: null, error: null };
 
 /**
@@ -46,14 +47,23 @@ export function useRequests(query, { whole, live }) {
     if (!live) return undefined;
     const { until, ...filters } = JSON.parse(asked);
     let opened = false;
-    return listen("/requests/events", {
+    let later = 0;
+    const end = listen("/requests/events", {
       query: filters,
       onOpen: () => {
         if (opened) read(null); // what came while nobody looked
         opened = true;
       },
-      onEvent: (row) => setState((old) => withEvent(old, row)),
+      onEvent: (row) => {
+        setState((old) => withEvent(old, row));
+        clearTimeout(later);
+        later = setTimeout(() => read(null), TITLED);
+      },
     });
+    return () => {
+      clearTimeout(later);
+      end();
+    };
   }, [asked, live, read]);
 
   const { cursor, loading, error, rows } = shown;
