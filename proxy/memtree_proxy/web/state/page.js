@@ -48,6 +48,7 @@ function Numbers({ usage }) {
       <div class="row">
         <h2 id="state-days" class="grow">Requests per day</h2>
         <span class="hint">${usage ? `${count(usage.requests.total)} in all` : ""}</span>
+        <a href="/ui/requests#period=all">Each request</a>
       </div>
       <${DayChart} daily=${usage?.daily ?? []} />
       <${StateLegend} states=${usage?.requests.by_state ?? {}} />
