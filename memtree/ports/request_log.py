@@ -66,10 +66,12 @@ class RequestPlace(NamedTuple):
 
 
 class RequestFilter(NamedTuple):
-    """Which rows are meant; a field that is None asks nothing. `since`: unix seconds. `addresses`:
+    """Which rows are meant; a field that is None asks nothing. `since`, `until` (which is
+    not included): unix seconds. `addresses`:
     of one conversation."""
 
     since: float | None = None
+    until: float | None = None
     state: str | None = None
     client: str | None = None
     addresses: frozenset[bytes] | None = None

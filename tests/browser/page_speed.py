@@ -48,6 +48,7 @@ READY = {
     "/ui": (".beginning, .message", "chat messages"),
     "/ui/memories": ("article.memory, .empty", "memories"),
     "/ui/tree": (".tree-row, .empty", "nodes"),
+    "/ui/requests": (".request-row, .empty", "requests"),
     "/ui/state": ("main h2", "requests"),
 }
 OBSERVE = """
@@ -108,7 +109,7 @@ def visits(thread: BrowserThread, server: Server) -> Iterator[str]:
     yield "page           things              first paint   ready   longest task (ms)"
     for page in PAGES:
         selector, noun = READY[page.path]
-        for things in THINGS[:1] if page.path == "/ui/state" else THINGS:
+        for things in THINGS[:1] if page.path in ("/ui/requests", "/ui/state") else THINGS:
             if page.path == "/ui" and things == THINGS[-1]:
                 things = 3_000  # a chat of 10,000 messages is no chat
             prepare = prepared(page.path, things, server)

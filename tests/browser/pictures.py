@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tests.browser.chromium import BrowserThread
+from tests.browser.logged import page_of, rows
 from tests.browser.pages import wait_until
 from tests.browser.watched_context import WatchedContext
 from tests.http.running import running
@@ -161,6 +162,14 @@ def draw_tree(page: Page, server: Server) -> None:
     page.locator(".tree-answer .tree-status[aria-busy=false]").wait_for()
 
 
+def draw_requests(page: Page, server: Server) -> None:
+    noon = datetime.now(UTC).replace(hour=15, minute=7)
+    listed = rows(60, noon)
+    page.route("**/v1/requests?*", lambda route: route.fulfill(json=page_of(listed)))
+    page.reload()
+    page.locator(".request-row").first.wait_for()
+
+
 def draw_state(page: Page, server: Server) -> None:
     page.route("**/v1/usage?*", lambda route: route.fulfill(json=month()))
     page.reload()
@@ -205,6 +214,7 @@ PICTURES: tuple[tuple[str, str, Callable[[Page, Server], None]], ...] = (
     ("chat", "/ui", draw_chat),
     ("memories", "/ui/memories", draw_memories),
     ("tree", "/ui/tree", draw_tree),
+    ("requests", "/ui/requests", draw_requests),
     ("state", "/ui/state", draw_state),
 )
 

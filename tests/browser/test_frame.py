@@ -31,6 +31,7 @@ DROP = """() => ["dragover", "drop"].map((name) => {
         ("/ui", "A chat that does not forget"),
         ("/ui/memories", "Nothing is remembered here yet"),
         ("/ui/tree", "See what the model sees"),
+        ("/ui/requests", "No request matches"),
         ("/ui/state", "No requests with memory in the last 30 days"),
     ],
 )

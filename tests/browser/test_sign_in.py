@@ -79,7 +79,7 @@ def test_a_second_tab_asks_the_first_and_a_second_window_cannot(open_page: Open,
     assert other.evaluate(KEY) == ""
 
 
-@pytest.mark.parametrize("path", ["/ui", "/ui/memories", "/ui/tree", "/ui/state"])
+@pytest.mark.parametrize("path", ["/ui", "/ui/memories", "/ui/tree", "/ui/requests", "/ui/state"])
 def test_without_a_key_an_empty_page_says_that_others_have_memory(
     path: str, open_page: Open, own: Served
 ):

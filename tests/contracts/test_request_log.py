@@ -80,6 +80,7 @@ class RequestLogContract(Backend):
         )
         for where, expected in (
             (RequestFilter(since=2.0), ["c", "b"]),
+            (RequestFilter(since=2.0, until=3.0), ["b"]),
             (RequestFilter(state="packed", client="curl"), ["c", "b"]),
             (RequestFilter(client="codex"), ["a"]),
             (RequestFilter(addresses=frozenset({address(1), address(2)})), ["b", "a"]),

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from memtree_proxy.server.demo_session import demo_file
 from tests.http.fakes import edge, real_memory
 from tests.sessions import chat
 
@@ -214,13 +215,25 @@ async def test_the_plan_says_what_explain_says():
     assert all(one["message"] < plan["cut"] for one in quoted)
 
 
+async def test_the_plan_names_the_places_of_the_work_that_explain_names():
+    messages = json.loads(demo_file().content)["messages"][:400]
+    async with edge(None, real_memory()) as client:
+        told = await fold(client, messages, explain=True)
+        plan = (await client.get(f"{ROOT}/{told['memory']['address']}/plan")).json()
+    named = [(one["message"], one["kind"], one["outcome"]) for one in plan["log"]]
+    explained = told["explain"]["log"]
+    assert named == [(one["message"], one["kind"], one["outcome"]) for one in explained]
+    assert any(one["kind"] == "edited" for one in explained)
+    assert all(one["start"] < one["end"] for one in plan["log"])
+
+
 async def test_a_conversation_that_was_never_folded_has_an_empty_plan():
     async with edge(None, real_memory()) as client:
         told = await fold(client, LONG, index_only=True)
         address = told["memory"]["address"]
         plan = (await client.get(f"{ROOT}/{address}/plan")).json()
     assert plan == {"address": address, "epoch": None, "cut": 0, "nodes": [], "excerpts": [],
-                    "rules": [], "recall": []}  # fmt: skip
+                    "rules": [], "recall": [], "log": []}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", ["tree", "plan"])

@@ -153,6 +153,10 @@ async def test_pages_and_filters(base: str, upstream: FakeUpstream) -> None:
         assert await log.rows(2, state="packed") == [every[1], every[3]]
         assert await log.rows(1, client="codex") == every[:1]
         assert await log.rows(2, since=every[1]["time"]) in (every[:1], every[:2])
+        earlier = await log.told(1, until=every[0]["time"])
+        assert every[-1] in earlier["requests"]
+        assert all(row in every[1:] for row in earlier["requests"])
+        assert earlier["totals"]["requests"] == len(earlier["requests"])
         address = every[1]["address"]
         assert await log.rows(2, conversation=address) == [every[1], every[3]]
         assert await log.rows(0, conversation="0" * 64) == []
@@ -164,6 +168,7 @@ async def test_pages_and_filters(base: str, upstream: FakeUpstream) -> None:
     [
         ({"limit": "x"}, "limit"), ({"cursor": "x"}, "cursor"), ({"cursor": "A" * 22}, None),
         ({"since": "yesterday"}, "since"), ({"state": "banana"}, "state"),
+        ({"until": "x"}, "until"),
         ({"client": "me"}, "client"), ({"conversation": "12"}, "conversation"),
         ({"wrap": "a b"}, "wrap"), ({"tenant": "x"}, "tenant"),
         ({"cursor": "\u00e9" * 22}, "cursor"),

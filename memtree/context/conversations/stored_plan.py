@@ -16,6 +16,7 @@ from memtree.tree.node import Frontier, Node
 from memtree.unfolding.explain import KEPT, RULE, ExplainedNode
 from memtree.unfolding.plan import KeptReason, TextSpan, kept_reasons
 from memtree.unfolding.recall_block import Versions
+from memtree.unfolding.work_log import work_kind, work_names, work_outcome
 
 CHARACTERS_A_TOKEN = 4  # where no passage is known
 
@@ -42,6 +43,18 @@ class StoredRecall:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredWork:
+    """A file or command of the log of what was done, placed as an excerpt is; `kind` and `outcome`
+    as in `ExplainedWork`."""
+
+    message: int
+    start: int
+    end: int
+    kind: str
+    outcome: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class StoredEpoch:
     """`created`: unix seconds; `messages`: how many were posted when it began."""
 
@@ -62,6 +75,7 @@ class StoredPlan:
     excerpts: tuple[StoredExcerpt, ...] = ()
     rules: tuple[StoredExcerpt, ...] = ()
     recall: tuple[StoredRecall, ...] = ()
+    log: tuple[StoredWork, ...] = ()
 
 
 class PassageSizes:
@@ -141,5 +155,11 @@ def stored_plan(
             StoredRecall(first + turn.recalled[-1], excerpts(turn.block, kept_reasons(turn.recall)))
             for turn in sorted(blocks, key=lambda turn: turn.recalled)
             if turn.block
+        ),
+        log=tuple(
+            StoredWork(
+                first + name.message, name.start, name.end, work_kind(line), work_outcome(line)
+            )
+            for line, name in work_names(plan)
         ),
     )

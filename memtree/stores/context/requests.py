@@ -226,6 +226,9 @@ def _conditions(tenant: str, where: RequestFilter) -> tuple[str, dict[str, Any]]
     if where.since is not None:
         found.append("time >= :since")
         values["since"] = where.since
+    if where.until is not None:
+        found.append("time < :until")
+        values["until"] = where.until
     if where.addresses is not None:
         found.append("address IN :ids[bytes] AND length(address) > 0")
         values["ids"] = Ids(where.addresses)

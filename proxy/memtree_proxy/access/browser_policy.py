@@ -36,7 +36,7 @@ from memtree_proxy.http.headers import Headers
 
 BODY_TYPES = ("application/json", "application/x-ndjson", "application/octet-stream")
 # Pages that hold no data: a link on any site may lead to them.
-HOME_PATHS = frozenset({"/", "/ui", "/ui/memories", "/ui/tree", "/ui/state"})
+HOME_PATHS = frozenset({"/", "/ui", "/ui/memories", "/ui/tree", "/ui/requests", "/ui/state"})
 PREFLIGHT_METHOD = b"access-control-request-method"
 PREFLIGHT_SECONDS = 600
 METHODS = b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"

@@ -293,6 +293,7 @@ def plan_json(plan: StoredPlan) -> Json:
             {"message": block.message, "excerpts": [_excerpt_json(one) for one in block.excerpts]}
             for block in plan.recall
         ],
+        "log": [msgspec.to_builtins(work) for work in plan.log],
     }
 
 

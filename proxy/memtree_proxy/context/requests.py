@@ -46,7 +46,7 @@ from memtree_proxy.wire.operation import KNOWN, operation
 from memtree_proxy.wire.parameter import header, path, query
 from memtree_proxy.wire.types import ADDRESS_SHAPE
 
-FILTERS = ("since", "state", "client", "conversation", "wrap")
+FILTERS = ("since", "until", "state", "client", "conversation", "wrap")
 PAGE = ("cursor", "limit")
 EVENTS = 100  # read at once
 _ROOT = "/requests"
@@ -63,6 +63,7 @@ _FILTERS = (
     query(
         "since", "Only those that came then or later.", {"type": "string", "format": "date-time"}
     ),
+    query("until", "Only those that came before.", {"type": "string", "format": "date-time"}),
     query("state", "Only those with this state.", {"type": "string", "enum": list(STATES)}),
     query("client", "Only those of this program.", {"type": "string", "enum": [*CLIENTS, OTHER]}),
     query(
@@ -200,6 +201,7 @@ class RequestRoutes:
         refuse_unknown(given, known, "query parameter")
         where = RequestFilter(
             since=timestamp(given.get("since"), "since"),
+            until=timestamp(given.get("until"), "until"),
             state=fields.choice(given.get("state"), "state", STATES),
             client=fields.choice(given.get("client"), "client", (*CLIENTS, OTHER)),
             wrap_run=_wrap(given.get("wrap")),

@@ -104,6 +104,13 @@ RANK = described(
     "Place of its best passage among all that were ranked for the question, from 1; 255: or "
     "further back; null: it was not ranked.",
 )
+WORK: dict[str, Json] = {
+    "kind": {"type": "string", "enum": ["created", "edited", "deleted", "changed", "run"]},
+    "outcome": described(
+        either({"type": "string", "enum": ["passed", "failed"]}, NULL),
+        "How the last run of a command ended; null where that is not known.",
+    ),
+}
 _EXPLAIN = object_of(
     {
         "nodes": array(
@@ -163,14 +170,7 @@ _EXPLAIN = object_of(
                 {
                     **_PLACE,
                     "sha256": described(_SHA256, "Of the slice in UTF-8."),
-                    "kind": {
-                        "type": "string",
-                        "enum": ["created", "edited", "deleted", "changed", "run"],
-                    },
-                    "outcome": described(
-                        either({"type": "string", "enum": ["passed", "failed"]}, NULL),
-                        "How the last run of a command ended; null where that is not known.",
-                    ),
+                    **WORK,
                 }
             ),
             description="Files and commands that the log of what was done names.",

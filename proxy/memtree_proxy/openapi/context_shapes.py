@@ -7,7 +7,7 @@ from memtree.extraction.conversation_title import LONGEST
 from memtree.unfolding.pinned_places import MOST
 from memtree_proxy.imports.conversation import FORMATS
 from memtree_proxy.imports.posted_file import MESSAGES
-from memtree_proxy.openapi.answers import OUTLINE_NODE, RANK
+from memtree_proxy.openapi.answers import OUTLINE_NODE, RANK, WORK
 from memtree_proxy.request.clients import CLIENTS, OTHER
 from memtree_proxy.wire.json_schema import (
     COUNT,
@@ -145,6 +145,10 @@ SCHEMAS: dict[str, Json] = {
             "recall": array(
                 object_of({"message": COUNT, "excerpts": array(_EXCERPT)}),
                 description="What was recalled for a message, and stands before it.",
+            ),
+            "log": array(
+                object_of({**_SPAN, **WORK}),
+                description="Files and commands that the log of what was done names.",
             ),
         }
     ),

@@ -94,9 +94,10 @@ def _pages(settings: Settings) -> Json:
         "showPages",
         _TAG,
         "The web pages",
-        "Chat; `/ui/memories`, `/ui/tree` and `/ui/state` are the others, and `/ui/static/` and "
-        "`/ui/-/` hold their files. They hold no data and need no credential: what they "
-        "show they fetch with the key that their user gives them. 404 with the setting `ui` off.",
+        "Chat; `/ui/memories`, `/ui/tree`, `/ui/requests` and `/ui/state` are the others; "
+        "`/ui/static/` and `/ui/-/` hold their files. They hold no data and need no credential: "
+        "what they show they fetch with the key that their user gives them. 404 with the setting "
+        "`ui` off.",
         responses,
         security=[],
     )

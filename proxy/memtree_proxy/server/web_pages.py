@@ -5,8 +5,8 @@ exact path or gets a 404; no part of a request ever becomes a path of the file s
 hold no data, so anybody may fetch them and a link on any site may lead to them; what they show they
 fetch with the key that their user gave them.
 
-    /ui, /ui/memories, /ui/tree, /ui/state   one document each, made from page.html, with the style
-                                             sheets of all folders in it
+    /ui, /ui/memories, /ui/tree,             one document each, made from page.html, with the style
+    /ui/requests, /ui/state                  sheets of all folders in it
     /ui/-/HASH/PAGE.js                       the modules of a page, joined; kept for good
     /ui/static/FOLDER/.../NAME               each module, the icon, licences
 """
@@ -35,7 +35,8 @@ ROOT = Path(__file__).resolve().parent.parent / "web"
 STATIC = "/ui/static/"
 JOINED = "/ui/-/"
 FOR_GOOD = "public, max-age=31536000, immutable"  # its address holds the hash of what it says
-_FOLDERS = ("vendor", "shell", "chat", "memories", "tree", "state")  # in the order of their styles
+# In the order of their styles
+_FOLDERS = ("vendor", "shell", "chat", "memories", "tree", "state", "requests")
 
 
 def _style() -> str:
@@ -85,6 +86,7 @@ PAGES = (
     PageAddress("/ui", "Chat", "chat/page.js"),
     PageAddress("/ui/memories", "Memories", "memories/page.js"),
     PageAddress("/ui/tree", "Tree", "tree/page.js"),
+    PageAddress("/ui/requests", "Requests", "requests/page.js"),
     PageAddress("/ui/state", "State", "state/page.js"),
 )
 _PAGE_PATHS = frozenset(page.path.encode() for page in PAGES)

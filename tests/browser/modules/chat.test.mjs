@@ -11,7 +11,7 @@ import {
   sentMessages,
 } from "../../../proxy/memtree_proxy/web/chat/conversation/branches.js";
 import { inPlainWords } from "../../../proxy/memtree_proxy/web/chat/conversation/failures.js";
-import { inWords, memoryOf } from "../../../proxy/memtree_proxy/web/chat/conversation/memory_state.js";
+import { inWords, memoryOf } from "../../../proxy/memtree_proxy/web/shell/memory_state.js";
 import { Sentences, beginning } from "../../../proxy/memtree_proxy/web/chat/conversation/sentences.js";
 import { meant } from "../../../proxy/memtree_proxy/web/chat/view/model_box.js";
 

@@ -1,5 +1,6 @@
 /** The page `memories`: all that is remembered, whoever remembers it. */
 import { html, useCallback, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+import { Folded } from "../shell/folded.js";
 import { start } from "../shell/frame.js";
 import { Empty } from "../shell/states.js";
 import { AddMemory } from "./add.js";
@@ -42,11 +43,13 @@ function Page() {
   const side = { source, place, setPlace, total: known.total, groups };
   return html`
     <div class="memories-page">
-      <div class="memories-top">
-        <${Whose} whose=${whose} choose=${(whose) => setPlace({ whose, filter: {}, stones: false })} />
-        <${Tools} ...${{ source, whose, open, setOpen }} />
-      </div>
-      <${Sidebar} ...${side} />
+      <${Folded} title=${shownAs(place)}>
+        <div class="memories-top">
+          <${Whose} whose=${whose} choose=${(whose) => setPlace({ whose, filter: {}, stones: false })} />
+          <${Tools} ...${{ source, whose, open, setOpen }} />
+        </div>
+        <${Sidebar} ...${side} />
+      <//>
       <section class="memories-main" aria-label="Memories">
         ${open === "add" &&
         html`<${AddMemory}
@@ -77,6 +80,23 @@ function Page() {
       ${open === "settings" && html`<${Settings} source=${source} onClose=${close} />`}
     </div>
   `;
+}
+
+const KINDS = { user: "User", agent: "Agents", chat: "Chat" };
+
+/** Whose memories are shown, and which of them, in a few words. */
+function shownAs({ whose, filter, stones }) {
+  const id = whose.userId || whose.chatId || (whose.agentId !== "*" && whose.agentId);
+  const views = [
+    [stones, "forgotten and replaced"],
+    [filter.tainted, "not confirmed"],
+    [filter.conflicts, "conflicts"],
+    [filter.deleted, "deleted"],
+    [filter.group, "a group"],
+    [true, "all memories"],
+  ];
+  const [, view] = views.find(([shown]) => shown);
+  return `${KINDS[whose.kind]}${id ? ` ${id}` : ""}: ${view}`;
 }
 
 function Tools({ source, whose, open, setOpen }) {

@@ -14,9 +14,27 @@ const UNITS = [
   ["minute", 60],
 ];
 
+const hours = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const seconds = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+
+/** @param {Date} at @param {boolean} [exactly] with seconds @returns {string} the time of its day */
+export function clock(at, exactly = false) {
+  return (exactly ? seconds : hours).format(at);
+}
+
+/** @param {Date} at @returns {string} day and time, in the browser's time zone */
+export function moment(at) {
+  return exact.format(at);
+}
+
 /** @param {number} n @returns {string} as in "12,345" */
 export function count(n) {
   return whole.format(n);
+}
+
+/** @param {number} n @returns {string} as in "1 summary" or "3 summaries" */
+export function counted(n, one, many) {
+  return `${count(n)} ${n === 1 ? one : many}`;
 }
 
 /** @param {number} n @returns {string} as in "12.3K tokens" */

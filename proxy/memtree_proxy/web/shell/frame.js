@@ -12,13 +12,14 @@ const PAGES = [
   { name: "chat", title: "Chat", path: "/ui" },
   { name: "memories", title: "Memories", path: "/ui/memories" },
   { name: "tree", title: "Tree", path: "/ui/tree" },
+  { name: "requests", title: "Requests", path: "/ui/requests" },
   { name: "state", title: "State", path: "/ui/state" },
 ];
 
 /**
  * Draw a page.
  *
- * @param {{page: "chat" | "memories" | "tree" | "state", title: string, Page: Function}} options
+ * @param {{page: "chat" | "memories" | "tree" | "requests" | "state", title: string, Page: Function}} options
  *   `title`: the page's one h1. `Page` is drawn anew when the key changes.
  */
 export async function start({ page, title, Page }) {

@@ -11,10 +11,8 @@ export function Figures({ usage }) {
     <${Figure} title="Sent to the model" value=${usage && count(usage.sent_tokens)} unit="tokens">
       ${usage && share(usage)}
     <//>
-    <${Figure} title="Added by memory" value=${usage && took(usage.latency_ms.p50)}>
-      ${usage && usage.latency_ms.p95 !== null && usage.requests.total >= ENOUGH
-        ? `for half of the requests; ${took(usage.latency_ms.p95)} for 19 of 20`
-        : "for half of the requests"}
+    <${Figure} title="Added by memory" value=${usage && added(usage)}>
+      for half of the requests${usage && several(usage) && ", and for 19 of 20"}
     <//>
     <${Figure} title="Waits to be indexed" value=${usage && count(usage.pending.tokens)} unit="tokens">
       ${usage && waits(usage.pending)}
@@ -32,6 +30,16 @@ function Figure({ title, value, unit, children }) {
       <p class="hint">${children}</p>
     </section>
   `;
+}
+
+/** Whether there are enough requests to say something of 19 of 20. */
+function several({ latency_ms: latency, requests }) {
+  return latency.p95 !== null && requests.total >= ENOUGH;
+}
+
+function added(usage) {
+  const { p50, p95 } = usage.latency_ms;
+  return several(usage) ? `${took(p50)} / ${took(p95)}` : took(p50);
 }
 
 function share({ raw_tokens: raw, sent_tokens: sent }) {

@@ -3,13 +3,12 @@
 import { html } from "../vendor/preact.js";
 import { copy } from "../shell/clipboard.js";
 import { toast } from "../shell/toasts.js";
-import { over } from "./period.js";
 
-/** @param {{days: number}} props */
-export function FirstSteps({ days }) {
+/** @param {{title: string}} props */
+export function FirstSteps({ title }) {
   return html`
     <section class="card state-first" aria-labelledby="state-first">
-      <h2 id="state-first">No requests with memory ${over(days)}</h2>
+      <h2 id="state-first">${title}</h2>
       <p>
         Point your client at MemTree and switch memory on. Send the whole history with every
         request, as clients do: MemTree folds its older part once it has grown.

@@ -11,7 +11,7 @@ import { Figures } from "./figures.js";
 import { FirstSteps } from "./first_steps.js";
 import { Freshness } from "./freshness.js";
 import { Health } from "./health.js";
-import { PeriodPicker, useDays } from "./period.js";
+import { over, PeriodPicker, useDays } from "./period.js";
 import { SavedCard } from "./saved_card.js";
 import { useLatest } from "./latest.js";
 import { StateLegend } from "./days/state_legend.js";
@@ -30,7 +30,7 @@ function Page() {
         <span class="grow"></span>
         <${Freshness} latest=${usage} />
       </div>
-      ${shown?.requests.total === 0 && html`<${FirstSteps} days=${days} />`}
+      ${shown?.requests.total === 0 && html`<${FirstSteps} title=${`No requests with memory ${over(days)}`} />`}
       ${shown?.requests.total !== 0 && html`<${Numbers} usage=${shown} />`}
       <${Health} latest=${health} />
     </div>
@@ -48,6 +48,7 @@ function Numbers({ usage }) {
       <div class="row">
         <h2 id="state-days" class="grow">Requests per day</h2>
         <span class="hint">${usage ? `${count(usage.requests.total)} in all` : ""}</span>
+        <a href="/ui/requests#period=all">Each request</a>
       </div>
       <${DayChart} daily=${usage?.daily ?? []} />
       <${StateLegend} states=${usage?.requests.by_state ?? {}} />

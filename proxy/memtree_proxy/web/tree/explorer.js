@@ -5,8 +5,10 @@ import { count } from "../shell/format.js";
 import { useShortcut } from "../shell/shortcuts.js";
 import { Icicle, Legend, useViewport } from "./drawing/icicle.js";
 import { NodeDetail } from "./node_detail.js";
+import { PartFilter } from "./model/part_filter.js";
 import { NodeSearch } from "./model/tree_model.js";
 import { TreeList } from "./tree_list.js";
+import { WorkLog } from "./work_log.js";
 
 const OPEN_AT_FIRST = 40; // rows
 
@@ -20,8 +22,14 @@ export function Explorer({ model, picture, history, first, focusOn, pins }) {
   const [selected, setSelected] = useState(first);
   const [expanded, setExpanded] = useState(() => openedAtFirst(model, first));
   const [words, setWords] = useState("");
+  const [part, setPart] = useState("");
+  const [message, setMessage] = useState(null); // the one that a row of the log names
+  const [working, setWorking] = useState(false);
+  const detail = useRef(null);
   const search = useMemo(() => new NodeSearch(model), [model]);
-  const result = useMemo(() => search.find(words), [search, words]);
+  const parts = useMemo(() => new PartFilter(model, history), [model, history]);
+  const within = useMemo(() => parts.find(part), [parts, part]);
+  const result = useMemo(() => search.find(words, within), [search, words, within]);
   const found = useMemo(() => (result ? marked(model, result.hits) : null), [model, result]);
   const rows = useMemo(
     () => model.rowsShown(expanded, result?.kept ?? null),
@@ -35,6 +43,7 @@ export function Explorer({ model, picture, history, first, focusOn, pins }) {
       return next;
     });
   const select = (index) => {
+    setMessage(null);
     setSelected(index);
     setExpanded((old) => withPath(model, old, index));
   };
@@ -42,6 +51,12 @@ export function Explorer({ model, picture, history, first, focusOn, pins }) {
     const best = picture?.excerpts.find(({ leaf, rank }) => leaf >= 0 && rank !== null);
     if (focusOn && best) select(best.leaf);
   }, [focusOn]);
+  const showWork = (work) => {
+    select(Math.max(0, work.leaf));
+    setMessage(work.message);
+    detail.current.focus();
+  };
+  const work = picture?.work ?? [];
   const drawingKeys = (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return false;
     const action =
@@ -54,20 +69,43 @@ export function Explorer({ model, picture, history, first, focusOn, pins }) {
     return true;
   };
   return html` <section class="tree-middle" aria-label="Tree">
-      <${Breadcrumbs} model=${model} selected=${selected} onSelect=${select} />
-      <${Icicle} ...${{ model, picture, selected, found, port, onSelect: select }} />
-      <${Legend} picture=${picture} />
-      <${SearchField} ...${{ words, setWords, result, selected, select }} />
-      <${TreeList}
-        ...${{ model, picture, rows, expanded, selected, found, onKey: drawingKeys }}
-        onSelect=${select}
-        onExpand=${expand}
-      />
-      <${Keys} />
+      ${work.length > 0 && html`<${Views} ...${{ working, setWorking, work }} />`}
+      ${
+        working && work.length > 0
+          ? html`<${WorkLog} ...${{ work, model, history }} onShow=${showWork} />`
+          : html`<${Breadcrumbs} model=${model} selected=${selected} onSelect=${select} />
+              <${Icicle} ...${{ model, picture, selected, found, port, onSelect: select }} />
+              <${Legend} picture=${picture} />
+              <${SearchField}
+                ...${{ words, setWords, part, setPart, names: parts.names, result, selected, select }}
+              />
+              <${TreeList}
+                ...${{ model, picture, rows, expanded, selected, found, onKey: drawingKeys }}
+                onSelect=${select}
+                onExpand=${expand}
+              />
+              <${Keys} />`
+      }
     </section>
-    <section class="tree-detail" aria-label="Selected node" tabindex="0">
-      <${NodeDetail} ...${{ model, picture, history, selected, pins }} />
+    <section ref=${detail} class="tree-detail" aria-label="Selected node" tabindex="0">
+      <${NodeDetail} ...${{ model, picture, history, selected, message, pins }} />
     </section>`;
+}
+
+/** The tree, or what was done. */
+function Views({ working, setWorking, work }) {
+  const view = (title, on) =>
+    html`<button
+      type="button"
+      class="button small"
+      aria-pressed=${String(working === on)}
+      onClick=${() => setWorking(on)}
+    >
+      ${title}
+    </button>`;
+  return html`<div class="segments" role="group" aria-label="View">
+    ${view("Tree", false)} ${view(`Work done (${count(work.length)})`, true)}
+  </div>`;
 }
 
 /** What the keys do while the list has the focus. */
@@ -154,7 +192,7 @@ function Breadcrumbs({ model, selected, onSelect }) {
   </nav>`;
 }
 
-function SearchField({ words, setWords, result, selected, select }) {
+function SearchField({ words, setWords, part, setPart, names, result, selected, select }) {
   const field = useRef(null);
   useShortcut("/", () => field.current.focus());
   const hits = result?.hits ?? [];
@@ -186,6 +224,21 @@ function SearchField({ words, setWords, result, selected, select }) {
         onInput=${(event) => setWords(event.target.value)}
         onKeyDown=${keys}
     /></label>
+    <input
+      class="input tree-part"
+      aria-label="File or tool"
+      placeholder="Any file or tool"
+      list="tree-parts"
+      maxlength="200"
+      autocomplete="off"
+      spellcheck="false"
+      value=${part}
+      onInput=${(event) => setPart(event.target.value)}
+      onKeyDown=${(event) => event.key === "Escape" && setPart("")}
+    />
+    <datalist id="tree-parts">
+      ${names.map((name) => html`<option key=${name} value=${name} />`)}
+    </datalist>
     <span class="soft small-text" role="status"
       >${result ? `${at >= 0 ? `${count(at + 1)} of ` : ""}${count(hits.length)} ${hits.length === 1 ? "node" : "nodes"}` : ""}</span
     >

@@ -11,10 +11,11 @@ const PAGE = 12;
 
 /**
  * @param {{model: import("./model/tree_model.js").TreeModel, picture: import("./model/picture.js").Picture | null,
- *   history: import("./model/history.js").History | null, selected: number,
- *   pins: ReturnType<typeof import("./model/pins.js").usePins>}} props `history`: null where no text is at hand
+ *   history: import("./model/history.js").History | null, selected: number, message: number | null,
+ *   pins: ReturnType<typeof import("./model/pins.js").usePins>}} props
+ *   `history`: null where no text is at hand; `message`: one of the node that is shown first
  */
-export function NodeDetail({ model, picture, history, selected, pins }) {
+export function NodeDetail({ model, picture, history, selected, message, pins }) {
   if (selected < 0) return html`<p class="soft">Select a node in the drawing or in the list.</p>`;
   const node = model.nodes[selected];
   const excerpts = picture ? picture.within(picture.excerpts, selected) : [];
@@ -24,6 +25,11 @@ export function NodeDetail({ model, picture, history, selected, pins }) {
       <bdi>${node.headline || "No headline"}</bdi>
     </h2>
     <p class="tree-facts soft">${facts(model, selected)}</p>
+    ${
+      history &&
+      message !== null &&
+      html`<${MessageCard} number=${message} message=${history.messages[message]} excerpts=${excerpts} />`
+    }
     ${picture && html`<${StateLine} ...${{ picture, selected, node, excerpts }} />`}
     ${node.body && html`<p class="tree-body"><bdi>${node.body}</bdi></p>`}
     ${

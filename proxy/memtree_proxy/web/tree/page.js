@@ -2,8 +2,9 @@
 
 import { html, useEffect, useLayoutEffect, useMemo, useState } from "../vendor/preact.js";
 import { confirmDialog } from "../shell/dialog.js";
+import { Folded } from "../shell/folded.js";
 import { start } from "../shell/frame.js";
-import { count } from "../shell/format.js";
+import { count, counted } from "../shell/format.js";
 import { Empty, Loading, Problem } from "../shell/states.js";
 import { toast } from "../shell/toasts.js";
 import { useAnswer } from "./asking.js";
@@ -46,7 +47,7 @@ function Page() {
   const renamed = () => setVersion((number) => number + 1);
   return html`<div class=${`tree-page${loaded.status === "empty" ? " nothing" : ""}`}>
     <aside class="tree-sources" aria-label="Conversations">
-      <${Folded} closed=${loaded.status !== "empty"}
+      <${Folded} title="Conversations" closed=${loaded.status !== "empty"}
         ><${Sources} ...${{ source, known, onOpen: open, onFile }}
       /><//>
     </aside>
@@ -113,21 +114,6 @@ function useAddress(source, setPlace) {
   }, []);
 }
 
-/** On a narrow screen the sources fold away once something is open. */
-function Folded({ closed, children }) {
-  const [open, setOpen] = useState(!closed);
-  useLayoutEffect(() => setOpen(!closed), [closed]);
-  return html`<button
-      type="button"
-      class="button tree-fold"
-      aria-expanded=${String(open)}
-      onClick=${() => setOpen(!open)}
-    >
-      Conversations ${open ? "▴" : "▾"}
-    </button>
-    <div class=${open ? "tree-folded" : "tree-folded closed"}>${children}</div>`;
-}
-
 function Nothing({ onOpen }) {
   return html`<section class="tree-nothing" aria-label="Start">
     <${Empty} title="See what the model sees">
@@ -189,7 +175,9 @@ function Conversation({ loaded, message, known, onForgotten, onRenamed }) {
       </div>
       ${
         history
-          ? html`<${QuestionBar} ...${{ history, question }} onChange=${setQuestion} />
+          ? html`<${Folded} title="Ask another question"
+                ><${QuestionBar} ...${{ history, question }} onChange=${setQuestion}
+              /><//>
               <${Answered} ...${{ asked, picture, history, plan }} />`
           : html`<${KnownBar} ...${{ row, plan, picture }} />`
       }
@@ -230,7 +218,8 @@ function placeOf({ client, project }) {
 }
 
 function KnownBar({ row, plan, picture }) {
-  const shown = `${count(plan.nodes.length)} summaries and ${count(picture.excerpts.length)} excerpts`;
+  const nodes = counted(plan.nodes.length, "summary", "summaries");
+  const shown = `${nodes} and ${counted(picture.excerpts.length, "excerpt", "excerpts")}`;
   return html`<p class="tree-status">
       ${
         row &&
@@ -240,6 +229,12 @@ function KnownBar({ row, plan, picture }) {
       ${plan.epoch && `The model sees ${shown} of it.`}
     </p>
     <${EpochLine} plan=${plan} />
+    ${
+      row &&
+      html`<p class="tree-epoch">
+        <a href=${`/ui/requests#conversation=${row.address}`}>Requests of this conversation</a>
+      </p>`
+    }
     <p class="soft small-text tree-kept">
       The server keeps no text of messages, so excerpts are places here. Drop the file of this
       conversation on the page to read them and to ask questions.

@@ -1,7 +1,7 @@
 /** The top of the page: what is asked, how many tokens there are for the answer, and what came of it. */
 
 import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
-import { count, Time, tokens } from "../shell/format.js";
+import { count, counted, Time, tokens } from "../shell/format.js";
 import { range } from "./tree_list.js";
 
 /** The stops of the slider. */
@@ -113,10 +113,6 @@ function sentence({ explain, memory }, { target }, picture, history) {
   const recent =
     picture && picture.cut <= last ? ` and messages ${range([picture.cut, last])} as they are` : "";
   return `With ${count(target)} tokens it would have seen ${counted(explain.nodes.length, "summary", "summaries")}, ${counted(explain.excerpts.length, "verbatim excerpt", "verbatim excerpts")}${recent}.`;
-}
-
-function counted(number, one, many) {
-  return `${count(number)} ${number === 1 ? one : many}`;
 }
 
 /** Why an answer is not as good as it will be, or as it could be. */

@@ -71,6 +71,10 @@ function useChats() {
 export function Sources({ source, known, onOpen, onFile }) {
   const chats = useChats();
   return html`<div class="tree-sources-in">
+    <section aria-labelledby="tree-known" class="tree-known">
+      <h2 id="tree-known">Known conversations</h2>
+      <${KnownList} ...${{ source, known, onOpen }} />
+    </section>
     <section aria-labelledby="tree-open">
       <h2 id="tree-open">Open</h2>
       <${FileButton} onFile=${onFile} />
@@ -82,10 +86,6 @@ export function Sources({ source, known, onOpen, onFile }) {
       >
         Demo session
       </button>
-    </section>
-    <section aria-labelledby="tree-known" class="tree-known">
-      <h2 id="tree-known">Known conversations</h2>
-      <${KnownList} ...${{ source, known, onOpen }} />
     </section>
     ${
       chats.length > 0 &&

@@ -1,7 +1,7 @@
 /** One request for an answer, and the answer as it comes. */
 import { stream } from "../../shell/api.js";
 import { checkEnd, emptyAnswer, withEvent } from "./answer.js";
-import { memoryOf } from "./memory_state.js";
+import { memoryOf } from "../../shell/memory_state.js";
 
 /**
  * @param {{chat: string, model: string, temperature: number | null,

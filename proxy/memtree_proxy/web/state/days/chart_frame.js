@@ -5,9 +5,10 @@ import { axisLabel, dayName, HEIGHT, STEP } from "./scale.js";
 
 /**
  * @param {{daily: object[], top: number, summary: string, told: (day: object) => string,
- *   children: unknown}} props `told`: what to say of the day under the pointer
+ *   name?: (date: string, long: boolean) => string, children: unknown}} props `told`: what to say of the
+ *   day under the pointer; `name`: what it is called
  */
-export function ChartFrame({ daily, top, summary, told, children }) {
+export function ChartFrame({ daily, top, summary, told, name = dayName, children }) {
   const [over, setOver] = useState(null);
   const width = Math.max(1, daily.length) * STEP;
   const move = (event) => {
@@ -37,10 +38,10 @@ export function ChartFrame({ daily, top, summary, told, children }) {
       </svg>
       <figcaption class="state-dates hint" aria-hidden="true">
         ${shown
-          ? html`<span class="state-told">${dayName(shown.date, long)}: ${told(shown)}</span>`
+          ? html`<span class="state-told">${name(shown.date, long)}: ${told(shown)}</span>`
           : daily.length > 1 &&
-            html`<span>${dayName(daily[0].date, long)}</span
-              ><span>${dayName(daily.at(-1).date, long)}</span>`}
+            html`<span>${name(daily[0].date, long)}</span
+              ><span>${name(daily.at(-1).date, long)}</span>`}
       </figcaption>
     </figure>
   `;

@@ -6,17 +6,21 @@ import { ChartFrame } from "./chart_frame.js";
 import { bar, dayName, roundTop } from "./scale.js";
 import { byGroup, GROUPS } from "./state_groups.js";
 
-/** @param {{daily: {date: string, requests: Record<string, number>}[]}} props */
-export function DayChart({ daily }) {
-  const drawn = useMemo(() => draw(daily), [daily]);
+/**
+ * @param {{daily: {date: string, requests: Record<string, number>}[], what?: string,
+ *   name?: (date: string, long: boolean) => string, rest?: string}} props a day, or any other stretch of
+ *   time; `rest`: where each number is
+ */
+export function DayChart({ daily, what = "Requests per day", name = dayName, rest = "The table below has every day." }) {
+  const drawn = useMemo(() => draw(daily, { what, name, rest }), [daily]);
   return html`
-    <${ChartFrame} daily=${daily} top=${drawn.top} summary=${drawn.summary} told=${told}>
-      ${GROUPS.map(({ name }) => html`<path key=${name} class=${`fill-${name}`} d=${drawn.paths[name]} />`)}
+    <${ChartFrame} daily=${daily} top=${drawn.top} summary=${drawn.summary} told=${told} name=${name}>
+      ${GROUPS.map((group) => html`<path key=${group.name} class=${`fill-${group.name}`} d=${drawn.paths[group.name]} />`)}
     <//>
   `;
 }
 
-function draw(daily) {
+function draw(daily, words) {
   const sums = daily.map((day) => byGroup(day.requests));
   const totals = sums.map((of) => GROUPS.reduce((sum, { name }) => sum + of[name], 0));
   const most = totals.reduce((one, other) => Math.max(one, other), 0);
@@ -29,13 +33,13 @@ function draw(daily) {
       low += of[name];
     }
   });
-  return { top, paths, summary: summary(daily, totals, most) };
+  return { top, paths, summary: summary(daily, totals, most, words) };
 }
 
-function summary(daily, totals, most) {
-  if (most === 0) return "Requests per day: none.";
-  const busiest = dayName(daily[totals.indexOf(most)].date, true);
-  return `Requests per day: at most ${count(most)}, on ${busiest}. The table below has every day.`;
+function summary(daily, totals, most, { what, name, rest }) {
+  if (most === 0) return `${what}: none.`;
+  const busiest = name(daily[totals.indexOf(most)].date, true);
+  return `${what}: at most ${count(most)} (${busiest}). ${rest}`;
 }
 
 function told(day) {

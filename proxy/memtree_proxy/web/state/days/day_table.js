@@ -48,7 +48,7 @@ function Row({ day }) {
   const sums = byGroup(day.requests);
   return html`
     <tr>
-      <th scope="row"><time datetime=${day.date}>${dayName(day.date, true)}</time></th>
+      <th scope="row"><a href=${`/ui/requests#day=${day.date}`}><time datetime=${day.date}>${dayName(day.date, true)}</time></a></th>
       ${GROUPS.map(({ name }) => html`<td key=${name} class="number">${count(sums[name])}</td>`)}
       <td class="number">${count(day.raw_tokens)}</td>
       <td class="number">${count(day.sent_tokens)}</td>

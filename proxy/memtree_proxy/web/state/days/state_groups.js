@@ -13,6 +13,8 @@ const KNOWN = {
   provisional: ["folded", "folded, ranked by words while vectors are made"],
   "below-threshold": ["whole", "under 10,000 tokens"],
   passed: ["whole", "it fits, or a fold would cost more than it saves"],
+  off: ["whole", "memory was off"],
+  none: ["refused", "ended before memory decided"],
   shadow: ["whole", "sent untouched, measured beside it"],
   refused: ["refused", "what must go whole is larger than the model's window"],
   "degraded:store": ["degraded", "the store failed; folded for this request alone"],

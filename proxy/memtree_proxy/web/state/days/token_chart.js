@@ -20,7 +20,8 @@ export function TokenChart({ daily }) {
   `;
 }
 
-function Swatch({ name }) {
+/** @param {{name: string}} props as in `fill-NAME` */
+export function Swatch({ name }) {
   return html`<svg class="state-swatch" viewBox="0 0 12 12">
     <rect class=${`fill-${name}`} width="12" height="12" />
   </svg>`;

@@ -25,16 +25,16 @@ const PINS = new Set(["rule", "kept", "ask", "card", "trail", "step"]);
 const REASONS = {
   excerpt: "it ranks high for the question",
   user: "the user said it, and it ranks high among what the user said",
-  line: "a telling line of a long answer",
-  rule: "a standing request of the user",
+  line: "it is a telling line of a long answer",
+  rule: "it is a standing request of the user",
   kept: "it is marked to stay, by the user or the request",
-  ask: "the request that the latest tool calls work for",
-  card: "the persona card at the beginning",
-  trail: "one of the latest tool calls",
-  step: "one of the latest tool calls",
-  recalled: "recalled for one message of this stretch",
-  decayed: "the beginning or end of a message that found no room as a whole",
-  earlier: "chosen when this stretch began",
+  ask: "it is the request that the latest tool calls work for",
+  card: "it is the persona card at the beginning",
+  trail: "it is one of the latest tool calls",
+  step: "it is one of the latest tool calls",
+  recalled: "it was recalled for one message of this stretch",
+  decayed: "it is the beginning or end of a message that found no room as a whole",
+  earlier: "it was chosen when this stretch began",
 };
 
 /** Why an excerpt is shown, as the end of the sentence "Shown because ...". */
@@ -49,11 +49,11 @@ export function isPin(reason) {
 export class Picture {
   /**
    * @param {import("./tree_model.js").TreeModel} model
-   * @param {{nodes: object[], excerpts: object[], candidates?: object[], rules?: object[], recall?: object[],
+   * @param {{nodes: object[], excerpts: object[], candidates?: object[], rules?: object[], work?: object[],
    *   cut: number, recent?: number, leafOf: (place: object) => number}} seen
    *   `cut`: the first message that is sent as it is; `recent`: how many tokens these are
    */
-  constructor(model, { nodes, excerpts, candidates = [], rules = [], cut, recent, leafOf }) {
+  constructor(model, { nodes, excerpts, candidates = [], rules = [], work = [], cut, recent, leafOf }) {
     this.model = model;
     this.cut = cut;
     this.rules = rules;
@@ -71,6 +71,8 @@ export class Picture {
       ...candidate,
       leaf: this.#leaf(candidate, leafOf),
     }));
+    /** Files and commands of the log of what was done. */
+    this.work = work.map((one) => ({ ...one, leaf: leafOf(one) }));
     this.states = this.#states();
     this.shares = this.#shares();
     this.sums = this.#sums();
@@ -150,13 +152,13 @@ function ranked(excerpts) {
 
 /** What an answer with `explain` shows of a history at hand. */
 export function ofAnswer(model, history, answer) {
-  const { nodes, excerpts, candidates, rules } = answer.explain;
+  const { nodes, excerpts, candidates, rules, log: work } = answer.explain;
   const { state, recent_tokens: recentTokens } = answer.memory;
   const whole = state === "passed" || state === "below-threshold";
   const cut = whole ? 0 : firstRecent(history.messages, answer.messages);
   const recent = whole ? undefined : recentTokens;
   const leafOf = (place) => model.leafAt(place.message, history.character({ start: 0, ...place }));
-  return new Picture(model, { nodes, excerpts, candidates, rules, cut, recent, leafOf });
+  return new Picture(model, { nodes, excerpts, candidates, rules, work, cut, recent, leafOf });
 }
 
 /** What the plan of a known conversation shows: places, no text. */
@@ -169,6 +171,7 @@ export function ofPlan(model, plan) {
   return new Picture(model, {
     nodes: plan.nodes ?? [],
     excerpts: [...pinned, ...(plan.excerpts ?? []), ...recalled],
+    work: plan.log ?? [],
     cut: plan.epoch ? plan.cut : Infinity,
     leafOf,
   });

@@ -149,11 +149,12 @@ export class NodeSearch {
 
   /**
    * @param {string} words all of them must stand in a node
-   * @returns {{hits: number[], kept: Uint8Array} | null} `kept`: the hits and the nodes above them; null without words
+   * @param {Uint8Array | null} [within] by node: those that may be a hit
+   * @returns {{hits: number[], kept: Uint8Array} | null} `kept`: the hits and the nodes above them; null where nothing is looked for
    */
-  find(words) {
+  find(words, within = null) {
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 20);
-    if (!wanted.length) return null;
+    if (!wanted.length && !within) return null;
     const { nodes, count, parent } = this.#model;
     this.#texts ??= nodes.map((node) =>
       `${node.headline}\n${node.body}\n${(node.anchors || []).join("\n")}`.toLowerCase(),
@@ -161,6 +162,7 @@ export class NodeSearch {
     const hits = [];
     const kept = new Uint8Array(count);
     for (let i = 0; i < count; i++) {
+      if (within && !within[i]) continue;
       if (!wanted.every((word) => this.#texts[i].includes(word))) continue;
       hits.push(i);
       for (let up = i; up >= 0 && !kept[up]; up = parent[up]) kept[up] = 1;

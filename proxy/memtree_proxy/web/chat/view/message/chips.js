@@ -1,7 +1,7 @@
 /** What memory did for an answer: its state in words, tokens, the memories that were used. */
 import { html, useState } from "../../../vendor/preact.js";
 import { count } from "../../../shell/format.js";
-import { inWords } from "../../conversation/memory_state.js";
+import { inWords } from "../../../shell/memory_state.js";
 
 let lastNumber = 0;
 

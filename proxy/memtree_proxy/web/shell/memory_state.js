@@ -69,8 +69,19 @@ const REASONS = {
   "tree-pending": "Its index is not ready yet.",
   "side-request": "Titles and summaries are never folded.",
   "server-state": "The history lies on the model's server.",
+  "unknown-switch": "The value that should have switched memory on is not known, so it counted as off.",
   "embeddings-pending": "Embeddings are still being computed, so excerpts may change.",
 };
+
+/** @returns {[string, string][]} every state with its label; labels that several share name the cause */
+export function stateNames() {
+  const labels = Object.values(STATES).map(([label]) => label);
+  const shared = (label) => labels.filter((one) => one === label).length > 1;
+  return Object.entries(STATES).map(([state, [label]]) => [
+    state,
+    shared(label) ? `${label} (${state.replace("degraded:", "")})` : label,
+  ]);
+}
 
 /**
  * @param {string | null} state the value of `x-memtree-state`
