@@ -59,6 +59,7 @@ from memtree_proxy.request import price_table
 from memtree_proxy.upstream.relay import Relay, RelayedReply
 from memtree_proxy.upstream.server_key import ServerKey
 from memtree_proxy.upstream.upstreams import Upstreams
+from memtree_proxy.upstream.wrapped_path import upstreams_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,8 @@ class CompletionRoute:
 
     async def complete(self, request: Request) -> Response:
         tenant = await self._services.gate.tenant(request)
-        destination = self._services.upstreams.of(request.scope["path"], request.headers)
+        upstreams = upstreams_of(request, self._services.upstreams)
+        destination = upstreams.of(request.scope["path"], request.headers)
         posted = await request_body.read(request, self._settings.max_body_bytes)
         started = time.perf_counter()
         user = await self._memories.user(request, tenant)

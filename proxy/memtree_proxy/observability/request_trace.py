@@ -21,7 +21,7 @@ from memtree.context.context_memory import Answer
 from memtree.context.state import State
 from memtree.tracing import Tracer
 from memtree_proxy.http.headers import Headers
-from memtree_proxy.http.request_body import PREFIXES
+from memtree_proxy.http.request_body import PREFIXES, WRAP_RUN
 from memtree_proxy.observability import log
 from memtree_proxy.observability.timing import (
     MOST_STEPS,
@@ -53,7 +53,8 @@ class Trace:
     what a million of these cost in money. `route`: the path as asked for; `pattern`: which of our
     routes it is. `steps`: seconds by name. `taken`: the steps one by one, where traces are
     exported. `memories`: ids of those that the model was shown;
-    `memories_degraded`: what failed on the way to them.
+    `memories_degraded`: what failed on the way to them. `wrap_run`: the run of `memtree wrap` that
+    the request belongs to.
     """
 
     method: str
@@ -90,6 +91,7 @@ class Trace:
     taken: list[StepTiming] = field(default_factory=list)
     span: TraceSpan | None = None
     worked: BackgroundSink | None = None
+    wrap_run: str = ""
 
     # -- the tracer --------------------------------------------------------------------------
 
@@ -245,6 +247,7 @@ def begin(
     path = route.partition(b"?")[0].decode("ascii", "replace")[:120]
     headers = scope.get("headers", [])
     trace = Trace(scope["method"], path, request_id(headers), worked=worked)
+    trace.wrap_run = scope.get("state", {}).get(WRAP_RUN, "")
     if spans is not None:
         trace.span = spans.begin(headers)
     scope[_KEY] = trace

@@ -75,6 +75,7 @@ from memtree_proxy.server.demo_session import DemoSession
 from memtree_proxy.server.edge import Edge
 from memtree_proxy.server.health import HealthDetails, health
 from memtree_proxy.server.home_page import HomePage, HomeRoute, show_map
+from memtree_proxy.server.leases import LEASE_PATH, TOTALS_PATH, Leases, WrappedPaths, closed_path
 from memtree_proxy.server.metrics_page import MetricsPage
 from memtree_proxy.server.page_session import PATH as SESSION_PATH
 from memtree_proxy.server.page_session import PageSession
@@ -93,7 +94,7 @@ class Services:
     metrics alone. `collectors`: numbers of the process, for its metrics; those that have to be
     asked first are asked. `caches`: of posted conversations, by name. No `spans`: there are no
     traces. `health`: of the parts that were built. `local`: this machine's user. `tenants`: gives
-    the names of those whose memory is kept."""
+    the names of those whose memory is kept. `leases`: of `memtree wrap`, where that started it."""
 
     memory: ContextMemory
     memory_services: MemoryServices
@@ -110,6 +111,7 @@ class Services:
     health: HealthReport = field(default_factory=HealthReport)
     local: LocalUser | None = None
     tenants: Callable[[], Awaitable[Collection[str]]] | None = None
+    leases: Leases | None = None
 
 
 def create_app(services: Services) -> Starlette:
@@ -158,6 +160,7 @@ def create_app(services: Services) -> Starlette:
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
     mcp = McpRoute(book, gate, settings)
     policy = BrowserPolicy.of(settings)
+    sinks = (metrics, usage) if services.leases is None else (metrics, usage, services.leases)
     passthrough = Passthrough(gate, services.upstreams, policy, server_key)
     routes = [
         *completions.routes(),
@@ -182,6 +185,7 @@ def create_app(services: Services) -> Starlette:
         Route("/mcp", Handler(mcp.handle, "POST")),
         Route("/mcp/", Handler(mcp.handle, "POST")),
         *_descriptions(settings),
+        *_wrapping(services.leases),
         *_web_pages(settings, PageSession(gate, settings, services.local, services.tenants)),
         *everywhere("/{rest:rest}", passthrough.relay),
     ]
@@ -189,11 +193,12 @@ def create_app(services: Services) -> Starlette:
         lifespan=_lifespan,
         routes=routes,
         middleware=[
+            Middleware(WrappedPaths, leases=services.leases),
             Middleware(
                 Edge,
                 errors=completions.errors,
                 metrics=metrics,
-                sinks=(metrics, usage),
+                sinks=sinks,
                 upload_seconds=settings.upload_seconds,
                 spans=services.spans,
                 head=browser_guard.answer_headers,
@@ -242,6 +247,15 @@ def _web_pages(settings: Settings, session: PageSession) -> list[Route]:
         *everywhere("/ui", error_response.not_found),
         *everywhere("/ui/{rest:rest}", error_response.not_found),
     ]
+
+
+def _wrapping(leases: Leases | None) -> list[Route]:
+    """What is for `memtree wrap`. Its paths never go upstream, on any server."""
+    routes = everywhere("/w/{rest:rest}", closed_path)
+    if leases is not None:
+        routes.append(Route(LEASE_PATH, Handler(leases.lease, "POST")))
+        routes.append(Route(TOTALS_PATH, Handler(leases.totals, "GET")))
+    return routes
 
 
 def _health(services: Services, gate: Gate) -> list[Route]:

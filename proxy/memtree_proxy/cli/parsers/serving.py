@@ -3,6 +3,7 @@ a server that runs."""
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import fields
 
 from memtree.config import Settings
@@ -28,6 +29,8 @@ def add_serve(commands: CommandGroups) -> None:
         "API, for the programs of this machine.",
         epilog=EPILOG,
     )
+    # `memtree wrap` starts its server so: it ends after so many seconds without a run.
+    sub.add_argument("--for-wraps", type=float, metavar="SECONDS", help=argparse.SUPPRESS)
     add_settings(sub, [setting.name for setting in fields(Settings)])
     sub.set_defaults(run="memtree_proxy.cli.serve:run", runs_on=True)
 

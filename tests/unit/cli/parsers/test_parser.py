@@ -16,6 +16,7 @@ from memtree_proxy.cli.parsers.setting_groups import GROUPS, OTHER, group_of
 # One line for each command and action, as it may be typed.
 LINES = """\
 demo --query x --full
+wrap --print
 serve --port 0
 ui --port 1 --print
 doctor
