@@ -127,7 +127,8 @@ def options() -> set[str]:
 OTHERS = {"--compaction", "--model-settings-file", "--max-chat-history-tokens", "--transport",
           "--header", "--scope", "--data-binary", "--data-urlencode", "--workers", "--folder",
           "--help", "--url", "--minutes", "--against", "--beside", "--out",
-          "--settings", "--model", "--pre"}  # fmt: skip
+          "--settings", "--model", "--pre", "--mcp-config", "--openai-base-url",
+          "--openai-api-base", "--data-dir", "--config"}  # fmt: skip
 
 
 def test_every_option_exists():

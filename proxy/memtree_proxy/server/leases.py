@@ -60,13 +60,17 @@ class _Posted(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(slots=True)
 class RunTotals:
-    """What a run's requests were. `saved`: in uncached input tokens; a loss is negative."""
+    """What a run's requests were. `saved_tokens`: uncached input tokens; a loss is negative.
+    `last_...`: of the newest request; once something is folded, of the newest folded one, since
+    agents ask for titles and the like in between."""
 
     requests: int = 0
     folded: int = 0
     posted_tokens: int = 0
     sent_tokens: int = 0
     saved_tokens: float = 0.0
+    last_posted: int = 0
+    last_sent: int = 0
 
     def add(self, outcome: MemoryOutcome) -> None:
         self.requests += 1
@@ -74,6 +78,8 @@ class RunTotals:
         self.posted_tokens += outcome.raw_tokens or 0
         self.sent_tokens += outcome.sent_tokens or 0
         self.saved_tokens += outcome.saved
+        if outcome.epoch or not self.folded:
+            self.last_posted, self.last_sent = outcome.raw_tokens or 0, outcome.sent_tokens or 0
 
 
 @dataclass(slots=True)

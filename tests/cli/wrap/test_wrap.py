@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.cli.wrap.stage import KEY, Stage, staged, until
+from tests.cli.wrap.stage import KEY, Stage, command, staged, until
 from tests.processes import gone, needs_proc
 from tests.server import Server
 
@@ -280,3 +281,24 @@ tell("inner", subprocess.run(words, capture_output=True, text=True).stderr)
 """
     stage.run(code, "--", "anything")
     assert "runs under `memtree wrap` already" in stage.told("inner")
+
+
+def test_the_status_line_of_a_session_that_is_wrapped_and_of_one_that_is_not(stage: Stage) -> None:
+    code = """
+import subprocess
+def line():
+    words = [sys.executable, "-m", "memtree_proxy.cli", "status", "--line"]
+    session = json.dumps({"session_id": "x", "cwd": "/"})
+    return subprocess.run(words, input=session, capture_output=True, text=True).stdout
+first = line()
+chat("hello")
+tell("lines", [first, line()])
+"""
+    stage.run(code, "--", "anything")
+    first, second = stage.told("lines")
+    assert first == "memtree: no request yet\n"
+    assert re.fullmatch(r"\d+ -> \d+\n", second)
+    words = [*command()[:-1], "status", "--line"]
+    ran = subprocess.run(words, env=stage.env(), input="{}", capture_output=True, text=True)
+    assert "`memtree wrap` starts one" in ran.stdout
+    assert ran.returncode == 0

@@ -37,6 +37,7 @@ def build_parser() -> CommandParser:
     wrapping.add_wrap(commands)
     serving.add_serve(commands)
     serving.add_ui(commands)
+    serving.add_status(commands)
     stores.add_doctor(commands)
     commands.begin("Conversations in files")
     histories.add_compress(commands)

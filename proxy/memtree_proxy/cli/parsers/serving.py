@@ -51,6 +51,18 @@ def add_ui(commands: CommandGroups) -> None:
     sub.set_defaults(run="memtree_proxy.cli.ui:run")
 
 
+def add_status(commands: CommandGroups) -> None:
+    sub = commands.add(
+        "status",
+        "what memory does for this session and today",
+        usage="memtree status [--line] [--home VALUE]",
+    )
+    shown = "one line, for the status line of an agent that `memtree wrap` started"
+    sub.add_argument("--line", action="store_true", help=shown)
+    add_settings(sub, ["home"])
+    sub.set_defaults(run="memtree_proxy.cli.status:run", wraps=True)
+
+
 def add_worker(commands: CommandGroups) -> None:
     sub = commands.add(
         "worker",

@@ -8,6 +8,8 @@ project are not read: a stranger's repository must not say where the user's key 
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,8 @@ from memtree_proxy.cli.wrap.plan import (
 )
 
 ANTHROPIC_API = ("anthropic", "@ai-sdk/anthropic", "anthropic-messages", "anthropic_messages")
+# Of this interpreter, which may be one of `uvx`; -P: no module of the project is taken for ours.
+STATUS_LINE = shlex.join([sys.executable, "-P", "-m", "memtree_proxy.cli", "status", "--line"])
 _OPENAI, _ANTHROPIC = "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"
 _CLOUDS = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
 
@@ -59,6 +63,8 @@ def _claude(run: Wrapping) -> Plan:
             )
     root = run.root(anthropic=string(known, _ANTHROPIC))
     settings["env"] = {**within(settings, "env"), _ANTHROPIC: root}
+    if "statusLine" not in {**user, **settings}:
+        settings["statusLine"] = {"type": "command", "command": STATUS_LINE}
     tools = {"mcpServers": {"memtree": {"type": "http", "url": f"{root}/mcp"}}}
     return Plan(
         # With `=`: behind a space the option would take the words of a prompt for files, too.
@@ -85,8 +91,10 @@ def _codex(run: Wrapping) -> Plan:
         address = run.base(string(profiled, "openai_base_url") or string(config, "openai_base_url"))
         place = "openai_base_url"
     else:
+        if "." in name:  # it splits a place at its dots, quoted or not
+            raise BadRequest(f"the provider {name!r} of Codex has a dot in its name")
         address = run.base(_needed(string(config, "model_providers", name, "base_url"), name))
-        place = f"model_providers.{json.dumps(name)}.base_url"
+        place = f"model_providers.{name}.base_url"
     pinned = ["-c", f"model_provider={json.dumps(name)}", "-c", f"{place}={json.dumps(address)}"]
     return Plan([*pinned, *run.args])
 

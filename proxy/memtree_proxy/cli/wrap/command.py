@@ -24,6 +24,7 @@ from typing import Any
 from memtree.config import Settings, environment
 from memtree.errors import BadRequest
 from memtree_proxy.cli.drawing.foreign_text import plain
+from memtree_proxy.cli.token_sizes import short
 from memtree_proxy.cli.wrap import server
 from memtree_proxy.cli.wrap.agents import AGENTS, BY_NAME, Agent, sdk
 from memtree_proxy.cli.wrap.child import run_child
@@ -114,6 +115,8 @@ def _write(plan: Plan, folder: Path) -> None:
     for name, target in plan.links.items():
         path = folder / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not target.exists():  # the agent would make this folder itself
+            target.mkdir(parents=True)
         path.symlink_to(target.absolute())
 
 
@@ -180,17 +183,6 @@ def summary(totals: Mapping[str, Any], run: str) -> str:
     gain = f"saved {short(saved)}" if saved >= 0 else f"cost {short(-saved)} more"
     told = f"{counted}, {totals['folded']} folded, {tokens}, {gain}"
     return f"{told}; more: memtree requests --wrap {run}"
-
-
-def short(tokens: float) -> str:
-    """Write a number of tokens in a few characters.
-
-    >>> short(950), short(18_200), short(2_140_000)
-    ('950', '18k', '2.1M')
-    """
-    if tokens < 1_000:
-        return f"{tokens:.0f}"
-    return f"{tokens / 1_000:.0f}k" if tokens < 999_500 else f"{tokens / 1_000_000:.1f}M"
 
 
 # -- what would be done ----------------------------------------------------------------------------

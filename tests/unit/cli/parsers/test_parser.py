@@ -19,6 +19,7 @@ demo --query x --full
 wrap --print
 serve --port 0
 ui --port 1 --print
+status --line
 doctor
 compress x.json --wait --target 4000
 tree x.json --query x --scores

@@ -78,11 +78,14 @@ def test_claude_by_a_file_of_settings(home: Path) -> None:
     write(home, ".claude/settings.json", {"env": {"ANTHROPIC_BASE_URL": OWN}, "model": "x"})
     plan, paths = planned(home, "claude", "-p", "hi", env={"ANTHROPIC_BASE_URL": "http://shell"})
     assert leads(paths) == OWN  # as for Claude Code, settings beat the shell
-    assert json.loads(plan.files["settings.json"]) == {"env": {"ANTHROPIC_BASE_URL": ROOT}}
+    settings = json.loads(plan.files["settings.json"])
+    assert settings.pop("statusLine")["command"].endswith("status --line")
+    assert settings == {"env": {"ANTHROPIC_BASE_URL": ROOT}}
     assert f"{ROOT}/mcp" in plan.files["mcp.json"]
     assert plan.args[2].startswith("--mcp-config=")  # not as two words: it would take the prompt
     assert plan.args[3:] == ["-p", "hi"]
     assert not any("T1" in word for word in plan.args)
+    write(home, ".claude/settings.json", {"statusLine": {"type": "command", "command": "own"}})
     given = json.dumps({"env": {"ANTHROPIC_BASE_URL": "http://flag", "B": "c"}, "x": 1})
     plan, paths = planned(home, "claude", f"--settings={given}")
     assert leads(paths) == "http://flag"
@@ -108,7 +111,7 @@ def test_codex_keeps_its_provider(home: Path) -> None:
         f'[profiles.p]\nmodel_provider = "openai"\nopenai_base_url = "{OWN}/p"\n',
     )
     plan, paths = planned(home, "codex")
-    assert plan.args[3] == f'model_providers."own".base_url="{BASE}"'
+    assert plan.args[3] == f'model_providers.own.base_url="{BASE}"'
     assert leads(paths) == OWN
     plan, paths = planned(home, "codex", "--profile", "p")
     assert plan.args[3] == f'openai_base_url="{BASE}"'
