@@ -51,6 +51,7 @@ NOT_RUN = {
     ("README.md", "uvx memtree-proxy"): "needs a published version; `make wheel` runs the wheel",
     ("docs/getting-started.md", "uvx memtree-proxy"): "as in the README",
     ("docs/getting-started.md", "python3 -m venv"): "installs packages for minutes",
+    ("docs/wrap.md", "uvx memtree-proxy"): "needs Claude Code; `make agents` drives it",
     ("docs/postgresql.md", "CREATE ROLE"): "needs the administrator of a database",
     ("docs/postgresql.md", "CREATE SCHEMA"): "needs the administrator of a database",
 }
