@@ -142,8 +142,10 @@ class Leases:
     def _opened(self, posted: _Posted) -> _Run:
         known = {key for run in self._runs.values() for key in run.paths}
         keys = {token: _hashed(token) for token in posted.paths}
-        if posted.run in self._runs or not known.isdisjoint(keys.values()):
-            raise BadRequest("a lease of this name is open already", param="run")
+        # A run whose connection broke asks anew, perhaps before its old one is known to be broken.
+        before = self._runs.get(posted.run)
+        if before.paths.keys() != set(keys.values()) if before else known & set(keys.values()):
+            raise BadRequest("another run has this name, or one of the tokens", param="run")
         if not all(map(_TOKEN.fullmatch, keys)):
             raise BadRequest("a token has 32 to 128 letters and digits", param="paths")
         paths = {
@@ -152,7 +154,7 @@ class Leases:
             )
             for token, path in posted.paths.items()
         }
-        return _Run(posted.run, paths)
+        return _Run(posted.run, paths, before.totals if before else RunTotals())
 
     async def held(self, run: _Run) -> AsyncGenerator[bytes]:
         """Keep the paths of a run open while this is iterated."""
@@ -167,7 +169,8 @@ class Leases:
                 except TimeoutError:
                     yield b"\n"
         finally:
-            del self._runs[run.name]
+            if self._runs.get(run.name) is run:
+                del self._runs[run.name]
             self._changed.set()
             self._ended()
             for path in run.paths.values():

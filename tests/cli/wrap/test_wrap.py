@@ -10,9 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 
+from memtree.errors import BadRequest
+from memtree_proxy.cli.wrap import server
 from tests.cli.wrap.stage import KEY, Stage, command, staged, until
+from tests.http.running import waited_for
 from tests.processes import gone, needs_proc
 from tests.server import Server
 
@@ -45,10 +49,12 @@ def status(root: str) -> int:
 
 
 def test_a_run_has_memory_goes_to_the_users_upstream_and_leaves_nothing(stage: Stage) -> None:
-    ran = stage.run(ASKS, "--", "anything", "--model", "a b", "-p")
+    proxied = {"HTTP_PROXY": "http://127.0.0.1:9", "NO_PROXY": "example.org"}
+    ran = stage.run(ASKS, "--", "anything", "--model", "a b", "-p", env=proxied)
     assert ran.returncode == 7, ran.stderr
     told = stage.told("run")
     assert told["words"] == ["--model", "a b", "-p"]
+    assert told["env"]["NO_PROXY"] == "example.org,127.0.0.1"
     assert told["env"]["AGENT_CODE"] == ASKS
     code, headers, _ = stage.told("answer")
     assert code == 200
@@ -62,8 +68,8 @@ def test_a_run_has_memory_goes_to_the_users_upstream_and_leaves_nothing(stage: S
     assert token not in ran.stderr
     assert re.search(r"memtree: 1 request, 0 folded, .* requests --wrap [0-9a-f]{8}\n", ran.stderr)
     assert stage.runs() == []
-    (server,) = stage.servers()
-    assert server["for_wraps"] is True
+    (state,) = stage.servers()
+    assert state["for_wraps"] is True
     log = (stage.data / "wrap.log").read_text()
     assert "tenant=local" in log
     assert token.encode() not in stage.all_bytes()
@@ -183,12 +189,12 @@ wait("end")
 """
     process = stage.start(code, "--", "anything")
     root = stage.told("run")
-    (server,) = stage.servers()
-    os.kill(server["pid"], signal.SIGKILL)
+    (first,) = stage.servers()
+    os.kill(first["pid"], signal.SIGKILL)
     stage.say("killed")
     assert stage.told("answer")[0] == 200
     (again,) = stage.servers()
-    assert (again["port"], again["pid"] != server["pid"]) == (server["port"], True)
+    assert (again["port"], again["pid"] != first["pid"]) == (first["port"], True)
     assert status(root) == 200
     os.kill(again["pid"], signal.SIGKILL)
     gone({again["pid"]})
@@ -238,8 +244,8 @@ def test_the_users_own_server_is_not_used(stage: Stage) -> None:
 
 def test_a_server_ends_after_its_last_run_and_an_own_one_does_not(stage: Stage) -> None:
     flags = ("--upstream", "none", "--embedder", "none", "--for-wraps", "0.2")
-    server = Server(stage.folder / "own.db", *flags, variables={"MEMTREE_HOME": str(stage.data)})
-    assert server.process.wait() == 0
+    unused = Server(stage.folder / "own.db", *flags, variables={"MEMTREE_HOME": str(stage.data)})
+    assert unused.process.wait() == 0
     assert stage.servers() == []
 
 
@@ -304,3 +310,30 @@ tell("lines", [first, line()])
     )
     assert "`memtree wrap` starts one" in ran.stdout
     assert ran.returncode == 0
+
+
+async def test_a_run_whose_connection_broke_gets_its_paths_again(stage: Stage) -> None:
+    """As where the machine slept: the server may not know yet that the first one is broken."""
+    stage.data.mkdir()
+    state = await server.wrap_server(stage.data, stage.env())
+    token, run = "t" * 43, "0a1b2c3d"
+    paths = {token: {"upstream": f"{stage.above}/v1"}}
+    root = f"{state.url}/w/{token}"
+    async with server.lease(state, run, paths):
+        async with server.lease(state, run, paths):
+            with pytest.raises(BadRequest, match="another run"):
+                async with server.lease(state, "ffffffff", paths):
+                    pass
+        assert (await server.wrap_server(stage.data, stage.env(), state.port)) == state
+        async with server.lease(state, run, paths):
+            body = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+            async with httpx.AsyncClient(trust_env=False, timeout=None) as client:
+                answer = await client.post(f"{root}/v1/chat/completions", json=body)
+            assert answer.status_code == 200
+            told = await server.totals(state, token)
+            assert told is not None
+            assert told["requests"] == 1
+    await waited_for(lambda: status(root) == 404)
+    with pytest.raises(BadRequest):
+        async with server.lease(msgspec.structs.replace(state, secret="of another"), run, paths):
+            pass

@@ -100,9 +100,19 @@ async def _wrapped(
             print(f"memtree: {note}", file=sys.stderr)
         run = WrappedRun(data, env, name, wrapping.paths)
         async with run.held(state):
-            code = await run_child([program, *plan.args], {**env, **plan.variables})
+            started = {**env, **_unproxied(env), **plan.variables}
+            code = await run_child([program, *plan.args], started)
             print(await run.line(), file=sys.stderr)
     return code
+
+
+def _unproxied(env: Mapping[str, str]) -> dict[str, str]:
+    """Let requests to our server go past a proxy that the environment names."""
+    if not any(name.lower().endswith("_proxy") for name in env):
+        return {}
+    known = env.get("no_proxy") or env.get("NO_PROXY")
+    value = f"{known},{server.LOCAL}" if known else server.LOCAL
+    return {"no_proxy": value, "NO_PROXY": value}
 
 
 def _write(plan: Plan, folder: Path) -> None:
@@ -145,19 +155,26 @@ class WrappedRun:
             await asyncio.gather(keeping, return_exceptions=True)
 
     async def _keep(self, state: ServerState, opened: asyncio.Future[None]) -> None:
+        first = state.pid
         async with server.lease(state, self._name, self._paths) as broken:
             self._state = state
             opened.set_result(None)
             await broken
-        self._state = None
         try:
-            again = await server.wrap_server(self._data, self._env, state.port)
-            async with server.lease(again, self._name, self._paths) as broken:
-                self._state = again
-                await broken
+            while True:  # the connection breaks where the machine sleeps, too
+                self._state = None
+                may_start = state.pid == first
+                state = await server.wrap_server(
+                    self._data, self._env, state.port, may_start=may_start
+                )
+                async with server.lease(state, self._name, self._paths) as broken:
+                    self._state = state
+                    await broken
+                await asyncio.sleep(server.LOOK_SECONDS)
         except (BadRequest, OSError) as error:
             self._trouble = f" ({error})"
-        self._state = None
+        finally:
+            self._state = None
 
     async def line(self) -> str:
         """Say what the run's requests were."""

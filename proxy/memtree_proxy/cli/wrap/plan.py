@@ -25,8 +25,10 @@ from memtree_proxy.server.leases import PREFIX
 MAX_FILE = 4_000_000  # bytes of a settings file
 _WRAPPED = re.compile(r"https?://[^/]*/w/[A-Za-z0-9_-]{32,}(/|$)")
 # Strings stay, comments go: JSON with comments, as opencode and openclaw write it.
-_JSONC = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/')
-_TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
+# What is not closed goes on to the end, so that nothing is looked at twice.
+_STRING = r'("(?:\\[\s\S]|[^"\\])*(?:"|\Z))'
+_JSONC = re.compile(_STRING + r"|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)")
+_TRAILING_COMMA = re.compile(_STRING + r"|,(?=\s*[}\]])")
 _VARIABLE = re.compile(r"\{env:(\w+)\}")
 
 

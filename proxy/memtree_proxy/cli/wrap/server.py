@@ -33,21 +33,26 @@ ANSWER_SECONDS = 30.0
 SILENT_SECONDS = 6 * BEAT_SECONDS  # after which a lease counts as broken
 LOOK_SECONDS = 0.05
 LOG = "wrap.log"
+LOCAL = "127.0.0.1"
 # What a server for runs has of its own, whatever the environment says: each path brings its
 # upstreams, and nobody else comes in.
 _OWN = ("CONFIG", "HOME", "HOST", "PORT", "OPEN", "UI", "PUBLIC_URL", "MEMORY", "UPSTREAM",
         "UPSTREAM_API_KEY", "ANTHROPIC_UPSTREAM", "ANTHROPIC_UPSTREAM_API_KEY")  # fmt: skip
-_FLAGS = ("--host", "127.0.0.1", "--upstream", "none", "--anthropic-upstream", "none", "--ui")
+_FLAGS = ("--host", LOCAL, "--upstream", "none", "--anthropic-upstream", "none", "--ui")
 
 
-async def wrap_server(data: Path, env: Mapping[str, str], port: int | None = None) -> ServerState:
+async def wrap_server(
+    data: Path, env: Mapping[str, str], port: int | None = None, *, may_start: bool = True
+) -> ServerState:
     """Return a server for runs that answers, started where there is none. `port`: there, as after
-    a crash. Raises `BadRequest` where none could be started."""
+    a crash. Raises `BadRequest` where there is none, and none could be started."""
     async with locked(data):
         for state in known_servers(data):
             fits = state.for_wraps and state.version == __version__ and port in (None, state.port)
             if fits and await proves_itself(state):
                 return state
+        if not may_start:
+            raise BadRequest("it was started again once")
         return await _started(data, env, port)
 
 
@@ -63,6 +68,7 @@ async def _started(data: Path, env: Mapping[str, str], port: int | None) -> Serv
             while process.poll() is None:
                 for state in known_servers(data):
                     if state.pid == process.pid and await proves_itself(state):
+                        process.returncode = 0  # it outlives this process, which waits for no end
                         return state
                 await asyncio.sleep(LOOK_SECONDS)
     except TimeoutError:
