@@ -41,12 +41,19 @@ _OWN = ("CONFIG", "HOME", "HOST", "PORT", "OPEN", "UI", "PUBLIC_URL", "MEMORY", 
 _FLAGS = ("--host", LOCAL, "--upstream", "none", "--anthropic-upstream", "none", "--ui")
 
 
+# Servers outlive the process that started them. One that does not has to be reaped, or it would
+# count as running.
+_started_here: list[subprocess.Popen[bytes]] = []
+
+
 async def wrap_server(
     data: Path, env: Mapping[str, str], port: int | None = None, *, may_start: bool = True
 ) -> ServerState:
     """Return a server for runs that answers, started where there is none. `port`: there, as after
     a crash. Raises `BadRequest` where there is none, and none could be started."""
     async with locked(data):
+        for process in _started_here:
+            process.poll()
         for state in known_servers(data):
             fits = state.for_wraps and state.version == __version__ and port in (None, state.port)
             if fits and await proves_itself(state):
@@ -63,12 +70,12 @@ async def _started(data: Path, env: Mapping[str, str], port: int | None) -> Serv
     command = [sys.executable, "-P", "-m", "memtree_proxy.cli", "serve", *_FLAGS]
     words = ["--port", str(port or 0), "--for-wraps", str(IDLE_SECONDS)]
     process = _launched([*command, *words], data, {**clean, f"{PREFIX}HOME": str(data)})
+    _started_here.append(process)
     try:
         async with asyncio.timeout(START_SECONDS):
             while process.poll() is None:
                 for state in known_servers(data):
                     if state.pid == process.pid and await proves_itself(state):
-                        process.returncode = 0  # it outlives this process, which waits for no end
                         return state
                 await asyncio.sleep(LOOK_SECONDS)
     except TimeoutError:
