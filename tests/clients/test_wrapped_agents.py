@@ -175,7 +175,7 @@ def test_wrapped_aider(tmp_path: Path) -> None:
             folder.mkdir()
         (seat.home / ".aider.conf.yml").write_text(f"openai-api-base: {above}/v1\n")
         (seat.project / ".env").write_text("OPENAI_API_BASE=http://127.0.0.1:9/v1\n")
-        for file, value in driven._aider(seat).items():
+        for file, value in driven.aider_settings(seat).items():
             (seat.home / file).write_text(json.dumps(value), "utf-8")
         text = "I write it.\n\nnotes.txt\n```\nThe limit is 8.\n```\n"
         scripted.script(seat.key, [Say(text)])
