@@ -34,7 +34,7 @@ from memtree_proxy.chat.keepalive import PACE, KeepalivePace
 from memtree_proxy.chat.shadow import ShadowRunner
 from memtree_proxy.checkups.health_report import HealthReport
 from memtree_proxy.context.compress import ContextMemoryRoutes
-from memtree_proxy.context.conversations import ConversationRoutes
+from memtree_proxy.context.conversations import ConversationRoutes, StoredConversations
 from memtree_proxy.context.delete import Deletion
 from memtree_proxy.context.parse import ParseRoute
 from memtree_proxy.context.usage import UsageRoute
@@ -158,7 +158,7 @@ def create_app(services: Services) -> Starlette:
     transfer = TransferRoutes(services.memory_services.transfer, costly, settings)
     agent_searches = AgentSearchRoutes(services.memory_services, MemoryRequests(gate, settings))
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
-    mcp = McpRoute(book, gate, settings)
+    mcp = McpRoute(book, StoredConversations(services.memory), gate, settings)
     policy = BrowserPolicy.of(settings)
     sinks = (metrics, usage) if services.leases is None else (metrics, usage, services.leases)
     passthrough = Passthrough(gate, services.upstreams, policy, server_key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -337,3 +338,38 @@ async def test_a_run_whose_connection_broke_gets_its_paths_again(stage: Stage) -
     with pytest.raises(BadRequest):
         async with server.lease(msgspec.structs.replace(state, secret="of another"), run, paths):
             pass
+
+
+def test_conversations_are_resources_of_the_memory_tools(stage: Stage) -> None:
+    code = """
+def mcp(method, **params):
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    status, _, text = ask("/mcp", body, **{"mcp-protocol-version": "2025-11-25"})
+    return json.loads(text)
+
+lid = "the lid of the green pot is loose. " * 60
+texts = [f"Part {n} of the tea shop: {lid}" for n in range(30)]
+roles = ["user", "assistant"]
+messages = [{"role": roles[n % 2], "content": text} for n, text in enumerate(texts)]
+packed = json.loads(ask("/v1/context_memory", {"messages": messages, "target_tokens": 2000})[2])
+tell("address", packed["memory"]["address"])
+tell("listed", mcp("resources/list"))
+tell("templates", mcp("resources/templates/list"))
+tell("rows", mcp("resources/read", uri="memtree://conversations"))
+uri = "memtree://conversations/" + packed["memory"]["address"]
+tell("tree", mcp("resources/read", uri=uri))
+tell("none", [mcp("resources/read", uri=uri[:-4] + "0000"), mcp("resources/read", uri="file:///x")])
+"""
+    ran = stage.run(code, "--", "anything")
+    assert ran.returncode == 0, ran.stderr
+    address = stage.told("address")
+    uris = [row["uri"] for row in stage.told("listed")["result"]["resources"]]
+    assert uris[0] == "memtree://conversations"
+    assert f"memtree://conversations/{address}" in uris
+    (template,) = stage.told("templates")["result"]["resourceTemplates"]
+    assert template["uriTemplate"] == "memtree://conversations/{address}"
+    (content,) = stage.told("rows")["result"]["contents"]
+    assert [row["address"] for row in json.loads(content["text"])["conversations"]] == [address]
+    (content,) = stage.told("tree")["result"]["contents"]
+    assert json.loads(content["text"])["nodes"]
+    assert [answer["error"]["code"] for answer in stage.told("none")] == [-32602, -32602]
