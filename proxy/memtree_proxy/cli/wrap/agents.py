@@ -65,13 +65,15 @@ def _claude(run: Wrapping) -> Plan:
     settings["env"] = {**within(settings, "env"), _ANTHROPIC: root}
     if "statusLine" not in {**user, **settings}:
         settings["statusLine"] = {"type": "command", "command": STATUS_LINE}
-    tools = {"mcpServers": {"memtree": {"type": "http", "url": f"{root}/mcp"}}}
-    return Plan(
+    files = {"settings.json": json.dumps(settings)}
+    named = ["--settings", run.file("settings.json")]
+    plugins = within(user, "enabledPlugins")
+    if not any(name.startswith("memtree@") and on for name, on in plugins.items()):
+        tools = {"mcpServers": {"memtree": {"type": "http", "url": f"{root}/mcp"}}}
+        files["mcp.json"] = json.dumps(tools)
         # With `=`: behind a space the option would take the words of a prompt for files, too.
-        ["--settings", run.file("settings.json"), f"--mcp-config={run.file('mcp.json')}", *args],
-        {_ANTHROPIC: root},
-        {"settings.json": json.dumps(settings), "mcp.json": json.dumps(tools)},
-    )
+        named.append(f"--mcp-config={run.file('mcp.json')}")
+    return Plan([*named, *args], {_ANTHROPIC: root}, files)
 
 
 def _named_settings(given: str | None) -> dict[str, Any]:

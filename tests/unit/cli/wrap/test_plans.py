@@ -93,6 +93,13 @@ def test_claude_by_a_file_of_settings(home: Path) -> None:
     assert json.loads(plan.files["settings.json"]) == merged
 
 
+def test_the_plugin_of_claude_has_the_memory_tools_already(home: Path) -> None:
+    write(home, ".claude/settings.json", {"enabledPlugins": {"memtree@memtree": True}})
+    plan, _ = planned(home, "claude", "hi")
+    assert set(plan.files) == {"settings.json"}
+    assert plan.args[2:] == ["hi"]
+
+
 def test_claude_on_another_cloud_is_refused(home: Path) -> None:
     write(home, ".claude/settings.json", {"env": {"CLAUDE_CODE_USE_BEDROCK": "1"}})
     with pytest.raises(BadRequest, match="CLAUDE_CODE_USE_BEDROCK"):
