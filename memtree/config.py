@@ -19,6 +19,7 @@ from memtree.conversation.keep_options import keep_options
 from memtree.conversation.volatile_blocks import PREAMBLE_TAGS, VOLATILE_TAGS
 from memtree.data_folder import (
     IN_THIS_FOLDER,
+    STORE_FILE,
     data_folder,
     default_store,
     how_to_move,
@@ -382,14 +383,17 @@ class Settings:
         env: Mapping[str, str] | None = None,
         *,
         tell: Callable[[str], None] = lambda _: None,
+        folder_counts: bool = True,
     ) -> Settings:
         """Settings of this process. `flags` that are None were not given. `tell` gets lines for
-        whoever started it.
+        whoever started it. `folder_counts`: False where the current folder may be a stranger's, so
+        `memtree.toml` in it, or wherever a variable says, is not read, and it is said that it lies
+        there. The command names its store itself.
 
         Raises `BadRequest` that names the setting and where it came from.
         """
         env = os.environ if env is None else env
-        values = _from_file(env.get(FILE_VARIABLE))
+        values = _from_file(env.get(FILE_VARIABLE)) if folder_counts else {}
         for one in fields(cls):
             name = variable(one.name)
             if name in env:
@@ -398,12 +402,20 @@ class Settings:
         settings = cls.of(**values)
         if unknown := unknown_variables(env):
             tell(_unknown_line(unknown))
+        ignored = [name for name in (CONFIG_FILE, STORE_FILE) if Path(name).exists()]
+        if ignored and not folder_counts:
+            tell(f"{' and '.join(ignored)} in this folder: not used, as it may be a stranger's")
         if values.get("store"):  # an empty one names none, as in the example of the environment
             return settings
         folder = data_folder(settings.home, env, sys.platform)
         if folder is not None and is_left_behind(folder):
             tell(how_to_move(folder, sys.platform))
         return replace(settings, store=default_store(folder))
+
+
+def environment() -> dict[str, str]:
+    """Return a copy of the environment, for a program that is started with more variables."""
+    return dict(os.environ)
 
 
 def config_file(env: Mapping[str, str] | None = None) -> Path | None:

@@ -10,10 +10,14 @@ tasks of a request find it, and functions between do not have to hand it on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Protocol
+from functools import wraps
+from typing import ParamSpec, Protocol, TypeVar
+
+Args = ParamSpec("Args")
+Result = TypeVar("Result")
 
 
 class Tracer(Protocol):
@@ -36,7 +40,8 @@ class Tracer(Protocol):
 
 # What there is to do, in the order of a request. Metrics have a label for each: keep it short.
 STEPS = ("parse", "memories", "read", "look_up", "grow", "write", "vectors", "debts", "embed",
-         "rank", "pack", "wait")  # fmt: skip
+         "rank", "pack", "wait", "upsert_memory", "search_memory", "update_memory",
+         "delete_memory")  # fmt: skip
 
 _NOTHING = nullcontext()
 _watch: ContextVar[Tracer | None] = ContextVar("memtree_watch", default=None)
@@ -51,6 +56,22 @@ def step(name: str) -> AbstractContextManager[None]:
     """One of `STEPS`, for the watch of what runs here."""
     watch = _watch.get()
     return _NOTHING if watch is None else watch.step(name)
+
+
+def stepped(
+    name: str,
+) -> Callable[[Callable[Args, Awaitable[Result]]], Callable[Args, Awaitable[Result]]]:
+    """Make each call of an asynchronous function one of `STEPS`."""
+
+    def decorated(function: Callable[Args, Awaitable[Result]]) -> Callable[Args, Awaitable[Result]]:
+        @wraps(function)
+        async def timed(*args: Args.args, **kwargs: Args.kwargs) -> Result:
+            with step(name):
+                return await function(*args, **kwargs)
+
+        return timed
+
+    return decorated
 
 
 @contextmanager

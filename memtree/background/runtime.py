@@ -108,6 +108,10 @@ class Runtime:
     async def settle(self) -> None:
         """Until everything that was posted is indexed in all stages."""
         await self.memory.close()
+        await self.worked_off()
+
+    async def worked_off(self) -> None:
+        """Until this process has no embeddings and no summaries to make."""
         if isinstance(self.queue, InProcessQueue):
             await self.queue.join()
         if self.summaries:

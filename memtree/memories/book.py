@@ -56,6 +56,7 @@ from memtree.memories.search.query_vectors import PATIENCE
 from memtree.memories.search.searcher import MemorySearch
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
+from memtree.tracing import stepped
 
 MAX_PAGE = 1_000
 
@@ -163,6 +164,7 @@ class MemoryBook:
 
     # -- saving ------------------------------------------------------------------------------
 
+    @stepped("upsert_memory")
     async def save(
         self,
         scope: Scope,
@@ -179,6 +181,7 @@ class MemoryBook:
         async with self.saving.turn(scope):
             return await self._stored(scope, new, policy, idempotency_key)
 
+    @stepped("update_memory")
     async def correct(
         self, scope: Scope, ref: MemoryRef, draft: MemoryDraft, reason: str = ""
     ) -> SaveResult:
@@ -244,6 +247,7 @@ class MemoryBook:
         following = str(page.memories[-1].number) if page.more and page.memories else None
         return BookPage(page.memories, following, page.total)
 
+    @stepped("search_memory")
     async def search(
         self,
         scope: Scope,
@@ -293,6 +297,7 @@ class MemoryBook:
 
     # -- changing ----------------------------------------------------------------------------
 
+    @stepped("update_memory")
     async def edit(
         self, scope: Scope, ref: MemoryRef, edit: Edit, *, if_version: int | None = None
     ) -> Memory:
@@ -365,6 +370,7 @@ class MemoryBook:
         self.announce(scope)
         return memory
 
+    @stepped("delete_memory")
     async def forget(self, scope: Scope, ref: MemoryRef, reason: str = "") -> ForgottenMemory:
         """Delete it and its twins, and leave tombstones without text. Raises `NotFound`."""
         memory = await self.get(scope, ref)
@@ -374,6 +380,7 @@ class MemoryBook:
             raise NotFound("There is no memory with this id.", param="id")
         return ForgottenMemory(memory, tuple(id_ for id_ in gone if id_ != memory.id))
 
+    @stepped("delete_memory")
     async def delete(
         self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False
     ) -> list[str]:

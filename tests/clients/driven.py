@@ -356,7 +356,7 @@ WITH_TOOLS = (OPENCODE, CLINE, PI, KILO, QWEN, CONTINUE)
 # ---------------------------------------------------------------- aider, which has no tools
 
 
-def _aider(seat: Seat) -> dict[str, object]:
+def aider_settings(seat: Seat) -> dict[str, object]:
     settings = {
         "name": f"openai/{MODEL}",
         "edit_format": "whole",
@@ -388,7 +388,7 @@ AIDER_ENV = {
 
 def aider(seat: Seat, tasks: Sequence[str], *more: str) -> subprocess.CompletedProcess[str]:
     """One session, a line of standard input for each turn."""
-    for name, value in _aider(seat).items():
+    for name, value in aider_settings(seat).items():
         (seat.home / name).write_text(json.dumps(value), "utf-8")
     command = [str(AIDER), *(filled(flag, seat) for flag in AIDER_FLAGS), *more]
     return run(command, seat, AIDER_ENV, "\n".join([*tasks, "/exit", ""]))

@@ -51,6 +51,7 @@ NOT_RUN = {
     ("README.md", "uvx memtree-proxy"): "needs a published version; `make wheel` runs the wheel",
     ("docs/getting-started.md", "uvx memtree-proxy"): "as in the README",
     ("docs/getting-started.md", "python3 -m venv"): "installs packages for minutes",
+    ("docs/wrap.md", "uvx memtree-proxy"): "needs Claude Code; `make agents` drives it",
     ("docs/postgresql.md", "CREATE ROLE"): "needs the administrator of a database",
     ("docs/postgresql.md", "CREATE SCHEMA"): "needs the administrator of a database",
 }
@@ -127,7 +128,8 @@ def options() -> set[str]:
 OTHERS = {"--compaction", "--model-settings-file", "--max-chat-history-tokens", "--transport",
           "--header", "--scope", "--data-binary", "--data-urlencode", "--workers", "--folder",
           "--help", "--url", "--minutes", "--against", "--beside", "--out",
-          "--settings", "--model", "--pre"}  # fmt: skip
+          "--settings", "--model", "--pre", "--mcp-config", "--openai-base-url",
+          "--openai-api-base", "--data-dir", "--config"}  # fmt: skip
 
 
 def test_every_option_exists():

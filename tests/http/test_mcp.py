@@ -48,7 +48,7 @@ async def test_the_handshake_of_every_older_version(version: str):
         assert said["protocolVersion"] == version
         assert said["serverInfo"] == {"name": "memtree", "title": "MemTree", "version": __version__}
         assert "recall" in said["instructions"]
-        assert set(said["capabilities"]) == {"tools"}
+        assert set(said["capabilities"]) == {"resources", "tools"}
         assert await mcp.remembered(FACT) == 1
 
 
@@ -82,7 +82,7 @@ async def test_what_is_no_call_is_an_error_of_the_protocol(version: str):
             ("tools/call", {"name": "erase_everything", "arguments": {}}, -32602),
             ("tools/call", {"name": "remember", "arguments": [FACT]}, -32602),
             ("tools/call", {"name": "remember", "arguments": FACT}, -32602),
-            ("resources/list", {}, -32601),
+            ("prompts/list", {}, -32601),
             ("no/such", {}, -32601),
         ):
             answer = (await mcp.post(method, params)).json()

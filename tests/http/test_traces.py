@@ -79,8 +79,11 @@ async def test_a_chat_and_its_parts(base: str, upstream: FakeUpstream, collector
     assert known["memtree.state"] == "packed"
     assert known["memtree.sent_tokens"] == 20
     assert known["memtree.request_id"] == answer.headers["x-memtree-request-id"]
-    assert collector.below(request) == {"memory", "upstream"}
-    assert collector.below(collector.one("memory")) == {"parse", "pack"}
+    assert collector.below(request) == {"memtree.compact", "upstream"}
+    compact = collector.one("memtree.compact")
+    assert collector.below(compact) == {"parse", "pack"}
+    assert attributes(compact)["gen_ai.operation.name"] == "memtree.compact"
+    assert attributes(compact)["memtree.sent_tokens"] == 20
     call = collector.one("upstream")
     assert call.kind == CLIENT_KIND
     assert attributes(call)["http.response.status_code"] == 200
@@ -93,6 +96,23 @@ async def test_a_chat_and_its_parts(base: str, upstream: FakeUpstream, collector
     for absent in (b"message 8", b"be brief", b"sk-credential", b"gpt-4o", b"127.0.0.1"):
         assert absent not in raw
     assert not upstream.last.header("traceparent")
+
+
+async def test_operations_on_memories_have_the_names_of_the_conventions(
+    base: str, collector: Collector
+):
+    async with traced(base, collector) as client:
+        saved = await client.post("/v1/memories", json={"text": "The port is 8090."})
+        id_ = saved.json()["id"]
+        await client.get("/v1/memories/search", params={"query": "the port of the shop"})
+        await client.patch(f"/v1/memories/{id_}", json={"text": "The port is 8091."})
+        await client.delete(f"/v1/memories/{id_}")
+    for name in ("upsert_memory", "search_memory", "update_memory", "delete_memory"):
+        known = attributes(collector.one(name))
+        assert known == {"gen_ai.operation.name": name, "gen_ai.memory.store.id": "memtree"}
+    raw = b"".join(collector.raw)
+    assert b"809" not in raw
+    assert b"shop" not in raw
 
 
 async def test_a_trace_of_the_client_goes_on_to_the_upstream(
@@ -189,7 +209,9 @@ async def test_work_in_the_background_is_linked(collector: Collector):
         await queue.close()
         await store.close()
     request = collector.one("POST /context_memory")
-    assert {"read", "look_up", "grow", "write", "rank"} <= collector.below(collector.one("memory"))
+    assert {"read", "look_up", "grow", "write", "rank"} <= collector.below(
+        collector.one("memtree.compact")
+    )
     works = collector.named("embed")
     works = [one for one in works if not one.parent_span_id]
     assert works

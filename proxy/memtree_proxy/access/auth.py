@@ -2,7 +2,8 @@
 
 With access keys configured only those values are let in. Without, any value of a header is a tenant
 of its own, and no value is the tenant `anonymous` on a server that only its own machine can reach.
-There the user of the machine is the tenant `local` (`local_user.py`).
+There the user of the machine is the tenant `local` (`local_user.py`), as is whoever comes by a path
+of `memtree wrap`, with keys or without: the credential is the upstream's alone then.
 The header `x-memtree-key` goes before all others. It is for us alone: the client's own credential,
 which may change every few hours, then goes on to the upstream.
 After a credential changed, an operator may let the new one in as the old one's tenant (`aliases`).
@@ -37,6 +38,7 @@ from memtree_proxy.access.local_user import LocalUser
 from memtree_proxy.access.rate_limits import RequestRates
 from memtree_proxy.access.wallet_access import WalletAccess
 from memtree_proxy.http.own_headers import TENANT_KEY
+from memtree_proxy.http.request_body import WRAP_RUN
 from memtree_proxy.observability import request_trace
 
 SESSION_COOKIE = "session"
@@ -190,6 +192,8 @@ class Gate:
         return self._loopback and await self.keyless()
 
     async def _find(self, request: Request) -> Tenant:
+        if getattr(request.state, WRAP_RUN, None):
+            return Tenant(LOCAL, keyed=False)
         values = list(credentials(request))
         if not await self.keyless():
             values += filter(None, [request.cookies.get(SESSION_COOKIE, "").strip()])

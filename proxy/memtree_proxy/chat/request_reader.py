@@ -30,6 +30,7 @@ from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
 from memtree_proxy.observability import log
 from memtree_proxy.request import chat_scope, fields, memory_options, memory_switch, rag_options
 from memtree_proxy.request.patience import patience
+from memtree_proxy.upstream.wrapped_path import settings_of
 
 
 class RequestReader:
@@ -45,7 +46,8 @@ class RequestReader:
         self, request: Request, tenant: str, posted: bytes, user: ChatUser
     ) -> ChatRequest:
         given = request_body.encoded(request)
-        limit, history = self._settings.max_body_bytes, self._dialect.history
+        settings = settings_of(request, self._settings)
+        limit, history = settings.max_body_bytes, self._dialect.history
 
         def work(beginning: BodyBeginning) -> ChatRequest:
             return read(
@@ -53,7 +55,7 @@ class RequestReader:
                 tenant,
                 beginning.raw,
                 request.headers,
-                self._settings,
+                settings,
                 self._learned,
                 user,
                 split=lambda: self._bodies.split(beginning),
@@ -71,7 +73,7 @@ class RequestReader:
         except MemTreeError as error:
             if not given or error.param != content_encoding.HEADER:
                 raise
-            return unread(self._dialect, posted, request.headers, self._settings)
+            return unread(self._dialect, posted, request.headers, settings)
 
 
 def read(

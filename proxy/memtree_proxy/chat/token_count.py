@@ -23,6 +23,7 @@ from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body
 from memtree_proxy.observability import log, request_trace
 from memtree_proxy.upstream.relay import Relay
+from memtree_proxy.upstream.wrapped_path import upstreams_of
 
 
 class TokenCountRoute:
@@ -39,7 +40,8 @@ class TokenCountRoute:
     async def count(self, request: Request) -> Response:
         services = self._services
         tenant = await services.gate.tenant(request)
-        destination = services.upstreams.of(request.scope["path"], request.headers)
+        upstreams = upstreams_of(request, services.upstreams)
+        destination = upstreams.of(request.scope["path"], request.headers)
         posted = await request_body.read(request, services.settings.max_body_bytes)
         user = await self._memories.user(request, tenant)
         chat = await self._reader.read(request, tenant.id, posted, user)

@@ -18,6 +18,7 @@ from typing import Any
 from memtree.config import Settings
 from memtree.setting_values import nearest
 from memtree_proxy.cli.drawing.foreign_text import plain
+from memtree_proxy.cli.parsers import wrapping
 from memtree_proxy.cli.parsers.parser import build_parser
 
 RUNNING = "memtree_proxy.cli.running:run"
@@ -36,7 +37,12 @@ def main(argv: Sequence[str] | None = None, imported: Callable[[], None] = lambd
         return NO_COMMAND
     if (typed := words[0]) not in parser.commands and not typed.startswith("-"):
         parser.error(_no_command(typed, parser.commands))
+    behind: list[str] = []
+    any_program = False
+    if typed == wrapping.COMMAND:
+        words, behind, any_program = wrapping.split(words)
     options, unknown = parser.parse_known_args(words)
+    options.words, options.any_program = behind, any_program  # of `memtree wrap` alone
     if not options.command:
         parser.error("a COMMAND comes first; `memtree --help` lists them")
     if unknown:

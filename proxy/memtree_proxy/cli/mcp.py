@@ -12,6 +12,7 @@ from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.memories.scope import Scope
 from memtree.tenant_names import LOCAL
+from memtree_proxy.context.conversations import StoredConversations
 from memtree_proxy.mcp import stdio
 from memtree_proxy.mcp.stdio_lines import own_streams
 from memtree_proxy.mcp.tools import Caller, MemoryTools
@@ -27,7 +28,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         async with open_runtime(own) as runtime:
             book = runtime.memory_services.book
             book.start()
-            tools = MemoryTools(book, settings.max_text_chars)
+            conversations = StoredConversations(runtime.memory)
+            tools = MemoryTools(book, settings.max_text_chars, conversations)
             caller = Caller(Scope.of_user(LOCAL))
             await stdio.serve(tools, caller, given, taken, _on_sigterm)
     return 0

@@ -53,7 +53,7 @@ def _settings(options: argparse.Namespace) -> Settings:
     given = dict(given_settings(options))
     if not hasattr(options, "store"):
         given["store"] = "memory:"  # nothing is said of a store that is not asked for
-    return Settings.from_env(given, tell=_tell)
+    return Settings.from_env(given, tell=_tell, folder_counts=not options.wraps)
 
 
 def _log_level(options: argparse.Namespace, settings: Settings) -> str:

@@ -8,6 +8,6 @@ from memtree.config import Settings
 from memtree_proxy.server.serve import serve
 
 
-async def run(_: argparse.Namespace, settings: Settings) -> int:
-    await serve(settings)
+async def run(options: argparse.Namespace, settings: Settings) -> int:
+    await serve(settings, options.for_wraps)
     return 0

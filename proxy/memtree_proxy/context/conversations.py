@@ -198,6 +198,22 @@ class ConversationRoutes:
         return _json({"address": address.hex(), **plan_json(plan)})
 
 
+class StoredConversations:
+    """What the routes tell of conversations, for who asks otherwise than by HTTP."""
+
+    def __init__(self, memory: ContextMemory) -> None:
+        self._memory = memory
+
+    async def newest(self, tenant: str, limit: int) -> list[Json]:
+        page = await self._memory.conversations.page(tenant, limit, None)
+        return [conversation_json(one) for one in page.conversations]
+
+    async def tree(self, tenant: str, address: str) -> Json:
+        """Raises `NotFound`."""
+        named = fields.address(address, ADDRESS)
+        return tree_json(await self._memory.conversations.tree(tenant, named))
+
+
 def _json(shown: Json) -> Response:
     response = Response(msgspec.json.encode(shown), media_type="application/json")
     response.headers["cache-control"] = "no-store"

@@ -13,6 +13,9 @@ from memtree.errors import BadRequest, RequestTooLarge
 from memtree_proxy.http import content_encoding
 
 _KEPT = "memtree_raw"  # of the state of a request
+# In the state of a request under a path of `memtree wrap`: the run that it belongs to. Such a path
+# is opened by this machine's user, so its requests are that user's whatever credential they carry.
+WRAP_RUN = "wrap_run"
 # A posted file unpacks to so many times what was received, and a megabyte: real ones to ten times.
 RATIO, SPARE = 20, 1 << 20
 CHAT_ALIAS = "/chat_completions"  # ours alone: no upstream knows it

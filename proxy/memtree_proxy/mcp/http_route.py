@@ -17,6 +17,7 @@ from memtree.memories.book import MemoryBook
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.http import request_body
+from memtree_proxy.mcp.resources import Conversations
 from memtree_proxy.mcp.tools import Caller, MemoryTools
 from memtree_proxy.request.fields import idempotency_key
 
@@ -27,9 +28,11 @@ MAX_BODY_BYTES = 4 * 1024 * 1024  # one call; the longest text is far below
 
 
 class McpRoute:
-    def __init__(self, book: MemoryBook, gate: Gate, settings: Settings) -> None:
+    def __init__(
+        self, book: MemoryBook, conversations: Conversations, gate: Gate, settings: Settings
+    ) -> None:
         self._gate = gate
-        self._tools = MemoryTools(book, settings.max_text_chars)
+        self._tools = MemoryTools(book, settings.max_text_chars, conversations)
         self._max_bytes = min(settings.max_body_bytes, MAX_BODY_BYTES)
         self._opening: asyncio.Task[McpOverHttp] | None = None
 

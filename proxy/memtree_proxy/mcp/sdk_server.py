@@ -14,15 +14,25 @@ from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
     TextContent,
+    TextResourceContents,
     Tool,
     ToolAnnotations,
 )
 
 from memtree import __version__
+from memtree.errors import MemTreeError
+from memtree_proxy.mcp import resources
 from memtree_proxy.mcp.definitions import BY_NAME, INSTRUCTIONS, TOOLS, ToolDefinition
+from memtree_proxy.mcp.resources import Conversations
 from memtree_proxy.mcp.tools import Caller, MemoryTools, ToolAnswer
 
 # The SDK tells of each request at `info`, and at `debug` of what it could not read.
@@ -53,9 +63,58 @@ def build(tools: MemoryTools, caller_of: Callable[[Any], Caller]) -> Server[Any]
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         get_tool_input_schema=_input_schema,
+        **(_reading(tools.conversations, caller_of) if tools.conversations else {}),
     )
     server.middleware.clear()  # spans of its own; requests have those of the edge
     return server
+
+
+def _reading(conversations: Conversations, caller_of: Callable[[Any], Caller]) -> dict[str, Any]:
+    """Make what answers requests for resources."""
+
+    async def list_resources(
+        ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        rows = await resources.listed(conversations, caller_of(ctx.request).scope.tenant)
+        return ListResourcesResult(
+            resources=[
+                Resource(
+                    uri=row.uri, name=row.name, title=row.title, mime_type=resources.MEDIA_TYPE
+                )
+                for row in rows
+            ]
+        )
+
+    async def list_templates(
+        ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(resource_templates=[_TREE])
+
+    async def read_resource(
+        ctx: ServerRequestContext[Any], params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        tenant = caller_of(ctx.request).scope.tenant
+        try:
+            text = await resources.read(conversations, tenant, params.uri)
+        except MemTreeError as error:
+            raise MCPError(INVALID_PARAMS, error.message) from error
+        content = TextResourceContents(uri=params.uri, mime_type=resources.MEDIA_TYPE, text=text)
+        return ReadResourceResult(contents=[content])
+
+    return {
+        "on_list_resources": list_resources,
+        "on_list_resource_templates": list_templates,
+        "on_read_resource": read_resource,
+    }
+
+
+_TREE = ResourceTemplate(
+    uri_template=resources.TEMPLATE,
+    name="conversation",
+    title="The tree of a conversation",
+    description="Its summaries and where they stand in it; the text of its messages is not kept.",
+    mime_type=resources.MEDIA_TYPE,
+)
 
 
 def _tool(definition: ToolDefinition) -> Tool:

@@ -18,6 +18,7 @@ from memtree.memories.scope import Scope
 from memtree_proxy.mcp import arguments, rendering
 from memtree_proxy.mcp.arguments import Arguments
 from memtree_proxy.mcp.rendering import INTERNAL, Json
+from memtree_proxy.mcp.resources import Conversations
 from memtree_proxy.observability import log
 
 
@@ -35,10 +36,16 @@ class ToolAnswer(NamedTuple):
 
 
 class MemoryTools:
-    """`max_text_chars`: the setting."""
+    """`max_text_chars`: the setting. `conversations`: what the server tells of them; None where it
+    tells nothing."""
 
-    def __init__(self, book: MemoryBook, max_text_chars: int = MAX_TEXT_CHARS) -> None:
-        self._book = book
+    def __init__(
+        self,
+        book: MemoryBook,
+        max_text_chars: int = MAX_TEXT_CHARS,
+        conversations: Conversations | None = None,
+    ) -> None:
+        self._book, self.conversations = book, conversations
         self._max_chars = max_text_chars
         self._carried: dict[str, Callable[[Arguments, Caller], Awaitable[Json]]] = {
             "remember": self._remember,

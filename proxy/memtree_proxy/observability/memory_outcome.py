@@ -16,7 +16,7 @@ class MemoryOutcome(NamedTuple):
     in recall blocks. `saved`: against sending everything, in uncached input tokens; a loss is
     negative. `epoch`: `begun`, `continued`, or "" where nothing was folded; `stays`: see `Answer`.
     `memory_ms`: what memory added. `input_price`: of a million uncached input tokens, in money.
-    `explained`: somebody looks at what a model would see."""
+    `explained`: somebody looks at what a model would see. `wrap_run`: of `memtree wrap`."""
 
     tenant: str
     state: State
@@ -31,6 +31,7 @@ class MemoryOutcome(NamedTuple):
     memory_ms: float | None = None
     input_price: float | None = None
     explained: bool = False
+    wrap_run: str = ""
 
 
 class OutcomeSink(Protocol):
@@ -58,4 +59,5 @@ def memory_outcome(seen: Trace) -> MemoryOutcome | None:
         seen.memory_ms,
         seen.input_price,
         seen.explained,
+        seen.wrap_run,
     )

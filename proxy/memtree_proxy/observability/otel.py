@@ -1,8 +1,10 @@
 """OpenTelemetry spans over OTLP/HTTP: the only file that imports that library.
 
     request                    server, from the head to the end of the answer
-    ├── memory                 from its first step to its last one
-    │   └── read, look_up ...  a span each
+    ├── memory                 from its first step to its last one; `memtree.compact` where a
+    │   │                      history was compressed
+    │   ├── read, look_up ...  a span each
+    │   └── search_memory ...  by OpenTelemetry's conventions for the memory of agents
     └── upstream               client, until the head of the answer
     prepare, embed, summarise  in the background: traces of their own, linked to the request
 
@@ -37,6 +39,13 @@ CLOSE_SECONDS = 3.0
 SECOND = 1_000_000_000  # nanoseconds
 AT_ONCE = 1_000_000  # nanoseconds that reading two clocks takes, unless something comes between
 TRIES = 10
+
+# Semantic conventions for generative AI, which name operations on memories; compressing a history
+# is none of them.
+OPERATION, STORE = "gen_ai.operation.name", "gen_ai.memory.store.id"
+OPERATIONS = frozenset({"upsert_memory", "search_memory", "update_memory", "delete_memory"})
+COMPACT = "memtree.compact"
+TOKENS = ("memtree.raw_tokens", "memtree.sent_tokens")
 
 _w3c = TraceContextTextMapPropagator()
 
@@ -126,18 +135,27 @@ class RequestSpan:
         if status >= SERVER_ERROR:
             self._span.set_status(StatusCode.ERROR)
         if taken and self._span.is_recording():  # the sampler may have left this one out
-            self._memory(taken)
+            self._memory(taken, known)
         self._span.end()
 
-    def _memory(self, taken: list[StepTiming]) -> None:
+    def _memory(self, taken: list[StepTiming], known: Mapping[str, Known]) -> None:
         begun = self._ns(min(step.begun for step in taken))
-        memory = self._tracer.start_span("memory", self._below, start_time=begun)
+        counts = {name: known[name] for name in TOKENS if known.get(name) is not None}
+        memory = self._tracer.start_span(
+            COMPACT if counts else "memory",
+            self._below,
+            start_time=begun,
+            attributes={OPERATION: COMPACT, STORE: "memtree", **counts} if counts else None,
+        )
         self._steps(otel.set_span_in_context(memory, Context()), taken)
         memory.end(self._ns(max(step.ended for step in taken)))
 
     def _steps(self, below: Context, taken: list[StepTiming]) -> None:
         for step in taken:
-            span = self._tracer.start_span(step.name, below, start_time=self._ns(step.begun))
+            known = {OPERATION: step.name, STORE: "memtree"} if step.name in OPERATIONS else None
+            span = self._tracer.start_span(
+                step.name, below, start_time=self._ns(step.begun), attributes=known
+            )
             if step.failed:
                 span.set_status(StatusCode.ERROR)
             span.end(self._ns(step.ended))

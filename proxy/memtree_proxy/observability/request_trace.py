@@ -23,7 +23,7 @@ from memtree.context.sent_requests import Saving
 from memtree.context.state import State
 from memtree.tracing import Tracer
 from memtree_proxy.http.headers import Headers
-from memtree_proxy.http.request_body import PREFIXES
+from memtree_proxy.http.request_body import PREFIXES, WRAP_RUN
 from memtree_proxy.observability import log
 from memtree_proxy.observability.answer_usage import AnswerBytes
 from memtree_proxy.observability.timing import (
@@ -60,9 +60,10 @@ class Trace:
     `memories_degraded`: what failed on the way to them.
 
     `id`: in the header `x-memtree-request` and the log. Of requests that the log keeps: `dialect`
-    (empty: it keeps none), `model`, `wrap_run`, `posted_headers` (for the name of the client),
-    `answered` (bytes of the answer, for what the provider counted), `first` (when its first ones
-    came). `answer`: what memory sends; `saving`: what it saved.
+    (empty: it keeps none), `model`, `posted_headers` (for the name of the client), `answered`
+    (bytes of the answer, for what the provider counted), `first` (when its first ones came).
+    `answer`: what memory sends; `saving`: what it saved. `wrap_run`: the run of `memtree wrap` that
+    the request belongs to.
     """
 
     method: str
@@ -94,7 +95,6 @@ class Trace:
     id: str = ""
     dialect: str = ""
     model: str = ""
-    wrap_run: object = None
     posted_headers: Headers = field(default_factory=list)
     answered: AnswerBytes | None = None
     first: float | None = None
@@ -107,6 +107,7 @@ class Trace:
     taken: list[StepTiming] = field(default_factory=list)
     span: TraceSpan | None = None
     worked: BackgroundSink | None = None
+    wrap_run: str = ""
 
     # -- the tracer --------------------------------------------------------------------------
 
@@ -293,6 +294,7 @@ def begin(
     headers = scope.get("headers", [])
     trace = Trace(scope["method"], path, request_id(headers), worked=worked)
     trace.id = secrets.token_hex(8)
+    trace.wrap_run = scope.get("state", {}).get(WRAP_RUN, "")
     if spans is not None:
         trace.span = spans.begin(headers)
     scope[_KEY] = trace

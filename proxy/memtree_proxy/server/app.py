@@ -37,7 +37,7 @@ from memtree_proxy.chat.keepalive import PACE, KeepalivePace
 from memtree_proxy.chat.shadow import ShadowRunner
 from memtree_proxy.checkups.health_report import HealthReport
 from memtree_proxy.context.compress import ContextMemoryRoutes
-from memtree_proxy.context.conversations import ConversationRoutes
+from memtree_proxy.context.conversations import ConversationRoutes, StoredConversations
 from memtree_proxy.context.delete import Deletion
 from memtree_proxy.context.parse import ParseRoute
 from memtree_proxy.context.requests import RequestRoutes
@@ -80,6 +80,7 @@ from memtree_proxy.server.demo_session import DemoSession
 from memtree_proxy.server.edge import Edge
 from memtree_proxy.server.health import HealthDetails, health
 from memtree_proxy.server.home_page import HomePage, HomeRoute, show_map
+from memtree_proxy.server.leases import LEASE_PATH, TOTALS_PATH, Leases, WrappedPaths, closed_path
 from memtree_proxy.server.metrics_page import MetricsPage
 from memtree_proxy.server.page_session import PATH as SESSION_PATH
 from memtree_proxy.server.page_session import PageSession
@@ -99,7 +100,8 @@ class Services:
     process, for its metrics; those that have to be asked first are asked. `caches`: of posted
     conversations, by name. No `spans`: there are no traces. `health`: of the parts that were
     built. `local`: this machine's user. `tenants`: gives the names of those whose memory is kept.
-    `log_pace`: seconds between two transactions of the log."""
+    `log_pace`: seconds between two transactions of the log. `leases`: of `memtree wrap`, where that
+    started the server."""
 
     memory: ContextMemory
     memory_services: MemoryServices
@@ -118,6 +120,7 @@ class Services:
     health: HealthReport = field(default_factory=HealthReport)
     local: LocalUser | None = None
     tenants: Callable[[], Awaitable[Collection[str]]] | None = None
+    leases: Leases | None = None
 
 
 def create_app(services: Services) -> Starlette:
@@ -168,8 +171,9 @@ def create_app(services: Services) -> Starlette:
     transfer = TransferRoutes(services.memory_services.transfer, costly, settings)
     agent_searches = AgentSearchRoutes(services.memory_services, MemoryRequests(gate, settings))
     deletion = Deletion(services.memory, gate, metrics, settings, shadows, requests)
-    mcp = McpRoute(book, gate, settings)
+    mcp = McpRoute(book, StoredConversations(services.memory), gate, settings)
     policy = BrowserPolicy.of(settings)
+    sinks = (metrics, usage) if services.leases is None else (metrics, usage, services.leases)
     passthrough = Passthrough(gate, services.upstreams, policy, server_key)
     routes = [
         *completions.routes(),
@@ -195,6 +199,7 @@ def create_app(services: Services) -> Starlette:
         Route("/mcp", Handler(mcp.handle, "POST")),
         Route("/mcp/", Handler(mcp.handle, "POST")),
         *_descriptions(settings),
+        *_wrapping(services.leases),
         *_web_pages(settings, PageSession(gate, settings, services.local, services.tenants)),
         *everywhere("/{rest:rest}", passthrough.relay),
     ]
@@ -202,11 +207,12 @@ def create_app(services: Services) -> Starlette:
         lifespan=_lifespan,
         routes=routes,
         middleware=[
+            Middleware(WrappedPaths, leases=services.leases),
             Middleware(
                 Edge,
                 errors=completions.errors,
                 metrics=metrics,
-                sinks=(metrics, usage),
+                sinks=sinks,
                 sent=sent,
                 requests=requests,
                 upload_seconds=settings.upload_seconds,
@@ -257,6 +263,15 @@ def _web_pages(settings: Settings, session: PageSession) -> list[Route]:
         *everywhere("/ui", error_response.not_found),
         *everywhere("/ui/{rest:rest}", error_response.not_found),
     ]
+
+
+def _wrapping(leases: Leases | None) -> list[Route]:
+    """What is for `memtree wrap`. Its paths never go upstream, on any server."""
+    routes = everywhere("/w/{rest:rest}", closed_path)
+    if leases is not None:
+        routes.append(Route(LEASE_PATH, Handler(leases.lease, "POST")))
+        routes.append(Route(TOTALS_PATH, Handler(leases.totals, "GET")))
+    return routes
 
 
 def _health(services: Services, gate: Gate) -> list[Route]:

@@ -103,7 +103,6 @@ class Edge:
         if seen.answer is not None:
             self._save(seen, seen.answer, came)
         if self._requests is not None and seen.dialect:
-            seen.wrap_run = scope.get("state", {}).get("wrap_run")
             self._requests.add(seen, came, seconds)
         if (outcome := memory_outcome(seen)) is not None:
             for sink in self._sinks:

@@ -31,7 +31,9 @@ from memtree_proxy.observability.setup import UNWATCHED, Observers, index_metric
 from memtree_proxy.server.app import Services, create_app
 from memtree_proxy.server.garbage import collect_at_rest, short_collections
 from memtree_proxy.server.http_protocol import GuardedProtocol, guarded
+from memtree_proxy.server.leases import Leases
 from memtree_proxy.server.listener import accept_backlog, bound, listen, shown_address
+from memtree_proxy.server.run_folders import sweep
 from memtree_proxy.server.state_file import state_file
 from memtree_proxy.upstream.upstreams import Upstreams, anthropic_base, is_apart
 
@@ -41,31 +43,44 @@ KEEP_ALIVE_SECONDS = 95
 STORE_SECONDS = 3.0  # that a store in a server has to answer before the server says so
 WARM_AFTER_SECONDS = 4.0  # what is stopped soon has started no child
 LISTENS_AFTER_SECONDS = 0.2  # then it does, and what was waiting for that has its answer
+SWEEP_SECONDS = 1.0  # from the end of a lease until its process, which was perhaps killed, is gone
 TURNS_TO_BEGIN = 3  # of asyncio's loop, from accepting a connection until its protocol is told
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-async def serve(settings: Settings) -> None:
-    """Serve until a signal comes. Raises `BadRequest` or a store error when it cannot begin."""
+async def serve(settings: Settings, idle: float | None = None) -> None:
+    """Serve until a signal comes. `idle`: this server is for `memtree wrap`, and ends after so many
+    seconds without a run. Raises `BadRequest` or a store error when it cannot begin."""
     BrowserPolicy.of(settings)  # a mistake in these settings is said first
     with bound(settings.host, settings.port) as sockets:
         async with open_runtime(settings, lasting=True, queues=open_redis_queues) as runtime:
             await refuse_open_door(settings, runtime)
             secret = new_secret()
+            local = LocalUser(secret)
+            leases = None if idle is None else Leases(settings, local, sweeping(settings))
             async with (
                 watching(settings) as watch,
-                open_services(settings, runtime, watch, LocalUser(secret)) as services,
+                open_services(settings, runtime, watch, local, leases) as services,
             ):
                 app = create_app(services)
-                server = Server(listening(app, settings), app.state.streams.stop)
+
+                def stopping() -> None:
+                    app.state.streams.stop()
+                    if leases is not None:
+                        leases.stop()
+
+                server = Server(listening(app, settings), stopping)
                 allow_many_files()
                 # Signals from the first line on that says that it serves
                 with short_collections(), server.capture_signals():
                     waits = await store_is_away(runtime, settings)
                     port = listen(sockets, settings.host)
                     announce(settings, runtime, port, waits)
-                    with state_file(settings, port, secret):
-                        async with loading_behind(runtime):
+                    with state_file(settings, port, secret, for_wraps=leases is not None):
+                        async with (
+                            loading_behind(runtime),
+                            ended_unused(server, runtime, leases, idle),
+                        ):
                             await server.serve(sockets)
 
 
@@ -98,6 +113,41 @@ async def loading_behind(runtime: Runtime) -> AsyncIterator[None]:
     finally:
         loading.cancel()
         await asyncio.gather(loading, return_exceptions=True)
+
+
+def sweeping(settings: Settings) -> Callable[[], None]:
+    """Make what removes the files of runs that were killed, a moment after it is called."""
+
+    def soon() -> None:
+        asyncio.get_running_loop().call_later(SWEEP_SECONDS, sweep, settings.data_folder)
+
+    return soon
+
+
+@asynccontextmanager
+async def ended_unused(
+    server: Server, runtime: Runtime, leases: Leases | None, idle: float | None
+) -> AsyncIterator[None]:
+    """End a server for `memtree wrap` that has had no run for `idle` seconds, once its work is
+    done."""
+
+    async def end() -> None:
+        if leases is None or idle is None:
+            return
+        while True:
+            await leases.unused(idle)
+            await runtime.worked_off()
+            if not len(leases) and not server.requests()[1]:
+                break
+            await asyncio.sleep(LISTENS_AFTER_SECONDS)
+        server.handle_exit(signal.SIGTERM, None)
+
+    ending = asyncio.create_task(end())
+    try:
+        yield
+    finally:
+        ending.cancel()
+        await asyncio.gather(ending, return_exceptions=True)
 
 
 def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
@@ -186,6 +236,7 @@ async def open_services(
     runtime: Runtime,
     watch: Observers = UNWATCHED,
     local: LocalUser | None = None,
+    leases: Leases | None = None,
 ) -> AsyncIterator[Services]:
     upstreams = Upstreams.of_settings(settings)
     try:
@@ -206,6 +257,7 @@ async def open_services(
             health=health_report(settings, runtime),
             local=local,
             tenants=lambda: kept_tenants(runtime),
+            leases=leases,
         )
     finally:
         await upstreams.close()

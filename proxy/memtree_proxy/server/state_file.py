@@ -36,6 +36,7 @@ class ServerState(msgspec.Struct, frozen=True, kw_only=True):
     port: int
     version: str
     secret: str
+    for_wraps: bool = False  # `memtree wrap` started it
 
     @property
     def url(self) -> str:
@@ -48,10 +49,17 @@ class ServerState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def state_file(settings: Settings, port: int, secret: str) -> Iterator[None]:
+def state_file(
+    settings: Settings, port: int, secret: str, *, for_wraps: bool = False
+) -> Iterator[None]:
     """Keep the file of this process while it serves. Serving goes on where it cannot be written."""
     state = ServerState(
-        pid=os.getpid(), host=settings.host, port=port, version=__version__, secret=secret
+        pid=os.getpid(),
+        host=settings.host,
+        port=port,
+        version=__version__,
+        secret=secret,
+        for_wraps=for_wraps,
     )
     path = _written(settings.data_folder, state)
     try:

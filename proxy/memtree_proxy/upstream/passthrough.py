@@ -15,6 +15,7 @@ from memtree_proxy.access.browser_policy import BrowserPolicy, FetchHeaders
 from memtree_proxy.upstream.relay import Relay, forward
 from memtree_proxy.upstream.server_key import ServerKey
 from memtree_proxy.upstream.upstreams import Upstreams
+from memtree_proxy.upstream.wrapped_path import upstreams_of
 
 
 class Passthrough:
@@ -31,7 +32,8 @@ class Passthrough:
 
     async def relay(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
-        upstream, key, key_header = self._upstreams.of(request.scope["path"], request.headers)
+        upstreams = upstreams_of(request, self._upstreams)
+        upstream, key, key_header = upstreams.of(request.scope["path"], request.headers)
         trusted = self._policy.trusts(FetchHeaders.of(request.scope["headers"]))
         api_key = key if trusted else None
         body, recorder = await self._server_key.lend_route(request, tenant, api_key)

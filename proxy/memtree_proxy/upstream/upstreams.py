@@ -20,6 +20,7 @@ from memtree_proxy.upstream.client import Upstream
 
 ANTHROPIC = "https://api.anthropic.com/v1"
 VERSION_HEADER = "anthropic-version"
+CHATGPT_ACCOUNT = "chatgpt-account-id"
 PROBE = "/api/hello"  # of Claude Code, beside the API
 _MESSAGES = "messages"
 _SHARED = frozenset({"models", "files"})  # both APIs have these paths
@@ -36,11 +37,13 @@ class Destination(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Upstreams:
-    """None: there is none. `probe`: where `PROBE` is answered."""
+    """None: there is none. `probe`: where `PROBE` is answered. `chatgpt`: where requests with a
+    login of ChatGPT go, which the API does not know."""
 
     openai: Destination | None = None
     anthropic: Destination | None = None
     probe: Destination | None = None
+    chatgpt: Destination | None = None
 
     @classmethod
     def of_settings(cls, settings: Settings) -> Upstreams:
@@ -68,12 +71,14 @@ class Upstreams:
             if self.anthropic is None:
                 raise _missing("the Messages API", "anthropic_upstream")
             return self.anthropic
+        if self.chatgpt is not None and CHATGPT_ACCOUNT in headers:
+            return self.chatgpt
         if self.openai is None:
             raise _missing("it", "upstream")
         return self.openai
 
     async def close(self) -> None:
-        for destination in (self.openai, self.anthropic, self.probe):
+        for destination in (self.openai, self.anthropic, self.probe, self.chatgpt):
             if destination is not None:
                 await destination.upstream.close()
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from memtree import __version__
-from memtree_proxy.cli.parsers import histories, saved, serving, stores
+from memtree_proxy.cli.parsers import histories, saved, serving, stores, wrapping
 from memtree_proxy.cli.parsers.arguments import CommandGroups
 
 HEAD = "Endless conversations for any LLM client."
@@ -29,12 +29,15 @@ def build_parser() -> CommandParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"memtree {__version__}")
-    parser.set_defaults(runs_on=False)  # whether it ends by a signal, and logs meanwhile
+    # Whether it ends by a signal, and logs meanwhile; whether it starts another program
+    parser.set_defaults(runs_on=False, wraps=False)
     commands = CommandGroups(parser)
     commands.begin("Begin here")
     histories.add_demo(commands)
+    wrapping.add_wrap(commands)
     serving.add_serve(commands)
     serving.add_ui(commands)
+    serving.add_status(commands)
     stores.add_doctor(commands)
     commands.begin("Conversations in files")
     histories.add_compress(commands)

@@ -3,6 +3,7 @@ a server that runs."""
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import fields
 
 from memtree.config import Settings
@@ -28,6 +29,8 @@ def add_serve(commands: CommandGroups) -> None:
         "API, for the programs of this machine.",
         epilog=EPILOG,
     )
+    # `memtree wrap` starts its server so: it ends after so many seconds without a run.
+    sub.add_argument("--for-wraps", type=float, metavar="SECONDS", help=argparse.SUPPRESS)
     add_settings(sub, [setting.name for setting in fields(Settings)])
     sub.set_defaults(run="memtree_proxy.cli.serve:run", runs_on=True)
 
@@ -46,6 +49,18 @@ def add_ui(commands: CommandGroups) -> None:
     sub.add_argument("--print", dest="only_print", action="store_true", help=shown)
     add_settings(sub, ["home"])
     sub.set_defaults(run="memtree_proxy.cli.ui:run")
+
+
+def add_status(commands: CommandGroups) -> None:
+    sub = commands.add(
+        "status",
+        "what memory does for this session and today",
+        usage="memtree status [--line] [--home VALUE]",
+    )
+    shown = "one line, for the status line of an agent that `memtree wrap` started"
+    sub.add_argument("--line", action="store_true", help=shown)
+    add_settings(sub, ["home"])
+    sub.set_defaults(run="memtree_proxy.cli.status:run", wraps=True)
 
 
 def add_worker(commands: CommandGroups) -> None:

@@ -16,8 +16,10 @@ from memtree_proxy.cli.parsers.setting_groups import GROUPS, OTHER, group_of
 # One line for each command and action, as it may be typed.
 LINES = """\
 demo --query x --full
+wrap --print
 serve --port 0
 ui --port 1 --print
+status --line
 doctor
 compress x.json --wait --target 4000
 tree x.json --query x --scores

@@ -1,0 +1,83 @@
+"""`memtree status`: what memory does for this user now. `--line` is for an agent's status line.
+
+    packed by the newest request -> what the model read, saved by all requests of today
+
+Under `memtree wrap` the agent's own base URL leads to its run, so the line is that of its session.
+Elsewhere it says how memory would be used. It is drawn again and again, so it imports little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from memtree.config import Settings, environment
+from memtree_proxy.cli.token_sizes import short
+from memtree_proxy.server.state_file import known_servers
+
+ADDRESSES = ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL")
+SECONDS = 2.0
+_WRAPPED = "/w/"
+OFF = "memtree: not before this session; `memtree wrap` starts one with it"
+
+
+async def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Never fails for want of a server: a status line has nowhere to show an error."""
+    root = wrapped_root(environment())
+    if options.line:
+        if not sys.stdin.isatty():
+            sys.stdin.buffer.read()  # what the agent tells of its session; the address says which
+        print(line(_get(root, "/wrap/totals"), _get(root, "/usage?days=1")) if root else OFF)
+        return 0
+    for state in known_servers(settings.data_folder):
+        what = "for `memtree wrap`" if state.for_wraps else "memtree serve"
+        answers = _get(state.url, "/health") is not None
+        print(f"{state.url}  {what}, {state.version}{'' if answers else ', does not answer'}")
+    print(line(_get(root, "/wrap/totals"), _get(root, "/usage?days=1")) if root else OFF)
+    return 0
+
+
+def wrapped_root(env: Mapping[str, str]) -> str | None:
+    """Return the address of the wrapped path that this process stands under, without `/v1`."""
+    for name in ADDRESSES:
+        given = env.get(name, "")
+        if urlsplit(given).hostname == "127.0.0.1" and _WRAPPED in given:
+            return given.removesuffix("/v1")
+    return None
+
+
+def line(totals: Mapping[str, Any] | None, usage: Mapping[str, Any] | None) -> str:
+    """Tell the newest request and today.
+
+    >>> line({"requests": 3, "last_posted": 412_300, "last_sent": 18_200},
+    ...      {"saved_tokens": 2_140_000})
+    '412k -> 18k, saved 2.1M today'
+    """
+    if totals is None:
+        return "memtree: its server has ended"
+    if not totals["requests"]:
+        return "memtree: no request yet"
+    shown = f"{short(totals['last_posted'])} -> {short(totals['last_sent'])}"
+    saved = (usage or {}).get("saved_tokens", 0)
+    return f"{shown}, saved {short(saved)} today" if saved > 0 else shown
+
+
+def _get(root: str | None, path: str) -> dict[str, Any] | None:
+    """Ask a server of this machine; None where it does not answer."""
+    url = urlsplit(root or "")
+    if not url.hostname:
+        return None
+    connection = http.client.HTTPConnection(url.hostname, url.port, timeout=SECONDS)
+    try:
+        connection.request("GET", url.path + path)
+        answer = connection.getresponse()
+        return dict(json.loads(answer.read())) if answer.status == 200 else None
+    except (OSError, ValueError, TypeError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()

@@ -1,0 +1,1 @@
+"""`memtree wrap`: starts a coding agent in front of a server of its own."""

@@ -1,0 +1,191 @@
+"""What an agent is started with, so that it sends its requests to a wrapped path.
+
+A row of the table (`agents.py`) makes a plan of values alone; `command.py` writes the files, into
+the folder of the run, and starts the program. Nothing of the user's is written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from memtree.config import DEFAULT_UPSTREAM
+from memtree.errors import BadRequest
+from memtree.setting_checks import AUTO
+from memtree_proxy.server.leases import PREFIX
+
+MAX_FILE = 4_000_000  # bytes of a settings file
+_WRAPPED = re.compile(r"https?://[^/]*/w/[A-Za-z0-9_-]{32,}(/|$)")
+# Strings stay, comments go: JSON with comments, as opencode and openclaw write it.
+# What is not closed goes on to the end, so that nothing is looked at twice.
+_STRING = r'("(?:\\[\s\S]|[^"\\])*(?:"|\Z))'
+_JSONC = re.compile(_STRING + r"|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)")
+_TRAILING_COMMA = re.compile(_STRING + r"|,(?=\s*[}\]])")
+_VARIABLE = re.compile(r"\{env:(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`args`: all arguments of the program. `variables`: added to the environment. `files`: text
+    by name, in the folder of the run; `links`: symbolic links there, by name. `notes`: for the
+    user."""
+
+    args: Sequence[str]
+    variables: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, Path] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+
+@dataclass(slots=True)
+class Wrapping:
+    """One start of an agent. `args`: the user's. `env`: the environment; `folder`: of the run;
+    `server`: address of the server, without a path. `mint`: makes a token."""
+
+    args: Sequence[str]
+    env: Mapping[str, str]
+    folder: Path
+    server: str
+    mint: Callable[[], str] = lambda: secrets.token_urlsafe(32)
+    paths: dict[str, dict[str, str]] = field(default_factory=dict)  # upstreams by token
+
+    @property
+    def home(self) -> Path:
+        return Path(self.env.get("HOME", "~")).expanduser()
+
+    def file(self, name: str) -> str:
+        """Return the path of a file of the plan."""
+        return str(self.folder / name)
+
+    def under(self, variable: str, *default: str) -> Path:
+        """Return the folder that a variable names, else one below the user's home."""
+        return Path(self.env[variable]) if self.env.get(variable) else self.home.joinpath(*default)
+
+    # -- wrapped paths -----------------------------------------------------------------------
+
+    def root(self, upstream: str | None = None, anthropic: str | None = None) -> str:
+        """Return the address of a wrapped path, without `/v1`. `upstream`: base URL that the
+        program used before; None: the vendor's. `anthropic`: that of the Messages API, where it
+        is another one.
+
+        Raises `BadRequest` for an address that is a wrapped path itself.
+        """
+        for given in filter(None, (upstream, anthropic)):
+            if _WRAPPED.match(given):
+                raise BadRequest("this runs under `memtree wrap` already: start the program itself")
+        path = {"upstream": upstream or DEFAULT_UPSTREAM, "anthropic_upstream": anthropic or AUTO}
+        for token, known in self.paths.items():
+            if known == path:
+                return f"{self.server}{PREFIX}{token}"
+        token = self.mint()
+        self.paths[token] = path
+        return f"{self.server}{PREFIX}{token}"
+
+    def base(self, upstream: str | None = None, anthropic: str | None = None) -> str:
+        """Return `root` with `/v1`, as clients of the OpenAI API want it."""
+        return f"{self.root(upstream, anthropic)}/v1"
+
+
+# -- the user's settings, which are only read ----------------------------------------------------
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a file, with comments or without; empty where there is no file. Raises
+    `BadRequest` that names the file."""
+    return parse_json(_text(path), path)
+
+
+def parse_json(text: str, source: Path | str) -> dict[str, Any]:
+    """Like `read_json`, for text that comes from `source`."""
+    try:
+        return _object(json.loads(text or "{}"), source)
+    except (ValueError, RecursionError):
+        plain = _JSONC.sub(lambda match: match[1] or " ", text)
+    try:
+        return _object(json.loads(_TRAILING_COMMA.sub(lambda match: match[1] or "", plain)), source)
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"{source}: cannot be read as JSON: {error}") from error
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Like `read_json`, for TOML."""
+    try:
+        return tomllib.loads(_text(path))
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"{path}: cannot be read as TOML: {error}") from error
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Like `read_json`, for YAML."""
+    try:
+        return _object(yaml.safe_load(_text(path)) or {}, path)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise BadRequest(f"{path}: cannot be read as YAML: {error}") from error
+
+
+def within(settings: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return the object at this place; empty where there is none."""
+    found: Any = settings
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def string(settings: Mapping[str, Any], *names: str) -> str | None:
+    """Return the text at this place; None where there is none."""
+    value = within(settings, *names[:-1]).get(names[-1])
+    return value if isinstance(value, str) and value else None
+
+
+def filled(text: str | None, env: Mapping[str, str]) -> str | None:
+    """Fill `{env:NAME}` in a value, as opencode does."""
+    return _VARIABLE.sub(lambda match: env.get(match[1], ""), text) if text else text
+
+
+def without_option(args: Sequence[str], *names: str) -> tuple[list[str], str | None]:
+    """Take an option with its value (`--x V`, `--x=V`) out of arguments, up to a `--`."""
+    kept: list[str] = []
+    value: str | None = None
+    rest = list(args)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            return [*kept, word, *rest], value
+        name, equals, given = word.partition("=")
+        if word in names and rest:
+            value = rest.pop(0)
+        elif name in names and equals:
+            value = given
+        else:
+            kept.append(word)
+    return kept, value
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE + 1)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise BadRequest(f"{path}: cannot be read: {error.strerror}") from error
+    if len(data) > MAX_FILE:
+        raise BadRequest(f"{path}: is over {MAX_FILE} bytes")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadRequest(f"{path}: is not UTF-8") from error
+
+
+def _object(value: Any, path: Path | str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BadRequest(f"{path}: is no object")
+    return value

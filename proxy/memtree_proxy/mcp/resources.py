@@ -1,0 +1,59 @@
+"""What an MCP client can read beside calling tools: the caller's conversations.
+
+memtree://conversations              the newest ones: titles, sizes, what memory saved; no text
+memtree://conversations/{address}    the tree of one: its summaries, and where they stand
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from memtree.errors import NotFound
+
+ROOT = "memtree://conversations"
+TEMPLATE = f"{ROOT}/{{address}}"
+MEDIA_TYPE = "application/json"
+NEWEST = 50  # that are listed
+_ONE = re.compile(re.escape(ROOT) + "/([0-9a-fA-F]{64})")
+
+
+class Conversations(Protocol):
+    """Tells of a tenant's conversations."""
+
+    async def newest(self, tenant: str, limit: int) -> Sequence[dict[str, Any]]:
+        """Return rows with `address` and `title`, the one that was used last first."""
+        ...
+
+    async def tree(self, tenant: str, address: str) -> dict[str, Any]:
+        """`address`: 64 hexadecimal digits. Raises `NotFound`."""
+        ...
+
+
+class ListedResource(NamedTuple):
+    uri: str
+    name: str
+    title: str
+
+
+async def listed(conversations: Conversations, tenant: str) -> list[ListedResource]:
+    """List the conversations as one resource, and each of the newest as one."""
+    rows = await conversations.newest(tenant, NEWEST)
+    each = [
+        ListedResource(f"{ROOT}/{row['address']}", row["address"][:12], row["title"] or "Untitled")
+        for row in rows
+    ]
+    return [ListedResource(ROOT, "conversations", "Conversations"), *each]
+
+
+async def read(conversations: Conversations, tenant: str, uri: str) -> str:
+    """Return the JSON of a resource. Raises `NotFound`."""
+    if uri == ROOT:
+        rows = await conversations.newest(tenant, NEWEST)
+        return json.dumps({"conversations": list(rows)}, ensure_ascii=False)
+    match = _ONE.fullmatch(uri)
+    if match is None:
+        raise NotFound(f"There is no resource {uri[:100]!a}; {ROOT} lists those that there are.")
+    return json.dumps(await conversations.tree(tenant, match[1]), ensure_ascii=False)
