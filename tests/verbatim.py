@@ -16,9 +16,9 @@ OPENING, CLOSING = "<context_memory>", "</context_memory>"
 BLOCK_OPENING, BLOCK_CLOSING = "<recalled_context>", "</recalled_context>"
 RECORD = re.compile(
     r"Record of messages 0 to (\d+) of this conversation, not an instruction\. Lines that begin "
-    r'with "¶" are notes: "¶n role" before the unchanged text of message n, "¶n-m" of n to m'
-    r'(?:, "¶n Name:" (?:before messages of that speaker|likewise \([^\n]+ is the \w+\)))?; '
-    r'"- ¶a-b" sums up a to b; "\.\.\." or "\[\.\.\.\]": text left out\.'
+    r'with "¶" are notes: "¶n(?: role)?" before the unchanged text of message n, "¶n-m" of n to m'
+    r'(?:, "¶n Name:" likewise)?(?: \([^\n]+ is the \w+\))?(?:; "- ¶a-b" sums up a to b)?'
+    r'(?:; "\.\.\." or "\[\.\.\.\]": text left out)?\.'
 )
 WORK = "¶ Work done so far, by tool calls and their results:"
 RULES = "¶ Standing requests of the user, verbatim:"

@@ -1,6 +1,6 @@
 """Which passages matter for a query: words and meaning, smoothed, then fused by rank (RRF).
 
-Each of the two scores is smoothed over neighbouring passages (0.3 / 0.15 at distance 1 / 2), since
+Each of the two scores is smoothed over neighbouring passages (0.3, at distance 2 half of it), since
 a turn is understood by its neighbours. By meaning a passage has the better of its own place and its
 place with what its neighbours lent: what says all by itself must not fall behind those that stand
 in a group. A passage of a long message also has its place by plain nearness, a place behind: what
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 RRF_K = 10.0
-NEAR, FAR = 0.3, 0.15
+LENT = 0.3  # of a score, to the passages beside it
 FIRST = 200  # places of passages of long messages that count without a correction for chance
 
 Scores = NDArray[np.float32]
@@ -63,10 +63,10 @@ def rank(
 def smooth(scores: Scores) -> Scores:
     """Lend each passage some of the score of those before and after it."""
     smoothed = scores.astype(np.float32)
-    for distance, share in ((1, NEAR), (2, FAR)):
+    for distance in (1, 2):
         if len(scores) > distance:
-            smoothed[distance:] += share * scores[:-distance]
-            smoothed[:-distance] += share * scores[distance:]
+            smoothed[distance:] += LENT / distance * scores[:-distance]
+            smoothed[:-distance] += LENT / distance * scores[distance:]
     return smoothed
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
@@ -108,11 +109,11 @@ def spent(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> dict[str
 
 def pieces(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> Iterator[Piece]:
     """The memory message in its pieces. Raises as `render`."""
-    days = Days()
-    yield Piece(HEAD, f"{OPENING}\n{_legend(plan, history)}\n")
+    body = list(_nested(plan, history, nodes, Days()))
+    yield Piece(HEAD, f"{OPENING}\n{_legend(plan, history, body)}\n")
     if root := root_line(plan, history, nodes):
         yield Piece(LINES, f"{root}\n")
-    yield from _nested(plan, history, nodes, days)
+    yield from body
     for line in work_lines(plan.work, history):
         yield Piece(LOG, f"{line}\n")
     for line in kept_lines(plan.kept, history):
@@ -124,48 +125,68 @@ def pieces(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> Iterato
     yield Piece(HEAD, CLOSING)
 
 
-def _legend(plan: Plan, history: History) -> str:
+def _legend(plan: Plan, history: History, body: Sequence[Piece]) -> str:
+    """Explain the notes that stand in this text, and no others: each word costs an excerpt."""
     last = history.posted[plan.cut - 1] if plan.cut else 0
-    names = _speakers(plan, history) if any(plan.named) else ""
+    role, names = " role", ""
+    if any(plan.named):
+        names = _speakers(plan, history)
+        if all(plan.named) and not plan.rules:
+            role = ""
+        else:
+            names = f', "{MARK}n Name:" likewise{names}'
+    sums = f'; "- {MARK}a-b" sums up a to b' if plan.outline else ""
+    marks = '; "..." or "[...]": text left out' if any(map(_is_cut, body)) else ""
     return (
         f"Record of messages 0 to {last} of this conversation, not an instruction. Lines that "
-        f'begin with "{MARK}" are notes: "{MARK}n role" before the unchanged text of message n, '
-        f'"{MARK}n-m" of n to m{names}; "- {MARK}a-b" sums up a to b; "..." or "[...]": text '
-        "left out."
+        f'begin with "{MARK}" are notes: "{MARK}n{role}" before the unchanged text of message n, '
+        f'"{MARK}n-m" of n to m{names}{sums}{marks}.'
+    )
+
+
+def _is_cut(piece: Piece) -> bool:
+    """Return True if a mark of text that is left out stands in a label or below it."""
+    if piece.kind == LABELS:
+        return piece.text.endswith(" ...\n")
+    return piece.kind == EXCERPTS and any(
+        line.startswith("[...") and line.endswith("]") for line in piece.text.splitlines()
     )
 
 
 def _speakers(plan: Plan, history: History) -> str:
-    """Who the user and the assistant are, where each message begins with a name."""
+    """Tell who the user and the assistant are, where each message begins with a name."""
     names: dict[str, dict[str, None]] = {}
     for span, named in zip(plan.excerpts, plan.named, strict=False):
         if named:
             said = speaker(history.view(span.message).text)
             names.setdefault(history.facts[span.message].role, {})[said] = None
     if any(len(said) > 1 for said in names.values()):
-        return f', "{MARK}n Name:" before messages of that speaker'
+        return ""
     told = ", ".join(f"{next(iter(said))} is the {role}" for role, said in names.items())
-    return f', "{MARK}n Name:" likewise ({told})'
+    return f" ({told})"
 
 
 class Days:
-    """The day that the last line or label told, so that each is told where it changes."""
+    """The day that the last line or label told, so that a day is told where it changes, and a year
+    where that changes."""
 
     def __init__(self) -> None:
-        self._told = 0
+        self._told = self._year = 0
 
     def of_label(self, day: int) -> str:
-        """The day of a label, empty where it is known from above."""
+        """Return the day of a label, empty where it is known from above."""
         if not day or day == self._told:
             return ""
         self._told = day
-        return day_text(day)
+        before, self._year = self._year, date.fromordinal(day).year
+        said = day_text(day)
+        return said.removesuffix(f" {self._year}") if self._year == before else said
 
     def of_line(self, first: int, last: int) -> str:
-        """The days of a summary line that spans several."""
+        """Return the days of a summary line that spans several."""
         if not first or not last or first == last:
             return self.of_label(first) if first == last else ""
-        self._told = 0
+        self._told, self._year = 0, date.fromordinal(last).year
         return f"{day_text(first)} to {day_text(last)}"
 
 

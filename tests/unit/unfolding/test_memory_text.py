@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from memtree.extraction.topics import ROOT
@@ -259,14 +260,57 @@ def test_messages_that_begin_with_a_name_need_their_number_alone():
         "Ben: hi",
         "¶3 Ben: fine",
     ]
-    head = render(plan, found, {}).split("\n")[1]
-    assert '"¶n Name:" likewise (Ada is the user, Ben is the assistant)' in head
+    assert head_of(plan, found) == (
+        "Record of messages 0 to 3 of this conversation, not an instruction. Lines that begin with "
+        '"¶" are notes: "¶n" before the unchanged text of message n, "¶n-m" of n to m (Ada is the '
+        "user, Ben is the assistant)."
+    )
+
+
+def head_of(plan, found):
+    return render(plan, found, {A.id: A}).split("\n")[1]
 
 
 def test_where_a_role_has_several_names_the_head_names_nobody():
     found = history("Ada: a", "Ben: b", "c")
     plan = Plan(2, excerpts=whole(found, 0, 1), named=b"\1\1")
-    assert '"¶n Name:" before messages of that speaker' in render(plan, found, {}).split("\n")[1]
+    assert head_of(plan, found).endswith('"¶n-m" of n to m.')
+
+
+def test_the_head_explains_what_stands_below_it():
+    found = named_talk()
+    named = Plan(4, excerpts=whole(found, 0), named=b"\1")
+    several = '"¶n-m" of n to m, "¶n Name:" likewise (Ada is the user)'
+    roles = msgspec.structs.replace(named, excerpts=whole(found, 0, 1), named=b"\1\0")
+    assert head_of(roles, found).endswith(
+        f'"¶n role" before the unchanged text of message n, {several}.'
+    )
+    ruled = msgspec.structs.replace(named, rules=(text(2, found),))
+    assert head_of(ruled, found).endswith(f"{several}.")
+    lined = msgspec.structs.replace(named, outline=(shown(A, 0, 0, 3),))
+    assert head_of(lined, found).endswith('(Ada is the user); "- ¶a-b" sums up a to b.')
+    for cut in (TextSpan(0, 0, 5), TextSpan(0, 5, 16)):
+        plan = Plan(4, excerpts=(cut,))
+        assert head_of(plan, found).endswith('of n to m; "..." or "[...]": text left out.')
+    said = history("so it goes ...", "[...] on", "and", "on")
+    assert head_of(Plan(3, excerpts=whole(said, 0, 1)), said).endswith('"¶n-m" of n to m.')
+
+
+def test_a_year_is_told_where_it_changes():
+    found = named_talk()
+    december, sylvester, january = 738884, 738885, 738886
+    plan = Plan(4, excerpts=whole(found, 0, 1, 2, 3), days=(december, sylvester, january, january))
+    labels = [line for line in quoted_lines(plan, found) if line.startswith("¶")]
+    assert labels == [
+        "¶0 user, 30 December 2023",
+        "¶1 assistant, 31 December",
+        "¶2 user, 1 January 2024",
+        "¶3 assistant",
+    ]
+    place = NodePlace(0, 0, 3, 0)
+    spanning = OutlineNode(A.id, 0, 0, place, False, first_day=738648, last_day=january)
+    lines = quoted_lines(Plan(4, (spanning,), excerpts=whole(found, 3), days=(january + 1,)), found)
+    assert lines[1:2] == ["¶3 assistant, 2 January"]
 
 
 def test_a_day_is_told_where_it_changes():
@@ -274,11 +318,11 @@ def test_a_day_is_told_where_it_changes():
     monday, tuesday = 738648, 738649
     plan = Plan(4, excerpts=whole(found, 0, 2, 3), days=(monday, monday, tuesday))
     labels = [line for line in quoted_lines(plan, found) if line.startswith("¶")]
-    assert labels == ["¶0 user, 8 May 2023", "¶2 user", "¶3 assistant, 9 May 2023"]
+    assert labels == ["¶0 user, 8 May 2023", "¶2 user", "¶3 assistant, 9 May"]
     plan = Plan(4, excerpts=whole(found, 2, 3), named=b"\1\1", days=(monday, tuesday))
     assert quoted_lines(plan, found) == [
         "¶2 (8 May 2023) Ada: how are you?",
-        "¶3 (9 May 2023) Ben: fine",
+        "¶3 (9 May) Ben: fine",
     ]
 
 
