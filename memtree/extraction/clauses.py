@@ -90,9 +90,11 @@ _PLAIN = bytes(range(128)).decode().lower().translate(_UNPUNCTUATED).encode() + 
 
 _FENCE = ("```", "~~~")
 _LEAD = re.compile(r"(?:[#>|*+\-•│├└─>\s]+(?=[\s\w`\"'“(*\[/])|\d{1,2}[.)]\s+|\[[ xX]\]\s+)++")
-_SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]”’*_]*\s+(?=[^a-z\s])|(?<=[。！？])(?=.)")
+_SENTENCE = re.compile(
+    rf"(?<=[.!?…]){borders.ORDINAL}[\"')\]”’*_]*\s+(?=[^a-z\s])|(?<=[。！？])(?=.)"
+)
 # The same in ASCII, with a first character that the engine can look for; group 1 is the border.
-_SENTENCE_ASCII = re.compile(r"[.!?]([\"')\]*_]*\s+)(?=[^a-z\s])")
+_SENTENCE_ASCII = re.compile(rf"[.!?]{borders.ORDINAL}([\"')\]*_]*\s+)(?=[^a-z\s])")
 _SENTENCE_END = re.compile(r"[.!?…。！？]")
 _ANSI = re.compile(r"\x1b?\[[0-9;]{1,12}m")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")

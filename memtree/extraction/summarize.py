@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from memtree.extraction.boilerplate import speaker_of, without_stamp
-from memtree.extraction.borders import UNSPACED
+from memtree.extraction.borders import ORDINAL, UNSPACED
 from memtree.extraction.clause import Clause, SourcePassage
 from memtree.extraction.clauses import clip, is_fiction, read_lines, spoken
 from memtree.extraction.conversation_title import READ, labelled
@@ -52,7 +52,7 @@ _SPEAKER = re.compile(r"(user|assistant|tool): ")
 _ROLE = re.compile(r"(?:^|; |[.!?…。！？] )(?:user|assistant|tool): ")
 _PIECE = re.compile(
     r"; |(?<=[.!?…。！？]) ?(?=(?:user|assistant|tool): )"
-    r"|(?<=[.!?…]) (?=[^a-z\s])|(?<=[。！？])(?=.)"
+    rf"|(?<=[.!?…]){ORDINAL} (?=[^a-z\s])|(?<=[。！？])(?=.)"
 )
 _DANGLING = re.compile(r"(?:;|(?<=[.!?…])) (?:(?:user|assistant|tool)\b:? ?)?[^;.!?]{0,16}$")
 _TORN_ASIDE = re.compile(r" \([^()]{0,40}$")
