@@ -18,10 +18,10 @@ from memtree.extraction import borders
 from memtree.extraction.boilerplate import is_boilerplate, speaker_of
 from memtree.extraction.clause import Clause
 from memtree.extraction.clauses import BOILERPLATE, RULE, merit
-from memtree.extraction.particular import ERRORS, particular, telling_words
-from memtree.extraction.phrases import ASIDE, fits, is_hollow, leans, listed, readable, whole
+from memtree.extraction.particular import ERRORS, telling_words
+from memtree.extraction.phrases import ASIDE, fits, is_hollow, is_verbless, leans, listed, readable, whole
 from memtree.extraction.title_words import SELF
-from memtree.extraction.topics import END, SummaryText, topic
+from memtree.extraction.topics import END, KINDS, SummaryText, topic
 from memtree.extraction.work_clauses import is_work, short_path
 from memtree.text import tokens
 from memtree.text.common_words import is_common
@@ -32,8 +32,9 @@ _BESIDE = 8  # of a phrase beside what was asked
 _LOOKED_AT = 8  # clauses, the best ones
 _TOPIC = 6  # tokens of what people talk about, in a parent's line
 _FIRST = 13  # tokens of the first part of a parent's line
-_SAYS, _TELLS = 0.0, 1.5  # what a part of it is worth that says something, and more than most work
+_SAYS, _TELLS = 0.7, 2.5  # what a part of it is worth that says something, and more than most work
 _ASKED = 3.0  # what it is worth more that the user asked for it
+_MERIT = 2.5  # what its words are worth at most
 _LONG = 24  # characters of a name that is shown as it is
 _SHORT = 12  # tokens of a headline that has room for names
 # What a phrase of talk is worth: with nothing particular in it, for each word that is, and for each
@@ -44,7 +45,18 @@ _WORD = re.compile(r"\w+")
 _TIME = re.compile(r"\b[0-9]{2}:[0-9]{2}:[0-9]{2}\b")
 _CHANGED = 3.0  # what work is worth that a line begins with, whatever else is there
 _NAMED = re.compile(r"`([^`]+)`")
+# What the user is going to do; what is said of every answer, or of something said before; and
+# guesses of an agent
+_PLANS = re.compile(r"(?:i(?:'ll|’ll| will| prefer| agreed| plan| mean)|maybe)\b", re.IGNORECASE)
+_RULES = re.compile(r"(?:always|never|whenever|it(?:'ll|'s)?|this|these|that)\b", re.IGNORECASE)
+_BARE = re.compile(r"(?:an?|the|my|our)\b", re.IGNORECASE)
+_UNSURE = re.compile(
+    r"\b(?:may be worth|might be|it (?:seems|looks|appears)|potential|as expected"
+    r"|no such file|cannot access)\b",
+    re.IGNORECASE,
+)
 _ROLES = frozenset(("user", "assistant", "tool", "function", "system", "developer", ""))
+_ROLE = re.compile(r"(?:user|assistant|tool): ")
 _FAILED = re.compile(r"^\w[\w.]*(?:Error|Exception)\b|\b(?:failed|passed|FAILED)\b")
 
 
@@ -153,6 +165,9 @@ def node_headline(
     named = [name for work in done for name in _NAMED.findall(work.text)]
     parts = [part for part in _parts(children, shared, _FIRST) if not part.names(named)]
     first = max(parts, key=lambda part: part.worth, default=None)
+    asked = first is not None and _asked_there(first.text, children[first.at].body)
+    if line := _listing(children, 0.75 if asked else 0.5):
+        return line
     if first is None or first.worth < _SAYS:
         names = [] if first is None else [first.text]
         return _done(done) or listed([*names, *_names(children, shared)], HEADLINE)
@@ -172,12 +187,26 @@ def node_headline(
         longer = f"{line} ({theme})"
         if theme.lower() not in line.lower() and tokens.count(longer) <= HEADLINE:
             return longer
-    return line
+    return _with_names(line, children[first.at].anchors[:3]) if len(said) == 1 else line
+
+
+def _listing(children: Sequence[SummaryText], most: float) -> str:
+    """Return the files of a long paste, where more than this share of the children say no more
+    than names; empty elsewhere."""
+    lists = [kind for child in children if (kind := child.headline.partition(": "))[0] in KINDS]
+    if len(children) < 3 or len(lists) <= most * len(children):
+        return ""
+    names = [name for _, _, said in lists for name in said.split(", ")[:2]]
+    files = [name for name in names if "/" in name or "." in name]
+    return f"{lists[0][0]}: {listed(files or names, HEADLINE - 2)}"
 
 
 def _are_talk(children: Sequence[SummaryText]) -> bool:
     """Return True where names stand before what most children say, the same name again."""
-    names = [speaker_of(child.body) or speaker_of(child.headline) for child in children]
+    names = [
+        speaker_of(child.body) or ("" if _ROLE.match(child.body) else speaker_of(child.headline))
+        for child in children
+    ]
     often = Counter(name for name in names if name and not name.endswith(ERRORS))
     return 3 * often.total() >= len(children) and len(often) < min(4, often.total())
 
@@ -194,7 +223,9 @@ def _talked(children: Sequence[SummaryText]) -> str:
     chosen: list[tuple[int, str]] = []
     for at, text in sorted(topics, key=lambda pair: -tells(pair[1]) if pair[1] else 0.0):
         line = "; ".join(said for _, said in sorted([*chosen, (at, text)]))
-        if text and not any(_repeats(text, said) for _, said in chosen) and fits(line, HEADLINE):
+        if not text or (chosen and len(borders.units(text)) < 2):
+            continue  # a word alone says little
+        if not any(_repeats(text, said) for _, said in chosen) and fits(line, HEADLINE):
             chosen.append((at, text))
     return "; ".join(said for _, said in sorted(chosen))
 
@@ -377,9 +408,10 @@ def _parts(children: Sequence[SummaryText], shared: Counter[str], cap: int) -> l
         alike = [len(words[at] & other) >= 0.6 * len(words[at]) for other in words]
         if part and not any(alike[:at]):
             # What several children say tells them apart less, unless the user asked for it.
-            again = sum(alike) > 1 and not _asked_there(part, children[at].body)
+            many = 0 if _asked_there(part, children[at].body) else sum(alike)
+            again = 1.5 * (many > 1) + 2.0 * (many > max(2, len(children) / 4))
             last = at == len(children) - 1  # which tells how it ended
-            parts.append(_Part(at, worth - 1.5 * again + 0.5 * last, part))
+            parts.append(_Part(at, worth - again + 0.5 * last, part))
     return parts
 
 
@@ -393,19 +425,27 @@ def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, st
         if not phrase or is_boilerplate(phrase) or not readable(phrase) or is_work(phrase):
             continue
         own = sum(0.4 for word in child.anchors if shared[word] == 1 and word in phrase)
-        score = min(own, 0.8) + merit(phrase) - lost - 0.2 * number
+        score = min(own, 0.8) + min(merit(phrase), _MERIT) - lost - 0.2 * number
         said = phrase.partition(": ")[2] or phrase
+        asked = _asked_there(phrase, child.body)
         if leans(said):
+            score, asked = score - 2.0, False
+        elif _RULES.match(said):
+            score, asked = score - 1.0, False
+        elif SELF.match(said) or _PLANS.match(said):
+            score -= 1.0  # what somebody did or will do says less than what is wanted
+        elif said != phrase or (_is_heading(said) and not asked):
+            score -= 1.5  # a point of a list
+        elif _BARE.match(said) and is_verbless(said):  # a thing, and nothing of it
+            score, asked = score - 0.5, False
+        if _UNSURE.search(said):
             score -= 2.0
-        elif SELF.match(said):  # what somebody did before says less than what is wanted
-            score -= 1.0
-        elif said != phrase:
-            score -= 0.5  # a point of a list
         size = len(borders.units(phrase))
-        score += 0.25 * min(size, 5) - (size < 3)
-        if is_hollow(phrase) or not particular(phrase, child.anchors):
-            score -= 2.0
-        elif _asked_there(phrase, child.body):
+        telling = set(telling_words(phrase, child.anchors))
+        score += 0.25 * min(size, 5) - (size < 3) + 0.35 * min(len(telling), 4)
+        if is_hollow(phrase) or not telling:
+            score -= 3.0
+        elif asked:
             score += _ASKED
         if score > weight:
             best, weight = phrase, score
@@ -419,6 +459,12 @@ def _asked_there(phrase: str, body: str) -> bool:
     """Whether a body says that the user said it."""
     at = body.find(phrase)
     return at >= 0 and body.rfind("user: ", 0, at) > body.rfind("assistant: ", 0, at)
+
+
+def _is_heading(phrase: str) -> bool:
+    """Return True for `Handle Errors and Edge Cases`: each longer word has a capital letter."""
+    words = [word for word in phrase.split() if len(word) > 3 and word.isalpha()]
+    return len(words) > 1 and all(word[0].isupper() for word in words)
 
 
 def _clauses(headline: str, cap: int) -> Iterator[str]:

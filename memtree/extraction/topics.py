@@ -22,10 +22,18 @@ from memtree.text.common_words import is_common
 TOPIC = 8  # tokens
 ROOT = 40  # tokens
 END = " -> "  # between a thing and its outcome
-_KINDS = ("code", "output")  # what stands before a list of names
+KINDS = ("code", "output")  # what stands before a list of names
 _THEMES, _TOPICS = 4, 6  # of the line for a whole conversation
 _SPEAKER = re.compile(r"(?:.* )?(?:user|assistant|tool): ")
 _MARKS = " ,;:.!?\"'()[]…，；：。！？、-–—"
+_ARTICLES = ("a", "an", "the", "not", "so")
+# A few words in a row that hold one of these are torn out of two clauses.
+_BREAKS = frozenset(
+    """
+    i you we he she they it is was are were am be been that which who what cause because if when
+    while so but i'm i've it's that's you're we're they're don't didn't there his
+    """.split()
+)
 
 
 class SummaryText(Protocol):
@@ -48,7 +56,7 @@ def topic(summary: SummaryText, cap: int = TOPIC) -> str:
     """
     headline = _without_speakers(ASIDE.sub("", summary.headline))
     kind, _, names = headline.partition(": ")
-    if kind in _KINDS:
+    if kind in KINDS:
         return listed(names.split(", "), cap)
     best, weight = "", 0.0
     pieces = [part for piece in headline.split(END) for part in piece.split("; ")]
@@ -168,13 +176,18 @@ def _phrases(
     words = borders.units(clause)[:40]
     weights = [_weight(word, anchors) for word in words]
     sizes = tokens.count_many(" " + word for word in words)
+    broken = [
+        word.lower().strip(_MARKS) in _BREAKS
+        or (at and word in _ARTICLES and words[at - 1].endswith(("'s", "’s")))
+        for at, word in enumerate(words)
+    ]
     between = "" if borders.UNSPACED.search(clause) else " "
     for start, weight in enumerate(weights):
         if weight <= 0.0:
             continue
         end, room, total = start, cap, 0.0
         best_end, best = start, 0.0
-        while end < len(words) and room >= sizes[end]:
+        while end < len(words) and room >= sizes[end] and not broken[end]:
             room -= sizes[end]
             total += weights[end]
             end += 1
