@@ -19,18 +19,27 @@ from memtree.extraction.boilerplate import is_boilerplate, speaker_of
 from memtree.extraction.clause import Clause
 from memtree.extraction.clauses import BOILERPLATE, RULE, merit
 from memtree.extraction.particular import ERRORS, telling_words
-from memtree.extraction.phrases import ASIDE, fits, is_hollow, is_verbless, leans, listed, readable, whole
+from memtree.extraction.phrases import (
+    ASIDE,
+    fits,
+    is_hollow,
+    is_verbless,
+    leans,
+    listed,
+    readable,
+    repeats,
+    whole,
+)
+from memtree.extraction.talk_lines import are_talk, talked
 from memtree.extraction.title_words import SELF
-from memtree.extraction.topics import END, KINDS, SummaryText, topic
+from memtree.extraction.topics import END, HEADLINE, KINDS, SummaryText
 from memtree.extraction.work_clauses import is_work, short_path
 from memtree.text import tokens
 from memtree.text.common_words import is_common
 
-HEADLINE = 18  # tokens, DESIGN section 6
 _THING = 11  # of them, where an outcome follows
 _BESIDE = 8  # of a phrase beside what was asked
 _LOOKED_AT = 8  # clauses, the best ones
-_TOPIC = 6  # tokens of what people talk about, in a parent's line
 _FIRST = 13  # tokens of the first part of a parent's line
 _SAYS, _TELLS = 0.7, 2.5  # what a part of it is worth that says something, and more than most work
 _ASKED = 3.0  # what it is worth more that the user asked for it
@@ -44,6 +53,7 @@ _DULL, _TELLING, _AGAIN = -2.5, 0.4, 0.4
 _WORD = re.compile(r"\w+")
 _TIME = re.compile(r"\b[0-9]{2}:[0-9]{2}:[0-9]{2}\b")
 _CHANGED = 3.0  # what work is worth that a line begins with, whatever else is there
+_SHOWS = re.compile(r"lines (?:[0-9]+-[0-9]+ )?of (?:.*, )?(\S+)")
 _NAMED = re.compile(r"`([^`]+)`")
 # What the user is going to do; what is said of every answer, or of something said before; and
 # guesses of an agent
@@ -56,7 +66,6 @@ _UNSURE = re.compile(
     re.IGNORECASE,
 )
 _ROLES = frozenset(("user", "assistant", "tool", "function", "system", "developer", ""))
-_ROLE = re.compile(r"(?:user|assistant|tool): ")
 _FAILED = re.compile(r"^\w[\w.]*(?:Error|Exception)\b|\b(?:failed|passed|FAILED)\b")
 
 
@@ -159,8 +168,8 @@ def node_headline(
 ) -> str:
     """Tell what was wanted or found and what came of it: the most telling part first, then the work
     done or another part, and what the children share. `works`: of the children."""
-    if _are_talk(children):
-        return _talked(children)
+    if are_talk(children):
+        return talked(children)
     done = sorted(works, key=lambda work: -work.score)[:2]
     named = [name for work in done for name in _NAMED.findall(work.text)]
     parts = [part for part in _parts(children, shared, _FIRST) if not part.names(named)]
@@ -170,12 +179,16 @@ def node_headline(
         return line
     if first is None or first.worth < _SAYS:
         names = [] if first is None else [first.text]
-        return _done(done) or listed([*names, *_names(children, shared)], HEADLINE)
+        return (
+            _apart_from(children, done)
+            or _done(done)
+            or listed([*names, *_names(children, shared)], HEADLINE)
+        )
     said = [first]
     room = HEADLINE - 1 - tokens.count(first.text)
     others = _parts(children, shared, room) if room > 3 else []
     others = [part for part in others if part.at != first.at and not part.names(named)]
-    others = [part for part in others if not _repeats(part.text, first.text)]
+    others = [part for part in others if not repeats(part.text, first.text)]
     second = max(others, key=lambda part: part.worth, default=first)
     work = next((text for text in _briefs(done) if fits(text, room)), "")
     if work and (done[0].score >= _CHANGED or second.worth < _TELLS or second is first):
@@ -201,35 +214,6 @@ def _listing(children: Sequence[SummaryText], most: float) -> str:
     return f"{lists[0][0]}: {listed(files or names, HEADLINE - 2)}"
 
 
-def _are_talk(children: Sequence[SummaryText]) -> bool:
-    """Return True where names stand before what most children say, the same name again."""
-    names = [
-        speaker_of(child.body) or ("" if _ROLE.match(child.body) else speaker_of(child.headline))
-        for child in children
-    ]
-    often = Counter(name for name in names if name and not name.endswith(ERRORS))
-    return 3 * often.total() >= len(children) and len(often) < min(4, often.total())
-
-
-def _talked(children: Sequence[SummaryText]) -> str:
-    """Tell what people talked about, in a few words a topic, in order: who says it stands there in
-    each line below."""
-    topics = [(at, topic(child, _TOPIC)) for at, child in enumerate(children)]
-
-    def tells(text: str) -> float:
-        words = set(telling_words(text))
-        return 1.5 * min(len(words), 3) + 0.5 * min(len(borders.units(text)), 4) + 0.3 * merit(text)
-
-    chosen: list[tuple[int, str]] = []
-    for at, text in sorted(topics, key=lambda pair: -tells(pair[1]) if pair[1] else 0.0):
-        line = "; ".join(said for _, said in sorted([*chosen, (at, text)]))
-        if not text or (chosen and len(borders.units(text)) < 2):
-            continue  # a word alone says little
-        if not any(_repeats(text, said) for _, said in chosen) and fits(line, HEADLINE):
-            chosen.append((at, text))
-    return "; ".join(said for _, said in sorted(chosen))
-
-
 def _names(children: Sequence[SummaryText], shared: Counter[str]) -> Iterator[str]:
     """Yield names in children that say nothing in words."""
     yield from _themes(children, shared)
@@ -248,6 +232,16 @@ def _done(works: Sequence[Clause]) -> str:
     texts = list(_briefs(works))
     pairs = [f"{text}; {texts[-1]}" for text in texts[:2]] if len(works) > 1 else []
     return next((line for line in (*pairs, *texts) if fits(line, HEADLINE)), "")
+
+
+def _apart_from(children: Sequence[SummaryText], works: Sequence[Clause]) -> str:
+    """Return the reading of many files with the last one that is shown below, where a child's line
+    says the rest already: of the parts of a long read each shows other files. Empty elsewhere."""
+    line = _done(works)
+    shown = [match[1] for child in children if (match := _SHOWS.fullmatch(child.headline))]
+    if len(works) != 1 or not shown or all(child.headline != line for child in children):
+        return ""
+    return f"{works[0].brief}; lines to {_short_path(shown[-1])}"
 
 
 def _worth(clause: Clause) -> float:
@@ -306,18 +300,13 @@ def _asked(ask: Clause, clauses: Sequence[Clause]) -> str:
             room = HEADLINE - 1 - tokens.count(start)
             if start and room >= 4:
                 phrase, gone = _said(end, room)
-                if end.brief and _repeats(phrase, start) and fits(end.brief, room):
+                if end.brief and repeats(phrase, start) and fits(end.brief, room):
                     phrase = end.brief
-                if phrase and gone < 1.0 and not _repeats(phrase, start):
+                if phrase and gone < 1.0 and not repeats(phrase, start):
                     line = f"{start}{END}{phrase}"
                     if tokens.count(line) <= HEADLINE:
                         return line
     return thing
-
-
-def _repeats(phrase: str, other: str) -> bool:
-    words = set(_WORD.findall(phrase.lower()))
-    return 2 * len(words & set(_WORD.findall(other.lower()))) > len(words)
 
 
 def _with_names(line: str, names: Sequence[str]) -> str:
@@ -359,7 +348,7 @@ def _short_path(name: str) -> str:
 def _joined(first: str, rest: Iterable[tuple[float, str]]) -> str:
     """With a second phrase, where both fit."""
     for worth, phrase in islice(rest, 4):
-        if worth < 0.5 or _repeats(phrase, first):
+        if worth < 0.5 or repeats(phrase, first):
             continue
         line = f"{first}; {phrase}"
         if fits(line, HEADLINE):

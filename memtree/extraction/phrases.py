@@ -16,6 +16,7 @@ from memtree.extraction.clauses import SOURCE_LINE
 from memtree.text import tokens
 
 _LEAST = 3  # words of a phrase
+_WORD = re.compile(r"\w+")
 _BYTES = 4.1  # UTF-8 bytes a token of o200k, about
 # How somebody feels about a thing, which tells less than the thing
 _HOW = (
@@ -236,6 +237,12 @@ def _bare(text: str) -> str:
     if match and match.end() < len(text) - 8:
         text = text[match.end() :]
     return text.strip(_MARKS)
+
+
+def repeats(phrase: str, other: str) -> bool:
+    """Return True where more than half of a phrase's words stand in another."""
+    words = set(_WORD.findall(phrase.lower()))
+    return 2 * len(words & set(_WORD.findall(other.lower()))) > len(words)
 
 
 def fits(text: str, cap: int) -> bool:

@@ -19,6 +19,7 @@ from memtree.extraction.work_clauses import Work, is_work, merged, work_clauses,
 from memtree.text import tokens
 from memtree.text.common_words import is_common
 
+HEADLINE = 18  # tokens, DESIGN section 6
 TOPIC = 8  # tokens
 ROOT = 40  # tokens
 END = " -> "  # between a thing and its outcome
@@ -31,7 +32,8 @@ _ARTICLES = ("a", "an", "the", "not", "so")
 _BREAKS = frozenset(
     """
     i you we he she they it is was are were am be been that which who what cause because if when
-    while so but i'm i've it's that's you're we're they're don't didn't there his
+    while so but must would could should can will might have has had do does did got made me him
+    them us im ive i'm i've it's that's you're we're they're don't didn't there his
     """.split()
 )
 
@@ -195,6 +197,8 @@ def _phrases(
                 best_end, best = end, total
         if ends and (best_end < len(words) or best_end - start < 3):
             continue
+        if start + 2 < best_end < len(words) and words[best_end - 2] in ("and", "or"):
+            best_end -= 2  # what goes on behind is no part of this clause
         phrase = between.join(words[start:best_end]).strip(_MARKS)
         torn = any(phrase.count(first) != phrase.count(last) for first, last in ("()", "[]"))
         if phrase and not torn and tokens.count(phrase) <= cap:
