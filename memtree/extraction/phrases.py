@@ -236,7 +236,8 @@ def _bare(text: str) -> str:
     match = _POLITE.match(text)
     if match and match.end() < len(text) - 8:
         text = text[match.end() :]
-    return text.strip(_MARKS)
+    text = text.strip(_MARKS)
+    return text[:-4].rstrip(_MARKS) if text.endswith((" but", " and")) else text
 
 
 def repeats(phrase: str, other: str) -> bool:

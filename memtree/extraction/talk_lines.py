@@ -17,7 +17,6 @@ from memtree.extraction.phrases import fits, is_hollow, leans, repeats
 from memtree.extraction.topics import HEADLINE, SummaryText, topic
 
 _TOPIC = 6  # tokens of what people talk about
-_ROLE = re.compile(r"(?:user|assistant|tool): ")
 # It takes up what was said before.
 _SPEAKS = re.compile(
     r"(?:must(?:'ve)?|i|it|you|we|he|she|they|this|that|those|there|in)\b", re.IGNORECASE
@@ -26,10 +25,8 @@ _SPEAKS = re.compile(
 
 def are_talk(children: Sequence[SummaryText]) -> bool:
     """Return True where names stand before what most children say, the same name again."""
-    names = [
-        speaker_of(child.body) or ("" if _ROLE.match(child.body) else speaker_of(child.headline))
-        for child in children
-    ]
+    lines = {child.headline: child for child in children}  # what is said twice is a point of a list
+    names = [speaker_of(child.body) or speaker_of(line) for line, child in lines.items()]
     often = Counter(name for name in names if name and not name.endswith(ERRORS))
     return 3 * often.total() >= len(children) and len(often) < min(4, often.total())
 

@@ -201,6 +201,7 @@ def _phrases(
             best_end -= 2  # what goes on behind is no part of this clause
         phrase = between.join(words[start:best_end]).strip(_MARKS)
         torn = any(phrase.count(first) != phrase.count(last) for first, last in ("()", "[]"))
+        torn = torn or phrase.count('"') % 2 == 1
         if phrase and not torn and tokens.count(phrase) <= cap:
             yield phrase, best - 0.05 * start
 
