@@ -50,7 +50,8 @@ ORDINAL = _no_ordinal()  # no sentence ends behind a German one, as in "ab dem 3
 _CLAUSE = re.compile(
     r"(?<=[,;!?]) (?!\d{4}\b)| (?:[-–—]|->) |(?<=[，；！？。])|(?<=[\u3041-\u309f]、)"
     rf"|(?<=[.…]){ORDINAL} (?=[^a-z\s])|(?<=[a-z]{{3}}\.) "
-    r"|(?<!obody)(?<!othing) (?=(?:because|so that|which|whereas|although|though|unless|until|while|but|after|before"
+    r"|(?<!obody)(?<!othing) "
+    r"(?=(?:because|so that|which|whereas|although|though|unless|until|while|but|after|before"
     r"|when|if|(?:and|so) (?:i|we|you|he|she|it|they|the|then|also|that)"
     r"|weil|damit|sondern|aber|parce que|mais|porque|pero|потому|чтобы|который|но)\b)",
     re.IGNORECASE,
@@ -61,7 +62,8 @@ _CLAUSE_ASCII = re.compile(
     r" (?:(?<=[,;!?] )(?!\d{4}\b)|(?:-|->) "
     rf"|(?<=[.] ){_no_ordinal(' ')}(?=[^a-z\s\x1c-\x1f])"
     r"|(?<=[a-z]{3}\. )"
-    r"|(?<!obody )(?<!othing )(?=(?:because|so that|which|whereas|although|though|unless|until|while|but|after|before"
+    r"|(?<!obody )(?<!othing )"
+    r"(?=(?:because|so that|which|whereas|although|though|unless|until|while|but|after|before"
     r"|when|if|(?:and|so) (?:i|we|you|he|she|it|they|the|then|also|that)"
     r"|weil|damit|sondern|aber|parce que|mais|porque|pero)\b))",
     re.IGNORECASE | re.ASCII,

@@ -297,12 +297,14 @@ def _sentences(
         if line.startswith(_FENCE):
             fenced = not fenced
         elif line and not fenced:
-            lines.append((at + len(whole) - len(whole.lstrip()), line))
+            lines.append((at, whole))
         at += len(whole) + 1
     if len(lines) > SENTENCES:
         lines = lines[: SENTENCES // 2] + lines[-SENTENCES // 2 :]
-    for start, line in lines:
-        for part, own in parts(line, start, others, known.asks):
+    for start, whole in lines:
+        line = whole.lstrip()
+        start += len(whole) - len(line)
+        for part, own in parts(line.rstrip(), start, others, known.asks):
             for sentence in known.sentences(part):
                 yield sentence, own
 

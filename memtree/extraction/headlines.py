@@ -172,7 +172,8 @@ def node_headline(
         return talked(children)
     done = sorted(works, key=lambda work: -work.score)[:2]
     named = [name for work in done for name in _NAMED.findall(work.text)]
-    parts = [part for part in _parts(children, shared, _FIRST) if not part.names(named)]
+    subjects = _subjects(children, shared, _FIRST)
+    parts = [part for part in _parts(children, subjects) if not part.names(named)]
     first = max(parts, key=lambda part: part.worth, default=None)
     asked = first is not None and _asked_there(first.text, children[first.at].body)
     if line := _listing(children, 0.75 if asked else 0.5):
@@ -186,7 +187,8 @@ def node_headline(
         )
     said = [first]
     room = HEADLINE - 1 - tokens.count(first.text)
-    others = _parts(children, shared, room) if room > 3 else []
+    subjects = _subjects(children, shared, room, subjects) if room > 3 else []
+    others = _parts(children, subjects)
     others = [part for part in others if part.at != first.at and not part.names(named)]
     others = [part for part in others if not repeats(part.text, first.text)]
     second = max(others, key=lambda part: part.worth, default=first)
@@ -388,12 +390,27 @@ class _Part:
         return any(name in self.text for name in names)
 
 
-def _parts(children: Sequence[SummaryText], shared: Counter[str], cap: int) -> list[_Part]:
-    """Return the subject of each child, in order; none says the same twice."""
-    found = [_part(child, shared, cap) for child in children]
-    words = [set(_WORD.findall(part.lower())) for _, part in found]
+def _subjects(
+    children: Sequence[SummaryText],
+    shared: Counter[str],
+    cap: int,
+    known: Sequence[tuple[float, str]] = (),
+) -> list[tuple[float, str]]:
+    """Return the subject of each child, with how much it tells. `known`: those of a larger cap,
+    which are kept where they fit."""
+    if not known:
+        return [_subject(child, shared, cap) for child in children]
+    return [
+        pair if fits(pair[1], cap) else _subject(child, shared, cap)
+        for child, pair in zip(children, known, strict=True)
+    ]
+
+
+def _parts(children: Sequence[SummaryText], subjects: Sequence[tuple[float, str]]) -> list[_Part]:
+    """Return the subjects in order; none says the same twice."""
+    words = [set(_WORD.findall(part.lower())) for _, part in subjects]
     parts: list[_Part] = []
-    for at, (worth, part) in enumerate(found):
+    for at, (worth, part) in enumerate(subjects):
         alike = [len(words[at] & other) >= 0.6 * len(words[at]) for other in words]
         if part and not any(alike[:at]):
             # What several children say tells them apart less, unless the user asked for it.
@@ -404,7 +421,7 @@ def _parts(children: Sequence[SummaryText], shared: Counter[str], cap: int) -> l
     return parts
 
 
-def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, str]:
+def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, str]:
     """What a child is about, apart from what it shares with others."""
     best, weight = "", -9.0
     for number, clause in enumerate(_clauses(ASIDE.sub("", child.headline), cap)):
@@ -423,8 +440,10 @@ def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, st
             score, asked = score - 1.0, False
         elif SELF.match(said) or _PLANS.match(said):
             score -= 1.0  # what somebody did or will do says less than what is wanted
-        elif said != phrase or (_is_heading(said) and not asked):
+        elif said != phrase:
             score -= 1.5  # a point of a list
+        elif not asked and _is_heading(said):
+            score -= 3.0
         elif _BARE.match(said) and is_verbless(said):  # a thing, and nothing of it
             score, asked = score - 0.5, False
         if _UNSURE.search(said):

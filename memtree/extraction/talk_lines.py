@@ -18,9 +18,7 @@ from memtree.extraction.topics import HEADLINE, SummaryText, topic
 
 _TOPIC = 6  # tokens of what people talk about
 # It takes up what was said before.
-_SPEAKS = re.compile(
-    r"(?:must(?:'ve)?|i|it|you|we|he|she|they|this|that|those|there|in)\b", re.IGNORECASE
-)
+_SPEAKS = re.compile(r"(?:must(?:'ve)?|it|you|they|this|that|those|there|in)\b", re.IGNORECASE)
 
 
 def are_talk(children: Sequence[SummaryText]) -> bool:
@@ -39,7 +37,7 @@ def talked(children: Sequence[SummaryText]) -> str:
     def tells(text: str) -> float:
         words = {word for word in telling_words(text) if not word.isdigit()}
         size = 0.5 * min(len(borders.units(text)), 4)
-        leaning = 2.0 * bool(_SPEAKS.match(text) or leans(text) or is_hollow(text))
+        leaning = 2.0 if leans(text) or is_hollow(text) else float(bool(_SPEAKS.match(text)))
         return 1.5 * min(len(words), 3) + size + 0.3 * merit(text) - leaning
 
     chosen: list[tuple[int, str]] = []
