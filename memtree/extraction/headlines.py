@@ -443,7 +443,7 @@ def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float,
         elif said != phrase:
             score -= 1.5  # a point of a list
         elif not asked and _is_heading(said):
-            score -= 3.0
+            score -= 4.5  # its capital letters count as names
         elif _BARE.match(said) and is_verbless(said):  # a thing, and nothing of it
             score, asked = score - 0.5, False
         if _UNSURE.search(said):
