@@ -437,7 +437,7 @@ def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float,
         if leans(said):
             score, asked = score - 2.0, False
         elif _RULES.match(said):
-            score, asked = score - 1.0, False
+            score, asked = score - 3.0, False
         elif SELF.match(said) or _PLANS.match(said):
             score -= 1.0  # what somebody did or will do says less than what is wanted
         elif said != phrase:
