@@ -264,6 +264,8 @@ def command_name(command: str) -> str:
 
     >>> command_name("cd /srv/shop && python -m pytest tests/unit -q 2>&1 | tail -5")
     'python -m pytest tests/unit'
+    >>> command_name("keytool.py --createpub -n 0xCE3205AEFBF19FB84FE171F385B6710B61E1B349")
+    'keytool.py --createpub'
     """
     simple = [each for each in shell_words.split(command[:400]) if each.words]
     simple = [each for each in simple if each.words[0].text not in ("cd", "export", "source")]
@@ -277,6 +279,8 @@ def command_name(command: str) -> str:
             break
         if plain.strip("./") and (not word.startswith("-") or word == "-m"):
             said.append(plain)
+    if len(said) == 1:  # an option tells one use of it from another
+        said += [word.partition("=")[0] for word in words[1:] if word[:2] == "--"][:1]
     return shown(" ".join(said), NAME, orders) or shown(said[0], NAME)
 
 
