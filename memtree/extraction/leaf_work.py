@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from memtree.extraction.clause import Clause, SourcePassage
@@ -266,6 +267,8 @@ def command_name(command: str) -> str:
     'python -m pytest tests/unit'
     >>> command_name("keytool.py --createpub -n 0xCE3205AEFBF19FB84FE171F385B6710B61E1B349")
     'keytool.py --createpub'
+    >>> command_name("head -c 30000 src/dump.txt | base64")
+    'head src/dump.txt'
     """
     simple = [each for each in shell_words.split(command[:400]) if each.words]
     simple = [each for each in simple if each.words[0].text not in ("cd", "export", "source")]
@@ -273,7 +276,9 @@ def command_name(command: str) -> str:
         return ""
     words = [word.text for word in simple[0].words]
     said = [program(words[0])]
-    for word in words[1:] if said[0] not in ("echo", "printf") else ():
+    for before, word in pairwise(words if said[0] not in ("echo", "printf") else ()):
+        if word.isdigit() and before.startswith("-"):
+            continue  # how many of something
         plain = short_path(word) if "/" in word else word
         if len(said) > 3 or len(plain) > 32 or " " in plain or not plain.isprintable():
             break

@@ -27,6 +27,7 @@ KINDS = ("code", "output")  # what stands before a list of names
 _THEMES, _TOPICS = 4, 6  # of the line for a whole conversation
 _SPEAKER = re.compile(r"(?:.* )?(?:user|assistant|tool): ")
 _MARKS = " ,;:.!?\"'()[]…，；：。！？、-–—"
+_OFTEN = re.compile(r" [0-9]{1,6} times.*$|, last .*$")  # what a topic has no room for
 _ARTICLES = ("a", "an", "the", "not", "so")
 # A few words in a row that hold one of these are torn out of two clauses.
 _BREAKS = frozenset(
@@ -63,7 +64,8 @@ def topic(summary: SummaryText, cap: int = TOPIC) -> str:
     best, weight = "", 0.0
     pieces = [part for piece in headline.split(END) for part in piece.split("; ")]
     for number, piece in enumerate(pieces):
-        phrase, lost = whole(piece, cap)
+        done = is_work(piece)  # cut between its words it tells nothing
+        phrase, lost = whole(_OFTEN.sub("", piece) if done else piece, cap)
         if phrase and readable(phrase):
             words = borders.units(phrase)
             told = sum(_weight(word, summary.anchors) for word in words) - lost - number
@@ -167,7 +169,9 @@ def _spread(children: Sequence[SummaryText], most: int) -> Iterable[SummaryText]
 
 def _clauses(headline: str) -> Iterable[str]:
     for piece in headline.split(END):
-        yield from borders.clauses(piece)
+        for part in piece.split("; "):
+            if not is_work(part):
+                yield from borders.clauses(part)
 
 
 def _phrases(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from memtree.extraction.clause import SourcePassage
-from memtree.extraction.headlines import HEADLINE
 from memtree.extraction.summarize import Extract, leaf_summary, node_summary
+from memtree.extraction.topics import HEADLINE
 from memtree.text import tokens
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.extraction.headlines import HEADLINE
 from memtree.extraction.phrases import is_hollow, leans, listed, readable, whole
+from memtree.extraction.topics import HEADLINE
 from memtree.text import tokens
 
 
