@@ -57,6 +57,7 @@ _FORMS = re.compile(
     r"|[\w ./-]{1,30} v\d+\.\d[\w.-]*$|requirement already|collecting \S+$|using cached"
     r"|downloading "
     r"|(?:# |the other )?\d+ search/replace blocks? |error: cannot install "
+    r"|the (?:search section must exactly match|replace lines are already in|llm did not conform)"
     r"|searchreplacenoexactmatch|signs alone: "
     r"|your thought has been|i(?:'ve| have) uploaded "
     r"|we(?:'re| are) currently solving the following"

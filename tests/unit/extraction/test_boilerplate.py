@@ -22,6 +22,7 @@ from memtree.extraction.boilerplate import is_boilerplate, speaker_of, without_s
         "platform linux -- Python 3.12.4",
         "Process exited with code 0",
         "Chunk ID: 48a774",
+        "The SEARCH section must exactly match an existing block of lines including all comments",
         "Wall time: 0.0000 seconds",
         "Warning: truncated output (original token count: 10100)",
         "l+…100 tokens truncated…6",
