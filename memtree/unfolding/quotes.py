@@ -162,12 +162,13 @@ def _pieces(spans: Sequence[TextSpan], view: View) -> Iterator[tuple[int, str]]:
     text = view.message.text
     fenced = "```" in text or "~~~" in text
     fences = [(match.start(1), match[1]) for match in _FENCE.finditer(text)] if fenced else []
+    calls = left_out(view.message)
     for at, span in enumerate(spans):
         for first, end in view.posted(span.start, span.end):
             if text[first : first + 1] == "{" and _is_told(view.message, first):
                 continue
             kept, start = [], first
-            for low, high in chain(_cuts(view.message, first, end), [(end, end)]):
+            for low, high in chain(_cuts(text, first, end, calls), [(end, end)]):
                 kept.append(text[start:low])
                 start = high
                 if high - low == 1:
