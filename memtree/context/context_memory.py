@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from memtree import tracing
 from memtree.budget import packing
+from memtree.context import process_caches
 from memtree.context.answer import (
     Answer,
     CompressResult,
@@ -342,6 +343,7 @@ class ContextMemory:
 
     def _forget_texts(self, tenant: str | None) -> None:
         self._read.forget(tenant)
+        process_caches.forget()
         if self._facts is not None:
             self._facts.forget()
         if self._embedder is not None:

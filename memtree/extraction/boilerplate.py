@@ -43,6 +43,8 @@ _FORMS = re.compile(
     r"|added .{1,200} to the chat"
     r"|.{1,60} chat started at |(?:\^c|bash-\S*\$|\$|>|>>>|#)$|hook id: |exit code: 0"
     r"|.{1,60}\? [yn]$"
+    r"|process exited with code 0|chunk id: \w+$|wall time: [\d.]+|original token count: \d"
+    r"|total output lines: \d|warning: truncated output|[^…]{0,40}…\d+ tokens truncated…"
     r"|\[?file: |\(?open file: |\(?current directory: |\(\d+ (?:more )?lines?\b|end of file"
     r"|\(?end of|your (?:command|proposed|changes|edit)\b|file (?:updated|created)"
     r"|this is (?:how your|the original)|you (?:either )?need to 1\)|do not re-?run"
@@ -55,6 +57,7 @@ _FORMS = re.compile(
     r"|[\w ./-]{1,30} v\d+\.\d[\w.-]*$|requirement already|collecting \S+$|using cached"
     r"|downloading "
     r"|(?:# |the other )?\d+ search/replace blocks? |error: cannot install "
+    r"|the (?:search section must exactly match|replace lines are already in|llm did not conform)"
     r"|searchreplacenoexactmatch|signs alone: "
     r"|your thought has been|i(?:'ve| have) uploaded "
     r"|we(?:'re| are) currently solving the following"
@@ -84,6 +87,7 @@ _FIRST = frozenset(
     traceback during the caused stack stacktrace note requirement collecting using downloading
     copyright licensed import from step sure certainly of absolutely great okay ok here here's let
     i'll ill i to again error signs reading editing writing
+    process chunk wall original total warning
     searchreplacenoexactmatch i've i'm we we're how it retrieving as je
     """.split()
 )
@@ -102,6 +106,7 @@ def _may_be(line: str) -> bool:
         first in _FIRST
         or not line[:1].isalpha()
         or line[-3:] in ("? y", "? n")
+        or "tokens truncated…" in line[:80]
         or " v" in line[:32]
         or " chat started at " in line[:80]
     )

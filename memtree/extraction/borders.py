@@ -35,11 +35,23 @@ _UNIT = re.compile(
     rf"|[^\s{_HAN}{_HIRAGANA}{_KATAKANA}]+"
 )
 _SPACED = re.compile(r"\S+")
+
+
+def _no_ordinal(end: str = "") -> str:
+    return "".join(
+        rf"(?<!\b(?:{words}) {digits}\.{end})"
+        for words in ("am|ab|im", "dem|den|der|vom|zum|bis")
+        for digits in (r"\d", r"\d\d")
+    )
+
+
+ORDINAL = _no_ordinal()  # no sentence ends behind a German one, as in "ab dem 3. September"
 # After a mark, and before words that begin a clause; the text has single spaces.
 _CLAUSE = re.compile(
     r"(?<=[,;!?]) (?!\d{4}\b)| (?:[-–—]|->) |(?<=[，；！？。])|(?<=[\u3041-\u309f]、)"
-    r"|(?<=[.…]) (?=[^a-z\s])|(?<=[a-z]{3}\.) "
-    r"| (?=(?:because|so that|which|whereas|although|though|unless|until|while|but|after|before"
+    rf"|(?<=[.…]){ORDINAL} (?=[^a-z\s])|(?<=[a-z]{{3}}\.) "
+    r"|(?<!obody)(?<!othing) "
+    r"(?=(?:because|so that|which|whereas|although|though|unless|until|while|but|after|before"
     r"|when|if|(?:and|so) (?:i|we|you|he|she|it|they|the|then|also|that)"
     r"|weil|damit|sondern|aber|parce que|mais|porque|pero|потому|чтобы|который|но)\b)",
     re.IGNORECASE,
@@ -47,8 +59,11 @@ _CLAUSE = re.compile(
 # The same in ASCII, where each begins with a space: then the engine skips all other characters.
 # Four characters that are white space elsewhere are none to it.
 _CLAUSE_ASCII = re.compile(
-    r" (?:(?<=[,;!?] )(?!\d{4}\b)|(?:-|->) |(?<=[.] )(?=[^a-z\s\x1c-\x1f])|(?<=[a-z]{3}\. )"
-    r"|(?=(?:because|so that|which|whereas|although|though|unless|until|while|but|after|before"
+    r" (?:(?<=[,;!?] )(?!\d{4}\b)|(?:-|->) "
+    rf"|(?<=[.] ){_no_ordinal(' ')}(?=[^a-z\s\x1c-\x1f])"
+    r"|(?<=[a-z]{3}\. )"
+    r"|(?<!obody )(?<!othing )"
+    r"(?=(?:because|so that|which|whereas|although|though|unless|until|while|but|after|before"
     r"|when|if|(?:and|so) (?:i|we|you|he|she|it|they|the|then|also|that)"
     r"|weil|damit|sondern|aber|parce que|mais|porque|pero)\b))",
     re.IGNORECASE | re.ASCII,

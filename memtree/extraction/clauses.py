@@ -90,9 +90,11 @@ _PLAIN = bytes(range(128)).decode().lower().translate(_UNPUNCTUATED).encode() + 
 
 _FENCE = ("```", "~~~")
 _LEAD = re.compile(r"(?:[#>|*+\-•│├└─>\s]+(?=[\s\w`\"'“(*\[/])|\d{1,2}[.)]\s+|\[[ xX]\]\s+)++")
-_SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]”’*_]*\s+(?=[^a-z\s])|(?<=[。！？])(?=.)")
+_SENTENCE = re.compile(
+    rf"(?<=[.!?…]){borders.ORDINAL}[\"')\]”’*_]*\s+(?=[^a-z\s])|(?<=[。！？])(?=.)"
+)
 # The same in ASCII, with a first character that the engine can look for; group 1 is the border.
-_SENTENCE_ASCII = re.compile(r"[.!?]([\"')\]*_]*\s+)(?=[^a-z\s])")
+_SENTENCE_ASCII = re.compile(rf"[.!?]{borders.ORDINAL}([\"')\]*_]*\s+)(?=[^a-z\s])")
 _SENTENCE_END = re.compile(r"[.!?…。！？]")
 _ANSI = re.compile(r"\x1b?\[[0-9;]{1,12}m")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")
@@ -295,12 +297,14 @@ def _sentences(
         if line.startswith(_FENCE):
             fenced = not fenced
         elif line and not fenced:
-            lines.append((at + len(whole) - len(whole.lstrip()), line))
+            lines.append((at, whole))
         at += len(whole) + 1
     if len(lines) > SENTENCES:
         lines = lines[: SENTENCES // 2] + lines[-SENTENCES // 2 :]
-    for start, line in lines:
-        for part, own in parts(line, start, others, known.asks):
+    for start, whole in lines:
+        line = whole.lstrip()
+        start += len(whole) - len(line)
+        for part, own in parts(line.rstrip(), start, others, known.asks):
             for sentence in known.sentences(part):
                 yield sentence, own
 

@@ -18,22 +18,32 @@ from memtree.extraction import borders
 from memtree.extraction.boilerplate import is_boilerplate, speaker_of
 from memtree.extraction.clause import Clause
 from memtree.extraction.clauses import BOILERPLATE, RULE, merit
-from memtree.extraction.particular import ERRORS, particular, telling_words
-from memtree.extraction.phrases import ASIDE, fits, is_hollow, leans, listed, readable, whole
+from memtree.extraction.particular import ERRORS, telling_words
+from memtree.extraction.phrases import (
+    ASIDE,
+    fits,
+    is_hollow,
+    is_verbless,
+    leans,
+    listed,
+    readable,
+    repeats,
+    whole,
+)
+from memtree.extraction.talk_lines import are_talk, talked
 from memtree.extraction.title_words import SELF
-from memtree.extraction.topics import END, SummaryText, topic
+from memtree.extraction.topics import END, HEADLINE, KINDS, SummaryText
 from memtree.extraction.work_clauses import is_work, short_path
 from memtree.text import tokens
 from memtree.text.common_words import is_common
 
-HEADLINE = 18  # tokens, DESIGN section 6
 _THING = 11  # of them, where an outcome follows
 _BESIDE = 8  # of a phrase beside what was asked
 _LOOKED_AT = 8  # clauses, the best ones
-_TOPIC = 6  # tokens of what people talk about, in a parent's line
 _FIRST = 13  # tokens of the first part of a parent's line
-_SAYS, _TELLS = 0.0, 1.5  # what a part of it is worth that says something, and more than most work
+_SAYS, _TELLS = 0.7, 2.5  # what a part of it is worth that says something, and more than most work
 _ASKED = 3.0  # what it is worth more that the user asked for it
+_MERIT = 2.5  # what its words are worth at most
 _LONG = 24  # characters of a name that is shown as it is
 _SHORT = 12  # tokens of a headline that has room for names
 # What a phrase of talk is worth: with nothing particular in it, for each word that is, and for each
@@ -43,7 +53,18 @@ _DULL, _TELLING, _AGAIN = -2.5, 0.4, 0.4
 _WORD = re.compile(r"\w+")
 _TIME = re.compile(r"\b[0-9]{2}:[0-9]{2}:[0-9]{2}\b")
 _CHANGED = 3.0  # what work is worth that a line begins with, whatever else is there
+_SHOWS = re.compile(r"lines (?:[0-9]+-[0-9]+ )?of (?:.*, )?(\S+)")
 _NAMED = re.compile(r"`([^`]+)`")
+# What the user is going to do; what is said of every answer, or of something said before; and
+# guesses of an agent
+_PLANS = re.compile(r"(?:i(?:'ll|’ll| will| prefer| agreed| plan| mean)|maybe)\b", re.IGNORECASE)
+_RULES = re.compile(r"(?:always|never|whenever|it(?:'ll|'s)?|this|these|that)\b", re.IGNORECASE)
+_BARE = re.compile(r"(?:an?|the|my|our)\b", re.IGNORECASE)
+_UNSURE = re.compile(
+    r"\b(?:may be worth|might be|it (?:seems|looks|appears)|potential|as expected"
+    r"|no such file|cannot access)\b",
+    re.IGNORECASE,
+)
 _ROLES = frozenset(("user", "assistant", "tool", "function", "system", "developer", ""))
 _FAILED = re.compile(r"^\w[\w.]*(?:Error|Exception)\b|\b(?:failed|passed|FAILED)\b")
 
@@ -147,20 +168,29 @@ def node_headline(
 ) -> str:
     """Tell what was wanted or found and what came of it: the most telling part first, then the work
     done or another part, and what the children share. `works`: of the children."""
-    if _are_talk(children):
-        return _talked(children)
+    if are_talk(children):
+        return talked(children)
     done = sorted(works, key=lambda work: -work.score)[:2]
     named = [name for work in done for name in _NAMED.findall(work.text)]
-    parts = [part for part in _parts(children, shared, _FIRST) if not part.names(named)]
+    subjects = _subjects(children, shared, _FIRST)
+    parts = [part for part in _parts(children, subjects) if not part.names(named)]
     first = max(parts, key=lambda part: part.worth, default=None)
+    asked = first is not None and _asked_there(first.text, children[first.at].body)
+    if line := _listing(children, 0.75 if asked else 0.5):
+        return line
     if first is None or first.worth < _SAYS:
         names = [] if first is None else [first.text]
-        return _done(done) or listed([*names, *_names(children, shared)], HEADLINE)
+        return (
+            _apart_from(children, done)
+            or _done(done)
+            or listed([*names, *_names(children, shared)], HEADLINE)
+        )
     said = [first]
     room = HEADLINE - 1 - tokens.count(first.text)
-    others = _parts(children, shared, room) if room > 3 else []
+    subjects = _subjects(children, shared, room, subjects) if room > 3 else []
+    others = _parts(children, subjects)
     others = [part for part in others if part.at != first.at and not part.names(named)]
-    others = [part for part in others if not _repeats(part.text, first.text)]
+    others = [part for part in others if not repeats(part.text, first.text)]
     second = max(others, key=lambda part: part.worth, default=first)
     work = next((text for text in _briefs(done) if fits(text, room)), "")
     if work and (done[0].score >= _CHANGED or second.worth < _TELLS or second is first):
@@ -172,31 +202,18 @@ def node_headline(
         longer = f"{line} ({theme})"
         if theme.lower() not in line.lower() and tokens.count(longer) <= HEADLINE:
             return longer
-    return line
+    return _with_names(line, children[first.at].anchors[:3]) if len(said) == 1 else line
 
 
-def _are_talk(children: Sequence[SummaryText]) -> bool:
-    """Return True where names stand before what most children say, the same name again."""
-    names = [speaker_of(child.body) or speaker_of(child.headline) for child in children]
-    often = Counter(name for name in names if name and not name.endswith(ERRORS))
-    return 3 * often.total() >= len(children) and len(often) < min(4, often.total())
-
-
-def _talked(children: Sequence[SummaryText]) -> str:
-    """Tell what people talked about, in a few words a topic, in order: who says it stands there in
-    each line below."""
-    topics = [(at, topic(child, _TOPIC)) for at, child in enumerate(children)]
-
-    def tells(text: str) -> float:
-        words = set(telling_words(text))
-        return 1.5 * min(len(words), 3) + 0.5 * min(len(borders.units(text)), 4) + 0.3 * merit(text)
-
-    chosen: list[tuple[int, str]] = []
-    for at, text in sorted(topics, key=lambda pair: -tells(pair[1]) if pair[1] else 0.0):
-        line = "; ".join(said for _, said in sorted([*chosen, (at, text)]))
-        if text and not any(_repeats(text, said) for _, said in chosen) and fits(line, HEADLINE):
-            chosen.append((at, text))
-    return "; ".join(said for _, said in sorted(chosen))
+def _listing(children: Sequence[SummaryText], most: float) -> str:
+    """Return the files of a long paste, where more than this share of the children say no more
+    than names; empty elsewhere."""
+    lists = [kind for child in children if (kind := child.headline.partition(": "))[0] in KINDS]
+    if len(children) < 3 or len(lists) <= most * len(children):
+        return ""
+    names = [name for _, _, said in lists for name in said.split(", ")[:2]]
+    files = [name for name in names if "/" in name or "." in name]
+    return f"{lists[0][0]}: {listed(files or names, HEADLINE - 2)}"
 
 
 def _names(children: Sequence[SummaryText], shared: Counter[str]) -> Iterator[str]:
@@ -217,6 +234,16 @@ def _done(works: Sequence[Clause]) -> str:
     texts = list(_briefs(works))
     pairs = [f"{text}; {texts[-1]}" for text in texts[:2]] if len(works) > 1 else []
     return next((line for line in (*pairs, *texts) if fits(line, HEADLINE)), "")
+
+
+def _apart_from(children: Sequence[SummaryText], works: Sequence[Clause]) -> str:
+    """Return the reading of many files with the last one that is shown below, where a child's line
+    says the rest already: of the parts of a long read each shows other files. Empty elsewhere."""
+    line = _done(works)
+    shown = [match[1] for child in children if (match := _SHOWS.fullmatch(child.headline))]
+    if len(works) != 1 or not shown or all(child.headline != line for child in children):
+        return ""
+    return f"{works[0].brief}; lines to {_short_path(shown[-1])}"
 
 
 def _worth(clause: Clause) -> float:
@@ -275,18 +302,13 @@ def _asked(ask: Clause, clauses: Sequence[Clause]) -> str:
             room = HEADLINE - 1 - tokens.count(start)
             if start and room >= 4:
                 phrase, gone = _said(end, room)
-                if end.brief and _repeats(phrase, start) and fits(end.brief, room):
+                if end.brief and repeats(phrase, start) and fits(end.brief, room):
                     phrase = end.brief
-                if phrase and gone < 1.0 and not _repeats(phrase, start):
+                if phrase and gone < 1.0 and not repeats(phrase, start):
                     line = f"{start}{END}{phrase}"
                     if tokens.count(line) <= HEADLINE:
                         return line
     return thing
-
-
-def _repeats(phrase: str, other: str) -> bool:
-    words = set(_WORD.findall(phrase.lower()))
-    return 2 * len(words & set(_WORD.findall(other.lower()))) > len(words)
 
 
 def _with_names(line: str, names: Sequence[str]) -> str:
@@ -328,7 +350,7 @@ def _short_path(name: str) -> str:
 def _joined(first: str, rest: Iterable[tuple[float, str]]) -> str:
     """With a second phrase, where both fit."""
     for worth, phrase in islice(rest, 4):
-        if worth < 0.5 or _repeats(phrase, first):
+        if worth < 0.5 or repeats(phrase, first):
             continue
         line = f"{first}; {phrase}"
         if fits(line, HEADLINE):
@@ -368,22 +390,38 @@ class _Part:
         return any(name in self.text for name in names)
 
 
-def _parts(children: Sequence[SummaryText], shared: Counter[str], cap: int) -> list[_Part]:
-    """Return the subject of each child, in order; none says the same twice."""
-    found = [_part(child, shared, cap) for child in children]
-    words = [set(_WORD.findall(part.lower())) for _, part in found]
+def _subjects(
+    children: Sequence[SummaryText],
+    shared: Counter[str],
+    cap: int,
+    known: Sequence[tuple[float, str]] = (),
+) -> list[tuple[float, str]]:
+    """Return the subject of each child, with how much it tells. `known`: those of a larger cap,
+    which are kept where they fit."""
+    if not known:
+        return [_subject(child, shared, cap) for child in children]
+    return [
+        pair if fits(pair[1], cap) else _subject(child, shared, cap)
+        for child, pair in zip(children, known, strict=True)
+    ]
+
+
+def _parts(children: Sequence[SummaryText], subjects: Sequence[tuple[float, str]]) -> list[_Part]:
+    """Return the subjects in order; none says the same twice."""
+    words = [set(_WORD.findall(part.lower())) for _, part in subjects]
     parts: list[_Part] = []
-    for at, (worth, part) in enumerate(found):
+    for at, (worth, part) in enumerate(subjects):
         alike = [len(words[at] & other) >= 0.6 * len(words[at]) for other in words]
         if part and not any(alike[:at]):
             # What several children say tells them apart less, unless the user asked for it.
-            again = sum(alike) > 1 and not _asked_there(part, children[at].body)
+            many = 0 if _asked_there(part, children[at].body) else sum(alike)
+            again = 1.5 * (many > 1) + 2.0 * (many > max(2, len(children) / 4))
             last = at == len(children) - 1  # which tells how it ended
-            parts.append(_Part(at, worth - 1.5 * again + 0.5 * last, part))
+            parts.append(_Part(at, worth - again + 0.5 * last, part))
     return parts
 
 
-def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, str]:
+def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, str]:
     """What a child is about, apart from what it shares with others."""
     best, weight = "", -9.0
     for number, clause in enumerate(_clauses(ASIDE.sub("", child.headline), cap)):
@@ -393,19 +431,29 @@ def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, st
         if not phrase or is_boilerplate(phrase) or not readable(phrase) or is_work(phrase):
             continue
         own = sum(0.4 for word in child.anchors if shared[word] == 1 and word in phrase)
-        score = min(own, 0.8) + merit(phrase) - lost - 0.2 * number
+        score = min(own, 0.8) + min(merit(phrase), _MERIT) - lost - 0.2 * number
         said = phrase.partition(": ")[2] or phrase
+        asked = _asked_there(phrase, child.body)
         if leans(said):
-            score -= 2.0
-        elif SELF.match(said):  # what somebody did before says less than what is wanted
-            score -= 1.0
+            score, asked = score - 2.0, False
+        elif _RULES.match(said):
+            score, asked = score - 3.0, False
+        elif SELF.match(said) or _PLANS.match(said):
+            score -= 1.0  # what somebody did or will do says less than what is wanted
         elif said != phrase:
-            score -= 0.5  # a point of a list
-        size = len(borders.units(phrase))
-        score += 0.25 * min(size, 5) - (size < 3)
-        if is_hollow(phrase) or not particular(phrase, child.anchors):
+            score -= 1.5  # a point of a list
+        elif not asked and _is_heading(said):
+            score -= 4.5  # its capital letters count as names
+        elif _BARE.match(said) and is_verbless(said):  # a thing, and nothing of it
+            score, asked = score - 0.5, False
+        if _UNSURE.search(said):
             score -= 2.0
-        elif _asked_there(phrase, child.body):
+        size = len(borders.units(phrase))
+        telling = set(telling_words(phrase, child.anchors))
+        score += 0.25 * min(size, 5) - (size < 3) + 0.35 * min(len(telling), 4)
+        if is_hollow(phrase) or not telling:
+            score -= 3.0
+        elif asked:
             score += _ASKED
         if score > weight:
             best, weight = phrase, score
@@ -419,6 +467,12 @@ def _asked_there(phrase: str, body: str) -> bool:
     """Whether a body says that the user said it."""
     at = body.find(phrase)
     return at >= 0 and body.rfind("user: ", 0, at) > body.rfind("assistant: ", 0, at)
+
+
+def _is_heading(phrase: str) -> bool:
+    """Return True for `Handle Errors and Edge Cases`: each longer word has a capital letter."""
+    words = [word for word in phrase.split() if len(word) > 3 and word.isalpha()]
+    return len(words) > 1 and all(word[0].isupper() for word in words)
 
 
 def _clauses(headline: str, cap: int) -> Iterator[str]:

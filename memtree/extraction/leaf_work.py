@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from memtree.extraction.clause import Clause, SourcePassage
@@ -264,6 +265,10 @@ def command_name(command: str) -> str:
 
     >>> command_name("cd /srv/shop && python -m pytest tests/unit -q 2>&1 | tail -5")
     'python -m pytest tests/unit'
+    >>> command_name("keytool.py --createpub -n 0xCE3205AEFBF19FB84FE171F385B6710B61E1B349")
+    'keytool.py --createpub'
+    >>> command_name("head -c 30000 src/dump.txt | base64")
+    'head src/dump.txt'
     """
     simple = [each for each in shell_words.split(command[:400]) if each.words]
     simple = [each for each in simple if each.words[0].text not in ("cd", "export", "source")]
@@ -271,12 +276,16 @@ def command_name(command: str) -> str:
         return ""
     words = [word.text for word in simple[0].words]
     said = [program(words[0])]
-    for word in words[1:] if said[0] not in ("echo", "printf") else ():
+    for before, word in pairwise(words if said[0] not in ("echo", "printf") else ()):
+        if word.isdigit() and before.startswith("-"):
+            continue  # how many of something
         plain = short_path(word) if "/" in word else word
         if len(said) > 3 or len(plain) > 32 or " " in plain or not plain.isprintable():
             break
         if plain.strip("./") and (not word.startswith("-") or word == "-m"):
             said.append(plain)
+    if len(said) == 1:  # an option tells one use of it from another
+        said += [word.partition("=")[0] for word in words[1:] if word[:2] == "--"][:1]
     return shown(" ".join(said), NAME, orders) or shown(said[0], NAME)
 
 

@@ -16,7 +16,17 @@ from memtree.extraction.clauses import SOURCE_LINE
 from memtree.text import tokens
 
 _LEAST = 3  # words of a phrase
+_WORD = re.compile(r"\w+")
 _BYTES = 4.1  # UTF-8 bytes a token of o200k, about
+# How somebody feels about a thing, which tells less than the thing
+_HOW = (
+    r"(?:(?:kinda|kind of|sorta|sort of|a (?:bit|little)|pretty|really|so|very|quite|also|still"
+    r"|just|feeling|not sure|currently|definitely) )*"
+)
+_MOOD = (
+    r"(?:worried|nervous|anxious|curious|excited|interested|concerned|unsure|confused|stressed"
+    r"|torn|stuck|overwhelmed|wondering|struggling|thinking|considering|debating)"
+)
 _POLITE = re.compile(
     r"(?:/\w+ (?=\w+ \w+ \w)|step \d+[:.]? |\d+(?:\.\d+)+ |\d+[.)] )?"
     r"(?:(?:ok(?:ay)?|so|now|well|and|but|also|please|hi|hey|thanks|great|hmm|then|finally"
@@ -31,6 +41,7 @@ _POLITE = re.compile(
     r"(?:understanding |with )?|i(?:'m| am) (?:working|focusing) on |help me (?:to )?"
     r"|please "
     r"|let'?s |we need to |we should |we (?:can|could) |you should "
+    rf"|i(?:'m| am) {_HOW}{_MOOD} (?:(?:about|on|with|if|whether|how|to|by) ){{1,2}}(?=\w+ \w+)"
     r"|i think (?:that )?|i noticed that "
     r"|kannst du (?:bitte )?|könntest du (?:bitte )?|bitte |peux-tu |pourrais-tu |puedes "
     r"|por favor,? "
@@ -64,9 +75,37 @@ _OPENING = re.compile(
     r"(?:in|at|on|for|from|during|without|unlike|most of|some of|instead of) [^,]{1,32}, ", re.I
 )
 _ADVERBIAL = re.compile(
-    r"(?:in|at|on|for|from|during|most of|some of|because of) [\w' -]{1,24}$", re.IGNORECASE
+    r"(?:in|at|on|for|from|during|most of|some of|because of|under|above|below|behind) "
+    r"[\w' -]{1,32}$",
+    re.IGNORECASE,
 )
-_LINKED = re.compile(r"(?:such as|which|that|who|whose|and|but|or|so|where|we'll|it's)\b", re.I)
+_LINKED = re.compile(
+    r"(?:such as|which|that|who|whose|and|but|or|so|where|we'll|it's|specifically|especially"
+    r"|particularly|including|like|not|still|even|rather)\b",
+    re.IGNORECASE,
+)
+# "understand how my belief", "torn between saving money"
+_OPEN_CLAUSE = re.compile(
+    r"\b(?:(?:how|that|what|whether|why|if|since) (?:my|the|our|his|her|their|your|an?|this|these) "
+    r"|between )([^,;]{1,48})$",
+    re.IGNORECASE,
+)
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|can|could|will|would|should|does|do|did|must|may|might|and"
+    r"|\w+n't|\w{2,}ed)\b",
+    re.IGNORECASE,
+)
+# A phrase that was cut before what it says of somebody: "My mentor, Wendy", "excited that Joseph"
+_NAME_ALONE = (
+    r"(?:my|our|his|her|their|(?:i(?:'ve| have)(?: got)?|there(?:'s| is)) an?)(?: [\w'-]+){1,3}"
+    r"(?:,? (?-i:[A-Z])[\w'-]+)?(?:, \d{1,3})?"
+)
+_UNSAID = re.compile(
+    rf"{_NAME_ALONE}[.,]?$|.{{0,80}}\b(?:that|what|how|whether) (?:my |our )?(?:\w+ )?"
+    r"(?-i:[A-Z])[\w'-]+(?:, \d{1,3})?$"
+    rf"|(?:i(?:'m| am) )?{_HOW}{_MOOD}(?: to \w+)?(?: with (?:it|this|that))?[.!?]?$",
+    re.IGNORECASE,
+)
 _CODE = re.compile(r"\w_\w|[=(){}<>\[\];\\]|\w[/.]\w")  # none of it matches white space
 # What is asked or done without a word of what it is about.
 _HOLLOW = re.compile(
@@ -146,8 +185,9 @@ def readable(phrase: str) -> bool:
 
 
 def is_hollow(phrase: str) -> bool:
-    """Whether it asks or tells without a word of what it is about."""
-    return bool(_HOLLOW.match(phrase))
+    """Return True for a phrase that asks or tells without a word of what it is about, or ends
+    before it."""
+    return bool(_HOLLOW.match(phrase) or _UNSAID.match(phrase))
 
 
 def leans(phrase: str) -> bool:
@@ -170,6 +210,8 @@ def _until(text: str, ends: Sequence[int], cap: int) -> str:
         phrase = text[:end].strip(_MARKS)
         if phrase.count("(") != phrase.count(")") or phrase.count('"') % 2:
             continue
+        if _is_open(phrase):
+            continue
         if not _enough(phrase) or _OPEN.search(phrase, max(0, len(phrase) - _OPEN_REACH)):
             continue
         if fits(phrase, cap):
@@ -177,12 +219,31 @@ def _until(text: str, ends: Sequence[int], cap: int) -> str:
     return ""
 
 
+def is_verbless(phrase: str) -> bool:
+    """Return True for a few words that hold none of the commonest verbs."""
+    return len(phrase.split()) < 7 and not _FINITE.search(phrase)
+
+
+def _is_open(phrase: str) -> bool:
+    """Return True for a cut phrase that ends before the verb of its last clause, or before the
+    second of two things."""
+    match = _OPEN_CLAUSE.search(phrase)
+    return match is not None and not _FINITE.search(match[1])
+
+
 def _bare(text: str) -> str:
     """Without the polite beginning and the marks around it."""
     match = _POLITE.match(text)
     if match and match.end() < len(text) - 8:
         text = text[match.end() :]
-    return text.strip(_MARKS)
+    text = text.strip(_MARKS)
+    return text[:-4].rstrip(_MARKS) if text.endswith((" but", " and")) else text
+
+
+def repeats(phrase: str, other: str) -> bool:
+    """Return True where more than half of a phrase's words stand in another."""
+    words = set(_WORD.findall(phrase.lower()))
+    return 2 * len(words & set(_WORD.findall(other.lower()))) > len(words)
 
 
 def fits(text: str, cap: int) -> bool:

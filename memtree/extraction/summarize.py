@@ -16,11 +16,11 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from memtree.extraction.boilerplate import speaker_of, without_stamp
-from memtree.extraction.borders import UNSPACED
+from memtree.extraction.borders import ORDINAL, UNSPACED
 from memtree.extraction.clause import Clause, SourcePassage
 from memtree.extraction.clauses import clip, is_fiction, read_lines, spoken
 from memtree.extraction.conversation_title import READ, labelled
-from memtree.extraction.headlines import HEADLINE, leaf_headline, node_headline
+from memtree.extraction.headlines import leaf_headline, node_headline
 from memtree.extraction.leaf_work import LeafWork, head, plain_output
 from memtree.extraction.outcomes import continues
 from memtree.extraction.quotations import LEAST as QUOTED
@@ -28,6 +28,7 @@ from memtree.extraction.quotations import OTHERS, is_quotation, untorn
 from memtree.extraction.read_lines import ReadLines
 from memtree.extraction.title_words import DEMONSTRATION
 from memtree.extraction.tool_results import code, results
+from memtree.extraction.topics import HEADLINE
 from memtree.extraction.work_clauses import Work, merged, work_clauses, works_in
 from memtree.text import secrets, tokens
 from memtree.text.anchors import LEAF_ANCHORS, anchors, top, weigh
@@ -42,7 +43,7 @@ NODE_BODY = (120, 160, 200, 300)  # levels 1, 2, 3, and above
 NODE_ANCHORS = (16, 20, 24)
 # One more with each change of what this room makes: stored summaries of an older version are made
 # anew when their history is posted. 1 had no number in the store.
-VERSION = 6
+VERSION = 7
 NOTHING = "without text"  # ends the headline of what holds no word
 TASK, _LONG_TASK = 6.0, 600  # score of a task behind a label; characters of a message with one
 LEAST = -0.5  # of a clause that stands in a body beside others
@@ -52,7 +53,7 @@ _SPEAKER = re.compile(r"(user|assistant|tool): ")
 _ROLE = re.compile(r"(?:^|; |[.!?…。！？] )(?:user|assistant|tool): ")
 _PIECE = re.compile(
     r"; |(?<=[.!?…。！？]) ?(?=(?:user|assistant|tool): )"
-    r"|(?<=[.!?…]) (?=[^a-z\s])|(?<=[。！？])(?=.)"
+    rf"|(?<=[.!?…]){ORDINAL} (?=[^a-z\s])|(?<=[。！？])(?=.)"
 )
 _DANGLING = re.compile(r"(?:;|(?<=[.!?…])) (?:(?:user|assistant|tool)\b:? ?)?[^;.!?]{0,16}$")
 _TORN_ASIDE = re.compile(r" \([^()]{0,40}$")

@@ -19,13 +19,24 @@ from memtree.extraction.work_clauses import Work, is_work, merged, work_clauses,
 from memtree.text import tokens
 from memtree.text.common_words import is_common
 
+HEADLINE = 18  # tokens, DESIGN section 6
 TOPIC = 8  # tokens
 ROOT = 40  # tokens
 END = " -> "  # between a thing and its outcome
-_KINDS = ("code", "output")  # what stands before a list of names
+KINDS = ("code", "output")  # what stands before a list of names
 _THEMES, _TOPICS = 4, 6  # of the line for a whole conversation
 _SPEAKER = re.compile(r"(?:.* )?(?:user|assistant|tool): ")
 _MARKS = " ,;:.!?\"'()[]…，；：。！？、-–—"
+_OFTEN = re.compile(r" [0-9]{1,6} times.*$|, last .*$")  # what a topic has no room for
+_ARTICLES = ("a", "an", "the", "not", "so")
+# A few words in a row that hold one of these are torn out of two clauses.
+_BREAKS = frozenset(
+    """
+    i you we he she they it is was are were am be been that which who what cause because if when
+    while so but must would could should can will might have has had do does did got made me him
+    them us im ive i'm i've it's that's you're we're they're don't didn't there his
+    """.split()
+)
 
 
 class SummaryText(Protocol):
@@ -48,12 +59,13 @@ def topic(summary: SummaryText, cap: int = TOPIC) -> str:
     """
     headline = _without_speakers(ASIDE.sub("", summary.headline))
     kind, _, names = headline.partition(": ")
-    if kind in _KINDS:
+    if kind in KINDS:
         return listed(names.split(", "), cap)
     best, weight = "", 0.0
     pieces = [part for piece in headline.split(END) for part in piece.split("; ")]
     for number, piece in enumerate(pieces):
-        phrase, lost = whole(piece, cap)
+        done = is_work(piece)  # cut between its words it tells nothing
+        phrase, lost = whole(_OFTEN.sub("", piece) if done else piece, cap)
         if phrase and readable(phrase):
             words = borders.units(phrase)
             told = sum(_weight(word, summary.anchors) for word in words) - lost - number
@@ -157,7 +169,9 @@ def _spread(children: Sequence[SummaryText], most: int) -> Iterable[SummaryText]
 
 def _clauses(headline: str) -> Iterable[str]:
     for piece in headline.split(END):
-        yield from borders.clauses(piece)
+        for part in piece.split("; "):
+            if not is_work(part):
+                yield from borders.clauses(part)
 
 
 def _phrases(
@@ -168,13 +182,18 @@ def _phrases(
     words = borders.units(clause)[:40]
     weights = [_weight(word, anchors) for word in words]
     sizes = tokens.count_many(" " + word for word in words)
+    broken = [
+        word.lower().strip(_MARKS) in _BREAKS
+        or (at and word in _ARTICLES and words[at - 1].endswith(("'s", "’s")))
+        for at, word in enumerate(words)
+    ]
     between = "" if borders.UNSPACED.search(clause) else " "
     for start, weight in enumerate(weights):
         if weight <= 0.0:
             continue
         end, room, total = start, cap, 0.0
         best_end, best = start, 0.0
-        while end < len(words) and room >= sizes[end]:
+        while end < len(words) and room >= sizes[end] and not broken[end]:
             room -= sizes[end]
             total += weights[end]
             end += 1
@@ -182,8 +201,11 @@ def _phrases(
                 best_end, best = end, total
         if ends and (best_end < len(words) or best_end - start < 3):
             continue
+        if start + 2 < best_end < len(words) and words[best_end - 2] in ("and", "or"):
+            best_end -= 2  # what goes on behind is no part of this clause
         phrase = between.join(words[start:best_end]).strip(_MARKS)
         torn = any(phrase.count(first) != phrase.count(last) for first, last in ("()", "[]"))
+        torn = torn or phrase.count('"') % 2 == 1
         if phrase and not torn and tokens.count(phrase) <= cap:
             yield phrase, best - 0.05 * start
 

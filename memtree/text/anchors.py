@@ -159,13 +159,13 @@ def _tokens(counts: Iterable[str]) -> Iterator[tuple[str, str]]:
             continue  # plain words: most of any prose
         word = token.rstrip(":.,#+-\\") if token[0] in "-.#" else token.strip(":.,#+-\\")
         word = word.removeprefix("self.").removeprefix("this.")
-        kind = _kind(word) if 2 < len(word) <= 100 and word not in _NOISE else None
+        kind = token_kind(word) if 2 < len(word) <= 100 and word not in _NOISE else None
         if kind and (kind != "number" or token[-1] != ":"):  # "1561:" numbers a source line
             yield word, kind
 
 
 @lru_cache(maxsize=1 << 16)  # code repeats its words
-def _kind(word: str) -> str | None:
+def token_kind(word: str) -> str | None:
     """The class of a token that is no plain word. Cheap tests choose which pattern is tried."""
     if (word[0].isupper() and _ERROR.fullmatch(word)) or word.endswith(("Error", "Exception")):
         return "error"

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from math import sqrt
 from sys import byteorder
 
@@ -47,7 +49,20 @@ STOP_WORDS = frozenset(
     """.split()
 )
 
-_memo: dict[str, tuple[int, ...]] = {}
+
+class _Memo(dict[str, tuple[int, ...]]):
+    """The terms of short words, which come again."""
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        found = tuple(hashed(form) for form in _forms(word))
+        if len(word) <= _MEMO_WORD:
+            if len(self) >= _MEMO_LIMIT:
+                self.clear()
+            self[word] = found
+        return found
+
+
+_memo = _Memo()
 
 
 def hashed(word: str) -> int:
@@ -57,15 +72,7 @@ def hashed(word: str) -> int:
 
 def terms(text: str) -> dict[int, int]:
     """Term hash -> count."""
-    counts: dict[int, int] = {}
-    get, known = counts.get, _memo.get
-    for word in words(text):
-        found = known(word)
-        if found is None:
-            found = _learn(word)
-        for term in found:
-            counts[term] = get(term, 0) + 1
-    return counts
+    return dict(Counter(chain.from_iterable(map(_memo.__getitem__, words(text)))))
 
 
 def words(text: str) -> list[str]:
@@ -87,15 +94,6 @@ def stem(word: str) -> str:
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
         word = word[:-1]
     return word[:-1] + "i" if len(word) > 3 and word[-1] == "y" else word
-
-
-def _learn(word: str) -> tuple[int, ...]:
-    found = tuple(hashed(form) for form in _forms(word))
-    if len(word) <= _MEMO_WORD:
-        if len(_memo) >= _MEMO_LIMIT:
-            _memo.clear()
-        _memo[word] = found
-    return found
 
 
 def _forms(word: str) -> list[str]:

@@ -27,3 +27,8 @@ def beginning_title(history: History, cut: int) -> str:
         known = title(history.beginning(first, READ))
         _TITLES.put(address, known)
     return known
+
+
+def forget() -> None:
+    """Drop all titles: of a deleted conversation no word stays in this process."""
+    _TITLES.clear()

@@ -367,7 +367,7 @@ def outline_line(shown: OutlineNode, node: Node, history: History, days: str = "
     if shown.bare:
         text = ""
     elif shown.brief:
-        text = _topic(summary.headline, summary.anchors)
+        text = line_topic(summary.headline, summary.anchors)
     elif shown.body and _says_more(summary):
         text = f"{summary.headline}: {summary.shown}" if summary.headline else summary.shown
     else:
@@ -381,7 +381,7 @@ def outline_line(shown: OutlineNode, node: Node, history: History, days: str = "
 
 
 @lru_cache(maxsize=8_192)  # a plan is rendered with each request, and 0.3 ms a line add up
-def _topic(headline: str, anchors: tuple[str, ...]) -> str:
+def line_topic(headline: str, anchors: tuple[str, ...]) -> str:
     return topic(Summary(headline, "", anchors))
 
 

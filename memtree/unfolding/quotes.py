@@ -111,10 +111,11 @@ def _shown(span: TextSpan, view: View, *, names: bool = False) -> Iterator[tuple
     """The pieces of a span in characters of the posted text; none is blank, or arguments of a call
     that its label tells."""
     text = view.message.text
+    calls = () if names else left_out(view.message)
     for start, end in view.posted(span.start, span.end):
         if text[start : start + 1] == "{" and _is_told(view.message, start):
             continue
-        cuts = cut_spans(text, start, end) if names else _cuts(view.message, start, end)
+        cuts = cut_spans(text, start, end) if names else _cuts(text, start, end, calls)
         for low, high in _between(cuts, start, end):
             if text[low:high].strip():
                 yield low, high
@@ -132,12 +133,14 @@ def _between(cuts: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[
     yield start, end
 
 
-def _cuts(message: Message, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _cuts(
+    text: str, start: int, end: int, calls: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
     """Characters of a piece of the posted text that are left out of a quotation, in order: what
-    would pass for a line of ours, and the JSON around the texts of a call."""
+    would pass for a line of ours, and the JSON around the texts of a call (`calls`)."""
     done = start
-    around = ((max(start, low), min(end, high)) for low, high in left_out(message))
-    for low, high in sorted(chain(around, cut_spans(message.text, start, end))):
+    around = ((max(start, low), min(end, high)) for low, high in calls)
+    for low, high in sorted(chain(around, cut_spans(text, start, end))):
         if high > max(low, done):
             yield max(low, done), high
             done = high
@@ -159,12 +162,13 @@ def _pieces(spans: Sequence[TextSpan], view: View) -> Iterator[tuple[int, str]]:
     text = view.message.text
     fenced = "```" in text or "~~~" in text
     fences = [(match.start(1), match[1]) for match in _FENCE.finditer(text)] if fenced else []
+    calls = left_out(view.message)
     for at, span in enumerate(spans):
         for first, end in view.posted(span.start, span.end):
             if text[first : first + 1] == "{" and _is_told(view.message, first):
                 continue
             kept, start = [], first
-            for low, high in chain(_cuts(view.message, first, end), [(end, end)]):
+            for low, high in chain(_cuts(text, first, end, calls), [(end, end)]):
                 kept.append(text[start:low])
                 start = high
                 if high - low == 1:

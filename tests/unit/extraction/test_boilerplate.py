@@ -20,6 +20,12 @@ from memtree.extraction.boilerplate import is_boilerplate, speaker_of, without_s
         'File "/srv/app.py", line 12, in main',
         "Traceback (most recent call last):",
         "platform linux -- Python 3.12.4",
+        "Process exited with code 0",
+        "Chunk ID: 48a774",
+        "The SEARCH section must exactly match an existing block of lines including all comments",
+        "Wall time: 0.0000 seconds",
+        "Warning: truncated output (original token count: 10100)",
+        "l+…100 tokens truncated…6",
         "続けて",
         "weiter",
     ],
@@ -36,6 +42,8 @@ def test_commands_prompts_and_banners_say_nothing(line):
         "The file was updated by Ana in March",
         "Models of the old series were sold",
         "We continue with plan B",
+        "The process exited with code 3 after the upgrade",
+        "Wall time is what the users see",
     ],
 )
 def test_what_somebody_said_is_no_boilerplate(line):

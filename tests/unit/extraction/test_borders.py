@@ -57,3 +57,12 @@ PIECES = (
 def test_ascii_is_cut_as_other_text_is(text):
     """It has a pattern of its own, which is the faster one."""
     assert clause_ends(text) == [end - 1 for end in clause_ends(f"é{text}")]
+
+
+@pytest.mark.parametrize("text", ["Es bleibt ab dem 3. September zu", "Für uns am 12. Mai zu"])
+def test_a_german_ordinal_ends_no_clause(text: str) -> None:
+    assert list(clauses(text)) == [text]
+
+
+def test_nobody_but_somebody_is_one_clause():
+    assert list(clauses("Nobody but me knows it")) == ["Nobody but me knows it"]

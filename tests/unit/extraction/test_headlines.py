@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from memtree.extraction.clause import SourcePassage
-from memtree.extraction.headlines import HEADLINE
 from memtree.extraction.summarize import Extract, leaf_summary, node_summary
+from memtree.extraction.topics import HEADLINE
 from memtree.text import tokens
 
 
@@ -173,3 +173,53 @@ def test_a_line_is_not_torn_at_a_formula_or_before_a_time():
     line = headline(user("Plot \\( f(x) \\) of the pump and estimate its slope"))
     assert not line.endswith("\\")
     assert headline(user("Next week I meet the council of Graz")).startswith("Next week")
+
+
+def test_a_parent_of_a_paste_lists_its_files():
+    children = [
+        Extract("code: app/__init__.py, app/ask.py", "user: code", ()),
+        Extract("code: app/io.py, app/lint.py", "user: code", ()),
+        Extract("Set defaults from the settings", "user: Set defaults from the settings.", ()),
+        Extract("code: app/dump.py, app/gui.py", "user: code", ()),
+        Extract("code: app/send.py, app/args.py", "user: code", ()),
+    ]
+    assert parent(*children).startswith("code: app/__init__.py, app/ask.py, app/io.py")
+
+
+def test_parts_of_a_long_read_are_told_apart():
+    read = "read 8 files in parts/, last p047.txt"
+    body = "tool: read 8 files in parts/, last `p047.txt`"
+    children = [
+        Extract(read, body, ()),
+        Extract("lines 12-41 of parts/p040.txt", "tool: lines 12-41 of `parts/p040.txt`", ()),
+        Extract("lines 42-83 of parts/p041.txt", "tool: lines 42-83 of `parts/p041.txt`", ()),
+    ]
+    assert parent(*children) == "read 8 files in parts/; lines to p041.txt"
+
+
+def test_a_parent_passes_over_moods_rules_headings_and_what_recurs():
+    ask = "optimize the SQLite queries for faster lookups"
+    scene = "The rope creaks, and a guard laughs without joy"
+    children = [
+        Extract(text, f"user: {text}.", ())
+        for text in (
+            "I'm kinda worried",
+            "Always include version numbers",
+            "my mentor, Wendy",
+        )
+    ]
+    children += [Extract("Handle Errors and Edge Cases", "assistant: Handle them.", ())]
+    children += [Extract(scene, f"assistant: {scene}.", ()) for _ in range(3)]
+    children += [Extract(ask, f"user: {ask}.", ())]
+    line = parent(*children)
+    assert line.startswith(ask)
+    assert not any(word in line for word in ("worried", "Always", "Wendy", "Handle", "creaks"))
+
+
+def test_points_of_a_list_are_no_speakers():
+    children = [
+        Extract(text, f"user: {text}", ())
+        for text in ("Friday: reflect on the week", "Friday: reflect on the week", "plan a budget")
+    ]
+    assert parent(*children) != "reflect on the week"
+    assert "plan a budget" in parent(*children)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.extraction.headlines import HEADLINE
 from memtree.extraction.phrases import is_hollow, leans, listed, readable, whole
+from memtree.extraction.topics import HEADLINE
 from memtree.text import tokens
 
 
@@ -72,3 +72,23 @@ def test_what_says_nothing_or_leans_on_another_phrase_is_told():
 def test_names_are_listed_as_far_as_they_fit():
     assert listed(["parser.py", "parser.py", "cache.py"], 9) == "parser.py, cache.py"
     assert tokens.count(listed([f"module_{n}.py" for n in range(40)], 18)) <= 18
+
+
+def test_a_phrase_is_not_cut_before_the_verb_of_its_last_clause():
+    text = "understand how my belief in free will, which I had since April, shapes what I decide"
+    assert "how my belief" not in whole(text, 8)[0]
+    assert whole("I'm torn between saving money and having a collectible edition of it", 7)[0] != (
+        "I'm torn between saving money"
+    )
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    ["My mentor, Wendy", "I've got a close friend", "I'm kinda worried", "excited that Jo"],
+)
+def test_a_phrase_that_ends_before_what_it_says_is_hollow(phrase: str) -> None:
+    assert is_hollow(phrase)
+
+
+def test_how_somebody_feels_about_a_thing_is_left_out():
+    assert whole("I'm kinda worried about the April deadline", 18)[0] == "the April deadline"

@@ -87,3 +87,9 @@ def test_a_conversation_with_a_title_begins_with_it():
 
 def test_a_topic_holds_no_torn_bracket():
     assert "]" not in topic(summary("make: [Makefile:192: build] Error 1 in the release", "build"))
+
+
+def test_a_topic_cuts_no_work_between_its_words():
+    done = Extract("Write NOTES.md then read it; ran head dev/urandom 21 times", "", ("urandom",))
+    assert topic(done, 4) != "urandom 21 times"
+    assert "21" not in topic(Extract("ran head dev/urandom 21 times", "", ("urandom",)), 7)
