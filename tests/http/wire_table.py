@@ -292,8 +292,9 @@ def _with(path: str, name: str, value: str) -> str:
 
 
 def _parameters(method: str, plain: str) -> list[str]:
-    """Names of a route's query, as they are documented."""
-    for path, item in DOCUMENT["paths"].items():
+    """Return the names of a route's query, as they are documented. A path that is written out
+    comes before one with a parameter in its place."""
+    for path, item in sorted(DOCUMENT["paths"].items(), key=lambda each: each[0].count("{")):
         pattern = re.sub(r"\\\{[^}]*\\\}", "[^/]+", re.escape(path))
         exact = path == plain or ("{" in path and re.fullmatch(pattern, plain))
         if exact and method.lower() in item and (path == plain or plain not in DOCUMENT["paths"]):
