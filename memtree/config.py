@@ -26,25 +26,14 @@ from memtree.data_folder import (
     is_left_behind,
 )
 from memtree.errors import BadRequest
-from memtree.setting_checks import (
-    check_choices,
-    check_embedding,
-    check_proxies,
-    check_summaries,
-    check_traces,
-    check_upstreams,
-)
+from memtree.setting_checks import CHECKS
 from memtree.setting_values import (
     PASSTHROUGH_ROUTES,
     READERS,
     TYPES,
     check_choice,
     check_queue,
-    input_price,
     nearest,
-    passthrough_route,
-    price,
-    window,
 )
 
 DEFAULT_UPSTREAM = "https://api.openai.com/v1"
@@ -59,14 +48,6 @@ OTHER_VARIABLES = frozenset(
 MODES = ("stable", "auto", "fresh")
 ON = "on"
 SHADOW = "shadow"  # a mode of the chat routes alone: nothing is changed, only measured
-MAY_BE_ZERO = frozenset(
-    """
-    port deleted_days memories_stale_days requests_per_minute import_seconds failed_keys_per_minute
-    embedding_dimensions summary_requests_per_minute summary_tokens_per_minute
-    summary_tokens_per_day
-    """.split()
-)
-MAX_PORT = 65535
 
 
 def _setting(default: Any, help_: str, *, shown: bool = True, told: str = "") -> Any:
@@ -487,25 +468,8 @@ def _read(name: str, value: Any, source: str) -> Any:
 def _checked(settings: Settings) -> Settings:
     if settings.mode is not None:
         check_choice("mode", settings.mode, (*MODES, SHADOW))
-    for entry in settings.prices:
-        price(entry)
-    for entry in settings.input_prices:
-        input_price(entry)
-    for entry in settings.window:
-        window(entry)
-    for entry in settings.passthrough_routes:
-        passthrough_route(entry)
     check_queue(settings.queue)
-    check_choices(settings)
-    for one in fields(settings):
-        if one.type != "int":
-            continue
-        value = getattr(settings, one.name)
-        if not isinstance(value, int) or value < (0 if one.name in MAY_BE_ZERO else 1):
-            raise BadRequest(f"{one.name} must be a positive number, not {value!r}", param=one.name)
-    if settings.port > MAX_PORT:
-        raise BadRequest(f"port must be at most {MAX_PORT}, not {settings.port}", param="port")
     keep_options(settings.keep_patterns, settings.protected_tools)
-    for check in (check_proxies, check_upstreams, check_embedding, check_summaries, check_traces):
+    for check in CHECKS:
         check(settings)
     return settings

@@ -6,12 +6,20 @@ Each raises `BadRequest` that names the setting, and never shows what a URL or a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Any
 
 from memtree.errors import BadRequest
-from memtree.setting_values import check_choice, is_plain_url
+from memtree.setting_values import (
+    check_choice,
+    input_price,
+    is_plain_url,
+    passthrough_route,
+    price,
+    window,
+)
 
 if TYPE_CHECKING:
     from memtree.config import Settings
@@ -31,6 +39,40 @@ CHOICES: Mapping[str, tuple[Any, ...]] = {
     "log_level": ("debug", "info", "warning", "error"),
     "log_format": ("text", "json"),
 }
+
+
+MAY_BE_ZERO = frozenset(
+    """
+    port deleted_days memories_stale_days requests_per_minute import_seconds failed_keys_per_minute
+    embedding_dimensions summary_requests_per_minute summary_tokens_per_minute
+    summary_tokens_per_day
+    """.split()
+)
+MAX_PORT = 65535
+# Each value of such a setting is an entry of its own.
+ENTRIES: Mapping[str, Callable[[str], object]] = {
+    "prices": price,
+    "input_prices": input_price,
+    "window": window,
+    "passthrough_routes": passthrough_route,
+}
+
+
+def check_entries(settings: Settings) -> None:
+    for name, read in ENTRIES.items():
+        for entry in getattr(settings, name):
+            read(entry)
+
+
+def check_numbers(settings: Settings) -> None:
+    for setting in fields(settings):
+        if setting.type != "int":
+            continue
+        name, value = setting.name, getattr(settings, setting.name)
+        if not isinstance(value, int) or value < (0 if name in MAY_BE_ZERO else 1):
+            raise BadRequest(f"{name} must be a positive number, not {value!r}", param=name)
+    if settings.port > MAX_PORT:
+        raise BadRequest(f"port must be at most {MAX_PORT}, not {settings.port}", param="port")
 
 
 def check_choices(settings: Settings) -> None:
@@ -136,3 +178,9 @@ def _check_endpoint(settings: Settings, kind: str, what: str, wanted: bool) -> N
 def _check_key(name: str, key: str | None) -> None:
     if key is not None and not (key.isascii() and key.isprintable() and key == key.strip()):
         raise BadRequest(f"{name} holds characters that no header can carry", param=name)
+
+
+CHECKS: tuple[Callable[[Settings], None], ...] = (
+    check_entries, check_choices, check_numbers,
+    check_proxies, check_upstreams, check_embedding, check_summaries, check_traces,
+)  # fmt: skip

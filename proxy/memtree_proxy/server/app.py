@@ -177,13 +177,8 @@ def create_app(services: Services) -> Starlette:
     passthrough = Passthrough(gate, services.upstreams, policy, server_key)
     routes = [
         *completions.routes(),
-        *own("/context_memory", context.compress, "POST"),
-        *own("/memory", context.compress, "POST"),
-        *own("/context_memory/status", context.status, "GET"),
-        *own("/context_memory/tree", context.tree, "POST"),
-        *own("/context_memory/parse", ParseRoute(gate, waits, settings, work).parse, "POST"),
+        *_context_memory(context, ParseRoute(gate, waits, settings, work), deletion),
         *described(UsageRoute(usage, services.memory, gate)),
-        *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
         *described(ConversationRoutes(services.memory, gate)),
         *family("/requests", RequestRoutes(requests, services.memory, gate, streams)),
         *everywhere("/context_memory/{rest:rest}", error_response.not_found),
@@ -228,6 +223,20 @@ def create_app(services: Services) -> Starlette:
     app.router.redirect_slashes = False
     app.router.default = Handler(error_response.not_found)  # a target that is no path: `*`
     return app
+
+
+def _context_memory(
+    context: ContextMemoryRoutes, files: ParseRoute, deletion: Deletion
+) -> list[Route]:
+    """Return the routes of context memory beside those of conversations."""
+    return [
+        *own("/context_memory", context.compress, "POST"),
+        *own("/memory", context.compress, "POST"),
+        *own("/context_memory/status", context.status, "GET"),
+        *own("/context_memory/tree", context.tree, "POST"),
+        *own("/context_memory/parse", files.parse, "POST"),
+        *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
+    ]
 
 
 def _collectors(

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from memtree.config import MAX_PORT
 from memtree.errors import BadRequest
+from memtree.setting_checks import MAX_PORT
 from memtree_proxy.checkups.port_owner import port_owner
 
 BACKLOG = 2048  # connections that wait to be accepted, as uvicorn's default
