@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+from typing import Any
+
 import pytest
 
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.draft import MemoryDraft, checked_name, checked_text, inheriting, new_memory
-from memtree.memories.memory import Memory
+from memtree.memories.memory import (
+    IMPORTED,
+    EntityMention,
+    Memory,
+    MemoryChange,
+    MemorySource,
+    NewMemory,
+)
 from memtree.memories.rules.canonical import text_hash
+from memtree.memories.transfer.checked import importable
+from memtree.memories.transfer.file_items import FileMemory
+from memtree.stores.memories.rows import changed_memory, encoded, read_memory
+from memtree.stores.memories.rows import new_memory as stored_memory
 
 KEY = "ghp_" + "a1B2c3" * 6
 
@@ -98,3 +112,57 @@ def test_a_taint_outlives_a_correction_by_a_model_and_not_one_by_a_person():
     by_model = inheriting(MemoryDraft("b", source_type="model"), old)
     assert new_memory(by_model, "mem_2", 0.0).tainted
     assert not new_memory(inheriting(MemoryDraft("b"), old), "mem_2", 0.0).tainted
+
+
+EVERY_FIELD: dict[str, Any] = {
+    "kind": "note",
+    "data": {"a": 1},
+    "category": "fact",
+    "tags": ("x",),
+    "source_type": "model",
+    "source_provider": "p",
+    "importance": 0.9,
+    "capture_mode": "explicit",
+    "session_id": "s",
+    "thread_id": "t",
+    "expires": 9.0,
+    "last_confirmed": 8.0,
+    "tainted": True,
+    "source": MemorySource("msg_1"),
+    "confidence": 0.4,
+    "happened": 7.0,
+    "mentions": (EntityMention("Ada", "person"),),
+}
+
+
+def test_every_field_of_a_draft_is_stored():
+    new = new_memory(MemoryDraft("Ada lives in Graz", **EVERY_FIELD), "mem_1", 1.0)
+    memory = stored_memory(new, 5)
+    assert new.said_of_it() == memory.said_of_it() == EVERY_FIELD
+    assert read_memory(encoded(memory), 0.0, "", "") == memory
+    assert (memory.id, memory.number, memory.text) == ("mem_1", 5, "Ada lives in Graz")
+
+
+@pytest.mark.parametrize("name", sorted(EVERY_FIELD))
+def test_a_field_of_a_file_stays_but_for_what_an_import_decides(name):
+    plain, item = FileMemory(1, "Ada lives in Graz"), {name: EVERY_FIELD[name]}
+    given = importable(replace(plain, **item), "mem_1", 1.0, 1_000, "text")
+    assert isinstance(given, NewMemory)
+    decided = {
+        "source_type": IMPORTED,
+        "source_provider": "text",
+        "capture_mode": None,
+        "last_confirmed": 1.0,
+    }
+    assert given.said_of_it()[name] == (decided | item if name not in decided else decided)[name]
+
+
+def test_a_change_leaves_no_field_of_its_own_out():
+    values = {
+        field.name: object()
+        for field in fields(MemoryChange)
+        if field.name not in ("at", "text_hash", "terms")
+    }
+    changed = changed_memory(Memory("m", 1, "a", 0.0, 0.0), MemoryChange(3.0, **values))
+    assert {name: getattr(changed, name) for name in values} == values
+    assert (changed.version, changed.updated) == (2, 3.0)
