@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
+
+def data_lines(name: str) -> list[str]:
+    """Read the lines of a list that is kept as data, without its comments."""
+    text = (files(__package__) / f"{name}.txt").read_text("utf-8")
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
 # Words that carry no fact: left out wherever they stand.
 FUNCTION = frozenset(
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.memories.rules.wording import lexicon, quantities, synonyms
+from memtree.memories.rules.wording import lexicon, quantities
 from memtree.memories.rules.wording.inflection import base_form
 
 
@@ -18,7 +18,7 @@ def key_of(lower: str) -> str:
 
 def _synonyms() -> dict[str, str]:
     found: dict[str, str] = {}
-    for line in synonyms.SYNONYMS:
+    for line in lexicon.data_lines("synonyms"):
         first, *others = line.split()
         for word in (first, *others):
             found[word] = first

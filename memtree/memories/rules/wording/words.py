@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from memtree.memories.rules.wording import foreign, lexicon, phrases, quantities
+from memtree.memories.rules.wording import foreign, lexicon, quantities
 from memtree.memories.rules.wording.meanings import MEANT
 from memtree.text.normal_form import nfc
 
@@ -109,7 +109,7 @@ def with_phrases(words: list[Word]) -> list[Word]:
 
 def _phrases() -> Mapping[str, list[tuple[tuple[int, list[str]], list[str]]]]:
     found: dict[str, list[tuple[tuple[int, list[str]], list[str]]]] = {}
-    for line in phrases.PHRASES:
+    for line in lexicon.data_lines("phrases"):
         phrase, _, meant = line.partition(" = ")
         words = phrase.split()
         found.setdefault(words[0], []).append(((len(words), words), meant.split()))
