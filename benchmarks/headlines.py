@@ -152,7 +152,7 @@ def is_torn(headline: str, text: str) -> bool:
 
 
 def _goes_on(phrase: str, source: str) -> bool:
-    bare = _spaced(phrase).rstrip(" .")
+    bare = _spaced(phrase).rstrip(" .!?")
     if len(bare) < 8:
         return False
     ends = bare[-28:]

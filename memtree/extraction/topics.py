@@ -207,7 +207,8 @@ def _phrases(
         torn = any(phrase.count(first) != phrase.count(last) for first, last in ("()", "[]"))
         torn = torn or phrase.count('"') % 2 == 1
         if phrase and not torn and tokens.count(phrase) <= cap:
-            yield phrase, best - 0.05 * start
+            goes_on = best_end < len(words) and best_end == end and broken[end]
+            yield phrase, best - 0.05 * start - goes_on
 
 
 def _weight(word: str, anchors: Sequence[str]) -> float:
