@@ -31,7 +31,7 @@ from memtree_proxy.cli.wrap.plan import (
 
 ANTHROPIC_API = ("anthropic", "@ai-sdk/anthropic", "anthropic-messages", "anthropic_messages")
 # Of this interpreter, which may be one of `uvx`; -P: no module of the project is taken for ours.
-STATUS_LINE = shlex.join([sys.executable, "-P", "-m", "memtree_proxy.cli", "status", "--line"])
+STATUS_LINE = shlex.join([sys.executable, "-P", "-m", "memtree_proxy.cli.status"])
 _OPENAI, _ANTHROPIC = "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"
 _CLOUDS = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
 

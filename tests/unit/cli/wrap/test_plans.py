@@ -79,7 +79,7 @@ def test_claude_by_a_file_of_settings(home: Path) -> None:
     plan, paths = planned(home, "claude", "-p", "hi", env={"ANTHROPIC_BASE_URL": "http://shell"})
     assert leads(paths) == OWN  # as for Claude Code, settings beat the shell
     settings = json.loads(plan.files["settings.json"])
-    assert settings.pop("statusLine")["command"].endswith("status --line")
+    assert settings.pop("statusLine")["command"].endswith("-m memtree_proxy.cli.status")
     assert settings == {"env": {"ANTHROPIC_BASE_URL": ROOT}}
     assert f"{ROOT}/mcp" in plan.files["mcp.json"]
     assert plan.args[2].startswith("--mcp-config=")  # not as two words: it would take the prompt
