@@ -210,6 +210,15 @@ def test_hermes_keeps_the_users_providers(home: Path) -> None:
     assert leads(paths) == OWN
 
 
+def test_hermes_is_not_led_to_another_vendor(home: Path) -> None:
+    write(home, ".hermes/config.yaml", yaml.safe_dump({"model": {"provider": "openrouter"}}))
+    _, paths = planned(home, "hermes")
+    assert leads(paths) == "https://openrouter.ai/api/v1"
+    write(home, ".hermes/config.yaml", yaml.safe_dump({"model": {"provider": "nous"}}))
+    with pytest.raises(BadRequest, match="nous"):
+        planned(home, "hermes")
+
+
 @pytest.mark.parametrize("agent", ["qwen", "aider", "goose", "--"])
 def test_the_shells_own_address_becomes_the_upstream(home: Path, agent: str) -> None:
     env = {"OPENAI_BASE_URL": OWN, "OPENAI_API_BASE": OWN, "OPENAI_HOST": OWN}
