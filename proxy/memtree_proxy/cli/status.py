@@ -3,7 +3,8 @@
     packed by the newest request -> what the model read, saved by all requests of today
 
 Under `memtree wrap` the agent's own base URL leads to its run, so the line is that of its session.
-Elsewhere it says how memory would be used. It is drawn again and again, so it imports little.
+Elsewhere it says how memory would be used. It is drawn again and again, so this file is a program
+of its own as well, which imports no parser of other commands.
 """
 
 from __future__ import annotations
@@ -28,18 +29,28 @@ OFF = "memtree: not before this session; `memtree wrap` starts one with it"
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
     """Never fails for want of a server: a status line has nowhere to show an error."""
-    root = wrapped_root(environment())
     if options.line:
-        if not sys.stdin.isatty():
-            sys.stdin.buffer.read()  # what the agent tells of its session; the address says which
-        print(line(_get(root, "/wrap/totals"), _get(root, "/usage?days=1")) if root else OFF)
+        print_line()
         return 0
     for state in known_servers(settings.data_folder):
         what = "for `memtree wrap`" if state.for_wraps else "memtree serve"
         answers = _get(state.url, "/health") is not None
         print(f"{state.url}  {what}, {state.version}{'' if answers else ', does not answer'}")
-    print(line(_get(root, "/wrap/totals"), _get(root, "/usage?days=1")) if root else OFF)
+    print(_line_here())
     return 0
+
+
+def print_line() -> None:
+    """Print the line. What the agent tells of its session on standard input is read and left: the
+    address says which session it is."""
+    if not sys.stdin.isatty():
+        sys.stdin.buffer.read()
+    print(_line_here())
+
+
+def _line_here() -> str:
+    root = wrapped_root(environment())
+    return line(_get(root, "/wrap/totals"), _get(root, "/usage?days=1")) if root else OFF
 
 
 def wrapped_root(env: Mapping[str, str]) -> str | None:
@@ -81,3 +92,7 @@ def _get(root: str | None, path: str) -> dict[str, Any] | None:
         return None
     finally:
         connection.close()
+
+
+if __name__ == "__main__":
+    print_line()

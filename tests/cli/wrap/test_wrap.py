@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -283,6 +284,7 @@ def test_it_shows_what_it_would_do_and_does_nothing(stage: Stage) -> None:
 def test_a_run_under_another_is_refused(stage: Stage) -> None:
     code = """
 import subprocess
+import sys
 words = [sys.executable, "-m", "memtree_proxy.cli", "wrap", "--", "anything"]
 tell("inner", subprocess.run(words, capture_output=True, text=True).stderr)
 """
@@ -293,6 +295,7 @@ tell("inner", subprocess.run(words, capture_output=True, text=True).stderr)
 def test_the_status_line_of_a_session_that_is_wrapped_and_of_one_that_is_not(stage: Stage) -> None:
     code = """
 import subprocess
+import sys
 def line():
     words = [sys.executable, "-m", "memtree_proxy.cli", "status", "--line"]
     session = json.dumps({"session_id": "x", "cwd": "/"})
@@ -311,6 +314,8 @@ tell("lines", [first, line()])
     )
     assert "`memtree wrap` starts one" in ran.stdout
     assert ran.returncode == 0
+    words = [sys.executable, "-m", "memtree_proxy.cli.status"]
+    assert subprocess.check_output(words, env=stage.env(), input="{}", text=True) == ran.stdout
 
 
 async def test_a_run_whose_connection_broke_gets_its_paths_again(stage: Stage) -> None:

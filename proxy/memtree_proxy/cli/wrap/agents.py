@@ -31,8 +31,12 @@ from memtree_proxy.cli.wrap.plan import (
 
 ANTHROPIC_API = ("anthropic", "@ai-sdk/anthropic", "anthropic-messages", "anthropic_messages")
 # Of this interpreter, which may be one of `uvx`; -P: no module of the project is taken for ours.
-STATUS_LINE = shlex.join([sys.executable, "-P", "-m", "memtree_proxy.cli", "status", "--line"])
+STATUS_LINE = shlex.join([sys.executable, "-P", "-m", "memtree_proxy.cli.status"])
 _OPENAI, _ANTHROPIC = "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"
+_HERMES_PROVIDERS = {
+    "openai": "https://api.openai.com/v1",
+    "openrouter": "https://openrouter.ai/api/v1",
+}
 _CLOUDS = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
 
 
@@ -264,7 +268,9 @@ def _hermes(run: Wrapping) -> Plan:
     user = read_yaml(run.under("HERMES_HOME", ".hermes") / "config.yaml")
     managed = _managed(run)
     model = {**within(user, "model"), **within(managed, "model")}
-    address = run.base(string(model, "base_url") or run.env.get("CUSTOM_BASE_URL"))
+    provider = string(model, "provider") or "auto"
+    given = string(model, "base_url") or run.env.get("CUSTOM_BASE_URL")
+    address = run.base(_needed(given or _HERMES_PROVIDERS.get(provider), provider))
     custom = managed.get("custom_providers") or user.get("custom_providers") or []
     rows = [within(row) for row in custom] if isinstance(custom, list) else []
     config = {
@@ -283,8 +289,7 @@ def _hermes(run: Wrapping) -> Plan:
 
 
 def _managed(run: Wrapping) -> dict[str, Any]:
-    folder = run.env.get("HERMES_MANAGED_DIR")
-    return read_yaml(Path(folder) / "config.yaml") if folder else {}
+    return read_yaml(run.under("HERMES_MANAGED_DIR", "/etc/hermes") / "config.yaml")
 
 
 def _goose(run: Wrapping) -> Plan:

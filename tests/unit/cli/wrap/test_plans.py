@@ -79,7 +79,7 @@ def test_claude_by_a_file_of_settings(home: Path) -> None:
     plan, paths = planned(home, "claude", "-p", "hi", env={"ANTHROPIC_BASE_URL": "http://shell"})
     assert leads(paths) == OWN  # as for Claude Code, settings beat the shell
     settings = json.loads(plan.files["settings.json"])
-    assert settings.pop("statusLine")["command"].endswith("status --line")
+    assert settings.pop("statusLine")["command"].endswith("-m memtree_proxy.cli.status")
     assert settings == {"env": {"ANTHROPIC_BASE_URL": ROOT}}
     assert f"{ROOT}/mcp" in plan.files["mcp.json"]
     assert plan.args[2].startswith("--mcp-config=")  # not as two words: it would take the prompt
@@ -208,6 +208,15 @@ def test_hermes_keeps_the_users_providers(home: Path) -> None:
     assert config["model"] == {"base_url": BASE}
     assert config["custom_providers"] == [{**rows[0], "base_url": BASE}, rows[1]]
     assert leads(paths) == OWN
+
+
+def test_hermes_is_not_led_to_another_vendor(home: Path) -> None:
+    write(home, ".hermes/config.yaml", yaml.safe_dump({"model": {"provider": "openrouter"}}))
+    _, paths = planned(home, "hermes")
+    assert leads(paths) == "https://openrouter.ai/api/v1"
+    write(home, ".hermes/config.yaml", yaml.safe_dump({"model": {"provider": "nous"}}))
+    with pytest.raises(BadRequest, match="nous"):
+        planned(home, "hermes")
 
 
 @pytest.mark.parametrize("agent", ["qwen", "aider", "goose", "--"])
