@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memtree.budget.epoch import EpochTurn
 from memtree.budget.prices import Prices
 from memtree.conversation.history import History
 
@@ -145,34 +144,7 @@ def folds_at(
     return min(room, THOUSAND * math.ceil((history.tokens + requests * step) / THOUSAND))
 
 
-def opened(history: History, fixed: int, sent: int, prices: Prices) -> tuple[float, float]:
-    """(direct, paid) at a first fold: until now the history went whole. `sent`: tokens of this
-    request with system messages and tools."""
-    direct = direct_cost(history, fixed, prices)
-    cached = _cached(history)
-    whole = prices.cost(fixed + cached if cached else 0, history.tokens - cached)
-    return direct, direct - whole + prices.cost(fixed, sent - fixed)
-
-
 def _cached(history: History) -> int:
     """Tokens of the history at the request before this one."""
     sizes = list(_requests(history))
     return sizes[-2] if len(sizes) > 1 else 0
-
-
-def followed(
-    turn: EpochTurn,
-    previous: int,
-    same_epoch: bool,
-    warm: bool,
-    history: History,
-    fixed: int,
-    sent: int,
-    prices: Prices,
-) -> tuple[float, float]:
-    """(direct, paid) with a further request. `turn`: the one before, on a history of `previous`
-    tokens; `same_epoch`: what it sent is still the beginning of what is sent; `warm`: cached."""
-    whole, folded = (fixed + previous, turn.sent if same_epoch else fixed) if warm else (0, 0)
-    direct = prices.cost(whole, max(0, fixed + history.tokens - whole))
-    paid = prices.cost(min(folded, sent), max(0, sent - folded))
-    return turn.direct + direct, turn.paid + paid

@@ -74,8 +74,8 @@ class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One request within an epoch. `block`: spans of the recall block before its newest message,
     none where there is nothing to recall; `memories`: whose lines stand there, too; `block_tokens`:
-    of both. `direct`, `paid`: input cost of the conversation so far
-    in uncached input tokens, sent whole and sent by us; `sent`: tokens of this request.
+    of both. `direct`, `paid`: costs that older versions kept, 0 since there is a log of requests;
+    `sent`: tokens of this request.
     `recalled`: the messages (index in the history) that have a block in what is sent. `partial`: it
     stands at a beginning of the history that was sent, for clients that leave the rest out."""
 

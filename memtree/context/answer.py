@@ -93,9 +93,6 @@ class Answer:
 
     `reason`: why the state is this one, "" where it says that itself.
 
-    `saved_tokens`: what the epochs of this conversation saved so far against sending everything,
-    `gain`: this request's part in it; both in uncached input tokens, a loss is negative.
-
     `memories`: ids of those that stand in what is sent.
 
     `continued`: the epoch is an earlier request's. `stays`: tokens at the beginning of what is
@@ -123,8 +120,6 @@ class Answer:
     excerpts: int = 0
     mode: str = "fresh"
     epoch: str | None = None
-    saved_tokens: int = 0
-    gain: float = 0.0
     continued: bool = False
     stays: int = 0
     reason: str = Reason.NONE

@@ -350,8 +350,6 @@ class EpochAnswers:
         before = EpochTurn(
             turn.epoch,
             used=turn.used,
-            direct=turn.direct,
-            paid=turn.paid,
             sent=turn.sent - left_out,
             recalled=tuple(message for message in turn.recalled if message < length),
             partial=True,

@@ -1,12 +1,11 @@
-"""A new turn of an epoch: what stands before its newest message, and what the conversation has
-cost so far. Awaits the embedder; stores nothing.
-"""
+"""A new turn of an epoch: what stands before its newest message. Awaits the embedder; stores
+nothing."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from memtree.budget import costs, epoch
+from memtree.budget import epoch
 from memtree.budget.epoch import EpochTurn
 from memtree.context import injected
 from memtree.context.index_state import IndexState
@@ -35,7 +34,7 @@ class TurnPlanner:
     ) -> tuple[EpochTurn, TurnContent]:
         """The record of this request, which is not stored yet, and what the epoch shows, with all
         that the record names."""
-        posted, previous = request.posted, request.previous
+        posted = request.posted
         added = self._added(request, content)
         taken = injected.size(added)
         (block, above), by_words = await self._recall_block(request, index, content, taken, early)
@@ -45,19 +44,6 @@ class TurnPlanner:
         block_sum = block_tokens + sum(turn.block_tokens for turn in content.blocks.values())
         recent = posted.size(content.epoch.plan.cut)
         sent = request.fixed + request.carried + content.epoch.memory + recent + block_sum
-        if previous is None:
-            direct, paid = costs.opened(posted, request.fixed, sent, request.ask.prices)
-        else:
-            direct, paid = costs.followed(
-                previous.turn,
-                posted.size(0, request.previous_length),
-                content.retrieved is None,
-                request.now - previous.turn.used <= request.ask.prices.lifetime,
-                posted,
-                request.fixed,
-                sent,
-                request.ask.prices,
-            )
         recalled = (*sorted(content.blocks), *((len(posted) - 1,) if block or added else ()))
         now = request.now
         turn = EpochTurn(
@@ -65,15 +51,13 @@ class TurnPlanner:
             block.excerpts,
             block_tokens,
             now,
-            direct,
-            paid,
-            sent,
-            recalled,
-            block.outline,
-            block.notes,
-            tuple(line.memory for line in added),
-            block.reasons,
-            block.ranks,
+            sent=sent,
+            recalled=recalled,
+            outline=block.outline,
+            notes=block.notes,
+            memories=tuple(line.memory for line in added),
+            reasons=block.reasons,
+            ranks=block.ranks,
         )
         return turn, replace(
             content,

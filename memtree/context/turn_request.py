@@ -164,8 +164,6 @@ def epoch_result(
     layout = AnswerLayout(
         plan.cut, content.text, memory, blocks, block_tokens, plan.head, plan.pinned
     )
-    saved = turn.direct - turn.paid
-    before = previous.turn.direct - previous.turn.paid if previous else 0.0
     recalled = [turn.recall for turn in content.blocks.values()]
     retrieved = content.retrieved
     continued = previous is not None and retrieved is None
@@ -174,8 +172,6 @@ def epoch_result(
         epoch=content.epoch.id.hex(),
         outline_tokens=content.outline_tokens,
         excerpts=len(plan.excerpts) + sum(len(block.excerpts) for block in recalled),
-        saved_tokens=round(saved),
-        gain=0.0 if request.again else saved - before,
         continued=continued,
         stays=min(previous.turn.sent, turn.sent) if previous and continued else request.fixed,
         begun=begun_at(posted, request.ask, content.epoch.start),

@@ -10,6 +10,7 @@ what comes back has the same form. What this file does not do: call a model, or 
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.request import CompressRequest
+from memtree.context.sent_requests import SentRequests
 from memtree.dialects import posted_history
 from memtree.dialects.fragment_counts import markers, tools_tokens
 from memtree.dialects.posted_history import PostedDialectHistory
@@ -45,7 +47,8 @@ class Compressed:
 
     `state`: `packed` where it is folded, `below-threshold` or `passed` where it need not be; all
     values are those of `x-memtree-state`. `address`: names the history. `pending_tokens`: wait for
-    their embeddings, and so far are ranked by words."""
+    their embeddings, and so far are ranked by words. `saved_tokens`: what the requests for this
+    conversation saved so far, in uncached input tokens at careful prices; a loss is negative."""
 
     messages: list[dict[str, Any]]
     state: str
@@ -75,6 +78,8 @@ class MemTree:
 
     def __init__(self, runtime: Runtime, settings: Settings, tenant: str) -> None:
         self._runtime, self._settings, self._tenant = runtime, settings, tenant
+        self._sent = SentRequests()
+        runtime.memory.on_deletion(self._sent.forget)
 
     async def compress(
         self,
@@ -99,8 +104,11 @@ class MemTree:
         answer = await self._runtime.memory.compress(
             self._request(read, target=target, query=query, mode=mode, window=window)
         )
+        now = time.time()
+        saving = self._sent.saving(self._tenant, "", answer, now)
+        self._sent.note(self._tenant, "", answer, now, saving)
         return await json_body.off_loop(
-            len(read.body.raw), lambda: _compressed(answer, read.history)
+            len(read.body.raw), lambda: _compressed(answer, read.history, saving.total)
         )
 
     async def explain(
@@ -218,13 +226,13 @@ class _Read:
     history: PostedDialectHistory
 
 
-def _compressed(answer: Answer, history: PostedDialectHistory) -> Compressed:
+def _compressed(answer: Answer, history: PostedDialectHistory, saved: int) -> Compressed:
     return Compressed(
         messages=msgspec.json.decode(history.sent(answer), type=list[dict[str, Any]]),
         state=str(answer.state),
         raw_tokens=answer.raw_tokens,
         sent_tokens=answer.sent_tokens,
-        saved_tokens=answer.saved_tokens,
+        saved_tokens=saved,
         pending_tokens=answer.pending_tokens,
         address=answer.address.hex(),
         epoch=answer.epoch,

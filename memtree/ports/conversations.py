@@ -48,7 +48,8 @@ class ConversationPlace(NamedTuple):
 class StoredConversation(NamedTuple):
     """`turn`: the newest one at the address, None where there is none. `own_title`: the one that
     somebody typed, else empty. `ordinal`: of the conversation among those of its tenant with the
-    same `end.title`, from 1; 0 where it has none."""
+    same `end.title`, from 1; 0 where it has none. `saved`: what memory saved on its
+    requests so far, as the log has them."""
 
     address: bytes
     end: HistoryEnd
@@ -56,6 +57,7 @@ class StoredConversation(NamedTuple):
     turn: EpochTurn | None
     own_title: str = ""
     ordinal: int = 0
+    saved: int = 0
 
     @property
     def place(self) -> ConversationPlace:

@@ -124,6 +124,10 @@ class RequestLog(Protocol):
         """The greatest number of all rows in the store; 0 where there are none."""
         ...
 
+    async def logged_tenants(self) -> list[str]:
+        """Those that have rows, by name."""
+        ...
+
     async def previous_request(
         self, tenant: str, model: str, addresses: Sequence[bytes]
     ) -> RequestRow | None:

@@ -19,6 +19,7 @@ from memtree.ports.request_log import (
 )
 from memtree.ports.store import IndexBatch, Receipt
 from memtree.stores import Opened
+from memtree.stores.context.requests import trim
 from tests.contracts.backends import (
     A,
     B,
@@ -151,6 +152,7 @@ class RequestLogContract(Backend):
 
     async def test_rows_go_with_their_tenant(self, store: Opened) -> None:
         await store.add_requests({A: [row("a", time=1.0)], B: [row("b", time=1.0)]})
+        assert await store.logged_tenants() == [A, B]
         assert await store.tenants() == []  # a log alone is no memory
         assert await store.forget(A, None) == Receipt()
         assert await store.requests(A, 9) == []
@@ -161,18 +163,18 @@ class RequestLogContract(Backend):
         now = (LOG_DAYS + 100) * DAY + 5.0
         times = {"old": 100 * DAY - 1.0, "kept": 100 * DAY, "new": now}
         await store.add_requests({A: [row(id_, time=time) for id_, time in times.items()]})
-        assert await store.trim_requests(now) == 1
+        assert await store.sweep(now) == Receipt()
         assert ids(await store.requests(A, 9)) == ["new", "kept"]
         assert await store.trim_requests(now) == 0
 
     async def test_the_oldest_go_where_there_are_too_many(self, store: Opened) -> None:
         rows = [row(f"{n}", time=float(n)) for n in range(6)]
         await store.add_requests({A: rows, B: rows[:3]})
-        assert await store.trim_requests(9.0, [A], tenant_rows=4) == 2
+        assert await trim(store.database, 9.0, [A], tenant_rows=4) == 2
         assert ids(await store.requests(A, 9)) == ["5", "4", "3", "2"]
-        assert await store.trim_requests(9.0, tenant_rows=2) == 3
+        assert await trim(store.database, 9.0, tenant_rows=2) == 3
         assert ids(await store.requests(B, 9)) == ["2", "1"]
-        assert await store.trim_requests(9.0, [], store_rows=3) == 1
+        assert await trim(store.database, 9.0, [], store_rows=3) == 1
         left = [len(await store.requests(tenant, 9)) for tenant in (A, B)]
         assert sum(left) == 3
 

@@ -74,7 +74,7 @@ async def test_an_epoch_is_told_in_the_answer_a_header_and_the_log(
 ):
     caplog.set_level("INFO")
     memory = FakeMemory()
-    memory.told = {"epoch": "0123456789abcdef", "recall_tokens": 7, "saved_tokens": -30}
+    memory.told = {"epoch": "0123456789abcdef", "recall_tokens": 7}
     async with edge(None, memory) as client:
         answer = await client.post("/context_memory", json=turn(9))
     shown = answer.json()["memory"]

@@ -43,8 +43,9 @@ class ConversationState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KnownConversation:
-    """`messages`, `tokens`: of its history, at least. `last_used`: unix seconds. `saved_tokens`: as
-    `Answer.saved_tokens`. `title`, `client`, `project`: empty where that is not known."""
+    """`messages`, `tokens`: of its history, at least. `last_used`: unix seconds. `saved_tokens`:
+    what memory saved on its requests so far, as the log has them. `title`, `client`, `project`:
+    empty where that is not known."""
 
     address: bytes
     title: str
@@ -187,7 +188,7 @@ def shown(stored: StoredConversation, root_line: str) -> KnownConversation:
         tokens=end.tokens or frontier.tokens,
         last_used=end.used,
         state=state if end.whole else ConversationState.INDEXING,
-        saved_tokens=round(turn.direct - turn.paid) if turn else 0,
+        saved_tokens=stored.saved,
         client=end.client,
         project=end.project,
     )

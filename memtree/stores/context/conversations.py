@@ -26,8 +26,13 @@ _FRONTIER = """(
     WHERE frontiers.tenant = addresses.tenant AND key = addresses.frontier)"""
 # What expired is left out behind the limit: no more rows than these are looked up. `used <=` says
 # again what follows, for the index.
+_SAVED = """coalesce((
+        SELECT saved_before + saved_tokens FROM requests
+        WHERE requests.tenant = ended.tenant AND requests.address = ended.address
+            AND length(requests.address) > 0
+        ORDER BY number DESC LIMIT 1), 0)"""
 _PAGE = f"""
-    SELECT {COLUMNS}, (
+    SELECT {COLUMNS}, {_SAVED} AS saved, (
         SELECT {_FRONTIER} FROM addresses
         WHERE addresses.tenant = ended.tenant AND addresses.address = ended.address
             AND expires >= :now) AS data
@@ -66,18 +71,18 @@ async def conversations(
     limit: int,
     before: ConversationPlace | None = None,
 ) -> list[StoredConversation]:
-    listed: dict[bytes, tuple[ConversationRow, bytes]] = {}
+    listed: dict[bytes, tuple[ConversationRow, int, bytes]] = {}
     while len(listed) < limit:
         used, address = before or (inf, b"")
         values = {"tenant": tenant, "now": now, "used": used, "address": address, "limit": limit}
-        rows = await sql.many(f"{_KINDS}d", _PAGE, values)
-        ended = [(ConversationRow(*row[:-1]), row[-1]) for row in rows]
-        listed.update((row.address, (row, data)) for row, data in ended if data)
+        rows = await sql.many(f"{_KINDS}id", _PAGE, values)
+        ended = [(ConversationRow(*row[:-2]), row[-2], row[-1]) for row in rows]
+        listed.update((row.address, (row, saved, data)) for row, saved, data in ended if data)
         if len(rows) < limit:
             break
-        before = min(ConversationPlace(row.used, row.address) for row, _ in ended)
+        before = min(ConversationPlace(row.used, row.address) for row, _, _ in ended)
     turns = await _turns(sql, tenant, listed)
-    found = [_stored(row, data, turns) for row, data in listed.values()]
+    found = [_stored(row, data, turns, saved) for row, saved, data in listed.values()]
     return sorted(found, key=lambda each: each.place, reverse=True)[:limit]
 
 
@@ -113,11 +118,12 @@ def _by_address(rows: Iterable[Row]) -> dict[bytes, list[EpochTurn]]:
 
 
 def _stored(
-    row: ConversationRow, data: bytes, turns: Mapping[bytes, list[EpochTurn]]
+    row: ConversationRow, data: bytes, turns: Mapping[bytes, list[EpochTurn]], saved: int = 0
 ) -> StoredConversation:
     newest = newest_turn(turns.get(row.address, ()))
     frontier = read_frontier(data)
-    return StoredConversation(row.address, row.end, frontier, newest, row.own_title, row.ordinal)
+    told = (row.own_title, row.ordinal, saved)
+    return StoredConversation(row.address, row.end, frontier, newest, *told)
 
 
 async def rename(sql: Sql, tenant: str, address: bytes, title: str, now: float) -> int:

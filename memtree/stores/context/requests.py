@@ -22,7 +22,7 @@ from memtree.ports.request_log import (
     RequestTotals,
 )
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
-from memtree.stores.parts import SqlPart, reading
+from memtree.stores.parts import Database, SqlPart, reading
 from memtree.stores.sql import Ids, Sql
 
 COLUMNS = ", ".join(RequestRow._fields)
@@ -161,19 +161,51 @@ async def drop_old(sql: Sql, now: float) -> int:
     return await sql.count(_DROP_OLD, {"time": _oldest(now)})
 
 
-async def drop_surplus(sql: Sql, most: int) -> int:
+async def surplus(sql: Sql, most: int) -> int:
+    """How many rows the store has more than that."""
     ((count,),) = await sql.fetch(_COUNT, {})
-    if count <= most:
-        return 0
-    return await sql.count(_DROP_MOST, {"surplus": count - most})
+    return max(0, int(count) - most)
 
 
-async def drop_surplus_of(sql: Sql, tenant: str, most: int) -> int:
+async def drop_surplus(sql: Sql, most: int) -> int:
+    return await sql.count(_DROP_MOST, {"surplus": await surplus(sql, most)})
+
+
+async def first_over(sql: Sql, tenant: str, most: int) -> RequestPlace | None:
+    """The newest of the tenant's rows that are more than it may have."""
     found = await sql.fetch(_FIRST_OVER, {"tenant": tenant, "most": most})
-    if not found:
+    return RequestPlace(*found[0]) if found else None
+
+
+async def drop_from(sql: Sql, tenant: str, place: RequestPlace) -> int:
+    return await sql.count(_DROP_OVER, {"tenant": tenant, **place._asdict()})
+
+
+async def trim(
+    database: Database,
+    now: float,
+    tenants: Sequence[str] | None = None,
+    *,
+    tenant_rows: int = TENANT_ROWS,
+    store_rows: int = STORE_ROWS,
+) -> int:
+    """`RequestLog.trim_requests`. A transaction for each tenant, so that other writers get their
+    turn in between, and none where there is nothing to do."""
+    gone = 0
+    if await database.read(lambda sql: stale(sql, now)):
+        gone += await database.write(lambda sql: drop_old(sql, now))
+    for tenant in await database.read(logged_tenants) if tenants is None else tenants:
+        gone += await _trim_tenant(database, tenant, tenant_rows)
+    if await database.read(lambda sql: surplus(sql, store_rows)):
+        gone += await database.write(lambda sql: drop_surplus(sql, store_rows))
+    return gone
+
+
+async def _trim_tenant(database: Database, tenant: str, most: int) -> int:
+    place = await database.read(lambda sql: first_over(sql, tenant, most))
+    if place is None:
         return 0
-    time, number = found[0]
-    return await sql.count(_DROP_OVER, {"tenant": tenant, "time": time, "number": number})
+    return await database.write(lambda sql: drop_from(sql, tenant, place))
 
 
 async def logged_tenants(sql: Sql) -> list[str]:
@@ -215,6 +247,7 @@ class Requests(SqlPart):
     request = reading(request)
     requests_after = reading(requests_after)
     last_request = reading(last_request)
+    logged_tenants = reading(logged_tenants)
     previous_request = reading(previous_request)
     titles = reading(titles)
 
@@ -222,21 +255,5 @@ class Requests(SqlPart):
         now = self.now()
         return await self.database.write(lambda sql: add_requests(sql, rows, now))
 
-    async def trim_requests(
-        self,
-        now: float,
-        tenants: Sequence[str] | None = None,
-        *,
-        tenant_rows: int = TENANT_ROWS,
-        store_rows: int = STORE_ROWS,
-    ) -> int:
-        """A transaction for each tenant, so that other writers get their turn in between."""
-        gone = 0
-        if await self.database.read(lambda sql: stale(sql, now)):
-            gone += await self.database.write(lambda sql: drop_old(sql, now))
-        for tenant in await self.database.read(logged_tenants) if tenants is None else tenants:
-            gone += await self._drop_surplus_of(tenant, tenant_rows)
-        return gone + await self.database.write(lambda sql: drop_surplus(sql, store_rows))
-
-    async def _drop_surplus_of(self, tenant: str, most: int) -> int:
-        return await self.database.write(lambda sql: drop_surplus_of(sql, tenant, most))
+    async def trim_requests(self, now: float, tenants: Sequence[str] | None = None) -> int:
+        return await trim(self.database, now, tenants)

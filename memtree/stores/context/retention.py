@@ -12,7 +12,7 @@ from typing import Any
 from memtree.budget.epoch import Epoch
 from memtree.days import day_of
 from memtree.ports.store import Receipt
-from memtree.stores.context import claims, recipes
+from memtree.stores.context import claims, recipes, requests
 from memtree.stores.context.conversations import note_gone
 from memtree.stores.context.tenants import TENANT, begin, known_tenant
 from memtree.stores.parts import SqlPart, reading
@@ -222,6 +222,7 @@ class Retention(SqlPart):
         if await self.database.read(lambda sql: claims.stale(sql, now)):
             await self.database.write(lambda sql: claims.drop_stale(sql, now))
         receipt = added(receipt, await self._sweep_recipes(day_of(now)))
+        await requests.trim(self.database, now)
         await self.database.scrub(at_once=False)
         return receipt
 

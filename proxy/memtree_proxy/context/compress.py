@@ -86,12 +86,13 @@ class ContextMemoryRoutes:
             trace.memory_ms = (time.perf_counter() - started) * 1000
         trace.learn(answer)
         await self._sent.recall(posted.ask.tenant, posted.model, answer)
+        saving = self._sent.saving(posted.ask.tenant, posted.model, answer, time.time())
         explained = await asyncio.to_thread(details.explain) if posted.explain else None
         if posted.index_only:
             trace.index_only, trace.sent_tokens = True, 0
-            return _json(rendered(answer, {}, explained), 202, trace.headers())
+            return _json(rendered(answer, {}, explained, saving.total), 202, trace.headers())
         sent = {posted.history.field: posted.history.sent(answer)}
-        return _json(rendered(answer, sent, explained), 200, trace.headers())
+        return _json(rendered(answer, sent, explained, saving.total), 200, trace.headers())
 
     async def _answered(self, posted: ContextRequest) -> tuple[Answer, AnswerDetails]:
         if posted.index_only:
@@ -158,12 +159,14 @@ def summaries(status: SummaryStatus) -> dict[str, Any]:
     }
 
 
-def rendered(answer: Answer, sent: Mapping[str, bytes], explained: Explanation | None) -> bytes:
+def rendered(
+    answer: Answer, sent: Mapping[str, bytes], explained: Explanation | None, saved: int
+) -> bytes:
     """The answer's JSON. `sent`: the history that is returned, if any, as raw JSON under the name
-    of its field."""
+    of its field; `saved`: tokens that its conversation saved so far."""
     shown: dict[str, Any] = {name: msgspec.Raw(raw) for name, raw in sent.items()}
     shown["usage"] = usage(answer, answer.sent_tokens if sent else 0)
-    shown["memory"] = memory(answer)
+    shown["memory"] = memory(answer, saved)
     if explained is not None:
         shown["explain"] = explanation_json(explained)
     return msgspec.json.encode(shown)
@@ -179,7 +182,7 @@ def usage(answer: Answer, returned: int) -> dict[str, Any]:
     }
 
 
-def memory(answer: Answer) -> dict[str, Any]:
+def memory(answer: Answer, saved: int) -> dict[str, Any]:
     return {
         "address": answer.address.hex(),
         "state": answer.state,
@@ -192,7 +195,7 @@ def memory(answer: Answer) -> dict[str, Any]:
         "outline_tokens": answer.outline_tokens,
         "recent_tokens": answer.recent_tokens,
         "recall_tokens": answer.recall_tokens,
-        "saved_tokens": answer.saved_tokens,
+        "saved_tokens": saved,
         "excerpts": answer.excerpts,
     }
 

@@ -39,7 +39,7 @@ class AnswerBytes:
 
     def __init__(self) -> None:
         self.encoding = ""
-        self._head = b""
+        self._head = bytearray()
         self._tail = bytearray()
         self._pieces: list[bytes] = []
         self._size = 0
@@ -50,8 +50,8 @@ class AnswerBytes:
             if self._size <= MOST_ENCODED:
                 self._pieces.append(chunk)
             return
-        if not self._head:
-            self._head = chunk[:HEAD]
+        if len(self._head) < HEAD:
+            self._head += chunk[: HEAD - len(self._head)]
         tail = self._tail
         tail += chunk[-TAIL:]
         if len(tail) > 2 * TAIL:
@@ -59,17 +59,17 @@ class AnswerBytes:
 
     def usage(self) -> ProviderUsage | None:
         """None where the answer tells none."""
-        head, tail = self._plain()
-        return usage_of(head, tail)
+        return usage_of(*self.kept())
 
     def error_words(self) -> list[str]:
         """The values of `type` and `code` in an error, outermost first."""
-        head, _ = self._plain()
+        head, _ = self.kept()
         return [word.decode() for word in _ERROR_WORDS.findall(head)]
 
-    def _plain(self) -> tuple[bytes, bytes]:
+    def kept(self) -> tuple[bytes, bytes]:
+        """The beginning and the end, decoded."""
         if not self.encoding:
-            return self._head, bytes(self._tail)
+            return bytes(self._head), bytes(self._tail)
         if self._size > MOST_ENCODED:
             return b"", b""
         decoded = bytearray()

@@ -63,7 +63,9 @@ SCHEMAS: dict[str, Json] = {
                 "there, and no fold is kept. indexing: only a beginning of it has a tree yet.",
             ),
             "saved_tokens": described(
-                {"type": "integer"}, "As `memory.saved_tokens` of its newest answer."
+                {"type": "integer"},
+                "What memory saved on its requests, as the log of requests has them; 0 without a "
+                "log.",
             ),
         }
     ),

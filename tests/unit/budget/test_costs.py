@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtree.budget.costs import (
@@ -11,12 +11,10 @@ from memtree.budget.costs import (
     costs_little,
     direct_cost,
     folds_at,
-    followed,
     mean_step,
-    opened,
 )
-from memtree.budget.epoch import EpochTurn
 from memtree.budget.prices import CAUTIOUS, Prices
+from memtree.budget.savings import Prompt, by_rule
 from tests.properties.sizes import dialogue, sized
 
 
@@ -102,21 +100,6 @@ def test_an_example_by_hand():
     assert direct_cost(history, 20, CAUTIOUS) == pytest.approx(first + second)
 
 
-@pytest.mark.slow
-@given(histories, fixed_sizes, prices, st.integers(0, 300))
-def test_a_first_fold_costs_what_the_provider_takes(history, fixed, price, size):
-    """Everything went whole until now; this request shares only what is fixed with it."""
-    *earlier, _ = asked_at(history)
-    assume(earlier)
-    provider = Provider(price)
-    for end in earlier:
-        provider.ask(whole(history, fixed, end))
-    provider.ask(pieces("system", fixed) + pieces("memory", size))
-    direct, paid = opened(history, fixed, fixed + size, price)
-    assert direct == direct_cost(history, fixed, price)
-    assert paid == pytest.approx(provider.cost)
-
-
 turns = st.tuples(
     st.integers(1, 2),  # how many messages are appended
     st.integers(0, 40),  # tokens of the recall block
@@ -134,12 +117,12 @@ def test_requests_in_epochs_cost_what_the_provider_takes(made, fixed, price):
     history = dialogue(length, 20, 50)
     folded = pieces("system", fixed) + pieces(("memory", epochs), 30)
     direct, sent = Provider(price), Provider(price)
-    turn = EpochTurn(b"e", sent=len(folded))
+    saving = 0.0
     direct.ask(whole(history, fixed))
     sent.ask(folded)
     direct.cost = sent.cost = 0.0
     for at, (more, block, ends, warm) in enumerate(made):
-        previous = history.tokens
+        previous, before = fixed + history.tokens, len(folded)
         history = dialogue(length + more, 20, 50)
         if not warm:
             direct.forget()
@@ -153,24 +136,10 @@ def test_requests_in_epochs_cost_what_the_provider_takes(made, fixed, price):
         length += more
         direct.ask(whole(history, fixed))
         sent.ask(folded)
-        found = followed(turn, previous, not ends, warm, history, fixed, len(folded), price)
-        assert found == pytest.approx((direct.cost, sent.cost))
-        turn = EpochTurn(b"e", direct=found[0], paid=found[1], sent=len(folded))
-
-
-def test_a_repeated_request_reads_what_it_wrote():
-    history = dialogue(7, 100, 400)
-    before = EpochTurn(b"e", direct=10.0, paid=5.0, sent=900)
-    found = followed(before, history.tokens, True, True, history, 50, 900, CAUTIOUS)
-    assert found == pytest.approx((10 + 0.1 * (50 + history.tokens), 5 + 0.1 * 900))
-
-
-def test_a_shorter_request_than_the_one_before_writes_nothing():
-    """A branch inside the epoch: all of it was sent before."""
-    history = dialogue(7, 100, 400)
-    before = EpochTurn(b"e", sent=900)
-    _, paid = followed(before, history.tokens, True, True, history, 50, 700, CAUTIOUS)
-    assert paid == pytest.approx(0.1 * 700)
+        kept = fixed if ends else before
+        posted = Prompt(fixed + history.tokens, previous if warm else 0)
+        saving += by_rule(posted, price) - by_rule(Prompt(len(folded), kept if warm else 0), price)
+        assert saving == pytest.approx(direct.cost - sent.cost)
 
 
 @pytest.mark.slow

@@ -52,6 +52,7 @@ def build_parser() -> CommandParser:
     commands.begin("For whoever runs a server")
     stores.add_keys(commands)
     stores.add_tenants(commands)
+    stores.add_requests(commands)
     stores.add_report(commands)
     stores.add_check(commands)
     stores.add_store(commands)

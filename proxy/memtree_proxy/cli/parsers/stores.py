@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtree.memories.user_memories import PLANS
-from memtree_proxy.cli.parsers.arguments import Actions, CommandGroups, add_settings
+from memtree_proxy.cli.parsers.arguments import WHOSE_HELP, Actions, CommandGroups, add_settings
 
 STORE = ("home", "store")
 _VALUE = "use this value instead of a new one; several mean one tenant; - asks for it"
@@ -88,6 +88,19 @@ def add_doctor(commands: CommandGroups) -> None:
     sub.add_argument("--settings", action="store_true", help="show all settings as well")
     add_settings(sub, [*STORE, "embedder", "upstream"])
     sub.set_defaults(run="memtree_proxy.cli.doctor:run")
+
+
+def add_requests(commands: CommandGroups) -> None:
+    sub = commands.add("requests", "what each request was, cost and saved; also as they come")
+    sub.add_argument("--follow", action="store_true", help="go on, until Ctrl-C, as they come")
+    whose = sub.add_mutually_exclusive_group()
+    whose.add_argument("--tenant", metavar="WHOSE", help=WHOSE_HELP)
+    whose.add_argument("--all", action="store_true", help="of all tenants (the default)")
+    sub.add_argument("--wrap", metavar="ID", help="of one run of memtree wrap")
+    sub.add_argument("--limit", type=int, default=20, help="most rows (default 20)")
+    sub.add_argument("--json", action="store_true", help="as JSON, a line for each")
+    add_settings(sub, STORE)
+    sub.set_defaults(run="memtree_proxy.cli.requests:run")
 
 
 def add_report(commands: CommandGroups) -> None:

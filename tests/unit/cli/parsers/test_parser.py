@@ -61,6 +61,7 @@ keys plan x pro
 keys revoke x
 tenants list
 tenants move x y
+requests --follow --all
 report
 check
 store copy x y

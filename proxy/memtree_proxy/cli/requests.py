@@ -1,0 +1,179 @@
+"""`memtree requests`: the log of requests in the terminal, once or as they come.
+
+What this file does not do: ask a server. The rows are read from the store, so it shows what every
+server of that store was asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from rich.live import Live
+from rich.table import Table
+
+from memtree.config import Settings
+from memtree.errors import BadRequest
+from memtree.ports.request_log import RequestFilter, RequestRow, RequestTotals
+from memtree.stores import Opened, open_memories
+from memtree.tenant_names import LOCAL
+from memtree_proxy.cli.drawing.console import open_console
+from memtree_proxy.cli.drawing.foreign_text import json_line, one_line
+from memtree_proxy.cli.keys import named_tenant, opened
+from memtree_proxy.context.requests import row_json
+from memtree_proxy.observability.request_rows import wrap_run
+
+MAX_ROWS = 10_000
+PACE = 1.0  # seconds between two looks at the store: as often as a server writes
+FRAME = 6  # lines of a terminal that are no rows
+HEADS = (
+    *("time", "client", "model", "state", "posted", "sent", "cached", "answer", "saved", "ms"),
+    "title",
+)
+NUMBERS = frozenset(HEADS[4:10])
+
+
+class TitledRow(NamedTuple):
+    row: RequestRow
+    title: str
+
+
+class Shown(NamedTuple):
+    """`rows`: the newest first; `last`: the greatest number that was in the store."""
+
+    rows: list[TitledRow]
+    totals: RequestTotals
+    last: int
+
+
+async def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Exit code 1 where there is nothing, and nobody waits for it."""
+    if not 1 <= options.limit <= MAX_ROWS:
+        raise BadRequest(f"--limit must be from 1 to {MAX_ROWS:,}", param="limit")
+    if options.wrap and not wrap_run(options.wrap):
+        raise BadRequest("--wrap must be the id of a run of memtree wrap", param="wrap")
+    where = RequestFilter(wrap_run=options.wrap)
+    async with opened(settings) as store:
+
+        async def read() -> Shown:
+            return await read_log(store, await _tenants(store, options), where, options.limit)
+
+        if options.follow:
+            await _follow(read, options.json)
+            return 0
+        shown = await read()
+    if options.json:
+        _print_json(shown.rows)
+    elif shown.rows:
+        open_console().print(_table(shown.rows, shown.totals))
+    else:
+        print(_nothing(options))
+    return 0 if shown.rows else 1
+
+
+async def _tenants(store: Opened, options: argparse.Namespace) -> list[str]:
+    """Raises `BadRequest` for a name that means nobody."""
+    known = await store.logged_tenants()
+    if options.tenant in (LOCAL, *known):
+        return [options.tenant]
+    if options.tenant:
+        return [await named_tenant(store, open_memories(store), options.tenant)]
+    return known
+
+
+async def read_log(
+    store: Opened, tenants: Sequence[str], where: RequestFilter, limit: int
+) -> Shown:
+    last = await store.last_request()
+    found: list[TitledRow] = []
+    sums = RequestTotals()
+    for tenant in tenants:
+        rows = await store.requests(tenant, limit, where)
+        titles = await store.titles(tenant, [row.address for row in rows if row.address])
+        found += (TitledRow(row, titles.get(row.address, "")) for row in rows)
+        totals = await store.request_totals(tenant, where)
+        sums = RequestTotals(*map(sum, zip(sums, totals, strict=True)))
+    found.sort(key=lambda each: (each.row.time, each.row.number), reverse=True)
+    return Shown(found[:limit], sums, last)
+
+
+async def _follow(read: Callable[[], Awaitable[Shown]], as_json: bool) -> None:
+    """Until it is interrupted: a table that is drawn anew in a terminal, lines elsewhere."""
+    console = open_console()
+    shown = await read()
+    if as_json or not console.is_terminal:
+        seen = 0
+        while True:
+            new = [each for each in shown.rows if each.row.number > seen]
+            _print_new(new[::-1], as_json)
+            seen, shown = shown.last, await _next(read)
+    with Live(console=console, auto_refresh=False) as live:
+        while True:
+            rows = shown.rows[: max(1, console.height - FRAME)]
+            live.update(_table(rows, shown.totals), refresh=True)
+            shown = await _next(read)
+
+
+async def _next(read: Callable[[], Awaitable[Shown]]) -> Shown:
+    await asyncio.sleep(PACE)
+    return await read()
+
+
+def _print_new(rows: Sequence[TitledRow], as_json: bool) -> None:
+    if as_json:
+        _print_json(rows)
+        return
+    for each in rows:
+        print("  ".join(cell for cell in _cells(each) if cell), flush=True)
+
+
+def _print_json(rows: Sequence[TitledRow]) -> None:
+    for row, title in rows:
+        sys.stdout.write(json_line(row_json(row, {row.address: title})) + "\n")
+    sys.stdout.flush()
+
+
+def _table(rows: Sequence[TitledRow], totals: RequestTotals) -> Table:
+    table = Table(
+        caption=f"{totals.requests:,} requests, {totals.folded:,} folded; memory got "
+        f"{totals.posted_tokens:,} tokens, sent {totals.sent_tokens:,}, saved "
+        f"{totals.saved_tokens:,} (uncached input tokens)",
+        caption_justify="left",
+    )
+    for head in HEADS:
+        right = head in NUMBERS
+        table.add_column(head, justify="right" if right else "left", no_wrap=right)
+    for each in rows:
+        table.add_row(*_cells(each))
+    return table
+
+
+def _cells(each: TitledRow) -> tuple[str, ...]:
+    row = each.row
+    at = datetime.fromtimestamp(row.time).astimezone()
+    today = at.date() == datetime.fromtimestamp(time.time()).astimezone().date()
+    told = f"{row.state or '-'} {row.reason}".strip()
+    if row.status >= 400:
+        told = f"{told} ({row.status} {row.error_type})".replace(" )", ")")
+    numbers = (row.posted_tokens, row.sent_tokens, row.cached_tokens, row.output_tokens)
+    return (
+        at.strftime("%H:%M:%S" if today else "%m-%d %H:%M"),
+        row.client,
+        one_line(row.model, 30),
+        told,
+        *("" if number < 0 else f"{number:,}" for number in numbers),
+        f"{row.saved_tokens:,}" if row.epoch or row.saved_tokens else "",
+        f"{row.total_ms:,}",
+        one_line(each.title, 60),
+    )
+
+
+def _nothing(options: argparse.Namespace) -> str:
+    of = " of this run" if options.wrap else ""
+    whose = " of this tenant" if options.tenant else ""
+    return f"no requests{whose}{of} are in the log of this store"
