@@ -105,7 +105,7 @@ class Edge:
         if self._requests is not None and seen.dialect:
             seen.wrap_run = scope.get("state", {}).get("wrap_run")
             self._requests.add(seen, came, seconds)
-        if (outcome := memory_outcome(seen)) is not None:
+        if (outcome := memory_outcome(seen, came)) is not None:
             for sink in self._sinks:
                 sink.count(outcome)
         self._metrics.traffic.end(seen, seconds)
