@@ -16,7 +16,8 @@ class MemoryOutcome(NamedTuple):
     in recall blocks. `saved`: against sending everything, in uncached input tokens; a loss is
     negative. `epoch`: `begun`, `continued`, or "" where nothing was folded; `stays`: see `Answer`.
     `memory_ms`: what memory added. `input_price`: of a million uncached input tokens, in money.
-    `explained`: somebody looks at what a model would see. `wrap_run`: of `memtree wrap`."""
+    `explained`: somebody looks at what a model would see. `wrap_run`: of `memtree wrap`. `came`:
+    unix seconds, by which a request belongs to a day; None: now."""
 
     tenant: str
     state: State
@@ -32,6 +33,7 @@ class MemoryOutcome(NamedTuple):
     input_price: float | None = None
     explained: bool = False
     wrap_run: str = ""
+    came: float | None = None
 
 
 class OutcomeSink(Protocol):
@@ -40,7 +42,7 @@ class OutcomeSink(Protocol):
     def count(self, outcome: MemoryOutcome) -> None: ...
 
 
-def memory_outcome(seen: Trace) -> MemoryOutcome | None:
+def memory_outcome(seen: Trace, came: float) -> MemoryOutcome | None:
     """None for requests that have none: those of other routes, those that only index, and those
     that were cancelled before memory decided."""
     if not seen.state or seen.index_only:
@@ -60,4 +62,5 @@ def memory_outcome(seen: Trace) -> MemoryOutcome | None:
         seen.input_price,
         seen.explained,
         seen.wrap_run,
+        came,
     )

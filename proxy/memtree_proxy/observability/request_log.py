@@ -13,9 +13,13 @@ import asyncio
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
+
+from prometheus_client import Metric
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
 
 from memtree.errors import MemTreeError
 from memtree.ports.request_log import RequestLog, RequestRow
@@ -38,6 +42,17 @@ class EndedRequest(NamedTuple):
     trace: Trace
     time: float
     seconds: float
+
+
+class LogMetrics(Collector):
+    """Shows what a log dropped."""
+
+    def __init__(self, writer: RequestLogWriter) -> None:
+        self._writer = writer
+
+    def collect(self) -> Iterator[Metric]:
+        told = "Requests that the log dropped, since the store did not take them."
+        yield CounterMetricFamily("memtree_requests_dropped", told, self._writer.dropped)
 
 
 Rows = dict[str, list[RequestRow]]

@@ -104,7 +104,7 @@ class Edge:
             self._save(seen, seen.answer, came)
         if self._requests is not None and seen.dialect:
             self._requests.add(seen, came, seconds)
-        if (outcome := memory_outcome(seen)) is not None:
+        if (outcome := memory_outcome(seen, came)) is not None:
             for sink in self._sinks:
                 sink.count(outcome)
         self._metrics.traffic.end(seen, seconds)
