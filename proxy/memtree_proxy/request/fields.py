@@ -158,22 +158,24 @@ def shadowed(body: Body, headers: Mapping[str, str], settings: Settings) -> bool
 def keep(body: Body, headers: Mapping[str, str], settings: Settings) -> KeepOptions:
     """What is to stay in each memory message: of each field what the header says, else the body,
     else the setting."""
-    named = _kept_by(headers)
+    setting = KeepOptions(settings.keep_patterns, settings.protected_tools)
+    header = headers.get(KEEP_HEADER)
+    if header is None and PATTERNS not in body.spans and TOOLS not in body.spans:
+        return setting  # nearly always
+    named = _kept_by(header or "")
 
-    def texts(name: str, setting: tuple[str, ...]) -> tuple[str, ...]:
+    def texts(name: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
         if named.get(name) is not None:
             return kept_texts(named[name], f"{KEEP_HEADER}: {name}")
         posted = body.value(name)
-        return setting if posted is None else kept_texts(posted, name)
+        return otherwise if posted is None else kept_texts(posted, name)
 
-    return KeepOptions(
-        texts(PATTERNS, settings.keep_patterns), texts(TOOLS, settings.protected_tools)
-    )
+    return KeepOptions(texts(PATTERNS, setting.patterns), texts(TOOLS, setting.tools))
 
 
-def _kept_by(headers: Mapping[str, str]) -> Mapping[str, object]:
+def _kept_by(header: str) -> Mapping[str, object]:
     """The fields in the header, a JSON object."""
-    if not (given := headers.get(KEEP_HEADER, "").strip()):
+    if not (given := header.strip()):
         return {}
     try:
         said = msgspec.json.decode(given, type=dict[str, object])
