@@ -116,7 +116,7 @@ def build(settings: Settings) -> Json:
             **_deletion(settings),
             **described_routes(settings, ConversationRoutes, RequestRoutes),
             **described_routes(settings, AgentBatchRoutes, AgentSearchRoutes),
-            **described_routes(settings, ChatMemoryRoutes, ChatCurationRoutes),
+            **described_routes(settings, ChatCurationRoutes, ChatMemoryRoutes),
             **described_routes(settings, DocumentRoutes),
             **described_routes(settings, ExtractionRoute),
             **described_routes(settings, GrantRoutes, WalletRoutes),
