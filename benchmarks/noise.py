@@ -144,8 +144,8 @@ async def _found(name: str, scopes: Scopes, embedder: LocalEmbedder, given: Mess
 
 async def asked(search: MemorySearch, scopes: Scopes, message: str) -> SearchResult:
     """Search with the options of injection."""
-    limit = looked_at(message, SHOWN)
-    return await search.search(scopes.scope, message, limit=limit, least=CHAT_OPTIONS.least)
+    limit, least = looked_at(message, CHAT_OPTIONS)
+    return await search.search(scopes.scope, message, limit=limit, least=least)
 
 
 def fitting(result: SearchResult, message: str, size: int) -> list[MemoryHit]:

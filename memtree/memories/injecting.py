@@ -18,7 +18,7 @@ from memtree.memories.injection import branches, choice, standing
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
-from memtree.memories.rules import ageing, telling_words
+from memtree.memories.rules import ageing, injectable, telling_words
 from memtree.memories.rules.general_questions import is_general
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.hits import SearchResult
@@ -147,12 +147,13 @@ class MemoryInjection:
         result = SearchResult((), ())
         if query.strip():
             wanted = MemoryFilter(category=options.category) if options.category else ANY
+            limit, least = looked_at(query, options)
             result = await self._search.search(
                 scope,
                 query,
                 wanted=wanted,
-                limit=looked_at(query, options.most),
-                least=options.least,
+                limit=limit,
+                least=least,
                 patience=patience,
                 loading=self.deadline / 2,  # then words rank, as long as there is time for that
             )
@@ -243,9 +244,13 @@ class MemoryInjection:
         return KeptLines(self._store, scope, options, self._stale)
 
 
-def looked_at(query: str, most: int) -> int:
-    """Return how many hits are looked at for `most` memories beside a message."""
-    return 2 * most + (SPARE if language_of(query) == "en" else SPARE_ABROAD)
+def looked_at(query: str, options: InjectionOptions) -> tuple[int, float]:
+    """Return how many hits are looked at for the memories beside a message, and the relevance that
+    each needs to be among them."""
+    if language_of(query) == "en":
+        least = injectable.SHARING if options.threshold is None else options.threshold
+        return 2 * options.most + SPARE, least
+    return 2 * options.most + SPARE_ABROAD, options.least
 
 
 def deadline_of(patience: float) -> float:

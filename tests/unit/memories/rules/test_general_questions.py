@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from memtree.memories.background.sentences import LANGUAGES
+from memtree.memories.injecting import looked_at
+from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.rules.general_questions import is_general
-from memtree.memories.rules.injectable import ALONE, ALONE_GENERAL, injectable
+from memtree.memories.rules.injectable import ALONE, ALONE_GENERAL, SHARING, injectable
 from memtree.memories.rules.language_patterns import pattern
 from memtree.memories.rules.telling_words import sharing
 
@@ -60,6 +62,14 @@ def test_a_general_question_needs_two_words_of_a_memory_or_to_be_very_near() -> 
     for relevance in (ALONE, ALONE_GENERAL):
         near = injectable(relevance, shares_word=False, memories=100, general=True)
         assert near is (relevance == ALONE_GENERAL)
+
+
+def test_more_hits_are_looked_at_outside_english() -> None:
+    english, german = looked_at(GENERAL["en"], CHAT_OPTIONS), looked_at(GENERAL["de"], CHAT_OPTIONS)
+    assert german[0] > english[0] > 2 * CHAT_OPTIONS.most
+    assert german[1] < english[1] == SHARING
+    for message in (GENERAL["en"], GENERAL["de"]):  # a threshold that somebody set is kept
+        assert looked_at(message, InjectionOptions(threshold=0.01))[1] == 0.01
 
 
 def test_compounds_that_begin_alike_are_two_words() -> None:
