@@ -6,13 +6,13 @@ import gc
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import _lru_cache_wrapper
 from types import FunctionType, ModuleType
 from typing import Any
 
 from memtree.bounded import SizedRows
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
+from memtree.text.common_words import is_common
 from tests.answered import compressed
 from tests.properties.process import World
 from tests.sessions import chat
@@ -39,7 +39,7 @@ def holders(word: str) -> list[str]:
             f"{module.__name__}.{name}"
             for module in modules
             for name, value in vars(module).items()
-            if isinstance(value, (_lru_cache_wrapper, SizedRows, dict))
+            if isinstance(value, (type(is_common), SizedRows, dict))
             and name[:2] != "__"
             and any(word in text.lower() for text in texts(value))
         }
