@@ -34,7 +34,7 @@ def newest_version() -> int:
 
 
 def is_outdated(summary: Summary) -> bool:
-    """Whether an older extraction made it. A model's is not extraction."""
+    """Return True if an older extraction made it. A model's summary is not extraction."""
     return summary.version <= 0 and summary.extraction < VERSION
 
 

@@ -1,4 +1,5 @@
-"""What recurs in every session and says nothing of this one: commands, prompts, banners, frames.
+"""Recognise what recurs in every session and says nothing of this one: commands, prompts, banners,
+frames.
 
 A fixed list of forms. They may stand in a body where nothing else is there, never in a headline.
 What this file does not do: chatter of people (`clauses.py`).
@@ -94,7 +95,7 @@ _FIRST = frozenset(
 
 
 def is_boilerplate(line: str) -> bool:
-    """Whether a tidied line has one of the forms."""
+    """Return True if a tidied line has one of the forms."""
     if len(line) < 24 and line.lower().strip(' .!?。！“”"') in _ALONE:
         return True
     return _may_be(line) and bool(_FORMS.match(line))

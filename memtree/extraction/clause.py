@@ -1,4 +1,4 @@
-"""What extraction is made of: passages go in, clauses with scores come out."""
+"""Clauses with scores, which extraction makes of passages."""
 
 from __future__ import annotations
 

@@ -281,7 +281,7 @@ def judgement(sentence: str) -> Judgement:
 
 
 def is_fiction(text: str) -> bool:
-    """Whether it plays a part: actions between stars, or speech in quotation marks."""
+    """Return True if the text plays a part: actions between stars, or speech in quotation marks."""
     return text.lstrip()[:1] == "*" or text.count("“") + text.count("«") > 1
 
 

@@ -286,7 +286,7 @@ def _said(clause: Clause, cap: int) -> tuple[str, float]:
 
 
 def _asked(ask: Clause, clauses: Sequence[Clause]) -> str:
-    """What the user asked, and how it ended where that is known."""
+    """Say what the user asked, and how it ended where that is known."""
     after = clauses[clauses.index(ask) + 1 :]
     ends = [clause for clause in after if clause.outcome and clause.speaker != "user"]
     ends.sort(key=lambda clause: -clause.score)
@@ -359,7 +359,7 @@ def _joined(first: str, rest: Iterable[tuple[float, str]]) -> str:
 
 
 def _named(clauses: Sequence[Clause], names: Sequence[str]) -> str:
-    """What cannot be said in a sentence: the names in it, or its words as they are."""
+    """Name what cannot be said in a sentence: the names in it, or its words as they are."""
     kinds = {clause.speaker for clause in clauses}
     telling = [name for name in names if _is_name(name) or "/" in name or "." in name]
     if any("/" in name for name in telling):  # a list of files, in which no error is told
@@ -422,7 +422,7 @@ def _parts(children: Sequence[SummaryText], subjects: Sequence[tuple[float, str]
 
 
 def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, str]:
-    """What a child is about, apart from what it shares with others."""
+    """Return the subject of a child, apart from what it shares with others."""
     best, weight = "", -9.0
     for number, clause in enumerate(_clauses(ASIDE.sub("", child.headline), cap)):
         phrase, lost = whole(clause, cap)
@@ -464,7 +464,7 @@ def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float,
 
 
 def _asked_there(phrase: str, body: str) -> bool:
-    """Whether a body says that the user said it."""
+    """Return True if a body says that the user said it."""
     at = body.find(phrase)
     return at >= 0 and body.rfind("user: ", 0, at) > body.rfind("assistant: ", 0, at)
 
@@ -493,5 +493,5 @@ def _themes(children: Sequence[SummaryText], shared: Counter[str]) -> list[str]:
 
 
 def _is_name(word: str) -> bool:
-    """Whether an anchor names a thing: no number, option, date or amount."""
+    """Return True if an anchor names a thing: no number, option, date or amount."""
     return word[0].isalpha() and len(word) < 40 and sum(map(str.isalpha, word)) > 0.6 * len(word)

@@ -156,7 +156,7 @@ def whole(text: str, cap: int) -> tuple[str, float]:
 
 
 def listed(names: Sequence[str], cap: int) -> str:
-    """As many of the names as fit."""
+    """Join as many of the names as fit."""
     line = ""
     for name in filter(str.strip, dict.fromkeys(names)):
         longer = f"{line}, {name}" if line else name
@@ -196,7 +196,7 @@ def leans(phrase: str) -> bool:
 
 
 def _enough(phrase: str) -> bool:
-    """Whether it has words enough to say anything."""
+    """Return True if a phrase has words enough to say anything."""
     if not phrase.isascii() and borders.UNSPACED.search(phrase):
         return len(phrase) >= 2 * _LEAST
     return len(phrase.split()) >= _LEAST

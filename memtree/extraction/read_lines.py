@@ -1,4 +1,4 @@
-"""What was found in the lines of one history, for the next time that one of them is met.
+"""Remember what was found in the lines of one history, for the next time that one of them is met.
 
 A coding session shows files and outputs again and again: of a million tokens four lines in five
 were there before. Kept while one history is read and not longer, since these are its words.
@@ -18,7 +18,7 @@ MOST = 4_000_000  # characters in all
 
 
 class Judgement(NamedTuple):
-    """What is told of a sentence by itself, whoever says it.
+    """Judgement of a sentence by itself, whoever says it.
 
     `merit`: how telling its words are; `boilerplate`: it recurs in every session; `source`: it is
     a line of source or of numbered output (not told of boilerplate that counts as such in any

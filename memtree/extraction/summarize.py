@@ -62,7 +62,8 @@ _WORD, _WORD_ASCII = re.compile(r"\w{3,}"), re.compile(r"[a-z0-9_]{3,}")
 
 
 class _Weights(NamedTuple):
-    """Of words that no other clause has; bytes of a clause that weigh as much as one point."""
+    """Weights of words that no other clause has; bytes of a clause that weigh as much as one
+    point."""
 
     rare: float
     length: float
@@ -141,7 +142,7 @@ def _moved(source: SourcePassage) -> tuple[Span, ...] | None:
 
 
 def _nothing(sources: Sequence[SourcePassage]) -> str:
-    """What stands there is said as it is, where it has no words; or that nothing does."""
+    """Say what stands there as it is, where it has no words; or that nothing does."""
     for source in sources:
         if signs := " ".join(source.text.split()):
             return _cut(f"signs alone: {signs[:80]}", HEADLINE)
@@ -284,8 +285,8 @@ def _chosen(
 
 
 def _worth(clauses: Sequence[Clause], words: Sequence[set[str]], weights: _Weights) -> list[float]:
-    """What each clause is worth in a body: what is said once more than what recurs, what is said
-    in few words more than what takes many."""
+    """Weigh each clause for a body: what is said once more than what recurs, what is said in few
+    words more than what takes many."""
     seen: set[str] = set()
     again: set[str] = set()
     for own in words:

@@ -154,7 +154,7 @@ def _collapsed(lines: Iterable[str], most: int) -> list[str]:
 
 
 def code(role: str, text: str, before: list[Clause]) -> list[Clause]:
-    """What a block of code defines, after the path that stands before it."""
+    """List what a block of code defines, after the path that stands before it."""
     names = list(dict.fromkeys(_DEFINED.findall(text)))[:5]
     if not names and _TROUBLE.search(text):
         clauses = list(results(text, OTHERS))

@@ -40,7 +40,7 @@ _BREAKS = frozenset(
 
 
 class SummaryText(Protocol):
-    """What both an extract and a stored summary have."""
+    """Text that both an extract and a stored summary have."""
 
     @property
     def headline(self) -> str: ...
@@ -79,7 +79,7 @@ def topic(summary: SummaryText, cap: int = TOPIC) -> str:
 
 
 def _without_speakers(headline: str) -> str:
-    """What is said says more in a few words than who says it."""
+    """Leave the speakers out: in a few words it matters more what is said than who says it."""
     return "; ".join(
         piece[len(name) + 2 :]
         if (name := speaker_of(piece)) and not name.endswith(ERRORS)

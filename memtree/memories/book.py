@@ -421,7 +421,7 @@ class MemoryBook:
 
 
 def before_number(cursor: str | None) -> int | None:
-    """What a cursor of ours means. Raises `BadRequest`."""
+    """Read a cursor of ours. Raises `BadRequest`."""
     if cursor is None:
         return None
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 19):

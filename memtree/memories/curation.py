@@ -72,8 +72,8 @@ class MemoryCuration:
         cursor: str | None = None,
         limit: int = 100,
     ) -> BookPage:
-        """What was remembered at that time (unix seconds), newest first, but for what is deleted
-        now. Raises `BadRequest` for a cursor that is none of ours."""
+        """List what was remembered at that time (unix seconds), newest first, but for what is
+        deleted now. Raises `BadRequest` for a cursor that is none of ours."""
         limit = min(MAX_PAGE, max(1, limit))
         before = before_number(cursor)
         page = await self._store.as_of(scope, at, wanted, before=before, limit=limit)
@@ -106,7 +106,7 @@ class MemoryCuration:
         return MemoryPast(tuple(versions), tuple(replaced))
 
     async def tombstones(self, scope: Scope, limit: int = 1_000) -> list[Tombstone]:
-        """Of what was forgotten or replaced, newest first."""
+        """List the tombstones of what was forgotten or replaced, newest first."""
         return await self._store.tombstones(scope, limit)
 
     # -- merging -------------------------------------------------------------------------------

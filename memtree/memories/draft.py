@@ -1,4 +1,5 @@
-"""What a caller wants to save or to change, and what is refused of it before it is stored."""
+"""Draft of a caller to save or to change a memory, and what is refused of it before it is
+stored."""
 
 from __future__ import annotations
 
@@ -80,7 +81,7 @@ def new_text(text: str, at: float, most: int = MAX_TEXT_CHARS) -> MemoryChange:
 
 
 def new_memory(draft: MemoryDraft, id_: str, now: float, most: int = MAX_TEXT_CHARS) -> NewMemory:
-    """What is stored of a draft. Raises as `checked_text` does, also for its other fields."""
+    """Make what is stored of a draft. Raises as `checked_text` does, also for its other fields."""
     text = checked_text(draft.text, most)
     names = {
         "category": draft.category,

@@ -1,4 +1,5 @@
-"""Which stored memories a new text comes close to, and which that were corrected or forgotten."""
+"""Find the stored memories that a new text comes close to, and those that were corrected or
+forgotten."""
 
 from __future__ import annotations
 
@@ -88,7 +89,7 @@ _ORDER = {Relation.SAME: 0, Relation.DUPLICATE: 1, Relation.POSSIBLE_UPDATE: 2}
 
 
 async def _compared(text: str, others: Sequence[str], work: Callable[[], Result]) -> Result:
-    """What `work` makes of the texts: here, or in a thread where that takes a while."""
+    """Return the result of `work` on the texts: here, or in a thread where that takes a while."""
     return work() if is_quick(text, others) else await asyncio.to_thread(work)
 
 

@@ -85,7 +85,7 @@ def cost(message: UserMessage) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ReadMessage:
-    """What was found in a message."""
+    """Candidates found in a message."""
 
     message: UserMessage
     candidates: tuple[Candidate, ...] = ()
@@ -181,8 +181,9 @@ class MemoryExtraction:
         most: int = PER_MESSAGE,
         dry_run: bool = False,
     ) -> ExtractionReport:
-        """What was found in one message. `most`: memories that may come of it. `dry_run`: nothing
-        is stored, and the message is not done. Raises store errors; then nothing is stored."""
+        """Keep what was found in one message. `most`: memories that may come of it. `dry_run`:
+        nothing is stored, and the message is not done. Raises store errors; then nothing is
+        stored."""
         news, skipped = self._made(found, place, most)
         vectors = await self._saving.vectors([new.text for new in news], patience=self._patience)
         async with self._saving.turn(scope):
@@ -295,7 +296,7 @@ class MemoryExtraction:
 
 
 def _memory(new: NewMemory) -> Memory:
-    """What a memory would be."""
+    """Return the memory that this would be."""
     return Memory(
         id="",
         number=0,

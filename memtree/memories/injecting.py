@@ -199,8 +199,8 @@ class MemoryInjection:
     async def _current(
         self, scope: Scope, shown: Sequence[ShownMemory], hits: Sequence[Memory]
     ) -> tuple[list[ShownMemory], dict[str, Memory]]:
-        """What was shown, with what counts by now in the place of what was corrected, or found to
-        be a duplicate, since; and the live memories among them and the hits."""
+        """Return what was shown, with what counts by now in the place of what was corrected, or
+        found to be a duplicate, since; and the live memories among them and the hits."""
         live = {memory.id: memory for memory in hits}
         others = [known.id for known in shown if known.id not in live]
         if others:
@@ -228,7 +228,7 @@ class MemoryInjection:
     async def _put(
         self, scope: Scope, conversation: Sequence[str], made: choice.Choice
     ) -> tuple[str, ...]:
-        """What failed: the memories are shown all the same."""
+        """Store what was shown, and return what failed: the memories are shown all the same."""
         if not conversation:
             return ()
         latest = max((known.hit for known in made.shown), default=self._now())

@@ -64,10 +64,10 @@ class EntityMention(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryFields:
-    """What is said of a memory beside its text, wherever it comes from: declared once for drafts,
-    for lines of files, and for what is stored. `confidence`: how sure it is, 0 to 1. `happened`:
-    when what it tells of happens, unix seconds. `last_confirmed`: when somebody last said that it
-    is so."""
+    """Fields of a memory beside its text, wherever it comes from: declared once for drafts, for
+    lines of files, and for what is stored. `confidence`: how sure it is, 0 to 1. `happened`: when
+    what it tells of happens, unix seconds. `last_confirmed`: when somebody last said that it is
+    so."""
 
     kind: str = ""
     data: Mapping[str, Any] | None = None
@@ -135,7 +135,7 @@ class Memory(MemoryFields):
         return self.created if self.last_confirmed is None else self.last_confirmed
 
     def live(self, now: float) -> bool:
-        """Whether searches, lists and injection may show it."""
+        """Return True if searches, lists and injection may show it."""
         return self.state(now) is MemoryState.LIVE
 
     def state(self, now: float) -> MemoryState:
@@ -158,7 +158,7 @@ UNSET: Final = Unset.UNSET
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
-    """What becomes of a stored memory; fields that are `UNSET` stay. A new `text` comes with its
+    """Change of a stored memory; fields that are `UNSET` stay. A new `text` comes with its
     `text_hash` and `terms`, and takes the vectors of the old one away."""
 
     at: float
@@ -179,8 +179,8 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """What is left of a memory that was forgotten (`text` is empty) or corrected (`replaced_by`
-    names the memory that took its place)."""
+    """Rest of a memory that was forgotten (`text` is empty) or corrected (`replaced_by` names the
+    memory that took its place)."""
 
     id: str
     number: int

@@ -1,4 +1,4 @@
-"""What memories ask of a store.
+"""Ports of a store of memories.
 
 Every method of `MemoryStore` is about one scope, which it requires: no default, and no value that
 means all. "Live" is what `Memory.live` says at the store's own clock. Every write of memories
@@ -25,10 +25,10 @@ MemoryRef = str | int  # an id (`mem_...`) or a number
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
-    """Which live memories; None: any. `tags`: all of them. `group`: members of the group with this
-    id. `text_hash`: those with this canonical text.
-    `conflicts`: those that may replace another one, which counts as well. `created_from` (included)
-    and `created_before` are unix seconds. `superseded`, `expired`, `deleted`: those as well."""
+    """Filter of live memories; None: any. `tags`: all of them. `group`: members of the group with
+    this id. `text_hash`: those with this canonical text. `conflicts`: those that may replace
+    another one, which counts as well. `created_from` (included) and `created_before` are unix
+    seconds. `superseded`, `expired`, `deleted`: those as well."""
 
     category: str | None = None
     kind: str | None = None
@@ -103,7 +103,7 @@ class ChangeEvent(NamedTuple):
 
 
 class SearchRow(NamedTuple):
-    """What an index holds of one memory. `live`: deletion, supersession and duplicates considered,
+    """Row of one memory in an index. `live`: deletion, supersession and duplicates considered,
     expiry not: `expires` is unix seconds or None. `vector`: packed, None where the recipe has none
     yet. `session`: its `session_id`."""
 
@@ -349,8 +349,9 @@ class MemoryStore(Protocol):
     async def state(self, scope: Scope) -> ScopeState: ...
 
     async def changes(self, scope: Scope, after: int, limit: int = 1_000) -> list[ChangeEvent]:
-        """What changed after that count, in order; of each memory only its last change. To get a
-        vector is none. What one write changed is given whole, so they may be more than `limit`."""
+        """Return what changed after that count, in order; of each memory only its last change. To
+        get a vector is none. What one write changed is given whole, so they may be more than
+        `limit`."""
         ...
 
     # -- search -------------------------------------------------------------------------------
@@ -383,7 +384,7 @@ class MemoryStore(Protocol):
     # -- injection ----------------------------------------------------------------------------
 
     async def shown(self, scope: Scope, conversation: str) -> list[ShownMemory]:
-        """What a conversation was shown, by number of the memory; gone ones are left out."""
+        """Return what a conversation was shown, by number of the memory; gone ones are left out."""
         ...
 
     async def put_shown(
@@ -394,7 +395,7 @@ class MemoryStore(Protocol):
 
 
 class MemoryMaintenance(Protocol):
-    """What the process itself does for all scopes. Gives no text of a memory."""
+    """Work of the process itself for all scopes. Gives no text of a memory."""
 
     async def scopes_without_vectors(self, recipe: str, limit: int) -> list[Scope]:
         """Scopes with live memories that have no vector under this recipe."""

@@ -1,5 +1,5 @@
-"""What every way of saving needs beside the store: its turn, the look for duplicates, and vectors,
-at once or later."""
+"""Shared parts of every way of saving, beside the store: its turn, the look for duplicates, and
+vectors, at once or later."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ class MemorySaving:
             await self._pending.close()
 
     def turn(self, scope: Scope) -> asyncio.Lock:
-        """Of one process, one at a time: two that say nearly the same would not see each other."""
+        """Return the lock of a scope in this process, one at a time: two that say nearly the same
+        would not see each other."""
         return self._turns.setdefault(scope, asyncio.Lock())
 
     # -- duplicates --------------------------------------------------------------------------
@@ -94,7 +95,7 @@ class MemorySaving:
     def says_the_same(
         self, text: str, vector: Vector | None, other: str, others: Vector | None
     ) -> bool:
-        """Whether one of two new texts would be a duplicate of the other."""
+        """Return True if one of two new texts would be a duplicate of the other."""
         relevance = None
         embedder = self._embedder
         if embedder and vector is not None and others is not None and embedder.reads(text):
@@ -104,8 +105,8 @@ class MemorySaving:
     # -- vectors -----------------------------------------------------------------------------
 
     async def vectors_to_save(self, texts: Sequence[str]) -> Sequence[Vector | None]:
-        """Of what somebody saves now: `EmbedderUnavailable` where the setting `strict_embedding`
-        asks for them and they do not come."""
+        """Embed what somebody saves now: `EmbedderUnavailable` where the setting `strict_embedding`
+        asks for vectors and they do not come."""
         return await self.vectors(texts, strict=self._strict)
 
     async def vectors(
@@ -124,14 +125,14 @@ class MemorySaving:
         return [None] * len(texts)
 
     def degraded(self, vector: Vector | None) -> tuple[str, ...]:
-        """What an answer says of a vector that is not there."""
+        """Return what an answer says of a vector that is not there."""
         return ("embedder",) if vector is None and self._embedder is not None else ()
 
     async def keep_vectors(
         self, scope: Scope, rows: Sequence[tuple[Memory, Vector | None]], *, check: bool = False
     ) -> None:
-        """Of memories that were just stored. Those that are None follow later; `check`: and so does
-        the look for duplicates that they would have been needed for."""
+        """Keep the vectors of memories that were just stored. Those that are None follow later;
+        `check`: and so does the look for duplicates that they would have been needed for."""
         ready = {
             memory.number: (memory.version, pack_vector(vector))
             for memory, vector in rows
@@ -157,7 +158,7 @@ class MemorySaving:
         self._watch.wake(scope)
 
     async def waits(self, scope: Scope) -> bool:
-        """Whether memories of a scope wait for their vectors: words alone rank these."""
+        """Return True if memories of a scope wait for their vectors: words alone rank these."""
         if self._embedder is None:
             return False
         return bool(await self._store.without_vectors(scope, self._embedder.recipe, 1))

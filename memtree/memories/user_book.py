@@ -1,4 +1,5 @@
-"""What a user has beside the memories themselves: groups, settings, and the plan of its tenant."""
+"""Keep what a user has beside the memories themselves: groups, settings, and the plan of its
+tenant."""
 
 from __future__ import annotations
 
@@ -58,8 +59,8 @@ class RecentSettings:
         self._known: OrderedDict[Scope, _Known] = OrderedDict()
 
     async def of(self, scope: Scope) -> UserSettings:
-        """As they were at most two seconds ago; while the store fails as they were last, and for
-        who was never met as they are at first: all is off."""
+        """Return the settings as they were at most two seconds ago; while the store fails as they
+        were last, and for who was never met as they are at first: all is off."""
         known = self._known.get(scope)
         if known is not None and self._clock.monotonic() < known.until:
             return known.settings
@@ -82,7 +83,7 @@ FREE = "free"
 
 
 class UserStore(MemoryStore, MemoryGroups, UserSettingsStore, Plans, Protocol):
-    """What the book asks of a store."""
+    """Store as the book needs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +121,19 @@ class UserBook:
     # -- settings and plans --------------------------------------------------------------------
 
     async def settings(self, scope: Scope) -> UserSettings:
-        """As the user has set them, whatever the plan."""
+        """Return the settings as the user has set them, whatever the plan."""
         return await self._store.settings(scope)
 
     async def effective(self, scope: Scope) -> UserSettings:
-        """What holds: under the free plan nothing is stored or shown unasked."""
+        """Return the settings that hold: under the free plan nothing is stored or shown unasked."""
         settings, plan = await asyncio.gather(
             self._store.settings(scope), self._store.plan(scope.tenant)
         )
         return replace(settings, save=False, history=False) if plan == FREE else settings
 
     async def change_settings(self, scope: Scope, change: SettingsChange) -> UserSettings:
-        """What holds then. Raises `Forbidden` for a switch that the plan does not have."""
+        """Change the settings and return what holds then. Raises `Forbidden` for a switch that the
+        plan does not have."""
         if (change.save or change.history) and await self.plan(scope.tenant) == FREE:
             name = "memories_save_enabled" if change.save else "memories_chat_history_enabled"
             raise Forbidden(
@@ -184,11 +186,12 @@ class UserBook:
         return await self._store.change_group(scope, id_, checked, self.clock.now())
 
     async def delete_group(self, scope: Scope, id_: str) -> bool:
-        """Whether there was one. Its memories stay."""
+        """Delete the group; return True if there was one. Its memories stay."""
         return await self._store.delete_group(scope, id_)
 
     async def add_members(self, scope: Scope, id_: str, refs: Sequence[MemoryRef]) -> MembersAdded:
-        """What is no live memory is left out, and told. Raises `NotFound` without the group."""
+        """Add members; what is no live memory is left out, and told. Raises `NotFound` without the
+        group."""
         added = await self._store.add_members(scope, id_, refs)
         return MembersAdded(added, await self._unknown(scope, refs))
 

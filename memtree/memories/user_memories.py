@@ -27,7 +27,7 @@ class MemoryGroup:
 
 @dataclass(frozen=True, slots=True)
 class GroupChange:
-    """What becomes of a group; None: it stays. `category` "": it has none any more."""
+    """Change of a group; None: it stays. `category` "": it has none any more."""
 
     title: str | None = None
     description: str | None = None
@@ -36,9 +36,9 @@ class GroupChange:
 
 @dataclass(frozen=True, slots=True)
 class UserSettings:
-    """What a user has switched on. `save`: memories are extracted from conversations, and stand
-    beside them; `history`: snapshots of conversations are kept. `top_k`: memories beside a message,
-    at most; `threshold`: the relevance that they need."""
+    """Switches of a user. `save`: memories are extracted from conversations, and stand beside them;
+    `history`: snapshots of conversations are kept. `top_k`: memories beside a message, at most;
+    `threshold`: the relevance that they need."""
 
     save: bool = False
     history: bool = False

@@ -1,4 +1,4 @@
-"""What user memories ask of a store beyond `MemoryStore`. Every method is about one scope (plans:
+"""Port of a store of user memories, beyond `MemoryStore`. Every method is about one scope (plans:
 one tenant), and raises as those of `MemoryStore` do."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class MemoryGroups(Protocol):
         ...
 
     async def delete_group(self, scope: Scope, id_: str) -> bool:
-        """Whether there was one. Its memories stay."""
+        """Delete the group; return True if there was one. Its memories stay."""
         ...
 
     async def add_members(self, scope: Scope, id_: str, refs: Sequence[MemoryRef]) -> int:
@@ -70,7 +70,7 @@ class Plans(Protocol):
 
 
 class ExtractedMessages(Protocol):
-    """Which messages memories were extracted from, by digest: nothing is extracted twice, and what
+    """Digests of messages that memories were extracted from: nothing is extracted twice, and what
     was deleted does not come back. A digest says nothing of the text to who does not have it."""
 
     async def extracted(self, scope: Scope, digests: Collection[bytes]) -> set[bytes]:

@@ -1,4 +1,4 @@
-"""Which passages matter for a query: words and meaning, smoothed, then fused by rank (RRF).
+"""Rank passages for a query: words and meaning, smoothed, then fused by rank (RRF).
 
 Each of the two scores is smoothed over neighbouring passages (0.3, at distance 2 half of it), since
 a turn is understood by its neighbours. By meaning a passage has the better of its own place and its

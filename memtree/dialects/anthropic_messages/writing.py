@@ -63,7 +63,7 @@ def fitted(
 
 
 def _hours(raw: bytes) -> Iterator[bool]:
-    """Of each marker, whether it lives an hour."""
+    """Yield for each marker whether it lives an hour."""
     if b'"cache_control"' not in raw:
         return
     value = msgspec.json.decode(raw)

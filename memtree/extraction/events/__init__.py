@@ -1,1 +1,1 @@
-"""What an agent did, read from its tool calls, their results, and edits written in prose."""
+"""Read what an agent did from its tool calls, their results, and edits written in prose."""

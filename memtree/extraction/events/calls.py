@@ -1,4 +1,4 @@
-"""What a tool call does, by the shape of its arguments: a path, a command, old and new text, a
+"""Read what a tool call does by the shape of its arguments: a path, a command, old and new text, a
 patch, a query. Names of products are not asked for; the words of a call's name only tell apart
 calls of one shape, such as deleting a file and reading it.
 
@@ -162,13 +162,14 @@ def _grouped(verbs: frozenset[str], group: Group) -> Iterator[Action]:
 
 
 def _edits_open_file(group: Group) -> bool:
-    """Whether a group without a path changes the file that its result names."""
+    """Return True if a group without a path changes the file that its result names."""
     replaces = _first(group, OLDS) is not None and _first(group, NEWS) is not None
     return replaces or ("replacementtext" in group and bool(PLACES & group.keys()))
 
 
 def _on_path(verbs: frozenset[str], group: Group, path: Field | None) -> Iterator[Action]:
-    """What is done to a file: by old and new text, a patch, whole contents, or the verb alone."""
+    """Yield what is done to a file: by old and new text, a patch, whole contents, or the verb
+    alone."""
     patch = next(
         (group[key] for key in PATCHES if key in group and is_patch(group[key].text)), None
     )

@@ -1,4 +1,4 @@
-"""What a git command commits, takes back, deletes or moves."""
+"""Read what a git command commits, takes back, deletes or moves."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What programs are for: whether a command tests, builds, installs, runs or changes something, or
-only reads and searches."""
+"""Tell what programs are for: whether a command tests, builds, installs, runs or changes something,
+or only reads and searches."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def program(word: str) -> str:
 
 
 def purpose(words: Sequence[str]) -> int:
-    """What a simple command is for, 0 where it only reads.
+    """Return the purpose of a simple command, 0 where it only reads.
 
     >>> [purpose(line.split()) for line in ("python -m pytest", "npm run build", "grep x a.py")]
     [1, 2, 0]

@@ -66,7 +66,7 @@ def may_be_said(raw: bytes) -> bool:
 
 
 def said(text: str) -> Iterator[Action]:
-    """What a client says in the user's place about commits and undone edits."""
+    """Yield what a client says in the user's place about commits and undone edits."""
     for match in _COMMITTED.finditer(text):
         kind = match.lastgroup or ""
         code = COMMITTED if kind == "commit" else UNDONE
@@ -112,7 +112,7 @@ def _lines_said(text: str) -> Iterator[re.Match[str]]:
 
 
 def _told(text: str, start: int) -> Iterator[Action]:
-    """What lines of the client say was done."""
+    """Yield what lines of the client say was done."""
     for match in sorted(_lines_said(text), key=lambda match: match.start()):
         kind = match.lastgroup or ""
         said = match[kind].rstrip().rstrip(".")

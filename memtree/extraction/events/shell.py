@@ -1,4 +1,4 @@
-"""What a shell command does: the files it writes, edits and deletes, and what it runs.
+"""Read what a shell command does: the files it writes, edits and deletes, and what it runs.
 
 >>> [(action.kind, action.text) for action in commands(Field("cd /app && make -j4 2>&1 | tail -5"))]
 [(7, 'make -j4')]

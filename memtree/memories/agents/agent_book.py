@@ -1,4 +1,4 @@
-"""What agents keep as it is: structured memories made, read, changed and deleted.
+"""Make, read, change and delete structured memories, which agents keep as they are.
 
     create   schema -> text, terms, secrets -> vectors, one call -> stored, all or none
 
@@ -185,7 +185,7 @@ class AgentBook:
         return memory
 
     async def edit_all(self, rows: Sequence[LocatedMemory], edit: Edit) -> int:
-        """The same for all of them, in one step. How many were there."""
+        """Edit all of them in one step, and return how many were there."""
         changed = await self._agents.change_all(_refs(rows), self._change(edit))
         self._announce({row.scope: None for row in changed})
         return len(changed)
@@ -224,9 +224,9 @@ def _vectors_of(
     writes: Sequence[StructuredWrite],
     vectors: Sequence[Vector | None],
 ) -> list[tuple[Memory, Vector | None]]:
-    """Of what was stored now and counts still: an earlier call with the same key stored it then,
-    and what says the same has its vector. A memory that has another text by now (a repeated call
-    answers with memories as they are) keeps the vector of that one."""
+    """Pair what was stored now and counts still with its vector: an earlier call with the same key
+    stored it then, and what says the same has its vector. A memory that has another text by now (a
+    repeated call answers with memories as they are) keeps the vector of that one."""
     given = {
         each.replaces or each.memory.id: (each.memory.text, vector)
         for each, vector in zip(writes, vectors, strict=True)

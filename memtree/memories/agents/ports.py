@@ -1,4 +1,4 @@
-"""What agent memories ask of a store beyond `MemoryStore`. The methods raise as those do.
+"""Port of a store for agent memories, beyond `MemoryStore`. The methods raise as those do.
 
 Where several scopes are changed, they are changed in one transaction: all or nothing.
 
@@ -84,8 +84,8 @@ class AgentMemories(Protocol):
     async def change_all(
         self, rows: Sequence[tuple[Scope, str]], change: MemoryChange
     ) -> list[LocatedMemory]:
-        """The same change of all these (scope, id) in one step, in the order asked for; what is not
-        there is left out, and what is named twice is changed once."""
+        """Change all these (scope, id) in the same way, in one step, in the order asked for; what
+        is not there is left out, and what is named twice is changed once."""
         ...
 
     async def delete_all(

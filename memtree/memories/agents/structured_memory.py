@@ -42,9 +42,9 @@ def structured_memory(
     allow_secrets: bool = False,
     name: str = "data",
 ) -> StructuredWrite:
-    """What is to be stored of `given`, which has a kind and data; its tags are in their form
-    already. `most`: characters of its text. `unique_key`, `replaces`: as in `StructuredWrite`.
-    `name`: what errors call the data, as `memories[3].data`.
+    """Check `given`, which has a kind and data, and return what is to be stored; its tags are in
+    their form already. `most`: characters of its text. `unique_key`, `replaces`: as in
+    `StructuredWrite`. `name`: what errors call the data, as `memories[3].data`.
 
     Raises `BadRequest` and `SecretRejected`, which name that place and no value.
     """

@@ -1,1 +1,1 @@
-"""What holds for memories, as pure functions: texts and values in, decisions out."""
+"""Rules for memories, as pure functions: texts and values in, decisions out."""

@@ -1,4 +1,4 @@
-"""What a memory is about, told from its text: a preference, an instruction or a fact.
+"""Tell from its text what a memory is about: a preference, an instruction or a fact.
 
 An instruction says how to answer or to work: what `standing_rules` finds in a user's message, and
 the same told of the user ("User wants short answers"). A preference says what the user likes; what

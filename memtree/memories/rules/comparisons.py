@@ -27,5 +27,5 @@ def comparisons(text: str, others: Iterable[str]) -> list[str]:
 
 
 def is_quick(text: str, others: Iterable[str]) -> bool:
-    """Whether comparing them holds nobody up."""
+    """Return True if comparing them holds nobody up."""
     return sum(len(text) + len(other) for other in others) <= QUICK_CHARS

@@ -49,7 +49,8 @@ def timestamp(value: object, name: str) -> float | None:
 
 
 def future_timestamp(value: object, name: str, now: float) -> float | None:
-    """As `timestamp`; what is not after `now` is refused: nobody saves what is gone already."""
+    """Read a time as `timestamp` does; one that is not after `now` is refused: nobody saves what is
+    gone already."""
     seconds = timestamp(value, name)
     if seconds is not None and seconds <= now:
         raise BadRequest(f"{name} must lie in the future", param=name)

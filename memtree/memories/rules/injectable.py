@@ -1,4 +1,4 @@
-"""Which of the memories that a search found may stand beside a message, unasked.
+"""Decide which of the memories that a search found may stand beside a message, unasked.
 
 The cosine alone cannot tell: "my dog barks at night" is no nearer to "Otto is a beagle" than to a
 stranger's memory, and in a large scope some stranger is near to anything. A shared word that says

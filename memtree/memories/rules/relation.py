@@ -83,7 +83,7 @@ def _of_long(new: str, old: str, relevance: float | None) -> Comparison:
 
 
 def _near(new: TextReading, old: TextReading, relevance: float | None) -> bool:
-    """Whether the two are about one thing."""
+    """Return True if the two are about one thing."""
     ours = [token for token in new.tokens if token.key not in LIGHT]
     theirs = [token for token in old.tokens if token.key not in LIGHT]
     shared = len(order.common(ours, theirs)[0])
@@ -94,7 +94,8 @@ def _near(new: TextReading, old: TextReading, relevance: float | None) -> bool:
 
 
 def _is_one_value(new: TextReading, old: TextReading, came: list[Token], gone: list[Token]) -> bool:
-    """Whether a number or a date is all that changed in two texts: the port is 8090, is 8091."""
+    """Return True if a number or a date is all that changed in two texts: the port is 8090, is
+    8091."""
     swapped = len(came) == len(gone) == 1 and came[0].value and gone[0].value
     return swapped and min(len(new.tokens), len(old.tokens)) > 1
 
@@ -102,7 +103,7 @@ def _is_one_value(new: TextReading, old: TextReading, came: list[Token], gone: l
 def _differences(
     new: TextReading, old: TextReading, came: list[Token], gone: list[Token]
 ) -> tuple[str, ...]:
-    """What says that the two are not one; empty: nothing does."""
+    """Return what says that the two are not one; empty: nothing does."""
     came = [token for token in came if token.key not in _GHOSTS]
     gone = [token for token in gone if token.key not in _GHOSTS]
     keys = {token.key for token in (*came, *gone)}
@@ -166,7 +167,8 @@ def _is_light(token: Token, new: TextReading, old: TextReading) -> bool:
 
 
 def _negations_agree(new: Sequence[Token], old: Sequence[Token]) -> bool:
-    """As many, each at the same word or one beside it: eats no meat, does not eat meat."""
+    """Return True if both have as many negations, each at the same word or one beside it: eats no
+    meat, does not eat meat."""
     ours = [at for at, token in enumerate(new) if token.negated]
     theirs = [at for at, token in enumerate(old) if token.negated]
     return len(ours) == len(theirs) and all(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 
 def tainted(*, source_type: str, category: str | None, after_tool: bool) -> bool:
-    """Whether a memory is to be saved as tainted. `after_tool`: a tool or a web page spoke earlier
-    in the turn. What a person saved is never tainted.
+    """Return True if a memory is to be saved as tainted. `after_tool`: a tool or a web page spoke
+    earlier in the turn. What a person saved is never tainted.
 
     >>> tainted(source_type="model", category="instruction", after_tool=False)
     True

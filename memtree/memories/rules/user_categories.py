@@ -35,8 +35,9 @@ def checked_category(value: str, name: str) -> str:
 
 
 def user_category(text: str, said: date | None = None) -> str:
-    """What a text is about where nobody says: `preference` (also how someone wants to be answered),
-    `schedule` or `fact`. `said`: the day on which it is saved, from which "tomorrow" counts."""
+    """Tell what a text is about where nobody says: `preference` (also how someone wants to be
+    answered), `schedule` or `fact`. `said`: the day on which it is saved, from which "tomorrow"
+    counts."""
     if category_of(text) != "fact":
         return "preference"
     return "schedule" if is_schedule(text[:LONGEST], said) else "fact"

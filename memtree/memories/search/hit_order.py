@@ -79,7 +79,7 @@ def newest_first(
 
 
 def _answers(newer: Mapping[int, int], asked: Mapping[int, float]) -> bool:
-    """Whether it lacks no word that weighs as much as the weightiest."""
+    """Return True if it lacks no word that weighs as much as the weightiest."""
     missing = [weight for term, weight in asked.items() if term not in newer]
     return max(missing, default=-1.0) < max(asked.values(), default=0.0)
 

@@ -79,7 +79,7 @@ def open_session(graph: bytes) -> Session:
 
 
 def overflows(*, detour: bool = False) -> bool:
-    """Whether a sum of the largest products comes out wrong on this processor."""
+    """Return True if a sum of the largest products comes out wrong on this processor."""
     probe = Graph()
     matrix = probe.weight("matrix", np.full((_TERMS, _COLUMNS), _WEIGHT, np.int8))
     scale = probe.weight("scale", np.ones(_COLUMNS, np.float32))

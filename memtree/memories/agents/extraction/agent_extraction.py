@@ -232,8 +232,8 @@ class AgentExtraction:
     async def _marks(
         self, scope: Scope, keys: Sequence[bytes], parts: Collection[bytes]
     ) -> list[bytes]:
-        """What is kept of messages that were read: that they are done; of one that says `parts` of
-        memories only, how often it was read, until that is enough."""
+        """Return the marks of messages that were read: that they are done; of one that says `parts`
+        of memories only, how often it was read, until that is enough."""
         times = {
             key: [_nth_reading(key, nth) for nth in range(1, READS)] for key in keys if key in parts
         }
@@ -284,7 +284,7 @@ def _is_done(found: Found) -> bool:
 
 
 def _nth_reading(key: bytes, nth: int) -> bytes:
-    """That a message was read so many times, and is not done."""
+    """Return the mark of a message that was read so many times, and is not done."""
     said = json.dumps(["memtree agent message read", key.hex(), nth])
     return hashlib.sha256(said.encode()).digest()
 

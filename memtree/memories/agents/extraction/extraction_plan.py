@@ -1,4 +1,4 @@
-"""What becomes of what was found in messages: memories to be written, or why not.
+"""Plan what becomes of what was found in messages: memories to be written, or why not.
 
 A memory is held against its schema, joined with the one whose place it takes, and left out where
 the scope knows it already.
@@ -64,7 +64,7 @@ Found = StructuredReading | ReadMessage
 
 
 class ExtractionStore(Protocol):
-    """What this needs of a store: parts of `AgentMemories`, `ExtractedMessages`, `MemoryStore`."""
+    """Store as this plan needs it: parts of `AgentMemories`, `ExtractedMessages`, `MemoryStore`."""
 
     async def write(
         self,
@@ -93,7 +93,7 @@ class ExtractionStore(Protocol):
 
 
 class Schemas(Protocol):
-    """What this needs of a `SchemaBook`."""
+    """Schemas as this plan needs them, of a `SchemaBook`."""
 
     async def list(self, tenant: str) -> list[MemorySchema]: ...
 
@@ -103,8 +103,8 @@ class Schemas(Protocol):
 
 
 class ExtractionRequest(NamedTuple):
-    """What one call asks for. `schemas`: of the kinds to be found, () for sentences. `mode`: who
-    reads it, the `capture_mode` of the memories."""
+    """Request of one call. `schemas`: of the kinds to be found, () for sentences. `mode`: who reads
+    it, the `capture_mode` of the memories."""
 
     scope: Scope
     schemas: tuple[MemorySchema, ...]
@@ -115,10 +115,10 @@ class ExtractionRequest(NamedTuple):
 
 @dataclass(slots=True)
 class ExtractionPlan:
-    """What is to be written, and what is not. `planned`: where the write with a unique key stands.
-    `live`: the newest two memories of a kind. `cut`: messages of which something is left for
-    another time. `parts`: those that say a part of a memory whose rest is missing; `settled`: those
-    that say anything else. `near`: what a memory may replace, by its id."""
+    """Plan of what is to be written, and what is not. `planned`: where the write with a unique key
+    stands. `live`: the newest two memories of a kind. `cut`: messages of which something is left
+    for another time. `parts`: those that say a part of a memory whose rest is missing; `settled`:
+    those that say anything else. `near`: what a memory may replace, by its id."""
 
     skipped: list[SkippedText]
     writes: list[StructuredWrite] = field(default_factory=list)
@@ -153,8 +153,8 @@ class ExtractionPlanner:
         read: Sequence[Found],
         most: int,
     ) -> dict[str, Vector | None]:
-        """Of the first `most` sentences that can be stored, by their text, in one call: planning
-        holds the turn of the scope and must not wait for the embedder. Data needs none to be
+        """Embed the first `most` sentences that can be stored, by their text, in one call: planning
+        holds the turn of the scope and must not wait for the embedder. Data needs no vectors to be
         planned."""
         if asked.schemas:
             return {}
@@ -288,8 +288,8 @@ class ExtractionPlanner:
         one: StructuredCandidate,
         known: Mapping[str, Any],
     ) -> Mapping[str, Any] | None:
-        """What was found, without the fields that the schema refuses beside what is known. None
-        where nothing is left, or where one is refused that tells which memory is meant."""
+        """Return what was found, without the fields that the schema refuses beside what is known.
+        None where nothing is left, or where one is refused that tells which memory is meant."""
         data = dict(one.data)
         while data:
             whole = merged(known, data)
@@ -339,7 +339,7 @@ class ExtractionPlanner:
         return found
 
     async def _known(self, scope: Scope, made: StructuredWrite, plan: ExtractionPlan) -> bool:
-        """Whether a memory has the same data, or another of the plan has."""
+        """Return True if a memory has the same data, or another of the plan has."""
         new = made.memory
         near = await self._saving.near(scope, new.text, None)
         rows: list[Memory | NewMemory] = [each.memory for each in plan.writes]
@@ -358,9 +358,9 @@ class ExtractionPlanner:
         key: bytes,
         base: Memory | NewMemory | None = None,
     ) -> StructuredWrite | str:
-        """What is to be written; a reason where that cannot be. `base`: the memory whose data it
-        took over. With the data come its tags and its expiry, and the new memory is not surer and
-        not cleaner than the old one."""
+        """Make what is to be written; a reason where that cannot be. `base`: the memory whose data
+        it took over. With the data come its tags and its expiry, and the new memory is not surer
+        and not cleaner than the old one."""
         now = self._clock.now()
         if asked.expires is not None and asked.expires <= now:
             return EXPIRED
@@ -416,8 +416,8 @@ def broken_field(place: str, names: Iterable[str]) -> str | None:
 
 
 def _expected(schema: MemorySchema, base: Memory | NewMemory | None) -> tuple[str, int] | None:
-    """What must be as it was looked at when the memory is stored. A base that is planned itself is
-    nobody else's to change."""
+    """Return what must be as it was looked at when the memory is stored. A base that is planned
+    itself is nobody else's to change."""
     if isinstance(base, Memory):
         return base.id, base.version
     return NOBODY if schema.unique_on and base is None else None

@@ -100,7 +100,7 @@ class AgentSearch:
 
     @property
     def scale(self) -> RelevanceScale | None:
-        """What cosines of vectors mean; None without an embedder."""
+        """Scale of cosines of vectors; None without an embedder."""
         return self._vectors.scale
 
     async def search(self, query: AgentQuery) -> AgentSearchResult:
@@ -165,7 +165,8 @@ class AgentSearch:
         loaded: dict[_Place, BlockRows],
         now: float,
     ) -> list[Query]:
-        """Which words are common, the first scopes of a query say: its own, if it has any."""
+        """Embed the queries. The first scopes of a query say which words are common: its own, if it
+        has any."""
         if not self._vectors.available:
             return [Query.of(query.text) for query in queries]
 

@@ -116,8 +116,9 @@ def readable(text: str) -> bool:
 
 
 def grounded(text: str, question: str, memories: Sequence[Memory]) -> GroundedAnswer | None:
-    """What of a model's answer counts: `UNKNOWN` where it does not know, where what it says does
-    not rest on memories that it names, or where it speaks to a model. None: there is no answer."""
+    """Return the part of a model's answer that counts: `UNKNOWN` where it does not know, where what
+    it says does not rest on memories that it names, or where it speaks to a model. None: there is
+    no answer."""
     found = next(_objects(text), None)
     if found is None:
         return None

@@ -112,7 +112,7 @@ def components(links: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 
 def _links(memories: Sequence[ClusteredMemory], scale: RelevanceScale | None) -> NDArray[np.bool_]:
-    """Which are linked. Nearness is in parts of what is near enough: 1 and more is."""
+    """Tell which are linked. Nearness is in parts of what is near enough: 1 and more is."""
     embedded = np.array([one.vector is not None for one in memories])
     near = np.zeros((len(memories), len(memories)), np.float32)
     if scale is None or not embedded.all():
@@ -190,8 +190,8 @@ def _label(
 
 
 def said(data: Mapping[str, Any] | None, text: str) -> str:
-    """What a memory says: the values of its data without the names of their fields, which are the
-    same in all of a kind; its text where it has no data."""
+    """Return the words of a memory: the values of its data without the names of their fields, which
+    are the same in all of a kind; its text where it has no data."""
     if data is None:
         return text
     parts: list[str] = []

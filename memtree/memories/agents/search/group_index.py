@@ -25,7 +25,7 @@ _BYTES_PER_SCOPE = 256
 
 @dataclass(frozen=True, slots=True)
 class RowsToRead:
-    """What has to be read to bring an index to the present. `anew`: scopes whose rows are all read;
+    """Rows to read to bring an index to the present. `anew`: scopes whose rows are all read;
     `changed`: what changed in a scope after a count; `dropped`: scopes whose rows go. `large`:
     scopes that have an index of their own."""
 
@@ -92,7 +92,7 @@ class GroupIndex:
         return GroupIndex(totals, states, reading.large, index, numbers, places)
 
     def compact(self) -> GroupIndex:
-        """The same rows in one block."""
+        """Return the index with the same rows in one block."""
         block = self.index.whole()
         kept = np.ones(len(block), np.bool_)
         index = ScopeIndex(self.index.state, block, kept, NOTHING.tail)

@@ -122,7 +122,7 @@ class _Word:
 
 
 def named_in(memory: Memory) -> tuple[EntityMention, ...]:
-    """What whoever made it said it names; else what rules find."""
+    """Return the names that its maker gave for it; else those that rules find."""
     return memory.mentions or mentions(
         {"text": memory.text} if memory.data is None else memory.data
     )
@@ -246,7 +246,7 @@ def _run(words: Sequence[_Word], at: int) -> int:
 
 
 def _after_kin(words: Sequence[_Word], at: int) -> bool:
-    """Whether a word for a relation or a title stands before, in the same sentence."""
+    """Return True if a word for a relation or a title stands before, in the same sentence."""
     before = at - 1
     if words[at].starts and words[before].lower not in _TITLES:
         return False

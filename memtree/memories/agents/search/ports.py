@@ -1,4 +1,4 @@
-"""What a search over many scopes of agents asks of a store.
+"""Port of a store for a search over many scopes of agents.
 
 Scopes go by the numbers that the store has given them; memories by the numbers of their tenant.
 Every method names the scopes that are meant: numbers of other scopes answer nothing.
@@ -48,7 +48,7 @@ class AgentSearchStore(Protocol):
     async def scope_totals(self, scopes: AgentScopes) -> ScopeTotals: ...
 
     async def scope_versions(self, scopes: AgentScopes) -> list[ScopeVersion]:
-        """Of all these scopes, by number."""
+        """Return the versions of all these scopes, by number."""
         ...
 
     async def placed_rows(

@@ -83,7 +83,8 @@ def hits(
     shared: bool = False,
     vectors: bool = False,
 ) -> list[AgentHit]:
-    """What was ranked and is still there, newer versions first. Snapshots are not shared."""
+    """Return the ranked hits that are still there, newer versions first. Snapshots are not
+    shared."""
     by_number = {
         one.memory.number: one for one in there if not (shared and one.memory.kind == SNAPSHOT)
     }

@@ -1,4 +1,4 @@
-"""What a search reads of the scopes that it means: one, or many."""
+"""Read the scopes that a search means: one, or many."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Rows = NDArray[np.intp]
 
 
 class SearchStore(MemoryStore, AgentSearchStore, Protocol):
-    """What a search over agents' memories asks of a store."""
+    """Store as a search over agents' memories needs it."""
 
 
 class SearchTarget(Protocol):
@@ -45,8 +45,8 @@ class SearchTarget(Protocol):
     async def memories(
         self, index: BlockRows, rows: Rows, numbers: Numbers, *, past: bool
     ) -> list[LocatedMemory]:
-        """What of these rows of `index` is still there, in this order. `past`: what is not live,
-        too."""
+        """Return those of these rows of `index` that are still there, in this order. `past`: what
+        is not live, too."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What a statement says, before it is known which field of which kind that is."""
+"""Claims of a statement, before it is known which field of which kind each of them is."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def claim(
     listed: bool = True,
     items: tuple[str, ...] = (),
 ) -> Claim:
-    """Of a part of a statement."""
+    """Make the claim of a part of a statement."""
     place = said.place(start, end)
     sure = confidence if said.sure else round(confidence - ADDED, 2)
     return Claim(

@@ -126,5 +126,5 @@ for _topic, _names in _TOPICS.items():
 
 
 def topics(phrase: str) -> tuple[str, ...]:
-    """What a spoken name is about; () where that is not known."""
+    """Return what a spoken name is about; () where that is not known."""
     return _OF_PHRASE.get(phrase, ())

@@ -1,4 +1,4 @@
-"""What was found in several messages, made into memories: what belongs together is one.
+"""Make memories of what was found in several messages: what belongs together is one.
 
 Of what a kind knows of the user there is one memory in a conversation: a later mention wins, lists
 grow. A thing of its own (a task, an appointment) is a memory of its own. Where a memory of the kind
@@ -68,7 +68,7 @@ def gathered(found: Iterable[tuple[int, Finding]]) -> list[StructuredCandidate]:
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """What both know; the new one wins, and lists of texts keep the old items, too."""
+    """Merge what both know; the new one wins, and lists of texts keep the old items, too."""
     result = dict(old)
     for name, value in new.items():
         before = result.get(name)
@@ -83,7 +83,7 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def same_data(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two memories of one kind say the same, in whatever order."""
+    """Return True if two memories of one kind say the same, in whatever order."""
     return canonical(one) == canonical(other)
 
 

@@ -51,7 +51,7 @@ _PROPER = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a statement says of a memory of this kind: values by the path of their field. `alone`:
+    """Values that a statement gives for a memory of this kind, by the path of their field. `alone`:
     it is a memory of its own; else it belongs to what else is said of its kind."""
 
     kind: str
@@ -73,7 +73,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class MessageFindings:
-    """What was found in one message, and which sentences fit nothing."""
+    """Findings in one message, and the sentences that fit nothing."""
 
     findings: tuple[Finding, ...] = ()
     skipped: tuple[LeftOut, ...] = ()
@@ -82,7 +82,7 @@ class MessageFindings:
 def read(
     text: str, kinds: Sequence[KindFields], said: date | None = None, *, fiction: bool = False
 ) -> MessageFindings:
-    """What a message says that fits the kinds. `said`: the day it was said. `fiction`: a role-play
+    """Read what in a message fits the kinds. `said`: the day it was said. `fiction`: a role-play
     began before it. Linear."""
     found, skips = statements(text, in_play=fiction)
     findings: list[Finding] = []
@@ -193,7 +193,7 @@ def _value(field: SchemaField, claim: Claim, said: Statement, day: date | None) 
 
 
 def _looks_proper(text: str, said: Statement) -> bool:
-    """Whether it is written as a name is, or by somebody who writes all in small letters."""
+    """Return True if it is written as a name is, or by somebody who writes all in small letters."""
     if len(text.split()) > 6:
         return False
     return text[0].isupper() or text[0].isdigit() or said.text == said.lower

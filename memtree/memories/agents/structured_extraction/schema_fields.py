@@ -1,4 +1,4 @@
-"""What rules can fill of a schema: its fields, what values they take, and what they are called.
+"""Fields of a schema that rules can fill: what values they take, and what they are called.
 
 Read are the fields of the outermost object, and those of objects right within it; of each its type,
 its choices and bounds. What is made of several alternatives is read where but one is not null, as
@@ -215,7 +215,7 @@ def _type(part: Mapping[str, Any]) -> FieldType | None:
 
 
 def _resolved(part: Any, document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a part of a schema says where it is a reference, or an alternative to null."""
+    """Resolve a part of a schema that is a reference, or an alternative to null."""
     for _ in range(4):
         if not isinstance(part, dict):
             return {}
@@ -320,7 +320,7 @@ _SMALL = frozenset("a an the to of for do does my user".split())
 
 
 def switched(name: str) -> list[str]:
-    """What a truth is about, without the words that only say that it is one.
+    """Return what a truth is about, without the words that only say that it is one.
 
     >>> switched("isSmoker"), switched("emailNotificationsEnabled"), switched("enabled")
     (['smoker'], ['email', 'notification'], ['enabled'])

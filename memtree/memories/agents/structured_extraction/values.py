@@ -122,7 +122,7 @@ def value_end(lower: str, start: int) -> int:
 
 
 def is_sound(lower: str, *, free: bool = False) -> bool:
-    """Whether words can be a value at all. `free`: whatever they say, but for doubts."""
+    """Return True if words can be a value at all. `free`: whatever they say, but for doubts."""
     if not 0 < len(lower) <= LONGEST or len(lower.split()) > MOST_WORDS:
         return False
     if _HEDGE.search(lower) or _NO_BEGIN.match(lower) or _SAYS.search(lower):

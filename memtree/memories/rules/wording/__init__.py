@@ -1,1 +1,1 @@
-"""What a short text says, as tokens that its paraphrases share: for `relation`."""
+"""Read a short text as tokens that its paraphrases share, for `relation`."""

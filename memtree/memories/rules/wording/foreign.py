@@ -1,4 +1,5 @@
-"""What the commonest words of other languages are for `relation`: nothing, the user, a negation."""
+"""Tell for `relation` what the commonest words of other languages are: nothing, the user, a
+negation."""
 
 from __future__ import annotations
 
@@ -127,7 +128,7 @@ def synonyms_in(text: str) -> dict[str, str]:
 
 
 def same_verb(one: str, other: str) -> bool:
-    """Whether two words in lower case are forms of one verb: wohne, wohnt."""
+    """Return True if two words in lower case are forms of one verb: wohne, wohnt."""
     size = 0
     for left, right in zip(one, other, strict=False):
         if left != right:

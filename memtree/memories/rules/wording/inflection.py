@@ -49,7 +49,7 @@ def base_form(word: str) -> str:
 
 
 def _verb(rest: str) -> str:
-    """What was before -ing or -ed."""
+    """Return the verb before -ing or -ed."""
     if len(rest) > 3 and rest[-1] == rest[-2] and rest[-1] not in "lsz":
         return rest[:-1]
     if _SHORT.fullmatch(rest) or (rest.endswith(_SOFT) and len(_VOWELS.findall(rest)) == 1):

@@ -1,4 +1,4 @@
-"""Whether two texts that share their words put them into the same places."""
+"""Tell whether two texts that share their words put them into the same places."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def _placed(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _turned(new: list[Token], old: list[Token]) -> bool:
-    """Whether `new` is `old` with its two halves changed over, in one of the ways that keep the
-    meaning."""
+    """Return True if `new` is `old` with its two halves changed over, in one of the ways that keep
+    the meaning."""
     keys, olds = [token.key for token in new], [token.key for token in old]
     at = _rotation(keys, olds)
     if not at or at == len(olds):
@@ -102,7 +102,7 @@ def _rotation(new: list[str], old: list[str]) -> int:
 
 
 def _markers_kept(new: Sequence[Token], old: Sequence[Token]) -> bool:
-    """Whether each marker (from, before, than) is followed by the same in both."""
+    """Return True if each marker (from, before, than) is followed by the same in both."""
     return _after_markers(new) == _after_markers(old)
 
 
@@ -133,7 +133,7 @@ def _listed(tokens: Sequence[Token]) -> list[Token]:
 
 
 def prepositions_agree(new: Sequence[Token], old: Sequence[Token]) -> bool:
-    """Whether the words that both have stand behind prepositions that may mean the same."""
+    """Return True if the words that both have stand behind prepositions that may mean the same."""
     places: dict[str, str] = {}
     for token in old:
         places.setdefault(token.key, token.preposition)

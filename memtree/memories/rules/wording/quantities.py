@@ -98,7 +98,7 @@ _SHORT_SCALES = {"k": 1_000, "mio": 1_000_000, "bn": 1_000_000_000}
 
 
 class Quantity:
-    """What stands at a place: its key, and where the words after it begin."""
+    """Quantity at a place: its key, and where the words after it begin."""
 
     __slots__ = ("after", "key")
 

@@ -29,7 +29,7 @@ class CachedIndex(Protocol):
 
 
 class OfTenant(Protocol):
-    """What an index is of; it can be hashed."""
+    """Protocol of a key that names its tenant; it can be hashed."""
 
     @property
     def tenant(self) -> str: ...

@@ -1,4 +1,5 @@
-"""What people say of themselves in German, Spanish, French, Italian, Portuguese and Dutch."""
+"""Forms in which people speak of themselves in German, Spanish, French, Italian, Portuguese and
+Dutch."""
 
 from __future__ import annotations
 

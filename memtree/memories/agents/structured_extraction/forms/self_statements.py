@@ -1,4 +1,5 @@
-"""What people say of themselves in English without the name of a field: "I live in Graz"."""
+"""Forms in which people speak of themselves in English without the name of a field: "I live in
+Graz"."""
 
 from __future__ import annotations
 
@@ -249,7 +250,7 @@ def _place_end(lower: str, start: int) -> int:
 
 
 def _is_place(said: Statement, start: int, place: str) -> bool:
-    """Whether it is written as a name, or by somebody who writes all in small letters."""
+    """Return True if it is written as a name, or by somebody who writes all in small letters."""
     first = place.split(" ", maxsplit=1)[0]
     if not place or len(place.split()) > 5 or not place[0].isalpha():
         return False

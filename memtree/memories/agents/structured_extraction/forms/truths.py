@@ -1,4 +1,5 @@
-"""What is true of the user or not: "I don't smoke", "I have no pets", "turn off notifications"."""
+"""Forms that say what is true of the user or not: "I don't smoke", "I have no pets", "turn off
+notifications"."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ _SOMETIMES = re.compile(
 
 
 def truths(said: Statement) -> Iterator[Claim]:
-    """What is true of the user, or not."""
+    """Yield what is true of the user, or not."""
     lower = said.lower
     if _SOMETIMES.search(lower):
         return

@@ -1,1 +1,1 @@
-"""What a model is asked that fills schemas from messages, and what of its answer is believed."""
+"""Ask a model to fill schemas from messages, and decide which part of its answer is believed."""

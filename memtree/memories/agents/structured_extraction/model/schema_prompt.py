@@ -1,4 +1,4 @@
-"""What a model is asked that fills schemas: one call for some messages and some kinds.
+"""Prompt that asks a model to fill schemas: one call for some messages and some kinds.
 
 It sees the user's own sentences alone (`extraction.model.prompt.shown_spans`), and of each kind one
 line: its name, what it is for, its fields. Values are asked for as texts: what number, day or

@@ -1,4 +1,4 @@
-"""Whether the values that a model wrote were really said: each is believed for itself.
+"""Check that the values which a model wrote were really said: each is believed for itself.
 
 A value must stand in a sentence of the user's own words: as it is, as a number or a day that the
 sentence names, or as a choice whose words stand there. The sentence must be a statement of the
@@ -56,8 +56,8 @@ _ENDINGS = ("ing", "ism", "ed", "er", "e")
 def believed(
     record: ModelRecord, message: ShownMessage, kinds: Mapping[str, KindFields]
 ) -> Finding | None:
-    """What of a record was said; None where that is nothing. Linear in the message and the
-    record."""
+    """Return the part of a record that was said; None where that is nothing. Linear in the message
+    and the record."""
     kind = kinds.get(record.kind)
     quote = grounds(message.text, message.spans, record.quote)
     if kind is None or quote is None or not _is_statement(message.text, quote.sentence):
@@ -84,7 +84,7 @@ def believed(
 
 
 def _alone(kind: KindFields) -> bool:
-    """Whether each record of a kind is a memory of its own."""
+    """Return True if each record of a kind is a memory of its own."""
     if kind.single:
         return False
     things = any(not names.isdisjoint(kind.words) for names in RECORDS.values())
@@ -180,14 +180,14 @@ def _is_chosen(one: str, said: str) -> bool:
 
 
 def _stand(wanted: list[str], said: str) -> bool:
-    """Whether words stand in a sentence, in whatever form: "smoker" for "smoking", but neither
-    "vegetarian" for "vegetables" nor "C" for "C++"."""
+    """Return True if words stand in a sentence, in whatever form: "smoker" for "smoking", but
+    neither "vegetarian" for "vegetables" nor "C" for "C++"."""
     ours = {_root(word) for part in said.split() for word in signed_words(part)}
     return bool(wanted) and all(_root(word) in ours for word in wanted)
 
 
 def _root(word: str) -> str:
-    """Of a word in the singular: without the ending that a verb or a doer has."""
+    """Return the root of a word in the singular: without the ending that a verb or a doer has."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) >= len(ending) + ROOT:
             word = word.removesuffix(ending)
@@ -198,7 +198,7 @@ def _root(word: str) -> str:
 
 
 def _is_own(clause: str, kind: KindFields) -> bool:
-    """Whether a clause is about the user, where the kind is."""
+    """Return True if a clause is about the user, where the kind is."""
     if not RECORDS["person"].isdisjoint(kind.words) or not RECORDS["pet"].isdisjoint(kind.words):
         return True
     return not (kind.of_user and _OTHERS.search(clause))
