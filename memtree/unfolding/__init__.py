@@ -1,1 +1,1 @@
-"""What is shown of the tree: the plan, the outline, the excerpts, the recall block."""
+"""Show the tree: the plan, the outline, the excerpts, the recall block."""

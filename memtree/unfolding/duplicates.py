@@ -50,7 +50,7 @@ def words(text: str) -> list[str]:
 
 
 def equal(first: str, second: str) -> bool:
-    """Whether two texts are the same but for white space."""
+    """Return True if two texts are the same but for white space."""
     return first == second or first.split() == second.split()
 
 
@@ -63,18 +63,18 @@ def runs(text: str) -> frozenset[int]:
 
 
 def near(first: str, second: str) -> bool:
-    """Whether two texts are near-duplicates."""
+    """Return True if two texts are near-duplicates."""
     return near_runs(runs(first), runs(second))
 
 
 def near_runs(first: frozenset[int], second: frozenset[int]) -> bool:
-    """The same of texts of which these are the runs."""
+    """Return True if the texts of which these are the runs are near-duplicates."""
     return bool(first and second) and len(first & second) >= NEAR * min(len(first), len(second))
 
 
 def of_a_size(first: str, second: str) -> bool:
-    """Whether neither of two texts is more than twice as long as the other: they may be versions of
-    each other."""
+    """Return True if neither of two texts is more than twice as long as the other: they may be
+    versions of each other."""
     return len(first) <= 2 * len(second) and len(second) <= 2 * len(first)
 
 
@@ -103,8 +103,8 @@ def negates(text: str) -> bool:
 
 
 class ShownTexts:
-    """What the model sees already: three-word runs, lines and telling words of all texts; each text
-    has a number."""
+    """Texts that the model sees already: three-word runs, lines and telling words of all of them;
+    each text has a number."""
 
     def __init__(self) -> None:
         self._owner: dict[int, int] = {}  # of each run the first text that has it
@@ -126,7 +126,7 @@ class ShownTexts:
         return number
 
     def repeats(self, text: str, said: frozenset[int] | None = None) -> bool:
-        """Whether most of a text's three-word runs are shown. `said`: these, where known."""
+        """Return True if most of a text's three-word runs are shown. `said`: these, where known."""
         said = runs(text) if said is None else said
         return bool(said) and len(said & self._owner.keys()) >= NEAR * len(said)
 
@@ -151,7 +151,8 @@ class ShownTexts:
 
 
 def says_more(text: str, other: str) -> bool:
-    """Whether a text has a number, a name, an identifier or a negation that the other lacks."""
+    """Return True if a text has a number, a name, an identifier or a negation that the other
+    lacks."""
     return not _telling(text) <= _telling(other)
 
 

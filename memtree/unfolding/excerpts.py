@@ -1,4 +1,4 @@
-"""What may be quoted, and the best of it that fits: whole short messages, passages of long ones.
+"""Choose quotations, the best that fit: whole short messages, passages of long ones.
 
 Of texts that say the same one is quoted, of versions of a text the newest; an older version gives
 the lines that differ. The path of an excerpt is paid with it.
@@ -97,7 +97,8 @@ class Shares:
 
 
 class Units:
-    """What may be quoted: whole short messages, single passages of long ones, with their score."""
+    """Units that may be quoted: whole short messages, single passages of long ones, with their
+    score."""
 
     def __init__(
         self,
@@ -158,7 +159,7 @@ class Units:
     def _within(
         room: Room, most: int, take: Callable[[Room], list[ExcerptChoice]]
     ) -> list[ExcerptChoice]:
-        """What is taken with at most so many tokens of the room."""
+        """Return what `take` chooses with at most so many tokens of the room."""
         own = Room(max(0, min(room.excerpts, most)), room.paths)
         before = own.excerpts
         chosen = take(own)
@@ -309,7 +310,7 @@ class Units:
         return [self._choice(unit.span, unit.tokens, reason, unit.row, also=also, newest=upto)]
 
     def _older(self, unit: Unit, newer: Unit, reason: str) -> list[ExcerptChoice] | None:
-        """What an older version says otherwise, where it was asked for."""
+        """Return what an older version says otherwise, where it was asked for."""
         self._taken.add(unit.key)
         text, said = self._index.text(unit.span), self._index.text(newer.span)
         if equal(text, said) or not says_more(text, said):

@@ -52,10 +52,10 @@ class ScoredPassage:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What an explanation is made of. `chosen`, `left_out`: of this request's unfolding, none where
-    the plan is an earlier one's. `reserved`: tokens that the epoch keeps for its next requests.
-    `passages`: by row of the corpus. `blocks`: the recall blocks.
-    `otherwise`: the reason told for an excerpt where neither this request nor the plan knows it."""
+    """Evidence that an explanation is made of. `chosen`, `left_out`: of this request's unfolding,
+    none where the plan is an earlier one's. `reserved`: tokens that the epoch keeps for its next
+    requests. `passages`: by row of the corpus. `blocks`: the recall blocks. `otherwise`: the reason
+    told for an excerpt where neither this request nor the plan knows it."""
 
     history: History
     plan: Plan
@@ -221,7 +221,7 @@ def scored_by(unfolded: Unfolding, ranked: RankedHistory) -> dict[int, ScoredPas
 
 
 def explanation(evidence: Evidence) -> Explanation:
-    """What an answer shows and why; hashes and counts all of its excerpts."""
+    """Explain what an answer shows and why; hashes and counts all of its excerpts."""
     history, plan, passages = evidence.history, evidence.plan, evidence.passages
     rules = [_excerpt(evidence, quote, RULE) for quote in quotes(plan.rules, history)]
     kept = [_excerpt(evidence, quote, KEPT) for quote in quotes(plan.kept.spans, history)]
@@ -335,13 +335,14 @@ def _excerpts(
 
 
 def _best(reasons: Iterable[KeptReason]) -> KeptReason:
-    """Of excerpts that are told as one: pinned before ranked, the best rank first."""
+    """Return the reason of excerpts that are told as one: pinned before ranked, the best rank
+    first."""
     known = [reason for reason in reasons if reason.reason or reason.rank]
     return min(known, key=lambda why: why.rank or 0, default=KeptReason())
 
 
 def _meets(one: TextSpan, other: TextSpan) -> bool:
-    """Whether two of one message share characters, or are the same place."""
+    """Return True if two of one message share characters, or are the same place."""
     return one == other or max(one.start, other.start) < min(one.end, other.end)
 
 

@@ -89,7 +89,7 @@ def with_document(text: str, place: NodePlace, history: History, *, whole: bool)
 
 
 def named_label(first: int, last: int, history: History, day: str) -> str:
-    """What stands on the line of messages that begin with their speaker's name."""
+    """Return the words on the line of messages that begin with their speaker's name."""
     return f"{numbered(first, last, history)}{f' ({day})' * bool(day)} "
 
 
@@ -151,8 +151,8 @@ def call_label(call: ToolCall) -> str:
 
 
 def main_argument(arguments: str) -> str:
-    """What a call is about: its command, path, pattern or the like, in one line of at most 60
-    characters; empty where it has none. Reads the first 4,000 characters."""
+    """Return what a call is about: its command, path, pattern or the like, in one line of at most
+    60 characters; empty where it has none. Reads the first 4,000 characters."""
     beginning = arguments[:_READ]
     if patched := _PATCHED.search(beginning.replace("\\n", "\n")):
         return shown_line(patched[1], ARGUMENT)

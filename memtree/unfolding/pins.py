@@ -1,6 +1,5 @@
-"""What stands in a memory message whatever is asked: standing rules, a persona card, the ask whose
-tool loop is cut, and what that loop did last.
-"""
+"""Choose what stands in a memory message whatever is asked: standing rules, a persona card, the ask
+whose tool loop is cut, and what that loop did last."""
 
 from __future__ import annotations
 
@@ -110,9 +109,9 @@ def _pinned_rules(rules: Iterable[CurrentRule]) -> Iterator[PinnedRule]:
 def _trail(
     history: History, ask: int, window: FoldWindow, room: int, asked: Iterable[ExcerptChoice]
 ) -> Iterator[ExcerptChoice]:
-    """What the assistant said and called last in the cut part of a tool loop, newest first: the
-    loop goes on where it was, and names the files and commands that it was at. What repeats that,
-    or `asked`, is left out."""
+    """Yield what the assistant said and called last in the cut part of a tool loop, newest first:
+    the loop goes on where it was, and names the files and commands that it was at. What repeats
+    that, or `asked`, is left out."""
     shown = ShownTexts()
     for choice in asked:
         shown.add(history.view(choice.span.message).text[: choice.span.end])

@@ -1,4 +1,4 @@
-"""What a memory message shows, as values without text.
+"""Plan of a memory message, as values without text.
 
 A plan names nodes with the version of their summary, and spans of messages before its cut;
 `memory_text.render` needs the history and the nodes to make the same bytes again. Messages are
@@ -194,13 +194,13 @@ class FoldWindow:
     kept: KeptSpans = NOTHING_KEPT
 
     def folds(self, message: int) -> bool:
-        """Whether it stands for this message."""
+        """Return True if it stands for this message."""
         pinned = any(start <= message < end for start, end in self.pinned)
         return self.head <= message < self.cut and not pinned
 
 
 def kept_reasons(plan: Plan | RecallPlan) -> list[KeptReason]:
-    """Of each excerpt of a plan.
+    """Return the reason of each excerpt of a plan.
 
     >>> kept_reasons(RecallPlan((TextSpan(0, 0, 9), TextSpan(2, 0, 9)), (), (), b"\1\4", b"\7\0"))
     [KeptReason(reason='excerpt', rank=7), KeptReason(reason='ask', rank=None)]

@@ -121,7 +121,7 @@ def _fitted(
     nodes: Versions,
     room: int,
 ) -> RecallPlan:
-    """As many choices, best first, as fit exactly, with the lines above them."""
+    """Return as many choices, best first, as fit exactly, with the lines above them."""
     while choices:
         block = _block(choices, outline, turns)
         over = tokens.count(text_of(block, history, nodes) + SEAM) - room
@@ -146,7 +146,7 @@ def _block(
 
 
 def unsent(corpus: Corpus, plan: Plan, sent: Iterable[TextSpan]) -> NDArray[np.bool_]:
-    """Which passages stand before the cut and are not sent yet."""
+    """Flag the passages that stand before the cut and are not sent yet."""
     hidden, spans = folded_rows(corpus, plan), list(sent)
     # Numbers of the column's own type, or all of the column is converted for each search.
     messages = np.array([span.message for span in spans], np.int32)
@@ -161,8 +161,8 @@ def unsent(corpus: Corpus, plan: Plan, sent: Iterable[TextSpan]) -> NDArray[np.b
 def relevant_passages(
     ranking: Ranking, newest: NDArray[np.bool_], relevant: float, words: float
 ) -> NDArray[np.bool_]:
-    """Which passages are near enough in meaning, or share enough of the newest message's rare
-    words (`words`: of its own score). `newest`: the passages of that message."""
+    """Flag the passages that are near enough in meaning, or share enough of the newest message's
+    rare words (`words`: of its own score). `newest`: the passages of that message."""
     own = float(ranking.lexical[newest].max(initial=0.0))
     share = WORDS_ALONE if ranking.cosine is None else words
     sharing = (ranking.lexical > 0) & (ranking.lexical >= share * own)
@@ -172,7 +172,7 @@ def relevant_passages(
 
 
 def _leads(ranking: Ranking, hidden: NDArray[np.bool_], visible: NDArray[np.bool_]) -> bool:
-    """Whether the best of what is hidden ranks far above the best of what is visible."""
+    """Return True if the best of what is hidden ranks far above the best of what is visible."""
     best = float(ranking.fused[hidden].max(initial=0.0))
     return best >= LEAD * float(ranking.fused[visible].max(initial=0.0))
 
@@ -184,13 +184,13 @@ LONG_ANSWERS = 2.0  # mean size of the assistant's messages over the user's: peo
 
 
 def needless(history: History) -> bool:
-    """Whether the newest message is none that the user wrote, or a mere acknowledgement."""
+    """Return True if the newest message is none that the user wrote, or a mere acknowledgement."""
     newest = len(history) - 1
     return not history.asks(newest) or is_acknowledgement(history.view(newest).text)
 
 
 def wants(history: History) -> bool:
-    """Whether the newest message asks for something, and is no remark in a chat: it holds a
+    """Return True if the newest message asks for something, and is no remark in a chat: it holds a
     question, or stands in a dialogue where the other side does the work."""
     if any(mark in history.view(len(history) - 1).text for mark in "?？؟"):
         return True
@@ -218,7 +218,7 @@ _ASKING = re.compile(r"[?？؟\d]")
 
 
 def is_acknowledgement(text: str) -> bool:
-    """Whether a message asks for nothing: "ok, thanks", "sounds good, go ahead"."""
+    """Return True if a message asks for nothing: "ok, thanks", "sounds good, go ahead"."""
     words = _WORD.findall(text.lower()[:_SHORT])
     if len(words) > _ACKNOWLEDGEMENT_WORDS or _ASKING.search(text) or len(text) > _SHORT:
         return False

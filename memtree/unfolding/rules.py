@@ -1,4 +1,4 @@
-"""Which standing rules hold at the end of a conversation: the ledger of rules.
+"""Find the standing rules that hold at the end of a conversation: the ledger of rules.
 
 A later rule that says the same takes an earlier one's place; one that says something else about the
 same thing (another number, language, name, or the contrary), that says so ("actually", "instead

@@ -1,5 +1,5 @@
-"""What the model may ask of the part of a conversation that was folded: excerpts for a query, and
-messages by their number.
+"""Answer what the model may ask of the part of a conversation that was folded: excerpts for a
+query, and messages by their number.
 
 Both answer with text for the model, cut from the posted history and never longer than asked. It is
 labelled as a record: what it quotes may hold orders that were meant for somebody else. Numbers are
@@ -109,7 +109,7 @@ def _excerpts(folded: FoldedHistory, ranked: RankedHistory, most: int, room: int
 
 
 def _is_far(ranking: Ranking, before: NDArray[Any], relevant: float) -> bool:
-    """Whether nothing shares a word with the query, or is near enough to it in meaning."""
+    """Return True if nothing shares a word with the query, or is near enough to it in meaning."""
     if float(ranking.lexical[before].max(initial=0.0)) > 0 or ranking.cosine is None:
         return False
     return float(ranking.cosine[before].max(initial=0.0)) < relevant

@@ -141,7 +141,8 @@ def outline_size(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> i
 
 
 def _visible(history: History, window: FoldWindow, pinned: Sequence[ExcerptChoice]) -> ShownTexts:
-    """What the model sees beside the excerpts: pins, and the messages that are sent as they are."""
+    """Return what the model sees beside the excerpts: pins, and the messages that are sent as they
+    are."""
     shown = ShownTexts()
     for pin in pinned:
         if pin.reason != "rule":
@@ -217,7 +218,7 @@ class _Draft:
 
 
 class QuotedSpans(NamedTuple):
-    """As in `Plan`."""
+    """Spans that are quoted, as in `Plan`."""
 
     spans: tuple[TextSpan, ...]
     notes: tuple[ExcerptNote, ...]
@@ -256,7 +257,7 @@ def excerpts_of(choices: Iterable[ExcerptChoice]) -> QuotedSpans:
 
 
 def _holds(spans: Sequence[TextSpan], inner: TextSpan) -> bool:
-    """Whether one of the spans shows all of another."""
+    """Return True if one of the spans shows all of another."""
     return any(
         span.message == inner.message and span.start <= inner.start and inner.end <= span.end
         for span in spans

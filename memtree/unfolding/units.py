@@ -1,4 +1,5 @@
-"""What is quoted at once: whole short messages, single passages of long ones, and their versions.
+"""Units that are quoted at once: whole short messages, single passages of long ones, and their
+versions.
 
 What this file does not do: choose among them (`excerpts.py`).
 """
@@ -63,7 +64,7 @@ class UnitIndex:
         return bool(self._allowed[unit.row])
 
     def is_output(self, unit: Unit) -> bool:
-        """Whether it is of a file or of what a tool said."""
+        """Return True if it is of a file or of what a tool said."""
         return int(self._kind[unit.row]) in (TOOL, CODE)
 
     def text(self, span: TextSpan) -> str:
@@ -149,7 +150,7 @@ class UnitIndex:
                 yield other
 
     def is_command(self, unit: Unit) -> bool:
-        """Whether a few words are no news: they stand there again and again."""
+        """Return True if it is a few words that are no news: they stand there again and again."""
         rows = self._alike_rows(unit.row)
         if unit.tokens >= FRAGMENT or len(rows) < REPEATED:
             return False
@@ -159,7 +160,7 @@ class UnitIndex:
 
 
 def folded_rows(corpus: Corpus, shown: Plan | FoldWindow) -> NDArray[np.bool_]:
-    """Which passages stand before the cut, in messages that are not sent whole."""
+    """Flag the passages that stand before the cut, in messages that are not sent whole."""
     folded = (corpus.message >= shown.head) & (corpus.message < shown.cut) & (corpus.tokens > 0)
     for start, end in shown.pinned:
         folded &= (corpus.message < start) | (corpus.message >= end)

@@ -1,4 +1,4 @@
-"""What was done in a history: the actions of its messages joined with the results that answer them.
+"""Join the actions of a history's messages with the results that answer them.
 
 Only messages that make calls, and prose with the marks of an edit or a command, are parsed, with
 the results of what changes or runs something. Takes time linear in these.
@@ -98,8 +98,8 @@ def _answers(history: History, message: int, cut: int) -> dict[int, int]:
 
 
 def _runs_fences(history: History, cut: int, head: int) -> bool:
-    """Whether the assistant runs commands by fenced blocks: most of its messages end with one. Who
-    only explains does so now and then."""
+    """Return True if the assistant runs commands by fenced blocks: most of its messages end with
+    one. Who only explains does so now and then."""
     said = [
         message
         for message in range(head, cut)

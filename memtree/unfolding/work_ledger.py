@@ -1,4 +1,4 @@
-"""What was done, by file and by command: equal paths and equal commands are counted together.
+"""Count what was done, by file and by command: equal paths and equal commands are counted together.
 
 A relative path is the file of an absolute one that ends with it. Commands are equal without the
 folder of the project: what stands before `&&` in `cd /srv/shop && make`, and `/srv/shop/` in it.
@@ -31,7 +31,7 @@ _SANDBOX = re.compile(r"(?<![\w/])/(?:testbed|workspace/[\w.-]+|repo|app)(?:/|(?
 
 @dataclass(slots=True)
 class FileWork:
-    """What was done to one file. `last`: the message of the last change."""
+    """Work on one file. `last`: the message of the last change."""
 
     key: str
     name: WorkSpan

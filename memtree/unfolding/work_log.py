@@ -67,7 +67,7 @@ def work_names(plan: Plan) -> Iterator[tuple[WorkLine, WorkSpan]]:
 
 
 def work_kind(line: WorkLine) -> str:
-    """What a line tells of its names: `created`, `edited`, `deleted`, `run` or `changed`."""
+    """Return what a line tells of its names: `created`, `edited`, `deleted`, `run` or `changed`."""
     kinds = {CREATED: "created", EDITED: "edited", DELETED: "deleted", OTHER_FILES: "changed"}
     return kinds.get(line.kind, "run")
 
@@ -153,7 +153,7 @@ def _commits(ledger: Ledger) -> Iterator[WorkLine]:
 
 
 def _others(kind: int, missing: Sequence[WorkLine], history: History, left: int) -> WorkLine:
-    """What has no line of its own, as many names as fit."""
+    """Name what has no line of its own, as many names as fit."""
     names = [line.name for line in missing if line.name]
     while True:
         line = WorkLine(kind, None, -1, (len(missing),), 0, tuple(names))
@@ -217,7 +217,7 @@ def _together(line: WorkLine, history: History) -> str:
 
 
 def _changed(line: WorkLine, history: History) -> str:
-    """What was done to a file, as in `created [3], edited 4 times, last [9] ...`."""
+    """Say what was done to a file, as in `created [3], edited 4 times, last [9] ...`."""
     created, edits, refused, undone = line.counts
     said = []
     if created:

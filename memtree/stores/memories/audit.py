@@ -1,4 +1,4 @@
-"""What must hold between the stored rows of memories; every back end's `check()` calls it.
+"""Check the rules between the stored rows of memories; every back end's `check()` calls it.
 
 Pure. It keeps a few numbers and ids per memory, no text.
 
@@ -39,7 +39,7 @@ from memtree.stores.memories.user.settings import read_settings
 
 
 class MemoryFacts(NamedTuple):
-    """What the other rows of a memory are held against."""
+    """Facts of a memory, against which its other rows are checked."""
 
     id: str
     version: int
@@ -50,7 +50,7 @@ class MemoryFacts(NamedTuple):
 
 @dataclass(slots=True)
 class _Found:
-    """What was read so far. Memories by (scope, number)."""
+    """Rows that were read so far. Memories by (scope, number)."""
 
     agents: AgentAudit = field(default_factory=AgentAudit)
     scopes: dict[int, ScopeRow] = field(default_factory=dict)

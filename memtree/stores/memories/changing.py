@@ -324,6 +324,7 @@ async def change_all(
 def in_order_of(
     changed: dict[tuple[Scope, str], LocatedMemory], rows: Sequence[tuple[Scope, str]]
 ) -> list[LocatedMemory]:
-    """As asked for; what was asked for by the id of a duplicate comes last."""
+    """Order the changed rows as asked for; what was asked for by the id of a duplicate comes
+    last."""
     asked = (each for each in rows if each in changed)
     return [changed[each] for each in dict.fromkeys((*asked, *changed))]

@@ -89,7 +89,7 @@ async def begin(sql: Sql, scope: Scope) -> ScopeRow:
 
 
 async def begin_known(sql: Sql, scope: Scope) -> ScopeRow | None:
-    """The same where the scope holds anything already."""
+    """Begin a change where the scope holds anything already."""
     return await known_scope(sql, scope, sql.lock)
 
 
@@ -118,7 +118,8 @@ async def commit(sql: Sql, scope: ScopeRow, *, counted: int = 0, purged: bool = 
 
 
 async def stamp(sql: Sql, scope: ScopeRow, *, counted: int, purged: bool = False) -> None:
-    """The same in the scope alone: where several are changed, their tenant counts at the end."""
+    """Count the change in the scope alone: where several are changed, their tenant counts at the
+    end."""
     values = {
         "scope": scope.number,
         "changed": scope.next,

@@ -98,7 +98,7 @@ async def ended_scopes(sql: Sql, before: float) -> list[int]:
 
 
 async def erase_ended(sql: Sql, number: int, before: float, now: float) -> int:
-    """Of one scope, so many at a time; 0 when there is no more."""
+    """Erase rows of one scope, so many at a time; 0 when there is no more."""
     scope = await begin_number(sql, number)
     rows = standing(await sql.fetch(_ENDED_HERE, {"scope": number, "before": before}))
     if not rows:
@@ -131,7 +131,7 @@ async def erase_scope(sql: Sql, number: int, now: float) -> int:
 
 
 async def _unlink(sql: Sql, scope: ScopeRow, gone: Sequence[Standing]) -> None:
-    """What superseded one of those that are gone no longer names it."""
+    """Unlink the memories that superseded one of those that are gone."""
     ids = {row.id for row in gone}
     after = [row.superseded_by for row in gone if row.superseded_by not in ids | {""}]
     for row in await stored(sql, scope.number, after):

@@ -63,7 +63,7 @@ async def stored(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standi
 
 
 async def resolved(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standing]:
-    """The same, with those that count in the place of duplicates."""
+    """Resolve the refs, with those that count in the place of duplicates."""
     rows = await stored(sql, scope, refs)
     if not any(row.duplicate_of for row in rows):
         return rows
@@ -116,8 +116,8 @@ async def _naming(sql: Sql, statement: str, scope: int, rows: Iterable[Standing]
 
 
 async def members(sql: Sql, scope: Scope, wanted: MemoryFilter) -> dict[str, list[int]]:
-    """What a filter for a group needs of it. Asked before: until PostgreSQL has statistics, it goes
-    through the members once for each memory."""
+    """Return what a filter for a group needs of it. Asked before: until PostgreSQL has statistics,
+    it goes through the members once for each memory."""
     if wanted.group is None:
         return {}
     values = {**scope_values(scope), "group": plain(wanted.group)}
@@ -138,8 +138,8 @@ async def lineage(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standi
 
 
 async def _past(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing]:
-    """What these took the place of, and so on. What is said anew each day has as many memories
-    before it: of a long past the links of the scope are read at once."""
+    """Return what these took the place of, and so on. What is said anew each day has as many
+    memories before it: of a long past the links of the scope are read at once."""
     found: dict[int, Standing] = {}
     new = list(rows)
     for _ in range(_NEAR):
@@ -177,8 +177,8 @@ async def of_text(sql: Sql, scope: int, text_hash: bytes, now: float) -> Standin
 
 
 async def counting(sql: Sql, scope: int, number: int) -> Standing | None:
-    """What stands in the place of a memory now: itself, or what superseded it; None where that was
-    deleted."""
+    """Return what stands in the place of a memory now: itself, or what superseded it; None where
+    that was deleted."""
     refs: list[MemoryRef] = [number]
     for _ in range(_STEPS):
         rows = await stored(sql, scope, refs)

@@ -93,7 +93,8 @@ def changed_memory(old: Memory, change: MemoryChange) -> Memory:
 
 
 def columns(memory: Memory) -> dict[str, Any]:
-    """What the memory itself says; `BadRequest` where it holds what no database takes."""
+    """Return the columns of the memory itself; `BadRequest` where it holds what no database
+    takes."""
     return {
         "number": memory.number,
         "id": memory.id,
@@ -114,7 +115,7 @@ def columns(memory: Memory) -> dict[str, Any]:
 
 
 def old_version(memory: Memory) -> dict[str, Any]:
-    """What a row of the history says beside `data`."""
+    """Return the columns of a row of the history beside `data`."""
     return {
         "version": memory.version,
         "updated": memory.updated,
@@ -163,7 +164,7 @@ def _line(tag: str) -> str:
 
 
 def key_hash(value: str) -> bytes:
-    """Of an idempotency key or the name of a conversation: bounded, and it tells nothing."""
+    """Hash an idempotency key or the name of a conversation: bounded, and it tells nothing."""
     return sha256(value.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
@@ -252,7 +253,7 @@ def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
 
 
 def conditions(wanted: MemoryFilter) -> tuple[list[str], dict[str, Any]]:
-    """What a filter asks of a memory, whatever became of it."""
+    """Write the conditions of a filter on a memory, whatever became of it."""
     parts: list[str] = []
     values: dict[str, Any] = {}
     for name in ("category", "kind", "source_type", "session_id", "thread_id"):

@@ -84,8 +84,8 @@ async def add(
 
 
 async def _repeated(sql: Sql, scope: ScopeRow, key: str, now: float) -> Standing | None:
-    """What a call with this key added, or what took its place; where that is not live any more, it
-    is as if nobody had called."""
+    """Return what a call with this key added, or what took its place; where that is not live any
+    more, it is as if nobody had called."""
     values: dict[str, Any] = {"scope": scope.number, "key": key_hash(key)}
     found = await sql.fetch(_KEY, {**values, "after": now - KEY_SECONDS})
     there = await counting(sql, scope.number, found[0][0]) if found else None

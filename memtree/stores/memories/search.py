@@ -1,4 +1,4 @@
-"""What a search reads and keeps: terms, vectors and segments."""
+"""Read and keep what a search needs: terms, vectors and segments."""
 
 from __future__ import annotations
 
@@ -148,7 +148,8 @@ async def without_vectors(
 
 
 async def scopes_without_vectors(sql: Sql, recipe: str, limit: int, now: float) -> list[Scope]:
-    """What expired without a vector makes a scope a candidate, so each is looked into."""
+    """List scopes with memories that have no vectors. A memory that expired without a vector makes
+    a scope a candidate, so each is looked into."""
     found = []
     for tenant, kind, owner, subject in await sql.fetch(_INCOMPLETE, {"recipe": recipe}):
         scope = Scope(tenant, ScopeKind(kind), owner, subject)

@@ -1,4 +1,4 @@
-"""Which memories a conversation was shown."""
+"""Keep which memories a conversation was shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sweep takes away beside memories: keys, shown sets, events and unused vectors."""
+"""Sweep away rows beside memories: keys, shown sets, events and unused vectors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ async def scopes_of_unused(sql: Sql) -> list[int]:
 
 
 async def drop_unused(sql: Sql, number: int) -> None:
-    """Of one scope. Whether they are unused is asked here again: a process may have begun."""
+    """Delete the scope's unused vectors. Checks again that they are unused, since another process
+    may have begun to use them."""
     scope = await begin_number(sql, number)
     values = {"scope": number, "changed": scope.next}
     await sql.run(_UNCOUNT, values)

@@ -38,8 +38,8 @@ class ShadowRequest:
     headers: Mapping[str, str]
 
     def ask(self, tenant: str, settings: Settings) -> CompressRequest:
-        """What memory would have been asked, in mode `stable`: `auto` sends most of a short chat
-        as it is, which measures nothing. Raises `BadRequest`."""
+        """Build the request that memory would have got, in mode `stable`: `auto` sends most of a
+        short chat as it is, which measures nothing. Raises `BadRequest`."""
         ask = asked(self.dialect, tenant, self.body, self.headers, settings, self.suffix)
         history = self.dialect.read(self.body, tenant, settings.max_messages)
         if history.passes:
@@ -140,7 +140,7 @@ def asked(
     settings: Settings,
     suffix: memory_switch.Suffix,
 ) -> CompressRequest:
-    """What memory is asked, without what stands in the history. Raises `BadRequest`."""
+    """Build the request to memory, without what stands in the history. Raises `BadRequest`."""
     ask = fields.chat_ask(tenant, body, headers, settings, suffix.days, dialect.output_fields)
     if not dialect.prefix_bound:
         return ask

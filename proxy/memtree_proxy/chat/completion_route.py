@@ -92,7 +92,7 @@ class OfferedTools:
 
 @dataclass(frozen=True, slots=True)
 class CompletionServices:
-    """What the routes of all dialects share."""
+    """Services that the routes of all dialects share."""
 
     memory: ContextMemory
     memories: MemoryServices
@@ -174,7 +174,7 @@ class CompletionRoute:
         return Relay(reply, trace.headers())
 
     async def _untouched(self, exchange: ChatExchange, shadowed: ShadowRequest) -> Response:
-        """As with memory off; measured as soon as that can no longer delay it."""
+        """Answer as with memory off; measured as soon as that can no longer delay it."""
         trace = exchange.trace
         trace.decide(exchange.chat.state)
         trace.mode = exchange.chat.state
@@ -188,7 +188,8 @@ class CompletionRoute:
     # -- memory ------------------------------------------------------------------------------
 
     async def _prepare(self, exchange: ChatExchange, started: float) -> PreparedChat:
-        """What goes to the upstream, whatever happens to memory. Raises `ContextOverflow`."""
+        """Prepare what goes to the upstream, whatever happens to memory. Raises
+        `ContextOverflow`."""
         trace = exchange.trace
         trace.decide(exchange.chat.state, exchange.chat.reason)
         try:

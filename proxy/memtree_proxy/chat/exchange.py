@@ -68,8 +68,8 @@ class ChatExchange:
 
 @dataclass(frozen=True, slots=True)
 class PreparedChat:
-    """What goes to the upstream first. `exchange`: with the memories of the chat. `sent`: tokens of
-    its messages, 0 where context memory had no say in them; `answer`: what it sends then.
+    """Request that goes to the upstream first. `exchange`: with the memories of the chat. `sent`:
+    tokens of its messages, 0 where context memory had no say in them; `answer`: what it sends then.
     `session`: the model has tools of ours."""
 
     exchange: ChatExchange

@@ -57,7 +57,7 @@ class KeepaliveForm(Protocol):
         ...
 
     def fits(self, reply: RelayedReply) -> bool:
-        """Whether an upstream's answer may follow in the same body."""
+        """Return True if an upstream's answer may follow in the same body."""
         ...
 
 

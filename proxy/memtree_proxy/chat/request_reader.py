@@ -153,7 +153,7 @@ def read(
 def _with_memories(
     chat: ChatRequest, memories: WantedMemories, body: Body, tenant: str, settings: Settings
 ) -> ChatRequest:
-    """What has to be known of the messages to choose memories for them."""
+    """Read what has to be known of the messages to choose memories for them."""
     volatile = Volatile(settings.volatile_tags)
     named = memories.chat and (memories.chat.owner,)
     names = named or beginning.keys_of(tenant, chat.messages, volatile)

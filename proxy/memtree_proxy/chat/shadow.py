@@ -148,7 +148,8 @@ class ShadowRunner:
         return "folded", ShadowResult(raw, sent, True, scores | kept)
 
     async def _used(self, posted: History) -> dict[str, Score]:
-        """What the answer to an earlier request of this conversation, which is posted now, took."""
+        """Return what the answer to an earlier request of this conversation, which is posted now,
+        took."""
         asked, before = self.records.before(posted)
         if before is None:
             return {}
@@ -172,7 +173,7 @@ class ShadowRunner:
 
 
 class SightRecords:
-    """What was in sight of late requests, by their address; the oldest go first."""
+    """Records of what was in sight of late requests, by their address; the oldest go first."""
 
     def __init__(self, most: int = RECORD_BYTES) -> None:
         self._most = most

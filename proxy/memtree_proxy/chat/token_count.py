@@ -53,7 +53,7 @@ class TokenCountRoute:
         return Relay(await exchange.forward(await self._body(chat)))
 
     async def _body(self, chat: ChatRequest) -> bytes:
-        """What is counted. Our tools stand in it as they do in a folded request."""
+        """Return the body that is counted. Our tools stand in it as they do in a folded request."""
         ask = self._memories.unchosen(chat).ask
         if ask is None or ask.whole:
             return chat.plain

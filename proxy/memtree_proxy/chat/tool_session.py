@@ -102,16 +102,16 @@ class ToolSession:
 
     @property
     def offered(self) -> bool:
-        """Whether the next round may call our tools."""
+        """True if the next round may call our tools."""
         return not self.withdrawn and self.rounds < MOST_ROUNDS
 
     @property
     def names(self) -> frozenset[str]:
-        """Of our tools."""
+        """Names of our tools."""
         return frozenset(self.handlers)
 
     def only(self, groups: Container[ToolGroup]) -> ToolSession | None:
-        """The same with those tools alone; None where none is left."""
+        """Return a session with those tools alone; None where none is left."""
         offer = self.offer.only(groups)
         if offer is None:
             return None

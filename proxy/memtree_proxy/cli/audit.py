@@ -241,7 +241,7 @@ def show(console: Console, report: Report) -> None:
 
 
 def spent(report: Report) -> str:
-    """What the report itself has cost."""
+    """Say what the report itself has cost."""
     if not report.model:
         return "no model for summaries is configured, nothing was asked"
     if not report.calls:

@@ -1,4 +1,4 @@
-"""What the command line does with a history file and with the store."""
+"""Commands about a history file and the store."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def _shown(name: str, value: Any) -> str:
 
 
 async def _opened(settings: Settings, runtime: Runtime) -> AsyncIterator[Finding]:
-    """Of the parts of a process that keeps memory."""
+    """Yield the findings on the parts of a process that keeps memory."""
     yield await parts.store(runtime.store)
     if (server := await parts.database(settings.store)) is not None:
         yield server
@@ -101,7 +101,8 @@ async def _opened(settings: Settings, runtime: Runtime) -> AsyncIterator[Finding
 
 
 async def _surroundings(console: Console, settings: Settings) -> bool:
-    """What the process would find: packages, disk, port, open files, the collector of traces."""
+    """Show what the process would find: packages, disk, port, open files, the collector of
+    traces."""
     findings = [
         surroundings.namesake(),
         surroundings.token_counter(),

@@ -49,7 +49,7 @@ async def estimated(messages: tuple[Message, ...], tenant: str, settings: Settin
 
 
 def without_models(settings: Settings) -> Settings:
-    """The same settings for a process that asks no server."""
+    """Return the settings for a process that asks no server."""
     return replace(settings, embedder="none", summary_model=None, summary_base_url=None)
 
 
@@ -87,7 +87,7 @@ def show(console: Console, estimate: Estimate, settings: Settings) -> None:
 
 
 def lines(estimate: Estimate, settings: Settings) -> list[str]:
-    """What the table does not say."""
+    """Say what the table does not say."""
     read = estimate.constant + estimate.input
     done = f"; {estimate.done:,} summaries are there already" if estimate.done else ""
     return [

@@ -113,7 +113,7 @@ def _messages(conversation: Conversation) -> tuple[Message, ...]:
 def _chosen(
     entries: list[ImportEntry], options: argparse.Namespace
 ) -> list[tuple[int, ImportEntry]]:
-    """What is to be done, with its numbers; nothing where there is a list to be shown."""
+    """Return what is to be done, with its numbers; nothing where there is a list to be shown."""
     numbered = list(enumerate(entries, 1))
     if options.all:
         return numbered

@@ -85,7 +85,7 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def set_plan(options: argparse.Namespace, settings: Settings) -> int:
-    """Of the tenant: all its keys have one plan."""
+    """Set the plan of the tenant: all its keys have one plan."""
     async with opened(settings) as store:
         memories = open_memories(store)
         tenant = await named_tenant(store, memories, options.key)

@@ -68,7 +68,7 @@ def _no_command(typed: str, commands: Collection[str]) -> str:
 
 
 def _unknown(arguments: Sequence[str]) -> str:
-    """What to say of arguments that the command does not take."""
+    """Say which arguments the command does not take."""
     ours = [f"--{setting.name.replace('_', '-')}" for setting in fields(Settings)]
     meant = nearest(arguments[0].partition("=")[0], ours)
     hint = f"; did you mean {meant}?" if meant else ""
@@ -86,6 +86,6 @@ def uncollected() -> Iterator[None]:
 
 
 def named(place: str) -> Any:
-    """What stands in a module under a name: `memtree_proxy.cli.keys:create`."""
+    """Return what stands in a module under a name: `memtree_proxy.cli.keys:create`."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)

@@ -57,7 +57,8 @@ def _settings(options: argparse.Namespace) -> Settings:
 
 
 def _log_level(options: argparse.Namespace, settings: Settings) -> str:
-    """What runs for long tells its progress by log lines, other commands show it themselves."""
+    """Return the log level: a command that runs for long tells its progress by log lines, others
+    show it themselves."""
     quiet = not options.runs_on and settings.log_level == "info"
     return "warning" if quiet else settings.log_level
 

@@ -1,1 +1,1 @@
-"""What agent memories, their schemas and their grants ask of a store, over SQL."""
+"""Store agent memories, their schemas and their grants, over SQL."""

@@ -1,4 +1,4 @@
-"""What must hold between the stored rows of agent memories: a part of `memories/audit.py`. Pure.
+"""Check the rules between the stored rows of agent memories: a part of `memories/audit.py`. Pure.
 
 >>> list(AgentAudit().read_writes([MemoryWriteRow(3, b"", 0.0, b"")], {}))[0]
 (3, 'answer of a write: there is no such scope')
@@ -22,7 +22,7 @@ Lines = Iterator[tuple[int, str]]  # scope, or 0 where it is of none
 
 @dataclass(slots=True)
 class AgentAudit:
-    """What was read so far. `schemas`: by (tenant, kind); `unique`: (scope, key)."""
+    """Rows that were read so far. `schemas`: by (tenant, kind); `unique`: (scope, key)."""
 
     schemas: dict[tuple[str, str], MemorySchema] = field(default_factory=dict)
     unique: set[tuple[int, str]] = field(default_factory=set)
@@ -52,7 +52,7 @@ class AgentAudit:
             yield row.scope, f"memory {row.number}: its unique values are others"
 
     def read_writes(self, rows: Iterable[MemoryWriteRow], scopes: Container[int]) -> Lines:
-        """What they name may be gone."""
+        """Check the rows of writes; the memories that they name may be gone."""
         for row in rows:
             if row.scope not in scopes:
                 yield row.scope, "answer of a write: there is no such scope"

@@ -46,7 +46,7 @@ class ScopesChanged(Exception):
 
 
 class _Kept(NamedTuple):
-    """What is encoded of a schema."""
+    """Encoded part of a schema."""
 
     document: str
     description: str

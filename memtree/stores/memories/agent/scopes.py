@@ -1,4 +1,5 @@
-"""Which scopes of a tenant's agents are meant, and changing several of them in one transaction."""
+"""Find which scopes of a tenant's agents are meant, and change several of them in one
+transaction."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def meant(scopes: AgentScopes, *, numbered: bool = False) -> tuple[str, dict[str
 
 
 async def numbers_of(sql: Sql, scopes: Collection[Scope]) -> dict[Scope, int]:
-    """Of those that hold anything."""
+    """Return the numbers of those that hold anything."""
     found: dict[Scope, int] = {}
     for tenant in sorted({each.tenant for each in scopes}):
         mine = [each for each in scopes if each.tenant == tenant]

@@ -1,5 +1,5 @@
-"""What a search over many scopes reads. Each statement names the tenant and what it may see of its
-agents, beside the numbers of scopes that its caller knows."""
+"""Read what a search over many scopes needs. Each statement names the tenant and what it may see of
+its agents, beside the numbers of scopes that its caller knows."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ _decode_names = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
 class Keyed(NamedTuple):
-    """What is to get a key. `otherwise`: the key that it has where its kind has no schema."""
+    """Row that is to get a key. `otherwise`: the key that it has where its kind has no schema."""
 
     kind: str
     data: Mapping[str, Any] | None
@@ -82,7 +82,8 @@ def read_names(unique_on: str) -> tuple[str, ...]:
 
 
 async def unique_keys(sql: Sql, scope: ScopeRow, items: Sequence[Keyed]) -> list[str]:
-    """Of memories of a scope, by the schemas of their kinds. Only agents have such memories."""
+    """Return the keys of memories of a scope, by the schemas of their kinds. Only agents have such
+    memories."""
     kinds = sorted({each.kind for each in items if each.kind})
     if scope.kind != ScopeKind.AGENT or not kinds:
         return ["" for _ in items]
@@ -120,7 +121,7 @@ async def holders(
 async def unique_holders(
     sql: Sql, scope: Scope, kind: str, keys: Sequence[bytes], now: float
 ) -> dict[bytes, Memory]:
-    """The same of one kind, without a change, by the keys of their schema."""
+    """Return the holders of one kind, without a change, by the keys of their schema."""
     asked = {unique_column(kind, key): key for key in keys if key}
     if not asked:
         return {}
@@ -137,8 +138,8 @@ async def _give_up(sql: Sql, scope: ScopeRow, numbers: Collection[int]) -> None:
 async def rivals(
     sql: Sql, scope: ScopeRow, rows: Sequence[tuple[int, str]], now: float
 ) -> set[int]:
-    """Of memories that are to count (again), by number and key: those whose values a live memory
-    has, or a later one of these."""
+    """Return, of memories that are to count (again), by number and key, those whose values a live
+    memory has, or a later one of these."""
     there = await holders(sql, scope, [key for _, key in rows], now)
     last = {key: number for number, key in rows if key}
     return {number for number, key in rows if key and (key in there or last[key] != number)}

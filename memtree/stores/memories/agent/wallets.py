@@ -82,6 +82,6 @@ async def revoked_grants(sql: Sql, digests: Collection[bytes]) -> set[bytes]:
 
 
 async def erase_tenant(sql: Sql, tenant: str) -> None:
-    """What is a tenant's beside its scopes. Its wallets are anybody's again."""
+    """Erase what is a tenant's beside its scopes. Its wallets are anybody's again."""
     for statement in _ERASE:
         await sql.run(statement, {"tenant": tenant})

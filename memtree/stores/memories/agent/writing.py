@@ -46,7 +46,7 @@ class _Item(NamedTuple):
 
 @dataclass(slots=True)
 class _Batch:
-    """What a transaction has done so far. `counted`: how many live memories more there are."""
+    """State of a transaction so far. `counted`: how many live memories more there are."""
 
     scope: ScopeRow
     most: int
@@ -96,8 +96,8 @@ async def write(
 async def _as_expected(
     sql: Sql, scope: ScopeRow, writes: Sequence[StructuredWrite], keys: Sequence[str], now: float
 ) -> bool:
-    """Whether what the writes were made from is there as it was, and nobody else has their unique
-    values."""
+    """Return True if what the writes were made from is there as it was, and nobody else has their
+    unique values."""
     asked = [
         (*write.expected, key)
         for write, key in zip(writes, keys, strict=True)
@@ -229,8 +229,8 @@ def _version(old: Memory, new: NewMemory) -> MemoryChange:
 
 
 def says_the_same(old: Memory, new: NewMemory) -> bool:
-    """Whether storing the new one would tell nobody anything. That a memory is tainted no more is
-    something."""
+    """Return True if storing the new one would tell nobody anything. That a memory is tainted no
+    more is something."""
     return (
         old.text == new.text
         and _packed(old.data) == _packed(new.data)
@@ -252,8 +252,8 @@ def _packed(data: object) -> bytes:
 
 
 def _digest(writes: Sequence[StructuredWrite]) -> str:
-    """Of what a caller gave. Not of expiries: those that count from now are others when the same
-    request comes again."""
+    """Digest what a caller gave. Expiries are left out: those that count from now are others when
+    the same request comes again."""
     given = [
         (each.replaces, each.memory.kind, each.memory.text, _packed(each.memory.data),
          each.memory.tags, each.memory.thread_id)

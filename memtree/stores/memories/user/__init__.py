@@ -1,1 +1,1 @@
-"""What user memories ask of a store beyond saving, reading and deleting."""
+"""Store user memories, beyond saving, reading and deleting."""

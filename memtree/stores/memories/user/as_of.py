@@ -97,7 +97,7 @@ async def _in_force(
 
 
 def matches(memory: Memory, wanted: MemoryFilter) -> bool:
-    """What `conditions` ask of a row, but for the group."""
+    """Return True if the memory meets what `conditions` ask of a row, but for the group."""
     for name in ("category", "kind", "source_type", "session_id", "thread_id"):
         value = getattr(wanted, name)
         if value is not None and plain(value) != plain(getattr(memory, name)):

@@ -1,4 +1,5 @@
-"""Which messages memories were made of. A mark outlives the memory: what was deleted stays away."""
+"""Keep marks of the messages that memories were made of. A mark outlives the memory: what was
+deleted stays away."""
 
 from __future__ import annotations
 

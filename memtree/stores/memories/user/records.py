@@ -220,7 +220,7 @@ def _replaced(record: MemoryRecord, memory: Memory, there: dict[str, float]) -> 
 
 
 def _bare(memory: Memory) -> Memory:
-    """What the row says beside `data` is not said in it."""
+    """Return the memory without what the row says beside `data`."""
     return replace(memory, deleted=None, superseded_by=None, duplicate_of=None)
 
 

@@ -1,4 +1,4 @@
-"""What a user has switched on, and the plan of a tenant."""
+"""Keep what a user has switched on, and the plan of a tenant."""
 
 from __future__ import annotations
 

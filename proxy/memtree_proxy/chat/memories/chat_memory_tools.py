@@ -44,7 +44,7 @@ class ChatMemoryTools:
         self.others_spoke = others_spoke
 
     def handlers(self) -> dict[str, ToolHandler]:
-        """What answers the calls, by the name of the tool."""
+        """Return what answers the calls, by the name of the tool."""
         return {SAVE: self._save, RECALL: self._recall}
 
     async def _save(self, arguments: Mapping[str, Any], room: int) -> str:
@@ -73,7 +73,7 @@ class ChatMemoryTools:
 def save_result(
     memory: Memory, near: Sequence[NearMemory], room: int, *, existing: bool = False
 ) -> str:
-    """What the model is told of a save. `existing`: it was there before, and nothing was stored.
+    """Tell the model what came of a save. `existing`: it was there before, and nothing was stored.
     `room`: tokens."""
 
     def made(most: int | None) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""Which memories a chat request gets beside it: its chat's, its user's, passages of documents."""
+"""Gather the memories that a chat request gets beside it: its chat's, its user's, passages of
+documents."""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ class WantedMemories:
 
     @property
     def any(self) -> bool:
-        """Whether the messages have to be read for them."""
+        """True if the messages have to be read for them."""
         return bool(self.sources) or self.extracted is not None
 
 
@@ -74,7 +75,7 @@ def wanted(
     options: MemoryOptions,
     rag: RagOptions | None = None,
 ) -> WantedMemories:
-    """What a request asks for by its headers, its fields and the settings of its user. Raises
+    """Read what a request asks for by its headers, its fields and the settings of its user. Raises
     `BadRequest` where it asks for memories of a user whom nobody can be."""
     sources = [] if chat is None else [WantedSource(chat, CHAT_OPTIONS)]
     switched, extracted = user.settings, None

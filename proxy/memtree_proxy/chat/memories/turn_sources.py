@@ -54,8 +54,8 @@ _READING_TOOLS = ("web_search", "web_fetch", "file_search", "mcp")
 
 
 def others_spoke(messages: Sequence[Message], body: Body, model: str) -> bool:
-    """Whether a tool or a web page spoke since the user asked. What cannot be read
-    counts as such. Reads no further back than the turn."""
+    """Return True if a tool or a web page spoke since the user asked. What cannot be read counts as
+    such. Reads no further back than the turn."""
     try:
         if _ONLINE in model or any(body.value(name) is not None for name in _WEB_FIELDS):
             return True
@@ -72,7 +72,7 @@ def others_spoke(messages: Sequence[Message], body: Body, model: str) -> bool:
 
 
 def _reads_for_itself(body: Body) -> bool:
-    """Whether the provider may read pages or files within its answer."""
+    """Return True if the provider may read pages or files within its answer."""
     fragment = body.fragment("tools") or b""
     if not any(name.encode() in fragment for name in _READING_TOOLS):
         return False

@@ -1,1 +1,1 @@
-"""What an upstream refuses: recognised, learned from, and sent once more as it can be taken."""
+"""Recognise what an upstream refuses, learn from it, and send it once more as it can be taken."""

@@ -75,8 +75,8 @@ class Overflow(NamedTuple):
 
 
 def overflow_of(status: int, body: bytes) -> Overflow | None:
-    """What an answer says about a prompt that is too long; None where it is about something else.
-    `body`: decoded, its beginning is enough."""
+    """Read what an answer says about a prompt that is too long; None where it is about something
+    else. `body`: decoded, its beginning is enough."""
     if status not in STATUSES:
         return None
     text = body[:LONGEST].decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""What the upstreams of one dialect have refused, as far as later requests go by it."""
+"""Remember what the upstreams of one dialect have refused, as far as later requests go by it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memtree_proxy.chat.retrying.thinking_marks import ThinkingMarks
 
 @dataclass(frozen=True, slots=True)
 class LearnedRefusals:
-    """Of one process."""
+    """Refusals that one process has seen."""
 
     limits: ModelLimits = field(default_factory=ModelLimits)
     thinking: ThinkingMarks = field(default_factory=ThinkingMarks)

@@ -1,4 +1,5 @@
-"""What refusals of upstreams have shown about a model: its window, or that it takes no tools.
+"""Remember what refusals of upstreams have shown about a model: its window, or that it takes no
+tools.
 
 Kept by tenant: one tenant's key may reach other models than another's, and no tenant may change
 what the server assumes for others. Kept for an hour: behind one name there may be another model

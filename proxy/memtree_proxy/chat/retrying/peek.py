@@ -103,7 +103,8 @@ class FirstEventReply(ReplyAround):
 
 
 class _Beginning:
-    """What is kept back of a stream. Each event is looked at once, however it is cut up."""
+    """Beginning of a stream, which is kept back. Each event is looked at once, however it is cut
+    up."""
 
     def __init__(self, failed: Callable[[bytes], bool | None]) -> None:
         self._failed = failed
@@ -158,7 +159,7 @@ async def _broken(error: UpstreamFailed) -> AsyncIterator[bytes]:
 
 
 def _decoded(raw: bytes, encoding: str) -> bytes:
-    """As much as can be read of a beginning."""
+    """Decode as much as can be read of a beginning."""
     try:
         return Decoder(encoding).feed(raw) if encoding else raw
     except MemTreeError:

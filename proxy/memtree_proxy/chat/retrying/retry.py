@@ -76,7 +76,7 @@ class RetryingUpstream:
 
     @property
     def _may_change(self) -> bool:
-        """Whether anything of the request is ours, or may be left from what was."""
+        """Return True if anything of the request is ours, or may be left from what was."""
         chat, tenant = self._exchange.chat, self._exchange.tenant.id
         if chat.ask is not None or self._session is not None:
             return True

@@ -19,7 +19,7 @@ MAX_MARKS = 64  # of one tenant
 
 
 class ThinkingMarks:
-    """Of one process; addresses alone are kept, and the least recently used are forgotten."""
+    """Marks of one process; addresses alone are kept, and the least recently used are forgotten."""
 
     def __init__(self) -> None:
         self._marks: OrderedDict[str, OrderedDict[bytes, None]] = OrderedDict()

@@ -32,7 +32,7 @@ def is_about_thinking(status: int, body: bytes) -> bool:
 
 
 def is_the_client_s(body: Body, headers: Mapping[str, str]) -> bool:
-    """Whether the client has said itself what is to become of such thinking."""
+    """Return True if the client has said itself what is to become of such thinking."""
     if _BETA in headers.get(_BETAS, ""):
         return True
     named = _FIELD.decode() in body.spans

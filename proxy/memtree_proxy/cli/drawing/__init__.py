@@ -1,1 +1,1 @@
-"""What commands show in a terminal: trees, bars, and text of others that cannot steer it."""
+"""Draw in a terminal: trees, bars, and text of others that cannot steer it."""

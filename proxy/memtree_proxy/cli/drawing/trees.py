@@ -64,8 +64,8 @@ def draw_all(console: Console, view: TreeView) -> None:
 def draw_unfolded(
     console: Console, explained: Explanation, messages: Sequence[Message], *, scores: bool = False
 ) -> None:
-    """What one answer shows: summaries, and under them the beginning of what is quoted. `scores`:
-    every excerpt for itself, with why it was chosen."""
+    """Draw what one answer shows: summaries, and under them the beginning of what is quoted.
+    `scores`: every excerpt for itself, with why it was chosen."""
     rules = [excerpt for excerpt in explained.excerpts if excerpt.reason == "rule"]
     others = [excerpt for excerpt in explained.excerpts if excerpt.reason != "rule"]
     count = f"{len(others):,} excerpt{'' if len(others) == 1 else 's'}, word for word"
@@ -122,7 +122,7 @@ def quoted_messages(
 
 
 def quoted_text(message: Message, excerpt: ExplainedExcerpt) -> str:
-    """What an excerpt says, as it was posted."""
+    """Return the text of an excerpt, as it was posted."""
     for segment in message.segments:
         if segment.part == excerpt.part and segment.quotable:
             return message.text[segment.start + excerpt.start : segment.start + excerpt.end]
@@ -130,7 +130,7 @@ def quoted_text(message: Message, excerpt: ExplainedExcerpt) -> str:
 
 
 def summary_line(answer: Answer) -> str:
-    """What was sent of what was posted, in words."""
+    """Say what was sent of what was posted, in words."""
     share = answer.sent_tokens / max(1, answer.raw_tokens)
     state = _STATES.get(State(answer.state), f"state {answer.state}")
     line = f"{answer.raw_tokens:,} tokens posted, {answer.sent_tokens:,} sent"

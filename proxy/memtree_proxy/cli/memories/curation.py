@@ -127,7 +127,7 @@ class _OfOne:
 
 
 class _OfSeveral:
-    """The same over every agent or every subject, where a number would mean many memories."""
+    """Curation over every agent or every subject, where a number would mean many memories."""
 
     def __init__(self, curation: AgentCuration, scopes: AgentScopes) -> None:
         self._curation, self._scopes = curation, scopes

@@ -15,7 +15,8 @@ from memtree_proxy.cli.keys import named_tenant
 
 
 def agents_of(tenant: str, options: argparse.Namespace) -> AgentScopes | None:
-    """Of `--agent` and `--subject`, where `*` means every one; None without either."""
+    """Return the scopes of `--agent` and `--subject`, where `*` means every one; None without
+    either."""
     return meant_agents(options.agent, options.subject, tenant, ("--agent", "--subject"))
 
 

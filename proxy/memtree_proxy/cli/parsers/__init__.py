@@ -1,1 +1,1 @@
-"""What can be typed after `memtree`. Nothing here imports a command: see docs/decisions."""
+"""Parse what can be typed after `memtree`. Nothing here imports a command: see docs/decisions."""

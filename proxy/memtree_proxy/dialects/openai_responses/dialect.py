@@ -70,7 +70,7 @@ def _definition(function: dict[str, Any]) -> dict[str, Any]:
 
 
 def _names(tool: dict[str, Any]) -> list[str]:
-    """Of a tool, and of those in a namespace."""
+    """Return the names of a tool, and of those in a namespace."""
     inner = tool.get("tools")
     tools = (
         [tool, *(one for one in inner if isinstance(one, dict))]

@@ -1,4 +1,4 @@
-"""What every route of agents' memories does with a request first."""
+"""Read first what every route of agents' memories needs of a request."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class AgentSearchRoutes:
         return answer(shown(MAPPED, Searched([found], opened.warnings, clusters=made)))
 
     async def _opened(self, request: Request, tenant: str, asked: SearchRequest) -> OpenedGrants:
-        """What the grants of a request open; with scope=own nobody looks at them."""
+        """Return what the grants of a request open; with scope=own nobody looks at them."""
         if asked.scope == OWN:
             return OpenedGrants()
         header = ",".join(request.headers.getlist(HEADER)) or None
@@ -137,8 +137,9 @@ def _query(asked: AgentSearch, scope: str, opened: OpenedGrants, user: Scope) ->
 
 
 def narrowed(opened: AgentScopes, wanted: AgentScopes | None) -> AgentScopes | None:
-    """What of the scopes that a grant opened a request means; None: nothing. A field that the
-    request leaves out, or gives as `*`, does not narrow: the grantor said what is opened."""
+    """Narrow the scopes that a grant opened to those that a request means; None: nothing. A field
+    that the request leaves out, or gives as `*`, does not narrow: the grantor said what is
+    opened."""
     if wanted is None:
         return opened
     agent, subject = opened.agent, opened.subject
