@@ -41,7 +41,7 @@ class OutcomeSink(Protocol):
     def count(self, outcome: MemoryOutcome) -> None: ...
 
 
-def memory_outcome(seen: Trace, came: float) -> MemoryOutcome | None:
+def memory_outcome(seen: Trace) -> MemoryOutcome | None:
     """None for requests that have none: those of other routes, those that only index, and those
     that were cancelled before memory decided."""
     if not seen.state or seen.index_only:
@@ -60,5 +60,5 @@ def memory_outcome(seen: Trace, came: float) -> MemoryOutcome | None:
         seen.memory_ms,
         seen.input_price,
         seen.explained,
-        came,
+        seen.came,
     )
