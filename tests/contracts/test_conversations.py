@@ -87,10 +87,10 @@ class ConversationContract(Backend):
     async def test_what_is_told_of_one(self, store):
         await grow(store, 1, 2, used=5.25)
         (one,) = await store.conversations(A, 0.0, 10)
-        assert one == (address(2), end(5.25, 2), COVERED, None, "", 0, "")
+        assert one == (address(2), end(5.25, 2), COVERED, None, "", 0, "", 0)
         assert await store.conversation(A, address(2), 0.0) == one
         inner = await store.conversation(A, address(1), 0.0)
-        assert inner == (address(1), HistoryEnd(), COVERED, None, "", 0, "")
+        assert inner == (address(1), HistoryEnd(), COVERED, None, "", 0, "", 0)
         assert await store.check() == []
 
     async def test_one_that_grew_is_listed_once(self, store):
@@ -249,7 +249,7 @@ class ConversationContract(Backend):
         await grow(store, 5, after=3, used=8.0, expires=50.0)
         await store.sweep(55.0)
         (one,) = await store.conversations(A, 0.0, 10)
-        assert one == (address(2), HistoryEnd(8.0, first=1), COVERED, None, "", 0, "")
+        assert one == (address(2), HistoryEnd(8.0, first=1), COVERED, None, "", 0, "", 0)
         await grow(store, 6, after=2, used=9.0)
         assert await listed(store) == [(address(6), 9.0)]
 
@@ -411,11 +411,12 @@ async def test_an_older_store_gets_its_conversations(tmp_path: Path, kind: str):
     await grow(store, 4, used=1.0, expires=far)
     await grow(store, 2, used=1.0, expires=60 * DAY, tenant=B)
     drop = "DROP TABLE conversations"
+    later = ("DROP TABLE requests", "DROP INDEX later_addresses")
     module = sqlite_migrations if kind == "sqlite" else postgres_migrations
     names = [getattr(each, "__name__", None) or each[0] for each in module.TREE_STEPS]
     step = next(at for at, name in enumerate(names) if "conversations" in name)
     back = f"UPDATE schema_version SET version = {step} WHERE part = 'tree'"
-    index = ("DROP INDEX turns_at_addresses",) if kind == "sqlite" else ()
+    index = (*later, "DROP INDEX turns_at_addresses") if kind == "sqlite" else later
     for statement in (drop, *index, back):
         await store.database.write(partial(run, statement=statement))
     await store.close()

@@ -37,6 +37,7 @@ READ_WHOLE = {
     ("docs/schemas.md", "json"): "tests/clients/test_schema_docs.py",
     ("docs/agent-extraction.md", "json"): "tests/docs/test_server_examples.py",
     ("docs/agent-search.md", "json"): "tests/docs/test_server_examples.py",
+    ("docs/requests.md", "json"): "tests/docs/test_server_examples.py",
     ("docs/usage.md", "json"): "tests/docs/test_server_examples.py",
     ("docs/user-memories.md", "json"): "tests/clients/test_user_memory_docs.py",
 }

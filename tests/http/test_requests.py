@@ -18,6 +18,7 @@ from memtree.context.context_memory import ContextMemory
 from memtree.stores import RamStore
 from memtree_proxy.server.app import create_app
 from tests.http.fakes import FakeKeys, FakeMemory, real_memory, services, turn
+from tests.http.running import PATIENCE, running
 from tests.http.upstream import JSON, FakeUpstream
 from tests.sessions import chat
 
@@ -51,8 +52,9 @@ class Logged:
             page.update(answer.json())
             return bool(page["totals"]["requests"] >= count)
 
-        while not await asked():  # noqa: ASYNC110  the log tells nobody here
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(PATIENCE):
+            while not await asked():  # noqa: ASYNC110  the log tells nobody here
+                await asyncio.sleep(0.01)
         return page
 
     async def rows(self, count: int, **query: Any) -> list[dict[str, Any]]:
@@ -281,3 +283,32 @@ async def test_a_wrapped_run_is_found_by_its_id(base: str) -> None:
         page = await log.told(1, wrap="a1b2")
     assert [row["wrap_run"] for row in page["requests"]] == ["a1b2"]
     assert page["totals"]["requests"] == 1
+
+
+async def test_a_listener_is_told_of_each_request_and_misses_none() -> None:
+    store = RamStore()
+    built = dataclasses.replace(services(None, FakeMemory()), requests=store, log_pace=0.01)
+    with running(create_app(built)) as address:
+        async with httpx.AsyncClient(base_url=address, timeout=PATIENCE) as client:
+
+            async def told(**headers: str) -> tuple[int, dict[str, Any]]:
+                async with client.stream("GET", f"{ROOT}/events", headers=headers) as answer:
+                    assert answer.headers["content-type"] == "text/event-stream"
+                    lines = answer.aiter_lines()
+                    if not headers:  # it is listening
+                        await anext(lines)
+                        await client.post("/context_memory", json=turn(9))
+                    count = 0
+                    async for line in lines:
+                        if line.startswith("id: "):
+                            count = int(line.removeprefix("id: "))
+                        if line.startswith("data: "):
+                            return count, json.loads(line.removeprefix("data: "))
+                raise AssertionError("the stream ended")
+
+            first, row = await told()
+            later = await client.post("/context_memory", json=turn(7))
+            count, second = await told(**{"last-event-id": str(first)})
+    assert row["dialect"] == "context_memory"
+    assert second["id"] == later.headers["x-memtree-request"]
+    assert count > first

@@ -42,7 +42,7 @@ class OutcomeSink(Protocol):
     def count(self, outcome: MemoryOutcome) -> None: ...
 
 
-def memory_outcome(seen: Trace, came: float) -> MemoryOutcome | None:
+def memory_outcome(seen: Trace) -> MemoryOutcome | None:
     """None for requests that have none: those of other routes, those that only index, and those
     that were cancelled before memory decided."""
     if not seen.state or seen.index_only:
@@ -62,5 +62,5 @@ def memory_outcome(seen: Trace, came: float) -> MemoryOutcome | None:
         seen.input_price,
         seen.explained,
         seen.wrap_run,
-        came,
+        seen.came,
     )

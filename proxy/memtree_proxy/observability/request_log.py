@@ -37,10 +37,9 @@ TRIMMED = 1_000  # rows of a tenant after which its oldest ones are looked for
 
 
 class EndedRequest(NamedTuple):
-    """`time`: unix seconds when it came; `seconds`: that it took."""
+    """`seconds`: that it took."""
 
     trace: Trace
-    time: float
     seconds: float
 
 
@@ -84,7 +83,7 @@ class RequestLogWriter:
         self._writing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
-    def add(self, seen: Trace, came: float, seconds: float) -> None:
+    def add(self, seen: Trace, seconds: float) -> None:
         """A request has ended. Kept are those of routes that say so, with a tenant; not those that
         only index, or only look."""
         if self.store is None or not seen.dialect or seen.tenant is None:
@@ -93,7 +92,7 @@ class RequestLogWriter:
             return
         if len(self._ended) + self._size >= self._most:
             self._drop()
-        self._ended.append(EndedRequest(seen, came, seconds))
+        self._ended.append(EndedRequest(seen, seconds))
         if self._task is None and not self._stop.is_set():
             self._task = asyncio.create_task(self._run(), name="requests")
 
