@@ -98,7 +98,7 @@ def test_a_live_table_is_drawn_again(
     monkeypatch.setenv("COLUMNS", "200")
     log(url, {"local": [row("first", model="model-one")]})
     looks = 0
-    read = requests._read
+    read = requests.read_log
 
     async def counted(*given):
         nonlocal looks

@@ -35,6 +35,7 @@ from tests.request_rows import row
 
 DAY = 86_400.0
 LEAF = leaf(1)
+ID = f"{1_500:011x}00001"
 
 
 def ids(rows: Iterable[RequestRow]) -> list[str]:
@@ -44,15 +45,17 @@ def ids(rows: Iterable[RequestRow]) -> list[str]:
 class RequestLogContract(Backend):
     async def test_a_row_comes_back_as_it_was(self, store: Opened) -> None:
         every = [
-            row("a", time=1.5, saved_tokens=-3, model="m é", address=address(1), epoch=b"e" * 12),
+            row(ID, time=1.5, saved_tokens=-3, model="m é", address=address(1), epoch=b"e" * 12),
             row("b", time=2.25, posted_tokens=2**40, wrap_run="run", error_type="other"),
         ]
         last = await store.add_requests({A: every})
         found = await store.requests(A, 9)
         assert [each._replace(number=0) for each in found] == every[::-1]
         assert [each.number for each in found] == [last, last - 1]
-        assert await store.request(A, "a") == found[1]
-        assert await store.request(A, "c") is await store.request(B, "a") is None
+        assert await store.request(A, ID) == found[1]
+        for odd in ("0000000000100000", "", "b", "x" * 16, "é" * 16):
+            assert await store.request(A, odd) is None
+        assert await store.request(B, ID) is None
         assert await store.check() == []
 
     async def test_pages(self, store: Opened) -> None:

@@ -71,7 +71,8 @@ def test_the_demo_is_a_command():
     ("page", "name"),
     [("docs/modes.md", "prices"), ("docs/modes.md", "window"), ("docs/clients.md", "origins"),
      ("docs/observability.md", "traces"), ("docs/postgresql.md", "serve"),
-     ("docs/usage.md", "prices"), ("docs/scaling.md", "start"), ("docs/shadow.md", "serve")],
+     ("docs/usage.md", "prices"), ("docs/requests.md", "no log"),
+     ("docs/scaling.md", "start"), ("docs/shadow.md", "serve")],
 )  # fmt: skip
 def test_servers_take_these_options(desk: Desk, page: str, name: str):
     assert set(desk.run(block(page, name))) == {""}

@@ -119,6 +119,13 @@ def test_usage(server: Server):
     assert set(answer["daily"][0]) == set(said["daily"][0])
 
 
+def test_single_requests(server: Server):
+    (answer,) = answers(block("docs/requests.md", "requests"), server.url)
+    (said,) = shown("docs/requests.md")
+    assert list(answer) == list(said)
+    assert set(answer["totals"]) == set(said["totals"])
+
+
 def test_searches_of_agents(server: Server):
     profile = {"favoriteColor": "blue", "since": "2024-01-15"}
     payment = {"text": "She pays by invoice"}

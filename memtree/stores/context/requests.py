@@ -20,6 +20,7 @@ from memtree.ports.request_log import (
     RequestPlace,
     RequestRow,
     RequestTotals,
+    time_of,
 )
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
 from memtree.stores.parts import Database, SqlPart, reading
@@ -35,7 +36,7 @@ _PUT = f"""
 _NEWEST = "ORDER BY time DESC, number DESC LIMIT :limit"
 # `time <=` says again what follows, for the index.
 _BEHIND = "time <= :time AND (time, number) < (:time, :number)"
-_ONE = f"SELECT {COLUMNS} FROM requests WHERE {TENANT} AND id = :id"
+_ONE = f"SELECT {COLUMNS} FROM requests WHERE {TENANT} AND time = :time AND id = :id"
 _TOTALS = """
     SELECT count(*), coalesce(sum(CASE
             WHEN length(epoch) > 0 OR sent_tokens BETWEEN 0 AND posted_tokens - 1
@@ -87,7 +88,7 @@ async def add_requests(sql: Sql, rows: Mapping[str, Sequence[RequestRow]], now: 
     for tenant, added in rows.items():
         known = await sql.fetch(NUMBER, {"tenant": tenant})
         owner = await tenant_number(sql, tenant, known)
-        numbered = [row._replace(number=number + place) for place, row in enumerate(added, 1)]
+        numbered = [(number + place, *row[1:]) for place, row in enumerate(added, 1)]
         number += len(numbered)
         await sql.put(_PUT, {"owner": owner}, numbered)
     return number
@@ -120,7 +121,9 @@ async def request_totals(sql: Sql, tenant: str, where: RequestFilter = ALL) -> R
 
 
 async def request(sql: Sql, tenant: str, id_: str) -> RequestRow | None:
-    found = await _rows(sql, _ONE, {"tenant": tenant, "id": id_})
+    if (time := time_of(id_)) is None:
+        return None
+    found = await _rows(sql, _ONE, {"tenant": tenant, "time": time, "id": id_})
     return found[0] if found else None
 
 

@@ -18,7 +18,6 @@ _REQUESTS = (
     " memories {int} NOT NULL, recalled {int} NOT NULL, retries {int} NOT NULL,"
     " wrap_run {text} NOT NULL, status {int} NOT NULL, error_type {text} NOT NULL)",
     "CREATE INDEX newest_requests ON requests (tenant, time, number)",
-    "CREATE UNIQUE INDEX request_ids ON requests (tenant, id)",
     "CREATE INDEX requests_at ON requests (tenant, address) WHERE length(address) > 0",
     # What finds the conversation that an address goes on to.
     "CREATE INDEX later_addresses ON addresses (tenant, previous)",

@@ -183,9 +183,10 @@ class CompletionRoute:
         if ask is None:
             return self._unpacked(exchange)
         exchange.trace.mode = ask.mode
-        exchange.trace.input_price = price_table.input_price_of(
-            exchange.chat.model, self._settings.input_prices
-        )
+        if not price_table.by_subscription(exchange.request.headers):
+            exchange.trace.input_price = price_table.input_price_of(
+                exchange.chat.model, self._settings.input_prices
+            )
         ask, (answer, details) = await self._compressed(ask, exchange.chat.model)
         await self._services.sent.recall(ask.tenant, exchange.chat.model, answer)
         if answer.folds:

@@ -89,6 +89,7 @@ async def _tenants(store: Opened, options: argparse.Namespace) -> list[str]:
 async def read_log(
     store: Opened, tenants: Sequence[str], where: RequestFilter, limit: int
 ) -> Shown:
+    """The newest rows of these tenants, and the sums of all that the filter lets through."""
     last = await store.last_request()
     found: list[TitledRow] = []
     sums = RequestTotals()

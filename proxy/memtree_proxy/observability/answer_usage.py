@@ -14,8 +14,7 @@ since a quote within a text is escaped.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated
 
 import msgspec
 
@@ -27,8 +26,10 @@ HEAD, TAIL = 4_096, 8_192  # bytes that are kept
 MOST_ENCODED, MOST_DECODED = 128 * 1024, 4 << 20
 MOST_USAGE = 2_000  # bytes of one usage object
 MOST_TOKENS = 1 << 40
+_Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_TOKENS)] | None
 
-_USAGE = re.compile(rb'"usage"\s*+:\s*+(?=\{)')
+# An object in which objects hold no others, as all providers send it.
+_USAGE = re.compile(rb'"usage"\s*+:\s*+(\{(?:[^{}]++|\{[^{}]*+\})*+\})')
 _ERROR_WORDS = re.compile(rb'"(?:type|code)"\s*+:\s*+"([a-z0-9_.]{1,60})"')
 
 
@@ -59,7 +60,8 @@ class AnswerBytes:
 
     def usage(self) -> ProviderUsage | None:
         """None where the answer tells none."""
-        return usage_of(*self.kept())
+        head, tail = self.kept()
+        return usage_of(b"" if tail.startswith(head) else head, tail)
 
     def error_words(self) -> list[str]:
         """The values of `type` and `code` in an error, outermost first."""
@@ -85,63 +87,68 @@ class AnswerBytes:
         return bytes(decoded[:HEAD]), bytes(decoded[-TAIL:])
 
 
+class _Details(msgspec.Struct, gc=False):
+    cached_tokens: _Count = None
+    cache_write_tokens: _Count = None
+
+
+class _Told(msgspec.Struct, gc=False):
+    """`usage` as the three APIs have it. Anthropic counts what was cached beside `input_tokens`,
+    the others within."""
+
+    prompt_tokens: _Count = None
+    input_tokens: _Count = None
+    completion_tokens: _Count = None
+    output_tokens: _Count = None
+    cache_read_input_tokens: _Count = None
+    cache_creation_input_tokens: _Count = None
+    prompt_cache_hit_tokens: _Count = None
+    prompt_tokens_details: _Details | None = None
+    input_tokens_details: _Details | None = None
+
+    def usage(self) -> ProviderUsage | None:
+        entered = _first(self.prompt_tokens, self.input_tokens)
+        output = _first(self.completion_tokens, self.output_tokens)
+        if entered is None:
+            return None
+        read, made = self.cache_read_input_tokens, self.cache_creation_input_tokens
+        if read is not None or made is not None:
+            read, made = read or 0, made or 0
+            return ProviderUsage(entered + read + made, read, made, output)
+        details = self.prompt_tokens_details or self.input_tokens_details or _NONE
+        cached = _first(details.cached_tokens, self.prompt_cache_hit_tokens)
+        return ProviderUsage(entered, cached, details.cache_write_tokens, output)
+
+
+_NONE = _Details()
+_decode = msgspec.json.Decoder(_Told).decode
+
+
 def usage_of(head: bytes, tail: bytes) -> ProviderUsage | None:
     """The numbers of the first usage object (a stream of the Messages API begins with the prompt's)
-    and of the last one, which goes before it."""
-    first = _usage_at(head, _USAGE.search(head))
-    last = None
-    for match in _USAGE.finditer(tail):
-        last = match
-    told = {**first, **_usage_at(tail, last)}
-    return _provider_usage(told) if told else None
+    and of the last one, which goes before it. `head`: empty where `tail` is the whole answer."""
+    found = _USAGE.findall(tail)
+    begun = _USAGE.search(head)
+    first = begun[1] if begun else found[0] if found else b""
+    last = found[-1] if found else first
+    told = _told(last)
+    if told is None or first == last:
+        return told.usage() if told else None
+    if (before := _told(first)) is not None:
+        for name in _Told.__struct_fields__:
+            if getattr(told, name) is None:
+                setattr(told, name, getattr(before, name))
+    return told.usage()
 
 
-def _usage_at(text: bytes, match: re.Match[bytes] | None) -> dict[str, Any]:
-    if match is None:
-        return {}
-    depth = 0
-    for at in range(match.end(), min(len(text), match.end() + MOST_USAGE)):
-        if text[at] == 0x7B:
-            depth += 1
-        elif text[at] == 0x7D:
-            depth -= 1
-            if not depth:
-                return _numbers(text[match.end() : at + 1])
-    return {}
-
-
-def _numbers(raw: bytes) -> dict[str, Any]:
-    try:
-        read = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return {}
-    # What is null in the last one was told in the first.
-    return {name: value for name, value in read.items() if value is not None}
-
-
-def _provider_usage(told: Mapping[str, Any]) -> ProviderUsage | None:
-    """Anthropic counts what was cached beside `input_tokens`, the others within."""
-    read, made = (
-        _count(told, "cache_read_input_tokens"),
-        _count(told, "cache_creation_input_tokens"),
-    )
-    details = told.get("prompt_tokens_details") or told.get("input_tokens_details") or {}
-    details = details if isinstance(details, dict) else {}
-    entered = _count(told, "prompt_tokens", "input_tokens")
-    output = _count(told, "completion_tokens", "output_tokens")
-    if entered is None:
+def _told(raw: bytes) -> _Told | None:
+    if not raw or len(raw) > MOST_USAGE:
         return None
-    if read is not None or made is not None:
-        return ProviderUsage(entered + (read or 0) + (made or 0), read or 0, made or 0, output)
-    cached = _count(details, "cached_tokens")
-    if cached is None:
-        cached = _count(told, "prompt_cache_hit_tokens")
-    return ProviderUsage(entered, cached, _count(details, "cache_write_tokens"), output)
+    try:
+        return _decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
-def _count(told: Mapping[str, Any], *names: str) -> int | None:
-    for name in names:
-        value = told.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS:
-            return value
-    return None
+def _first(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one

@@ -16,7 +16,8 @@ class MemoryOutcome(NamedTuple):
     in recall blocks. `saved`: against sending everything, in uncached input tokens; a loss is
     negative. `epoch`: `begun`, `continued`, or "" where nothing was folded; `stays`: see `Answer`.
     `memory_ms`: what memory added. `input_price`: of a million uncached input tokens, in money.
-    `explained`: somebody looks at what a model would see."""
+    `explained`: somebody looks at what a model would see. `came`: unix seconds, by which a request
+    belongs to a day; None: now."""
 
     tenant: str
     state: State
@@ -31,6 +32,7 @@ class MemoryOutcome(NamedTuple):
     memory_ms: float | None = None
     input_price: float | None = None
     explained: bool = False
+    came: float | None = None
 
 
 class OutcomeSink(Protocol):
@@ -58,4 +60,5 @@ def memory_outcome(seen: Trace) -> MemoryOutcome | None:
         seen.memory_ms,
         seen.input_price,
         seen.explained,
+        seen.came,
     )

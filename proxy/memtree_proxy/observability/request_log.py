@@ -13,9 +13,13 @@ import asyncio
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
+
+from prometheus_client import Metric
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
 
 from memtree.errors import MemTreeError
 from memtree.ports.request_log import RequestLog, RequestRow
@@ -33,11 +37,21 @@ TRIMMED = 1_000  # rows of a tenant after which its oldest ones are looked for
 
 
 class EndedRequest(NamedTuple):
-    """`time`: unix seconds when it came; `seconds`: that it took."""
+    """`seconds`: that it took."""
 
     trace: Trace
-    time: float
     seconds: float
+
+
+class LogMetrics(Collector):
+    """Shows what a log dropped."""
+
+    def __init__(self, writer: RequestLogWriter) -> None:
+        self._writer = writer
+
+    def collect(self) -> Iterator[Metric]:
+        told = "Requests that the log dropped, since the store did not take them."
+        yield CounterMetricFamily("memtree_requests_dropped", told, self._writer.dropped)
 
 
 Rows = dict[str, list[RequestRow]]
@@ -69,7 +83,7 @@ class RequestLogWriter:
         self._writing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
-    def add(self, seen: Trace, came: float, seconds: float) -> None:
+    def add(self, seen: Trace, seconds: float) -> None:
         """A request has ended. Kept are those of routes that say so, with a tenant; not those that
         only index, or only look."""
         if self.store is None or not seen.dialect or seen.tenant is None:
@@ -78,7 +92,7 @@ class RequestLogWriter:
             return
         if len(self._ended) + self._size >= self._most:
             self._drop()
-        self._ended.append(EndedRequest(seen, came, seconds))
+        self._ended.append(EndedRequest(seen, seconds))
         if self._task is None and not self._stop.is_set():
             self._task = asyncio.create_task(self._run(), name="requests")
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from memtree import errors
+from memtree.context.sent_requests import NOTHING
 from memtree.context.state import Reason, State
 from memtree.ports.request_log import LONGEST_MODEL, UNKNOWN, RequestRow
 from memtree_proxy.http.headers import Headers
@@ -18,7 +19,6 @@ from memtree_proxy.observability.request_trace import Trace
 from memtree_proxy.request.clients import CLIENTS, OTHER, READING, client_of
 from memtree_proxy.request.memory_switch import UNKNOWN_SWITCH
 
-MOST = (1 << 53) - 1  # of a number: what JavaScript reads exactly
 REASONS = frozenset({*Reason, UNKNOWN_SWITCH})
 DIALECTS = ("chat", "messages", "responses", "context_memory")
 STATES = tuple(state.value for state in State if state)
@@ -43,38 +43,42 @@ _RUN = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _CLIENT_HEADERS = frozenset(name.encode() for name in READING)
 
 
-def request_row(seen: Trace, time: float, seconds: float) -> RequestRow:
-    """`time`: unix seconds when the request came; `seconds`: that it took."""
-    usage = seen.usage
-    answer, outcome = seen.answer, seen.saving
-    first = seen.first
+def request_row(seen: Trace, seconds: float) -> RequestRow:
+    """`seconds`: that the request took."""
+    usage, answer, saving, first = seen.usage, seen.answer, seen.saving or NOTHING, seen.first
+    posted, sent = _known(seen.raw_tokens), _known(seen.sent_tokens)
+    cached, written, output = (
+        (_known(usage.cached), _known(usage.written), _known(usage.output))
+        if usage
+        else (UNKNOWN, UNKNOWN, UNKNOWN)
+    )
     return RequestRow(
-        number=0,
-        id=seen.id,
-        time=round(time, 3),  # as answers tell it
-        client=_client(seen.posted_headers),
-        dialect=seen.dialect,
-        model=model_name(seen.model),
-        address=answer.address if answer is not None else b"",
-        state=seen.state or "",
-        reason=_reason(seen.reason),
-        epoch=bytes.fromhex(seen.epoch) if seen.epoch else b"",
-        turn=outcome.turn if outcome else 0,
-        posted_tokens=_number(seen.raw_tokens),
-        sent_tokens=_number(seen.sent_tokens),
-        cached_tokens=_number(usage.cached if usage else None),
-        written_tokens=_number(usage.written if usage else None),
-        output_tokens=_number(usage.output if usage else None),
-        saved_tokens=outcome.saved if outcome else 0,
-        saved_before=outcome.before if outcome else 0,
-        first_token_ms=UNKNOWN if first is None else round((first - seen.begun) * 1000),
-        total_ms=round(seconds * 1000),
-        memories=len(seen.memories),
-        recalled=seen.recall_rounds,
-        retries=seen.overflows + seen.thinking_replays,
-        wrap_run=wrap_run(seen.wrap_run),
-        status=seen.status,
-        error_type=_error_type(seen),
+        0,
+        seen.id,
+        seen.came,
+        _client(seen.posted_headers),
+        seen.dialect,
+        model_name(seen.model),
+        answer.address if answer is not None else b"",
+        seen.state or "",
+        _reason(seen.reason),
+        bytes.fromhex(seen.epoch) if seen.epoch else b"",
+        saving.turn,
+        posted,
+        sent,
+        cached,
+        written,
+        output,
+        saving.saved,
+        saving.before,
+        UNKNOWN if first is None else round((first - seen.begun) * 1000),
+        round(seconds * 1000),
+        len(seen.memories),
+        seen.recall_rounds,
+        seen.overflows + seen.thinking_replays,
+        wrap_run(seen.wrap_run),
+        seen.status,
+        _error_type(seen),
     )
 
 
@@ -86,7 +90,7 @@ def model_name(name: str) -> str:
 
 def wrap_run(named: object) -> str:
     """The id of a run of `memtree wrap`; "" for anything else."""
-    return named if isinstance(named, str) and _RUN.fullmatch(named) else ""
+    return named if named and isinstance(named, str) and _RUN.fullmatch(named) else ""
 
 
 def error_type(words: Iterable[str]) -> str:
@@ -121,5 +125,5 @@ def _client_of(named: tuple[tuple[bytes, bytes], ...]) -> str:
     return client_of({k.decode("latin-1"): v.decode("latin-1") for k, v in named}) or OTHER
 
 
-def _number(value: int | None) -> int:
-    return UNKNOWN if value is None else min(value, MOST)
+def _known(number: int | None) -> int:
+    return UNKNOWN if number is None else number

@@ -97,7 +97,8 @@ class UsageTallies:
             return
         if not outcome.tenant:
             return
-        self._add((outcome.tenant, day_of(self._now())), amounts(outcome))
+        came = self._now() if outcome.came is None else outcome.came
+        self._add((outcome.tenant, day_of(came)), amounts(outcome))
         if self._task is None and not self._stop.is_set():
             self._task = asyncio.create_task(self._run(), name="usage")
 

@@ -213,5 +213,13 @@ def input_price_of(model: str, setting: tuple[str, ...]) -> float | None:
     return dict(map(input_price, setting)).get(OTHERS)
 
 
+def by_subscription(headers: Mapping[str, str]) -> bool:
+    """Return True if a request comes with the login of a subscription (Anthropic's, or Codex with a
+    ChatGPT account): nobody pays for its tokens one by one."""
+    scheme, _, value = headers.get("authorization", "").partition(" ")
+    bearer = scheme.lower() == "bearer" and value.strip().startswith("sk-ant-oat")
+    return bearer or "chatgpt-account-id" in headers
+
+
 def _others(setting: tuple[str, ...]) -> Prices | None:
     return dict(map(price, setting)).get(OTHERS)

@@ -67,7 +67,7 @@ from memtree_proxy.observability.cache_metrics import CacheMetrics
 from memtree_proxy.observability.extraction_metrics import ExtractionMetrics
 from memtree_proxy.observability.metrics import Metrics
 from memtree_proxy.observability.request_log import PACE as PACE_OF_LOG
-from memtree_proxy.observability.request_log import RequestLogWriter
+from memtree_proxy.observability.request_log import LogMetrics, RequestLogWriter
 from memtree_proxy.observability.summary_metrics import SummaryMetrics
 from memtree_proxy.observability.timing import Spans
 from memtree_proxy.observability.usage_tallies import UsageTallies
@@ -157,7 +157,7 @@ def create_app(services: Services) -> Starlette:
         )
     )
     caches = {**services.caches, **completions.caches, "known_bodies": bodies}
-    for collector in _collectors(services, waits, caches):
+    for collector in (*_collectors(services, waits, caches), LogMetrics(requests)):
         metrics.show_also(collector)
     book = services.memory_services.book
     streams = EventStreams(services.event_pace)

@@ -99,12 +99,11 @@ class Edge:
     def _end(self, scope: Scope, seen: request_trace.Trace) -> None:
         seen.pattern = request_trace.pattern(scope)
         seconds = time.perf_counter() - seen.begun
-        came = time.time() - seconds
         if seen.answer is not None:
-            self._save(seen, seen.answer, came)
+            self._save(seen, seen.answer)
         if self._requests is not None and seen.dialect:
             seen.wrap_run = scope.get("state", {}).get("wrap_run")
-            self._requests.add(seen, came, seconds)
+            self._requests.add(seen, seconds)
         if (outcome := memory_outcome(seen)) is not None:
             for sink in self._sinks:
                 sink.count(outcome)
@@ -112,9 +111,9 @@ class Edge:
         seen.end()
         seen.log(seconds * 1000)
 
-    def _save(self, seen: request_trace.Trace, answer: Answer, came: float) -> None:
+    def _save(self, seen: request_trace.Trace, answer: Answer) -> None:
         """Reckon what memory saved on a request that has ended."""
-        tenant, several = seen.tenant or "", seen.recall_rounds > 0
+        tenant, several, came = seen.tenant or "", seen.recall_rounds > 0, seen.came
         known = (tenant, seen.model, answer)
         seen.saving = self._sent.saving(*known, came, seen.usage, several=several)
         if 200 <= seen.status < 300 and not (seen.index_only or seen.explained):
