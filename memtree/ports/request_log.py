@@ -22,9 +22,9 @@ class RequestRow(NamedTuple):
 
     `number`: grows with each row that is written, in the whole store. `time`: unix seconds when it
     came, as `id` has it. `client`, `dialect`, `state`, `reason`, `error_type`: of fixed lists, ""
-    for none. `address`, `epoch`: empty where memory had none. `turn`: which request of its epoch it is, from
-    1; 0 where that is not known. Tokens and milliseconds are `UNKNOWN` where nobody told them, but
-    for `saved_tokens`: see `memtree.budget.savings`. `saved_before`: what the
+    for none. `address`, `epoch`: empty where memory had none. `turn`: which request of its epoch
+    it is, from 1; 0 where that is not known. Tokens and milliseconds are `UNKNOWN` where nobody
+    told them, but for `saved_tokens`: see `memtree.budget.savings`. `saved_before`: what the
     earlier requests of its conversation saved. `memories`: how many stood in it; `recalled`:
     rounds of recall tools; `retries`: how often it was sent again, changed. `wrap_run`: id of the
     run of `memtree wrap` that it belongs to.

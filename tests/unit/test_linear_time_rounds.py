@@ -18,6 +18,7 @@ from memtree_proxy.dialects.openai_responses import offer as responses_offer
 from memtree_proxy.dialects.openai_responses.errors import ResponsesErrors
 from memtree_proxy.dialects.openai_responses.final import ResponsesReply
 from memtree_proxy.dialects.openai_responses.stream import ResponsesStream
+from memtree_proxy.observability import answer_usage
 from tests import hostile
 from tests.linear_time import Subject, slow
 from tests.wire import messages_events, responses_events
@@ -152,6 +153,10 @@ TEXTS = {
                 *(responses_events.call("f", q=one) for one in hostile.cut(text, PIECE))
             )
         ).encode(),
+    ),
+    "usage of an answer": Subject(
+        lambda raw: answer_usage.usage_of(raw, raw),
+        lambda text: f'{text} "usage": {{{text}}} "usage": {{"a": {{{text}}}}}'.encode(),
     ),
     "an error of messages": Subject(
         lambda text: MessagesErrors().failed({"message": text, "code": "context_length_exceeded"}),

@@ -62,8 +62,9 @@ class Trace:
 
     `id`: in the header `x-memtree-request` and the log; `came`: unix seconds, which stand in it as
     well. Of requests that the log keeps: `dialect` (empty: it keeps none), `model`, `wrap_run`,
-    `posted_headers` (for the name of the client), `answered` (bytes of the answer, for what the provider counted), `first` (when its first ones
-    came). `answer`: what memory sends; `saving`: what it saved.
+    `posted_headers` (for the name of the client), `answered` (bytes of the answer, for what the
+    provider counted), `first` (when its first ones came). `answer`: what memory sends; `saving`:
+    what it saved.
     """
 
     method: str

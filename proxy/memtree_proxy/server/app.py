@@ -161,8 +161,6 @@ def create_app(services: Services) -> Starlette:
         metrics.show_also(collector)
     book = services.memory_services.book
     streams = EventStreams(services.event_pace)
-    chat_memory = ChatMemoryRoutes(book, gate, settings, streams)
-    chat_curation = ChatCurationRoutes(services.memory_services.curation, gate, settings)
     work = CostlyWork(settings.max_imports, settings.import_seconds)
     costly = MemoryRequests(gate, settings, work)
     transfer = TransferRoutes(services.memory_services.transfer, costly, settings)
@@ -183,7 +181,7 @@ def create_app(services: Services) -> Starlette:
         *described(ConversationRoutes(services.memory, gate)),
         *family("/requests", RequestRoutes(requests, services.memory, gate, streams)),
         *everywhere("/context_memory/{rest:rest}", error_response.not_found),
-        *_chat_memory(chat_memory, chat_curation),
+        *_chat_memory(services, gate, streams),
         *_transfer(transfer),
         *_families(services, gate, work),
         *_curation(services.memory_services, MemoryRequests(gate, settings), streams),
@@ -217,8 +215,7 @@ def create_app(services: Services) -> Starlette:
         ],
     )
     app.state.shadows, app.state.usage, app.state.requests = shadows, usage, requests
-    app.state.mcp, app.state.objects = mcp, server_key.objects
-    app.state.streams = streams
+    app.state.mcp, app.state.objects, app.state.streams = mcp, server_key.objects, streams
     app.router.redirect_slashes = False
     app.router.default = Handler(error_response.not_found)  # a target that is no path: `*`
     return app
@@ -267,7 +264,10 @@ def _health(services: Services, gate: Gate) -> list[Route]:
     ]
 
 
-def _chat_memory(routes: ChatMemoryRoutes, curation: ChatCurationRoutes) -> list[Route]:
+def _chat_memory(services: Services, gate: Gate, streams: EventStreams) -> list[Route]:
+    settings, uses = services.settings, services.memory_services
+    routes = ChatMemoryRoutes(uses.book, gate, settings, streams)
+    curation = ChatCurationRoutes(uses.curation, gate, settings)
     root = "/chat/api/{chatId}"
     one = f"{root}/memories/{{memoryId}}"
     return [
