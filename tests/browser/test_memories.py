@@ -38,8 +38,15 @@ PORT_OLD, PORT_NEW = (
 SECRET = "my key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 TEA, BIKE = "Ada likes green tea", "Ada goes to work by bike"
 TYPING = "() => document.activeElement.tagName === 'TEXTAREA'"
-USE_KEY = "(key) => import('/ui/static/shell/key.js').then((one) => one.setKey(key))"
 Open = Callable[..., "Page"]
+
+
+def use_key(page: Page, key: str) -> None:
+    """Give the page another key, as a person does."""
+    page.locator(".key-button").click()
+    page.get_by_label("Key", exact=True).fill(key)
+    page.keyboard.press("Enter")
+    page.get_by_role("dialog").wait_for(state="detached")
 
 
 def test_a_memory_is_edited_by_keyboard_alone(open_page: Open, served: Served):
@@ -148,9 +155,9 @@ def test_a_failed_save_keeps_the_text_and_is_tried_again(open_page: Open, served
     page.get_by_text("Nothing was forgotten or replaced").wait_for()
     page.locator(".memories-view", has_text="All memories").click()
     assert page.get_by_label("Text", exact=True).input_value() == "Ada has a key"
-    page.evaluate(USE_KEY, new_key())  # whose memories may be those of somebody else
+    use_key(page, new_key())  # whose memories may be those of somebody else
     page.get_by_text("Nothing is remembered here yet").wait_for()
-    page.evaluate(USE_KEY, served.key)
+    use_key(page, served.key)
     page.get_by_role("button", name="Try again").click()
     wait_for_texts(page, "Ada has a key")
     page.route("**/v1/memories/mem_*", lambda route: route.abort())
