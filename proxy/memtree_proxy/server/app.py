@@ -186,7 +186,7 @@ def create_app(services: Services) -> Starlette:
         Route("/mcp/", Handler(mcp.handle, "POST")),
         *_descriptions(settings),
         *_wrapping(services.leases),
-        *_web_pages(settings, PageSession(gate, settings, services.local, services.tenants)),
+        *_web_pages(settings, _session(services, gate)),
         *everywhere("/{rest:rest}", passthrough.relay),
     ]
     app = App(
@@ -256,6 +256,13 @@ def _wrapping(leases: Leases | None) -> list[Route]:
         routes.append(Route(LEASE_PATH, Handler(leases.lease, "POST")))
         routes.append(Route(TOTALS_PATH, Handler(leases.totals, "GET")))
     return routes
+
+
+def _session(services: Services, gate: Gate) -> PageSession:
+    local, tenants, leases = services.local, services.tenants, services.leases
+    if leases is None:
+        return PageSession(gate, services.settings, local, tenants)
+    return PageSession(gate, services.settings, local, tenants, leases.touch)
 
 
 def _health(services: Services, gate: Gate) -> list[Route]:

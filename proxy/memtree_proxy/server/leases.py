@@ -183,8 +183,17 @@ class Leases:
         """The server stops: no lease goes on."""
         self._stopped.set()
 
+    def touch(self) -> None:
+        """Somebody looks whether this server is there, and is about to ask for a lease."""
+        self._changed.set()
+
+    @property
+    def in_use(self) -> bool:
+        """Whether there is a lease, or anything has happened since `unused` returned."""
+        return bool(self._runs) or self._changed.is_set()
+
     async def unused(self, seconds: float) -> None:
-        """Return once there has been no lease for so long."""
+        """Return once nothing has happened, and there has been no lease, for so long."""
         while True:
             self._changed.clear()
             try:
