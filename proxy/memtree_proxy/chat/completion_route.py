@@ -59,7 +59,7 @@ from memtree_proxy.request import price_table
 from memtree_proxy.upstream.relay import Relay, RelayedReply
 from memtree_proxy.upstream.server_key import ServerKey
 from memtree_proxy.upstream.upstreams import Upstreams
-from memtree_proxy.upstream.wrapped_path import upstreams_of
+from memtree_proxy.upstream.wrapped_path import UPSTREAMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class CompletionRoute:
 
     async def complete(self, request: Request) -> Response:
         tenant = await self._services.gate.tenant(request)
-        upstreams = upstreams_of(request, self._services.upstreams)
+        upstreams: Upstreams = request.scope.get(UPSTREAMS, self._services.upstreams)
         destination = upstreams.of(request.scope["path"], request.headers)
         posted = await request_body.read(request, self._settings.max_body_bytes)
         started = time.perf_counter()

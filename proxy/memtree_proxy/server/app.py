@@ -160,7 +160,7 @@ def create_app(services: Services) -> Starlette:
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
     mcp = McpRoute(book, StoredConversations(services.memory), gate, settings)
     policy = BrowserPolicy.of(settings)
-    sinks = (metrics, usage) if services.leases is None else (metrics, usage, services.leases)
+    leases = [services.leases] if services.leases is not None else []
     passthrough = Passthrough(gate, services.upstreams, policy, server_key)
     routes = [
         *completions.routes(),
@@ -193,12 +193,12 @@ def create_app(services: Services) -> Starlette:
         lifespan=_lifespan,
         routes=routes,
         middleware=[
-            Middleware(WrappedPaths, leases=services.leases),
+            *(Middleware(WrappedPaths, leases=each) for each in leases),
             Middleware(
                 Edge,
                 errors=completions.errors,
                 metrics=metrics,
-                sinks=sinks,
+                sinks=(metrics, usage, *leases),
                 upload_seconds=settings.upload_seconds,
                 spans=services.spans,
                 head=browser_guard.answer_headers,

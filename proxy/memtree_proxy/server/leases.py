@@ -222,10 +222,9 @@ class LeaseResponse(Response):
 
 class WrappedPaths:
     """ASGI middleware around all others: they see a request under a wrapped path as a plain one,
-    so no log line, error or page can show its token. `leases`: None on other servers, where such
-    a path leads nowhere."""
+    so no log line, error or page can show its token."""
 
-    def __init__(self, app: ASGIApp, leases: Leases | None) -> None:
+    def __init__(self, app: ASGIApp, leases: Leases) -> None:
         self.app, self._leases = app, leases
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -237,7 +236,7 @@ class WrappedPaths:
         raw: bytes = (scope.get("raw_path") or scope["path"].encode()).partition(b"?")[0]
         token, _, rest = scope["path"].removeprefix(PREFIX).partition("/")
         start = f"{PREFIX}{token}/"
-        path = self._leases.path(token) if self._leases is not None else None
+        path = self._leases.path(token)
         # Escaped or written twice, a token would stand in what is left.
         twice = _WRITTEN.search(rest) or token in scope.get("query_string", b"").decode("latin-1")
         if scope["path"].startswith(start) and raw.startswith(start.encode()) and path:
