@@ -192,7 +192,7 @@ class Gate:
         return self._loopback and await self.keyless()
 
     async def _find(self, request: Request) -> Tenant:
-        if getattr(request.state, WRAP_RUN, None):
+        if WRAP_RUN in request.scope.get("state", ()):
             return Tenant(LOCAL, keyed=False)
         values = list(credentials(request))
         if not await self.keyless():

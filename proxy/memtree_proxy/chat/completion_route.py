@@ -63,7 +63,7 @@ from memtree_proxy.request import price_table
 from memtree_proxy.upstream.relay import Relay, RelayedReply
 from memtree_proxy.upstream.server_key import ServerKey
 from memtree_proxy.upstream.upstreams import Upstreams
-from memtree_proxy.upstream.wrapped_path import upstreams_of
+from memtree_proxy.upstream.wrapped_path import UPSTREAMS
 
 MAX_KEPT = 4_096
 
@@ -126,7 +126,7 @@ class CompletionRoute:
         trace = request_trace.of(request.scope)
         trace.keep(self._dialect.name, request.scope["headers"])
         tenant = await self._services.gate.tenant(request)
-        upstreams = upstreams_of(request, self._services.upstreams)
+        upstreams: Upstreams = request.scope.get(UPSTREAMS, self._services.upstreams)
         destination = upstreams.of(request.scope["path"], request.headers)
         posted = await request_body.read(request, self._settings.max_body_bytes)
         started = time.perf_counter()

@@ -23,7 +23,8 @@ from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import request_body
 from memtree_proxy.observability import log, request_trace
 from memtree_proxy.upstream.relay import Relay
-from memtree_proxy.upstream.wrapped_path import upstreams_of
+from memtree_proxy.upstream.upstreams import Upstreams
+from memtree_proxy.upstream.wrapped_path import UPSTREAMS
 
 
 class TokenCountRoute:
@@ -40,7 +41,7 @@ class TokenCountRoute:
     async def count(self, request: Request) -> Response:
         services = self._services
         tenant = await services.gate.tenant(request)
-        upstreams = upstreams_of(request, services.upstreams)
+        upstreams: Upstreams = request.scope.get(UPSTREAMS, services.upstreams)
         destination = upstreams.of(request.scope["path"], request.headers)
         posted = await request_body.read(request, services.settings.max_body_bytes)
         user = await self._memories.user(request, tenant)

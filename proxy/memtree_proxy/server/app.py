@@ -171,7 +171,7 @@ def create_app(services: Services) -> Starlette:
     deletion = Deletion(services.memory, gate, metrics, settings, shadows, requests)
     mcp = McpRoute(book, StoredConversations(services.memory), gate, settings)
     policy = BrowserPolicy.of(settings)
-    sinks = (metrics, usage) if services.leases is None else (metrics, usage, services.leases)
+    leases = [services.leases] if services.leases is not None else []
     passthrough = Passthrough(gate, services.upstreams, policy, server_key)
     routes = [
         *completions.routes(),
@@ -193,19 +193,19 @@ def create_app(services: Services) -> Starlette:
         Route("/mcp/", Handler(mcp.handle, "POST")),
         *_descriptions(settings),
         *_wrapping(services.leases),
-        *_web_pages(settings, PageSession(gate, settings, services.local, services.tenants)),
+        *_web_pages(settings, _session(services, gate)),
         *everywhere("/{rest:rest}", passthrough.relay),
     ]
     app = App(
         lifespan=_lifespan,
         routes=routes,
         middleware=[
-            Middleware(WrappedPaths, leases=services.leases),
+            *(Middleware(WrappedPaths, leases=each) for each in leases),
             Middleware(
                 Edge,
                 errors=completions.errors,
                 metrics=metrics,
-                sinks=sinks,
+                sinks=(metrics, usage, *leases),
                 sent=sent,
                 requests=requests,
                 upload_seconds=settings.upload_seconds,
@@ -278,6 +278,13 @@ def _wrapping(leases: Leases | None) -> list[Route]:
         routes.append(Route(LEASE_PATH, Handler(leases.lease, "POST")))
         routes.append(Route(TOTALS_PATH, Handler(leases.totals, "GET")))
     return routes
+
+
+def _session(services: Services, gate: Gate) -> PageSession:
+    local, tenants, leases = services.local, services.tenants, services.leases
+    if leases is None:
+        return PageSession(gate, services.settings, local, tenants)
+    return PageSession(gate, services.settings, local, tenants, leases.touch)
 
 
 def _health(services: Services, gate: Gate) -> list[Route]:

@@ -45,6 +45,7 @@ _UNKNOWN = (
     "with `memtree wrap`."
 )
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{32,128}")
+_WRITTEN = re.compile(r"/w/[A-Za-z0-9_-]{32}|^w/")
 
 
 class _Path(msgspec.Struct, forbid_unknown_fields=True):
@@ -182,8 +183,17 @@ class Leases:
         """The server stops: no lease goes on."""
         self._stopped.set()
 
+    def touch(self) -> None:
+        """Somebody looks whether this server is there, and is about to ask for a lease."""
+        self._changed.set()
+
+    @property
+    def in_use(self) -> bool:
+        """Whether there is a lease, or anything has happened since `unused` returned."""
+        return bool(self._runs) or self._changed.is_set()
+
     async def unused(self, seconds: float) -> None:
-        """Return once there has been no lease for so long."""
+        """Return once nothing has happened, and there has been no lease, for so long."""
         while True:
             self._changed.clear()
             try:
@@ -212,38 +222,36 @@ class LeaseResponse(Response):
 
 class WrappedPaths:
     """ASGI middleware around all others: they see a request under a wrapped path as a plain one,
-    so no log line, error or page can show its token. `leases`: None on other servers, where such
-    a path leads nowhere."""
+    so no log line, error or page can show its token."""
 
-    def __init__(self, app: ASGIApp, leases: Leases | None) -> None:
+    def __init__(self, app: ASGIApp, leases: Leases) -> None:
         self.app, self._leases = app, leases
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and PREFIX in (scope["path"][: len(PREFIX)], _start(scope)):
+        if scope["type"] == "http" and PREFIX in scope["path"]:
             scope = self._plain(scope)
         await self.app(scope, receive, send)
 
     def _plain(self, scope: Scope) -> Scope:
-        raw = scope.get("raw_path") or scope["path"].encode()
-        token, _, rest = raw.partition(b"?")[0][len(PREFIX) :].partition(b"/")
-        start = f"{PREFIX}{token.decode('latin-1')}/"
-        path = self._leases.path(token.decode("latin-1")) if self._leases is not None else None
-        # Escaped or written twice, the token would stand in what is left.
-        if path is None or not scope["path"].startswith(start) or rest.startswith(b"w/"):
-            return {**scope, "path": _CLOSED, "raw_path": _CLOSED.encode()}
-        plain = {**scope, "path": scope["path"][len(start) - 1 :], "raw_path": b"/" + rest}
-        path.enter(plain)
-        return plain
+        raw: bytes = (scope.get("raw_path") or scope["path"].encode()).partition(b"?")[0]
+        token, _, rest = scope["path"].removeprefix(PREFIX).partition("/")
+        start = f"{PREFIX}{token}/"
+        path = self._leases.path(token)
+        # Escaped or written twice, a token would stand in what is left.
+        twice = _WRITTEN.search(rest) or token in scope.get("query_string", b"").decode("latin-1")
+        if scope["path"].startswith(start) and raw.startswith(start.encode()) and path:
+            if not twice:
+                plain = {**scope, "path": f"/{rest}", "raw_path": raw[len(start) - 1 :]}
+                path.enter(plain)
+                return plain
+        elif not (scope["path"].startswith(PREFIX) or _WRITTEN.search(scope["path"])):
+            return scope  # a path of the upstream's that only looks like this
+        return {**scope, "path": _CLOSED, "raw_path": _CLOSED.encode(), "query_string": b""}
 
 
 async def closed_path(request: Request) -> Response:
     """Answer under a token that is not, or no longer, good."""
     raise NotFound(_UNKNOWN)
-
-
-def _start(scope: Scope) -> str:
-    raw: bytes = scope.get("raw_path") or b""
-    return raw[: len(PREFIX)].decode("latin-1")
 
 
 def _hashed(token: str) -> bytes:

@@ -137,7 +137,7 @@ async def ended_unused(
         while True:
             await leases.unused(idle)
             await runtime.worked_off()
-            if not len(leases) and not server.requests()[1]:
+            if not leases.in_use and not server.requests()[1]:
                 break
             await asyncio.sleep(LISTENS_AFTER_SECONDS)
         server.handle_exit(signal.SIGTERM, None)

@@ -15,7 +15,7 @@ from memtree_proxy.access.browser_policy import BrowserPolicy, FetchHeaders
 from memtree_proxy.upstream.relay import Relay, forward
 from memtree_proxy.upstream.server_key import ServerKey
 from memtree_proxy.upstream.upstreams import Upstreams
-from memtree_proxy.upstream.wrapped_path import upstreams_of
+from memtree_proxy.upstream.wrapped_path import UPSTREAMS
 
 
 class Passthrough:
@@ -32,7 +32,7 @@ class Passthrough:
 
     async def relay(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
-        upstreams = upstreams_of(request, self._upstreams)
+        upstreams: Upstreams = request.scope.get(UPSTREAMS, self._upstreams)
         upstream, key, key_header = upstreams.of(request.scope["path"], request.headers)
         trusted = self._policy.trusts(FetchHeaders.of(request.scope["headers"]))
         api_key = key if trusted else None

@@ -21,6 +21,7 @@ from memtree_proxy.upstream.upstreams import Destination, Upstreams
 
 CHATGPT = "https://chatgpt.com/backend-api/codex"  # where Codex sends requests of a ChatGPT login
 _KEY = "memtree.wrapped_path"  # of a request's scope
+UPSTREAMS = "memtree.upstreams"  # likewise: the upstreams in place of the server's
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +58,8 @@ class WrappedPath:
 
     def enter(self, scope: MutableMapping[str, Any]) -> None:
         """Let the request of this scope go by the path's rules."""
-        scope[_KEY] = self
+        scope[_KEY], scope[UPSTREAMS] = self, self.upstreams
         scope["state"] = {**scope.get("state", {}), WRAP_RUN: self.run}
-
-
-def upstreams_of(request: Request, default: Upstreams) -> Upstreams:
-    """Return the upstreams of the request's wrapped path; `default` for a plain request."""
-    path: WrappedPath | None = request.scope.get(_KEY)
-    return path.upstreams if path else default
 
 
 def settings_of(request: Request, default: Settings) -> Settings:

@@ -326,4 +326,4 @@ AGENTS: Sequence[Agent] = (
     Agent("goose", "goose", "chat, messages", "OPENAI_HOST, ANTHROPIC_HOST", _goose, True),
     Agent("kilo", "kilo", "any", "KILO_CONFIG_CONTENT", _kilo, True),
 )
-BY_NAME = {agent.name: agent for agent in AGENTS} | {"cn": AGENTS[5]}
+BY_NAME = {name: agent for agent in AGENTS for name in (agent.name, agent.program)}
