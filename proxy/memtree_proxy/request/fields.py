@@ -155,7 +155,7 @@ def shadowed(body: Body, headers: Mapping[str, str], settings: Settings) -> bool
 
 
 def keep(body: Body, headers: Mapping[str, str], settings: Settings) -> KeepOptions:
-    """What is to stay in each memory message: of each field what the header says, else the body,
+    """Read what is to stay in each memory message: of each field what the header says, else the body,
     else the setting."""
     setting = KeepOptions(settings.keep_patterns, settings.protected_tools)
     header = headers.get(KEEP_HEADER)
@@ -173,7 +173,7 @@ def keep(body: Body, headers: Mapping[str, str], settings: Settings) -> KeepOpti
 
 
 def _kept_by(header: str) -> Mapping[str, object]:
-    """The fields in the header, a JSON object."""
+    """Read the fields in the header, a JSON object."""
     if not (given := header.strip()):
         return {}
     try:
