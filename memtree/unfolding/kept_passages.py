@@ -154,8 +154,8 @@ def _newest_answers(history: History) -> Iterator[tuple[int, int, int]]:
 
 
 class _SeenFiles:
-    """Holds paths of files; a path that is the end of another one, from a folder's name on, is the same
-    file."""
+    """Holds paths of files; a path that is the end of another one, from a folder's name on, is of
+    the same file."""
 
     def __init__(self) -> None:
         self._by_name: defaultdict[str, list[str]] = defaultdict(list)
@@ -174,7 +174,8 @@ def fitted(
     history: History, passages: Iterable[KeptPassage], window: FoldWindow, room: int
 ) -> KeptSpans:
     """Choose as many of the folded passages as `room` tokens of the memory message hold with all
-    lines around them. The first that does not fit is cut short; the messages of the others are named."""
+    lines around them. The first that does not fit is cut short; the messages of the others are
+    named."""
     folded = [each for each in passages if window.folds(each.span.message)]
     if not folded:
         return KeptSpans()
