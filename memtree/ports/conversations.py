@@ -91,7 +91,7 @@ class ConversationStore(Protocol):
         ...
 
     async def pins(self, tenant: str, addresses: Sequence[bytes]) -> list[str]:
-        """Return those of the conversations that end at these addresses, where they have some."""
+        """Return those of the conversations that end at these addresses."""
         ...
 
 
