@@ -1,4 +1,4 @@
-"""The room of what must stay: at most a fifth of the target, within it.
+"""Gives what must stay its room: at most a fifth of the target, within it.
 
     |-- recent rounds --|-- memory message --|-- kept --|-- spare --|-- reserved --| target
 
@@ -27,7 +27,7 @@ def with_kept(
     limits: TokenLimits,
     fixed: int,
 ) -> Packed:
-    """What was packed with the passages that must stay (as `kept_passages` gives them), and the
+    """Add the passages that must stay (as `kept_passages` gives them) to what was packed, and the
     room that they take. `fixed`: as in `packing.begin`."""
     if not passages or not packed.memory:
         return packed

@@ -32,7 +32,7 @@ class Keeper:
         limits: TokenLimits,
         fixed: int,
     ) -> Packed:
-        """What was packed, with the passages that must stay. `fixed`: as in `packing.begin`.
+        """Add the passages that must stay to what was packed. `fixed`: as in `packing.begin`.
         Without the store nothing is pinned."""
         if not packed.memory:
             return packed

@@ -1,4 +1,4 @@
-"""What a request keeps in each memory message beside what its user marked, read strictly.
+"""Reads strictly what a request keeps in each memory message beside what its user marked.
 
 >>> keep_options(["src/*.py", "port 8443"], ["read_plan"]).globs
 ['src/*.py']

@@ -93,7 +93,7 @@ class ConversationStore(Protocol):
         ...
 
     async def pins(self, tenant: str, addresses: Sequence[bytes]) -> list[str]:
-        """Those of the conversations that end at these addresses, as far as they have some."""
+        """Return those of the conversations that end at these addresses."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What must stay in every memory message: passages that the user marked, and what a request names.
+"""Finds what must stay in every memory message: what the user marked, and what a request names.
 
     pins               places that a person chose on the page of a tree (`pinned_places.py`)
     <keep>...</keep>   in the user's own words (`text/pasted/kept_marks.py`)
@@ -57,7 +57,7 @@ def matches(path: str, globs: Iterable[str]) -> bool:
 def kept_passages(
     history: History, options: KeepOptions = MARKS_ALONE, pins: Iterable[PinnedPlace] = ()
 ) -> list[KeptPassage]:
-    """The passages of a history that must stay, in the order in which they get room. Without
+    """Find the passages of a history that must stay, in the order in which they get room. Without
     options only messages with marks and pins are looked at. Takes linear time."""
     found = [_passage(history, span) for span in pinned_spans(history, pins)]
     found += islice(_marked(history), MOST)
@@ -113,7 +113,7 @@ def _with(part: str, text: str, start: int, end: int) -> Iterator[tuple[int, int
 
 
 def _results(history: History, options: KeepOptions) -> tuple[list[KeptPassage], list[KeptPassage]]:
-    """The newest result that shows each file, and the results of the tools, both newest first."""
+    """Find the newest result that shows each file, and the results of the tools, newest first."""
     files: list[KeptPassage] = []
     named: list[KeptPassage] = []
     seen = _SeenFiles()
@@ -154,8 +154,8 @@ def _newest_answers(history: History) -> Iterator[tuple[int, int, int]]:
 
 
 class _SeenFiles:
-    """Paths of files; a path that is the end of another one, from a folder's name on, is the same
-    file."""
+    """Holds paths of files; a path that is the end of another one, from a folder's name on, is of
+    the same file."""
 
     def __init__(self) -> None:
         self._by_name: defaultdict[str, list[str]] = defaultdict(list)
@@ -173,8 +173,9 @@ class _SeenFiles:
 def fitted(
     history: History, passages: Iterable[KeptPassage], window: FoldWindow, room: int
 ) -> KeptSpans:
-    """As many of the folded passages as `room` tokens of the memory message hold with all lines
-    around them. The first that does not fit is cut short; the messages of the others are named."""
+    """Choose as many of the folded passages as `room` tokens of the memory message hold with all
+    lines around them. The first that does not fit is cut short; the messages of the others are
+    named."""
     folded = [each for each in passages if window.folds(each.span.message)]
     if not folded:
         return KeptSpans()
@@ -207,8 +208,8 @@ def _size(kept: KeptSpans, history: History) -> int:
 def _taken(
     history: History, folded: Sequence[KeptPassage], room: int
 ) -> tuple[list[KeptPassage], list[int], int]:
-    """What fits by its own size, the messages of what does not, and the message of the passage that
-    is cut short, -1 for none."""
+    """Return what fits by its own size, the messages of what does not, and the message of the
+    passage that is cut short, -1 for none."""
     taken: list[KeptPassage] = []
     left_out: list[int] = []
     shown: dict[int, list[TextSpan]] = {}

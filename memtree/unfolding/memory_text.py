@@ -349,7 +349,7 @@ def _rule_lines(plan: Plan, history: History) -> Iterator[str]:
 
 
 def kept_lines(kept: KeptSpans, history: History) -> Iterator[str]:
-    """What stays, one entry a message, and a line for what found no room."""
+    """Yield what stays, one entry a message, and a line for what found no room."""
     if kept.spans:
         yield f"{MARK} {STAYS}"
     for message, together in groupby(kept.spans, key=lambda span: span.message):

@@ -1,4 +1,4 @@
-"""Places that a person pinned on the page of a tree: kept without text, told by a hash of it.
+"""Finds places that a person pinned on the page of a tree: kept without text, told by its hash.
 
 A place names a string of a posted message and characters of it, as an excerpt in `explain` does.
 
@@ -37,13 +37,13 @@ _places = msgspec.json.Decoder(tuple[PinnedPlace, ...])
 
 
 def written(places: Iterable[PinnedPlace]) -> str:
-    """What is stored; "" for none."""
+    """Return what is stored; "" for none."""
     listed = list(places)
     return _encoder.encode(listed).decode() if listed else ""
 
 
 def read_places(stored: str) -> tuple[PinnedPlace, ...]:
-    """Nothing where it cannot be read: a later version may write another form."""
+    """Read them; nothing where that fails, since a later version may write another form."""
     try:
         return _places.decode(stored) if stored else ()
     except msgspec.MsgspecError:

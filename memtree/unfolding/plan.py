@@ -80,9 +80,9 @@ class WorkLine(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class KeptSpans(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What stays whatever is asked, in order and disjoint: `spans`, of which the one in message
-    `cut` is cut short (-1: none is). `left_out`: messages of what found no room. `tokens`: of the
-    lines that show it."""
+    """Holds what stays whatever is asked, in order and disjoint: `spans`, of which the one in
+    message `cut` is cut short (-1: none is). `left_out`: messages of what found no room. `tokens`:
+    of the lines that show it."""
 
     spans: tuple[TextSpan, ...] = ()
     left_out: tuple[int, ...] = ()

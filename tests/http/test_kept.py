@@ -103,8 +103,17 @@ def told_as_kept(answer: Fields, posted: Sequence[Fields]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("mode", ["stable", "fresh"])
-@pytest.mark.parametrize("dialect", FORMS)
+FIRST = {("chat", "stable"), ("messages", "stable"), ("responses", "fresh")}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "mode"),
+    [
+        pytest.param(dialect, mode, marks=() if (dialect, mode) in FIRST else pytest.mark.long)
+        for dialect in FORMS
+        for mode in ("stable", "fresh")
+    ],
+)
 async def test_of_sixty_marks_the_twenty_real_ones_stay_after_three_folds(dialect: str, mode: str):
     epochs = []
     async with edge(None, real_memory()) as client:
@@ -116,8 +125,9 @@ async def test_of_sixty_marks_the_twenty_real_ones_stay_after_three_folds(dialec
             assert answer["memory"]["state"] in ("packed", "provisional")
             shown = texts(answer[FIELDS[dialect]])
             assert [one for one in REAL[: length // 3] if one not in shown] == []
-            wrong = set(told_as_kept(answer, body("chat", TALK)["messages"])) - set(REAL)
-            assert wrong == set()
+            told = set(told_as_kept(answer, body("chat", TALK)["messages"]))
+            assert told
+            assert told <= set(REAL)
             assert answer["explain"]["spent"]["kept"] <= 0.2 * 4_000
     assert len(set(epochs)) == (4 if mode == "stable" else 1)
     kept = kept_part(memory_text(answer[FIELDS[dialect]]))

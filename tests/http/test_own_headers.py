@@ -24,6 +24,7 @@ SENT = {
     "memory": "on",
     "x-memtree-recall-tools": "off",
     "x-memtree-mode": "fresh",
+    "x-memtree-keep": "{}",
     **dict.fromkeys(EXPIRATION_HEADERS, "3"),
     "x-chat-id": "chat-1",
     "x-chat-memory": "off",

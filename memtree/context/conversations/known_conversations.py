@@ -109,7 +109,7 @@ class KnownConversations:
             raise _unknown()
 
     async def pins(self, tenant: str, address: bytes) -> tuple[PinnedPlace, ...]:
-        """The places that stay. Raises `NotFound`."""
+        """Return the places that stay. Raises `NotFound`."""
         return read_places((await self._known(tenant, address)).pins)
 
     async def chain(self, tenant: str, address: bytes) -> list[bytes]:

@@ -110,7 +110,7 @@ def acted(name: str, found: Sequence[Group]) -> list[Action]:
 
 
 def shown_files(name: str, arguments: str) -> list[str]:
-    """Paths of the files that a call's result shows: what it reads, by itself or in a command line.
+    """List the files that a call's result shows: what it reads, by itself or in a command line.
 
     >>> shown_files("Bash", '{"command": "cd app && sed -n 1,9p src/a.py | head -3"}')
     ['1,9p', 'src/a.py']

@@ -1,4 +1,4 @@
-"""What a user marks with `<keep>` and `</keep>`: passages that are to stay in every memory message.
+"""Finds what a user marks with `<keep>` and `</keep>` to stay in every memory message.
 
 Only marks in the user's own words count. A mark in code, a quotation, a pasted text or what a
 program put into the message marks nothing, and neither does one without its counterpart.

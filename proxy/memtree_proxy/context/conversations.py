@@ -237,7 +237,7 @@ def read_title(body: Body) -> str:
 
 
 def read_pins(body: Body) -> tuple[PinnedPlace, ...]:
-    """The passages that are to stay. Raises `BadRequest` naming the field."""
+    """Read the passages that are to stay. Raises `BadRequest` naming the field."""
     for name in body.spans:
         if name != PINS:
             raise BadRequest(f"{name[:80]} is no field here; known is {PINS}", param=name[:80])

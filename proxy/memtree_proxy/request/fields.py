@@ -156,8 +156,8 @@ def shadowed(body: Body, headers: Mapping[str, str], settings: Settings) -> bool
 
 
 def keep(body: Body, headers: Mapping[str, str], settings: Settings) -> KeepOptions:
-    """What is to stay in each memory message: of each field what the header says, else the body,
-    else the setting."""
+    """Read what is to stay in each memory message: of each field what the header says, else the
+    body, else the setting."""
     setting = KeepOptions(settings.keep_patterns, settings.protected_tools)
     header = headers.get(KEEP_HEADER)
     if header is None and PATTERNS not in body.spans and TOOLS not in body.spans:
@@ -174,7 +174,7 @@ def keep(body: Body, headers: Mapping[str, str], settings: Settings) -> KeepOpti
 
 
 def _kept_by(header: str) -> Mapping[str, object]:
-    """The fields in the header, a JSON object."""
+    """Read the fields in the header, a JSON object."""
     if not (given := header.strip()):
         return {}
     try:
