@@ -21,7 +21,7 @@ class Answered(Answer):
     details: AnswerDetails = field(default_factory=AnswerDetails)
 
     def explain(self) -> dict[str, Any]:
-        """As `/context_memory` tells it."""
+        """Explain the answer as `/context_memory` does."""
         return explanation_json(self.details.explain())
 
 

@@ -1,4 +1,4 @@
-"""What memory saved on a request: the one rule of the log, the days, the lists, the metrics.
+"""Reckon what memory saved on a request: the one rule of the log, the days, the lists, the metrics.
 
     saved = without - with        in uncached input tokens; a loss is negative
 
@@ -37,7 +37,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class ProviderUsage:
-    """What a provider says of one answer, in its own tokens. `input`: of the whole prompt;
+    """Usage that a provider tells of one answer, in its own tokens. `input`: of the whole prompt;
     `cached`: those it read from its cache, `written`: those it put there; `output`: those it
     answered with. None: it does not say."""
 
@@ -71,7 +71,7 @@ def by_rule(prompt: Prompt, prices: Prices) -> float:
 
 
 def as_billed(usage: ProviderUsage, prices: Prices) -> float:
-    """What a prompt cost of which the provider says what it had cached."""
+    """Price a prompt of which the provider says what it had cached."""
     cached = usage.cached or 0
     if usage.written is None:  # what is not read is written, where that is told apart at all
         return prices.cost(cached, usage.input - cached)

@@ -78,7 +78,7 @@ class AllKept(Sequence[KeptMessage]):
 
 @dataclass(frozen=True, slots=True)
 class PostedSizes:
-    """What a posted history costs, by its beginnings. `addresses`, `totals`: as `History` has them;
+    """Sizes of a posted history, by its beginnings. `addresses`, `totals`: as `History` has them;
     `fixed`: tokens of system messages and tools; `prices`: those that the request asks for."""
 
     addresses: tuple[bytes, ...]

@@ -1,4 +1,4 @@
-"""What went before a request in its conversation, and so what memory saved on it.
+"""Remember what went before a request in its conversation, and so what memory saved on it.
 
 Kept in this process: for each address at which a request with a model ended, when that was and what
 the conversation had saved by then; no text. What an earlier process or another one has seen is
@@ -81,8 +81,8 @@ class SentRequests:
         *,
         several: bool = False,
     ) -> Saving:
-        """What memory saved on a request that came at `now` (unix seconds). `usage`, `several`: as
-        `savings.saved` takes them."""
+        """Reckon what memory saved on a request that came at `now` (unix seconds). `usage`,
+        `several`: as `savings.saved` takes them."""
         if answer.sizes is None:
             return NOTHING
         found = self._before(tenant, model, answer)

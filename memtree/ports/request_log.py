@@ -1,4 +1,4 @@
-"""What a store keeps of single requests: numbers, ids and words of fixed lists, never text.
+"""Port of a store of single requests: numbers, ids and words of fixed lists, never text.
 
 The one free text is a model's name, cut short. Rows go with their tenant, after `LOG_DAYS`, and
 where there are more than a tenant or a store may have: then the oldest.
@@ -66,9 +66,8 @@ class RequestPlace(NamedTuple):
 
 
 class RequestFilter(NamedTuple):
-    """Which rows are meant; a field that is None asks nothing. `since`, `until` (which is
-    not included): unix seconds. `addresses`:
-    of one conversation."""
+    """Filter of rows; a field that is None asks nothing. `since`, `until` (which is not included):
+    unix seconds. `addresses`: of one conversation."""
 
     since: float | None = None
     until: float | None = None

@@ -43,7 +43,7 @@ class OutlineNode(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class ExcerptNote(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What is said of the excerpt with index `excerpt` of a plan. `also`: messages that hold the
+    """Note on the excerpt with index `excerpt` of a plan. `also`: messages that hold the
     same text, white space aside. `newest`: the last message before the cut, where it is the newest
     version up to there of what older messages hold as well; -1: it is not.
     `newer`: the message with a newer version, of which this shows what differs; -1: none.
@@ -143,7 +143,7 @@ class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class RecallPlan(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a recall block shows: excerpts, and the nodes right above them; the rest as in `Plan`.
+    """Plan of a recall block: excerpts, and the nodes right above them; the rest as in `Plan`.
     False where it shows nothing."""
 
     excerpts: tuple[TextSpan, ...] = ()
@@ -177,8 +177,8 @@ class SummaryTree:
 
 @dataclass(frozen=True, slots=True)
 class FoldWindow:
-    """What a memory message stands for, messages [head, cut) but those of the `pinned` rounds, and
-    the tokens that it may have.
+    """Window that a memory message stands for, messages [head, cut) but those of the `pinned`
+    rounds, and the tokens that it may have.
     `ask`: tokens that are shown of the user message whose tool loop is cut, where there is room.
     `brief`: summaries above excerpts are a few words, because there is little room. `log`: tokens
     of the budget that the log of what was done may have. `kept`: what stays whatever is asked, in

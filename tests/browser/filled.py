@@ -1,4 +1,4 @@
-"""What the pages show of somebody who has used the product: memories, conversations, requests."""
+"""Fill the pages for somebody who has used the product: memories, conversations, requests."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ PLAN: dict[str, Any] = {
 
 
 def noon() -> datetime:
-    """Of a day that is over in every time zone."""
+    """Return the noon of a day that is over in every time zone."""
     return datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=2)
 
 

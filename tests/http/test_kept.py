@@ -1,4 +1,5 @@
-"""What must stay, over HTTP: marks of the user, patterns and protected tools, in every dialect."""
+"""Check what must stay, over HTTP: marks of the user, patterns and protected tools, in every
+dialect."""
 
 from __future__ import annotations
 
@@ -307,7 +308,7 @@ async def test_in_a_chat_the_options_stay_here_and_marked_messages_go_as_they_ca
     assert answer.headers["x-memtree-state"] == "packed"
     sent = json.loads(upstream.last.body)
     assert not {"keep_patterns", "protected_tools"} & sent.keys()
-    assert "x-memtree-keep" not in {name.lower() for name, _ in upstream.last.headers}
+    assert b"x-memtree-keep" not in {name.lower() for name, _ in upstream.last.headers}
     assert sent["messages"][-1] == last
     assert "¶0 user\nport 8443 is taken\n" in kept_part(memory_text(sent["messages"]))
 

@@ -1,5 +1,5 @@
-"""What the log says was saved, beside what a provider bills: it counts by a tokenizer of its own,
-caches the beginnings of prompts itself, and is asked once with memory and once without."""
+"""Hold what the log says was saved against what a provider bills: it counts by a tokenizer of its
+own, caches the beginnings of prompts itself, and is asked once with memory and once without."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def request(chance: random.Random, on: bool) -> tuple[str, dict[str, str], Any]:
 
 
 def places(file: Path) -> list[bytes]:
-    """What stands before each marker in the files of a store."""
+    """Return what stands before each marker in the files of a store."""
     found = []
     for path in (file, file.with_name(file.name + "-wal")):
         raw = path.read_bytes() if path.exists() else b""

@@ -51,14 +51,14 @@ class Event(NamedTuple):
 
 
 class EventFeed(Protocol):
-    """What one listener is told of. Raises store errors."""
+    """Feed that one listener is told of. Raises store errors."""
 
     async def count(self) -> int:
-        """That of the newest row."""
+        """Return the count of the newest row."""
         ...
 
     async def changed(self, after: int, timeout: float) -> int:
-        """The same as soon as there is a row behind `after`, or after `timeout` seconds."""
+        """Return the count as soon as there is a row behind `after`, or after `timeout` seconds."""
         ...
 
     async def events(self, after: int) -> Sequence[Event]:

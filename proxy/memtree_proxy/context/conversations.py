@@ -199,7 +199,7 @@ class ConversationRoutes:
 
 
 class StoredConversations:
-    """What the routes tell of conversations, for who asks otherwise than by HTTP."""
+    """Conversations as the routes tell them, for who asks otherwise than by HTTP."""
 
     def __init__(self, memory: ContextMemory) -> None:
         self._memory = memory

@@ -236,7 +236,7 @@ class RequestFeed:
         return await self._log.last_request()
 
     async def changed(self, after: int, timeout: float) -> int:
-        """What other processes wrote is seen after `timeout`."""
+        """Wait for a new row; what other processes wrote is seen after `timeout`."""
         if (newest := await self.count()) > after:
             return newest
         await self._writer.changed(timeout)

@@ -1,4 +1,4 @@
-"""What an MCP client can read beside calling tools: the caller's conversations.
+"""Resources that an MCP client can read beside calling tools: the caller's conversations.
 
 memtree://conversations              the newest ones: titles, sizes, what memory saved; no text
 memtree://conversations/{address}    the tree of one: its summaries, and where they stand

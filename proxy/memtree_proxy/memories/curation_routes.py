@@ -91,7 +91,7 @@ class CurationRoutes:
         parameters=(USER_HEADER, *one_agent(), parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES)),
     )
     async def tombstones(self, request: Request) -> Response:
-        """What was forgotten or replaced, newest first."""
+        """List what was forgotten or replaced, newest first."""
         scope = await self._requests.any_scope(request)
         most = limit(request.query_params, MAX_TOMBSTONES, MAX_TOMBSTONES)
         stones = await self._curation.tombstones(scope, most)
@@ -112,7 +112,8 @@ class CurationRoutes:
         body="BulkDeletion",
     )
     async def delete_many(self, request: Request) -> Response:
-        """What a filter or ids mean: their number, or a receipt of their deletion."""
+        """Delete what a filter or ids mean, and answer their number, or a receipt of their
+        deletion."""
         tenant = await self._requests.tenant(request)
         user = user_scope(request, tenant)
         dry_run, purge = await self._requests.delete_options(

@@ -48,12 +48,12 @@ def ids(body: Body, name: str = "ids", most: int = MAX_IDS) -> list[str]:
 
 
 def searched(query: Mapping[str, str]) -> str:
-    """What a search looks for."""
+    """Return the text that a search looks for."""
     return checked_query(query.get("query"), "query")
 
 
 def queried_tags(query: QueryParams) -> list[str] | None:
-    """Of `tag` and `tags`, with commas between them."""
+    """Return the tags of `tag` and `tags`, with commas between them."""
     given = [value for name in ("tag", "tags") for value in query.getlist(name)]
     return [tag for value in given for tag in value.split(",")] or None
 

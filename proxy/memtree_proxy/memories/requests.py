@@ -1,4 +1,4 @@
-"""What handlers of memory routes do with a request before they read its fields."""
+"""Handle a request of a memory route before its fields are read."""
 
 from __future__ import annotations
 
@@ -60,15 +60,16 @@ class MemoryRequests:
         return self._work.place(tenant)
 
     async def any_scope(self, request: Request) -> Scope:
-        """That of the agent whom the query names, else the user's. Raises `BadRequest` where
-        several agents or subjects may be meant."""
+        """Return the scope of the agent whom the query names, else the user's. Raises `BadRequest`
+        where several agents or subjects may be meant."""
         tenant = await self.tenant(request)
         user = user_scope(request, tenant)
         scopes = queried_agents(request.query_params, tenant.id)
         return user if scopes is None else single_scope(scopes)
 
     def allowed(self, request: Request, scope: Scope) -> Callable[[], Awaitable[bool]]:
-        """Whether the credential of a request is still let in as the tenant that it was."""
+        """Return a check that tells whether the credential of a request is still let in as the
+        tenant that it was."""
 
         async def allowed() -> bool:
             try:
@@ -105,7 +106,7 @@ class MemoryRequests:
         )
 
     async def read(self, request: Request, read: Callable[[Body], Value]) -> Value:
-        """What `read` takes from the body."""
+        """Return what `read` takes from the body."""
         body = await self.body(request)
         return await json_body.off_loop(len(body.raw), lambda: read(body))
 

@@ -1,4 +1,4 @@
-"""What a provider says that an answer took: read from the beginning and the end of its bytes.
+"""Read what a provider says that an answer took, from the beginning and the end of its bytes.
 
 Nothing is parsed while an answer passes. Kept are its first and last few kilobytes (of an encoded
 one all of it, up to a limit), until the request has ended and `read` has taken the numbers out.

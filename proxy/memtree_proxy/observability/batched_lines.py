@@ -42,7 +42,7 @@ class EventFormatter(logging.Formatter):
 
 
 class BatchedLines(logging.StreamHandler[TextIO]):
-    """As its parent for whoever logs outside of an event loop."""
+    """Handler like its parent, for whoever logs outside of an event loop."""
 
     def __init__(self, stream: TextIO, seconds: float = SECONDS, most: int = MOST) -> None:
         super().__init__(stream)
@@ -59,13 +59,13 @@ class BatchedLines(logging.StreamHandler[TextIO]):
             self.flush()
 
     def row_formatter(self) -> EventFormatter | None:
-        """What `put` may be called with; None: this handler has to see records."""
+        """Return the formatter for `put`; None: this handler has to see records."""
         if self.level or self.filters or not isinstance(self.formatter, EventFormatter):
             return None
         return self.formatter
 
     def put(self, form: EventFormatter, row: EventRow) -> None:
-        """As `emit`, of an event that is no warning."""
+        """Put a line as `emit` does, for an event that is no warning."""
         self._waiting.append((form, row))
         due = self._due is not None or self._flushes_soon()
         if len(self._waiting) >= self._most or not due:
@@ -81,7 +81,7 @@ class BatchedLines(logging.StreamHandler[TextIO]):
             self.release()
 
     def forget(self) -> None:
-        """What waits is another process's to write."""
+        """Forget the lines that wait, since another process writes them."""
         self._waiting.clear()
 
     def _flushes_soon(self) -> bool:

@@ -1,4 +1,4 @@
-"""What each cache of posted conversations holds, for Prometheus."""
+"""Show what each cache of posted conversations holds, for Prometheus."""
 
 from __future__ import annotations
 

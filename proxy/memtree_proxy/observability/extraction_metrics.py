@@ -1,4 +1,4 @@
-"""What is made of conversations that are read for memories, for Prometheus.
+"""Show what is made of conversations that are read for memories, for Prometheus.
 
 Read from the counts of this process for each page. No tenants, no users and no text.
 """

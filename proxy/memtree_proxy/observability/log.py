@@ -68,8 +68,8 @@ class EventLine:
 
 
 def _write(level: int, name: str, fields: dict[str, Value]) -> None:
-    """As `logger.log` does, which looks for its caller's file and line first: nobody shows them,
-    and every request has a line."""
+    """Write a line as `logger.log` does, which looks for its caller's file and line first: nobody
+    shows them, and every request has a line."""
     lines = _only_lines()
     form = None if lines is None or name == REFUSED else lines.row_formatter()
     if lines is not None and form is not None:
@@ -282,7 +282,7 @@ def _utc(seconds: float) -> str:
 
 
 def _encoded(value: Value) -> str:
-    """As in an object that `json.dumps` makes."""
+    """Encode a value as in an object that `json.dumps` makes."""
     return encode_basestring_ascii(value) if isinstance(value, str) else json.dumps(_short(value))
 
 

@@ -1,4 +1,5 @@
-"""What memory made of one request that has ended: the one event that metrics and tallies count.
+"""Outcome of context memory for one request that has ended: the one event that metrics and tallies
+count.
 
 No text, no credential and no model's name is in it.
 """

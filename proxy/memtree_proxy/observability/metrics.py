@@ -110,7 +110,7 @@ class Metrics:
         )
 
     def count(self, outcome: MemoryOutcome) -> None:
-        """As an `OutcomeSink`."""
+        """Count an outcome, as an `OutcomeSink`."""
         self._answers.add(outcome.state, outcome.mode, outcome.reason)
         if outcome.raw_tokens is not None and outcome.sent_tokens is not None:
             self._raw.inc(outcome.raw_tokens)

@@ -1,5 +1,5 @@
-"""What is known about one request while it runs: for its log line, its `x-memtree-*` headers, its
-metrics and its spans.
+"""Trace of one request while it runs: for its log line, its `x-memtree-*` headers, its metrics and
+its spans.
 
 `Trace` is the `memtree.tracing.Tracer` of a request. Steps are summed by name, and kept one by one
 only where traces are exported. Nothing here is message text, a model's name or a credential.
@@ -135,7 +135,7 @@ class Trace:
     # -- what is known -----------------------------------------------------------------------
 
     def decide(self, state: State, reason: str = "") -> None:
-        """What memory did, and why."""
+        """Note what memory did, and why."""
         self.state, self.reason = state, reason
 
     def keep(self, dialect: str, headers: Headers, *, relayed: bool = True) -> None:
@@ -165,7 +165,7 @@ class Trace:
 
     @property
     def usage(self) -> ProviderUsage | None:
-        """What the provider counted."""
+        """Usage that the provider counted."""
         return self.answered.usage() if self.answered is not None else None
 
     def learn(self, answer: Answer) -> None:

@@ -63,7 +63,7 @@ def open_tracing(settings: Settings) -> Tracing | None:
 
 
 def index_metrics(runtime: Runtime) -> IndexMetrics:
-    """What waits in this process or in Redis, and what this process has indexed."""
+    """Gather what waits in this process or in Redis, and what this process has indexed."""
     queues: dict[str, PendingQueue] = {}
     done: dict[str, StageTotals] = {"1": runtime.builder.done} if runtime.builder else {}
     embedded: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""What summaries by a model cost, and how many were accepted, for Prometheus.
+"""Show what summaries by a model cost, and how many were accepted, for Prometheus.
 
 Read from the queue's own counts for each page. No tenants and no text.
 """

@@ -73,7 +73,7 @@ class BackgroundSink(Protocol):
 
 
 class StepSink(Protocol):
-    """What steps are added to."""
+    """Protocol of what steps are added to."""
 
     def add(self, step: StepTiming) -> None: ...
 
@@ -131,7 +131,7 @@ class BackgroundTracer:
 def behind(
     name: str, request: str, span: TraceSpan | None, worked: BackgroundSink | None
 ) -> Iterator[Tracer]:
-    """As `Tracer.behind`, for work that a request has begun."""
+    """Trace like `Tracer.behind`, for work that a request has begun."""
     own = BackgroundTracer(request, span, worked)
     begun, failed = time.perf_counter(), True
     try:

@@ -1,4 +1,4 @@
-"""What each tenant used and saved, by day (UTC): counted here, kept as the store's tallies.
+"""Count what each tenant used and saved, by day (UTC); kept as the store's tallies.
 
 A request only adds to numbers in this process. They are written at most every `PACE` seconds and at
 the end of the process, so a kill loses what the last seconds counted. What a failing store does not
@@ -52,8 +52,8 @@ class UsageCounts(NamedTuple):
 
 
 def amounts(outcome: MemoryOutcome) -> dict[str, int]:
-    """What one request adds. Tokens count where memory counted both what came and what it sent,
-    money where the model has a price."""
+    """Return what one request adds. Tokens count where memory counted both what came and what it
+    sent, money where the model has a price."""
     added = {STATE + outcome.state: 1}
     if outcome.memory_ms is not None:
         added[f"{LATENCY}{bucket(outcome.memory_ms):g}"] = 1
@@ -103,7 +103,7 @@ class UsageTallies:
             self._task = asyncio.create_task(self._run(), name="usage")
 
     async def read(self, tenant: str, first: int, last: int) -> UsageCounts:
-        """What is counted of these days, both included: what is stored (by other processes, too)
+        """Return the counts of these days, both included: what is stored (by other processes, too)
         and what waits in this one. Raises as `Tallies` does."""
         if self._store is None:
             return UsageCounts({}, {})

@@ -10,8 +10,8 @@ import asyncio
 
 
 class AnswerWriter:
-    """Of one connection, whose answers come one after the other. As much of a transport as
-    uvicorn's `RequestResponseCycle` uses."""
+    """Writer of one connection, whose answers come one after the other. It has as much of a
+    transport as uvicorn's `RequestResponseCycle` uses."""
 
     __slots__ = ("_head", "_loop", "_next_is_head", "_transport")
 

@@ -94,7 +94,7 @@ from memtree_proxy.upstream.upstreams import Upstreams
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the routes need. Whoever builds them closes them. `summaries`: the queue of stage 3, for
+    """Services for the routes. Whoever builds them closes them. `summaries`: the queue of stage 3, for
     its metrics. No `tallies`: usage is not counted, and what is measured in shadow mode is in the
     metrics alone. No `requests`: there is no log of single requests. `collectors`: numbers of the
     process, for its metrics; those that have to be asked first are asked. `caches`: of posted
@@ -239,7 +239,7 @@ def _context_memory(
 def _collectors(
     services: Services, waits: WaitingRequests, caches: Mapping[str, SizedCache]
 ) -> list[Collector]:
-    """What is shown beside the metrics of requests."""
+    """Collect what is shown beside the metrics of requests."""
     return [
         *([SummaryMetrics(services.summaries)] if services.summaries else []),
         ExtractionMetrics(services.memory_services.extracting),
@@ -272,7 +272,7 @@ def _web_pages(settings: Settings, session: PageSession) -> list[Route]:
 
 
 def _wrapping(leases: Leases | None) -> list[Route]:
-    """What is for `memtree wrap`. Its paths never go upstream, on any server."""
+    """Return the routes for `memtree wrap`. Its paths never go upstream, on any server."""
     routes = everywhere("/w/{rest:rest}", closed_path)
     if leases is not None:
         routes.append(Route(LEASE_PATH, Handler(leases.lease, "POST")))
@@ -343,7 +343,7 @@ def _families(services: Services, gate: Gate, work: CostlyWork) -> list[Route]:
 def _curation(
     services: MemoryServices, requests: MemoryRequests, streams: EventStreams
 ) -> list[Route]:
-    """Of users and of agents."""
+    """Return the routes for looking after memories of users and of agents."""
     routes = CurationRoutes(services, requests, streams)
     one = "/memories/{memory_id}"
     return [
@@ -389,7 +389,7 @@ def _user_memories(
 
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
-    """What goes on in the background ends before memory and store are closed."""
+    """End what goes on in the background before memory and store are closed."""
     yield
     await app.state.mcp.close()
     await app.state.objects.close()

@@ -74,7 +74,7 @@ class BrowserGuard:
         await self.app(scope, receive, send)
 
     def _is_ours(self, scope: Scope, method: str) -> bool:
-        """Whether a route of ours would take the same request under another method."""
+        """Return True if a route of ours would take the same request under another method."""
         probe = {**scope, "method": method}
         for route in self._routes:
             match, child = route.matches(probe)
@@ -99,7 +99,8 @@ def answer_headers(scope: Scope, headers: Headers) -> Headers:
 
 
 def is_ours(scope: Scope) -> bool:
-    """Whether the route of a request is ours, not the one that passes everything else through."""
+    """Return True if the route of a request is ours, not the one that passes everything else
+    through."""
     return request_trace.pattern(scope) != request_trace.RELAYED
 
 

@@ -36,7 +36,7 @@ class CompletionRoutes:
 
     @property
     def caches(self) -> Mapping[str, SizedCache]:
-        """Of what dialects know of posted histories, by name."""
+        """Caches of what dialects know of posted histories, by name."""
         return {
             "message_translations": self._messages,
             "response_translations": self._responses,

@@ -55,7 +55,8 @@ def collect_everything() -> int:
 
 
 def is_due(collections: int, seconds: float, *, resting: bool) -> bool:
-    """Whether to look at everything: `collections` full ones and `seconds` ago it was done last."""
+    """Return True if it is time to look at everything: `collections` full ones and `seconds` ago it
+    was done last."""
     worth = collections >= FULL_COLLECTIONS
     return worth and (resting or seconds >= LONGEST_SECONDS)
 

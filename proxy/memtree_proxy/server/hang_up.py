@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class HangUp:
-    """Of one connection, which has one request under way at a time."""
+    """Watch for the hang-up of one connection, which has one request under way at a time."""
 
     KEY = "memtree.hang_up"  # in the scope of a request
     __slots__ = ("_gone", "_told")

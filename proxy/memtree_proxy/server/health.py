@@ -1,4 +1,4 @@
-"""Whether the process answers, and, for the operator, what is wrong with its parts."""
+"""Tell whether the process answers, and, for the operator, what is wrong with its parts."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ async def show_map(_: Request) -> Response:
 
 
 def base_url(request: Request, settings: Settings) -> str:
-    """What a client takes as its base URL: by the name under which the page was reached."""
+    """Return what a client takes as its base URL: by the name under which the page was reached."""
     if settings.public_url is not None:
         return settings.public_url.rstrip("/") + "/v1"
     host = request.headers.get("host", "")

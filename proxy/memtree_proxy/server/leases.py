@@ -61,7 +61,7 @@ class _Posted(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(slots=True)
 class RunTotals:
-    """What a run's requests were. `saved_tokens`: uncached input tokens; a loss is negative.
+    """Totals of a run's requests. `saved_tokens`: uncached input tokens; a loss is negative.
     `last_...`: of the newest request; once something is folded, of the newest folded one, since
     agents ask for titles and the like in between."""
 
@@ -189,7 +189,7 @@ class Leases:
 
     @property
     def in_use(self) -> bool:
-        """Whether there is a lease, or anything has happened since `unused` returned."""
+        """True if there is a lease, or anything has happened since `unused` returned."""
         return bool(self._runs) or self._changed.is_set()
 
     async def unused(self, seconds: float) -> None:

@@ -26,7 +26,8 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class PathRest(PathConvertor):
-    """What is left of a path, whatever it holds: Starlette's own stops at a line's end (%0a)."""
+    """Converter for the rest of a path, whatever it holds: Starlette's own stops at a line's end
+    (%0a)."""
 
     regex = "(?s:.*)"
 

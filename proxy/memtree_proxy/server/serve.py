@@ -184,8 +184,8 @@ class Server(uvicorn.Server):
             garbage.cancel()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """As its parent's, but for connections that wait to be accepted: closing what listens
-        would reset them, and after a moment of much work there may be many."""
+        """Shut down as the parent does, but for connections that wait to be accepted: closing what
+        listens would reset them, and after a moment of much work there may be many."""
         late = accept_backlog(sockets or [])
         for server in self.servers:
             server.close()
@@ -295,7 +295,7 @@ async def store_is_away(runtime: Runtime, settings: Settings) -> bool:
 
 
 def announce(settings: Settings, runtime: Runtime, port: int, store_is_away: bool = False) -> None:
-    """What a person wants to see first: where to point the client, and what is on."""
+    """Announce what a person wants to see first: where to point the client, and what is on."""
     while_ = " until it is there" if runtime.embedder else ""
     ranking = f"words alone{while_}: {runtime.trouble}" if runtime.trouble else "words and meaning"
     away = " does not answer: until it does, chats go on without memory" * store_is_away

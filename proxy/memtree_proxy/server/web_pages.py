@@ -159,7 +159,7 @@ def answer(file: WebFile, headers: Mapping[str, str]) -> Response:
 
 
 def accepts_gzip(accepted: str) -> bool:
-    """Whether an Accept-Encoding header names gzip, with any weight but zero."""
+    """Return True if an Accept-Encoding header names gzip, with any weight but zero."""
     for part in accepted.split(","):
         name, _, weight = part.partition(";")
         if name.strip().lower() == "gzip":

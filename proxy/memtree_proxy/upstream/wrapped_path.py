@@ -1,5 +1,5 @@
-"""What holds for requests under a path of `memtree wrap`: which run they are counted for, where
-they go, and that memory is on.
+"""Rules for requests under a path of `memtree wrap`: which run they are counted for, where they go,
+and that memory is on.
 
 The server's edge finds the path by its token and puts this into the request's scope. The token
 itself is not in it, so nothing behind the edge can send it on or log it.

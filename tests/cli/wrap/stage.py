@@ -128,7 +128,7 @@ class Stage:
         return list((self.data / "wraps").glob("*"))
 
     def all_bytes(self) -> bytes:
-        """What is kept in the data folder, and the log of the server."""
+        """Return all bytes in the data folder, and the log of the server."""
         return b"".join(p.read_bytes() for p in self.data.rglob("*") if p.is_file())
 
     def user_files(self) -> dict[str, bytes]:

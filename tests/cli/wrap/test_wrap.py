@@ -319,7 +319,7 @@ tell("lines", [first, line()])
 
 
 async def test_a_run_whose_connection_broke_gets_its_paths_again(stage: Stage) -> None:
-    """As where the machine slept: the server may not know yet that the first one is broken."""
+    """The machine slept: the server may not know yet that the first connection is broken."""
     stage.data.mkdir()
     state = await server.wrap_server(stage.data, stage.env())
     token, run = "t" * 43, "0a1b2c3d"

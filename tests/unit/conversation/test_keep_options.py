@@ -1,4 +1,4 @@
-"""What a request keeps: how its fields are read."""
+"""Check how the fields are read that say what a request keeps."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Clock:
 
 
 class Store:
-    """What it is asked for; `error` is raised, `asked` counts."""
+    """Store of settings; `error` is raised, `asked` counts."""
 
     def __init__(self) -> None:
         self.settings = {ADA: ON}

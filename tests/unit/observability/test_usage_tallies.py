@@ -96,12 +96,12 @@ def opened(store: Tallies | None, pace: float = LONG, most: int = 100_000) -> Us
 
 def test_what_a_request_adds() -> None:
     whole = MemoryOutcome(
-        "t", State.NO_STORE, raw_tokens=9, sent_tokens=7, saved=-1.2345, memory_ms=3.0,
+        "t", State.NO_STORE, raw_tokens=9, sent_tokens=7, saved=-123, memory_ms=3.0,
         input_price=2.5,
     )  # fmt: skip
     assert amounts(whole) == {
-        f"{STATE}degraded:store": 1, f"{LATENCY}4": 1, RAW: 9, SENT: 7, SAVED: -1234, PRICED: 1,
-        MICROS: -3,
+        f"{STATE}degraded:store": 1, f"{LATENCY}4": 1, RAW: 9, SENT: 7, SAVED: -123_000, PRICED: 1,
+        MICROS: -308,
     }  # fmt: skip
     assert amounts(MemoryOutcome("t", State.REFUSED, raw_tokens=9)) == {f"{STATE}refused": 1}
 

@@ -23,7 +23,7 @@ class OneRun:
 
 
 async def behind(path: str, raw: str | None = None, query: str = "") -> dict[str, Any]:
-    """What the app behind sees."""
+    """Return what the app behind sees."""
     seen: list[dict[str, Any]] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:

@@ -1,4 +1,4 @@
-"""What must stay: which passages these are, and which of them fit."""
+"""Check what must stay: which passages these are, and which of them fit."""
 
 from __future__ import annotations
 

@@ -114,7 +114,8 @@ def _kilo(run: Wrapping) -> Plan:
 
 
 def _opencode_like(run: Wrapping, name: str, prefix: str) -> Plan:
-    """What the variable holds is merged over all files, a project's included."""
+    """Plan for programs that merge what this variable holds over all files, a project's
+    included."""
     folder = run.under("XDG_CONFIG_HOME", ".config") / name
     files = [folder / each for each in ("config.json", f"{name}.json", f"{name}.jsonc")]
     files += [Path(run.env[f"{prefix}_CONFIG"])] if run.env.get(f"{prefix}_CONFIG") else []

@@ -1,4 +1,4 @@
-"""What an agent is started with, so that it sends its requests to a wrapped path.
+"""Plan with what an agent is started, so that it sends its requests to a wrapped path.
 
 A row of the table (`agents.py`) makes a plan of values alone; `command.py` writes the files, into
 the folder of the run, and starts the program. Nothing of the user's is written.

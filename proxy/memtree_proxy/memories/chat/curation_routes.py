@@ -40,7 +40,8 @@ class ChatCurationRoutes:
         body="ChatBulkDeletion",
     )
     async def delete_many(self, request: Request) -> Response:
-        """What a filter or ids mean: their number, or a receipt of their deletion."""
+        """Delete what a filter or ids mean, and answer their number, or a receipt of their
+        deletion."""
         scope = await self._requests.scope(request)
         dry_run, purge = await self._requests.delete_options(request, posted=BULK_FIELDS)
         asked = await self._requests.read(request, lambda body: fields.deletion(body, purge))
@@ -66,7 +67,7 @@ class ChatCurationRoutes:
         parameters=("chatId", parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES)),
     )
     async def tombstones(self, request: Request) -> Response:
-        """What was forgotten or replaced, newest first."""
+        """List what was forgotten or replaced, newest first."""
         scope = await self._requests.scope(request)
         most = limit(request.query_params, MAX_TOMBSTONES, MAX_TOMBSTONES)
         stones = await self._curation.tombstones(scope, most)

@@ -206,7 +206,7 @@ def _gone(passages: int, how: DeleteOptions) -> Response:
 
 
 def _document_id(request: Request) -> str:
-    """What cannot be an id is no document's."""
+    """Return the id of a document; an impossible id is no document's."""
     with _naming():
         return checked_id(request.path_params["documentId"], "documentId")
 

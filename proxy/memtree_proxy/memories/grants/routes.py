@@ -47,7 +47,7 @@ class GrantRoutes:
         body="Grant",
     )
     async def inspect(self, request: Request) -> Response:
-        """What it would open for the tenant that asks, and what is wrong with it."""
+        """Report what it would open for the tenant that asks, and what is wrong with it."""
         tenant = await self._requests.tenant(request)
         grant = await self._requests.read(request, posted_grant)
         return answer(

@@ -86,5 +86,5 @@ class ExtractionRoute:
 
 
 def _planned(row: Json) -> Json:
-    """Of a memory that is not stored: it has no id yet."""
+    """Render a memory that is not stored: it has no id yet."""
     return {**row, "id": None, "number": None}

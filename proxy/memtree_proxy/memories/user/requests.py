@@ -1,4 +1,4 @@
-"""What every route of user memories does with a request first."""
+"""Read first what every route of user memories needs of a request."""
 
 from __future__ import annotations
 

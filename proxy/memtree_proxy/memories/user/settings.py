@@ -48,7 +48,7 @@ class SettingsRoutes:
         body="MemorySettingsEdit",
     )
     async def settings(self, request: Request) -> Response:
-        """What holds, changed first where the method says so."""
+        """Answer the settings that hold, changed first where the method says so."""
         scope = await self._requests.scope(request)
         if request.method == "PATCH":
             change = await self._requests.read(request, _change)

@@ -1,4 +1,4 @@
-"""What is posted to chat memory and what it answers."""
+"""Shapes of chat memory: what is posted and what is answered."""
 
 from __future__ import annotations
 

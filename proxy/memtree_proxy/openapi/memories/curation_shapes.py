@@ -1,4 +1,4 @@
-"""What looking after memories answers, and what is posted for it, in each dialect."""
+"""Shapes of looking after memories: what is posted and what is answered, in each dialect."""
 
 from __future__ import annotations
 

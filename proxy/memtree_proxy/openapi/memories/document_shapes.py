@@ -1,4 +1,4 @@
-"""What is posted as documents and what is answered of them."""
+"""Shapes of documents: what is posted and what is answered."""
 
 from __future__ import annotations
 

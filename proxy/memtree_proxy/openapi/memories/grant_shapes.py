@@ -1,4 +1,4 @@
-"""What is posted about grants, and what is answered of them and of wallets."""
+"""Shapes of grants and wallets: what is posted and what is answered."""
 
 from __future__ import annotations
 

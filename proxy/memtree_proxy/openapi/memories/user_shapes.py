@@ -1,4 +1,4 @@
-"""What is posted to user memories and what they answer."""
+"""Shapes of user memories: what is posted and what is answered."""
 
 from __future__ import annotations
 

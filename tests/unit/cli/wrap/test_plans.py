@@ -1,4 +1,4 @@
-"""What each agent is started with: our address for it, the user's own as its upstream."""
+"""Check what each agent is started with: our address for it, the user's own as its upstream."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_the_setting_says_what_holds_without_one():
 
 
 class Wide(HashingEmbedder):
-    """Of so many dimensions that a background serves. `gate`: what it waits for."""
+    """Embedder of so many dimensions that a background serves. `gate`: what it waits for."""
 
     dimensions = 256
     recipe = "wide/1"

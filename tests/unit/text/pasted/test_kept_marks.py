@@ -1,4 +1,4 @@
-"""Which `<keep>` marks of a user's message count: those in the user's own words."""
+"""Check which `<keep>` marks of a user's message count: those in the user's own words."""
 
 from __future__ import annotations
 
