@@ -94,12 +94,12 @@ from memtree_proxy.upstream.upstreams import Upstreams
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Services for the routes. Whoever builds them closes them. `summaries`: the queue of stage 3, for
-    its metrics. No `tallies`: usage is not counted, and what is measured in shadow mode is in the
-    metrics alone. No `requests`: there is no log of single requests. `collectors`: numbers of the
-    process, for its metrics; those that have to be asked first are asked. `caches`: of posted
-    conversations, by name. No `spans`: there are no traces. `health`: of the parts that were
-    built. `local`: this machine's user. `tenants`: gives the names of those whose memory is kept.
+    """Services for the routes. Whoever builds them closes them. `summaries`: the queue of stage 3,
+    for its metrics. No `tallies`: usage is not counted, and what is measured in shadow mode is in
+    the metrics alone. No `requests`: there is no log of single requests. `collectors`: numbers of
+    the process, for its metrics; those that have to be asked first are asked. `caches`: of posted
+    conversations, by name. No `spans`: there are no traces. `health`: of the parts that were built.
+    `local`: this machine's user. `tenants`: gives the names of those whose memory is kept.
     `log_pace`: seconds between two transactions of the log. `leases`: of `memtree wrap`, where that
     started the server."""
 
