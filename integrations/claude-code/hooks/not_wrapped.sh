@@ -3,4 +3,4 @@
 case "$ANTHROPIC_BASE_URL" in
   http://127.0.0.1:*|http://localhost:*) exit 0 ;;
 esac
-printf '%s\n' '{"systemMessage": "MemTree is not before this session. To start one with it: uvx memtree-proxy wrap claude"}'
+printf '%s\n' '{"systemMessage": "This session does not go through MemTree. To start one that does: uvx memtree-proxy wrap claude"}'

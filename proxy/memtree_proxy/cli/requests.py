@@ -14,8 +14,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from rich.box import SIMPLE_HEAD
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from memtree.config import Settings
 from memtree.errors import BadRequest
@@ -36,6 +38,12 @@ HEADS = (
     "title",
 )
 NUMBERS = frozenset(HEADS[4:10])
+FROM = {
+    "model": 100,
+    "title": 100,
+    "cached": 120,
+    "answer": 120,
+}  # columns of a terminal that has room
 
 
 class TitledRow(NamedTuple):
@@ -70,7 +78,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     if options.json:
         _print_json(shown.rows)
     elif shown.rows:
-        open_console().print(_table(shown.rows, shown.totals))
+        console = open_console()
+        console.print(_table(shown.rows, shown.totals, console.width))
     else:
         print(_nothing(options))
     return 0 if shown.rows else 1
@@ -89,7 +98,7 @@ async def _tenants(store: Opened, options: argparse.Namespace) -> list[str]:
 async def read_log(
     store: Opened, tenants: Sequence[str], where: RequestFilter, limit: int
 ) -> Shown:
-    """The newest rows of these tenants, and the sums of all that the filter lets through."""
+    """Return the newest rows of these tenants, and the sums of all that the filter lets through."""
     last = await store.last_request()
     found: list[TitledRow] = []
     sums = RequestTotals()
@@ -104,7 +113,7 @@ async def read_log(
 
 
 async def _follow(read: Callable[[], Awaitable[Shown]], as_json: bool) -> None:
-    """Until it is interrupted: a table that is drawn anew in a terminal, lines elsewhere."""
+    """Show rows until it is interrupted: a table drawn anew in a terminal, lines elsewhere."""
     console = open_console()
     shown = await read()
     if as_json or not console.is_terminal:
@@ -116,7 +125,7 @@ async def _follow(read: Callable[[], Awaitable[Shown]], as_json: bool) -> None:
     with Live(console=console, auto_refresh=False) as live:
         while True:
             rows = shown.rows[: max(1, console.height - FRAME)]
-            live.update(_table(rows, shown.totals), refresh=True)
+            live.update(_table(rows, shown.totals, console.width), refresh=True)
             shown = await _next(read)
 
 
@@ -139,18 +148,22 @@ def _print_json(rows: Sequence[TitledRow]) -> None:
     sys.stdout.flush()
 
 
-def _table(rows: Sequence[TitledRow], totals: RequestTotals) -> Table:
+def _table(rows: Sequence[TitledRow], totals: RequestTotals, width: int) -> Table:
+    """Draw a row a line: words are cut before numbers, and some columns need a wide terminal."""
+    heads = [head for head in HEADS if width >= FROM.get(head, 0)]
     table = Table(
+        box=SIMPLE_HEAD,
         caption=f"{totals.requests:,} requests, {totals.folded:,} folded; memory got "
         f"{totals.posted_tokens:,} tokens, sent {totals.sent_tokens:,}, saved "
         f"{totals.saved_tokens:,} (uncached input tokens)",
         caption_justify="left",
     )
-    for head in HEADS:
+    for head in heads:
         right = head in NUMBERS
-        table.add_column(head, justify="right" if right else "left", no_wrap=right)
+        table.add_column(head, justify="right" if right else "left", no_wrap=right, min_width=4)
     for each in rows:
-        table.add_row(*_cells(each))
+        cells = dict(zip(HEADS, _cells(each), strict=True))
+        table.add_row(*(Text(cells[head], no_wrap=True, overflow="ellipsis") for head in heads))
     return table
 
 

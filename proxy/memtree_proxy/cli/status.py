@@ -24,7 +24,7 @@ from memtree_proxy.server.state_file import known_servers
 ADDRESSES = ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL")
 SECONDS = 2.0
 _WRAPPED = "/w/"
-OFF = "memtree: not before this session; `memtree wrap` starts one with it"
+OFF = "memtree: this session does not go through it; `memtree wrap` starts one that does"
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
