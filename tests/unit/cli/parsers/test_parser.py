@@ -152,7 +152,7 @@ def test_a_misspelt_option_is_told_with_the_one_that_is_meant(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     for words, told in (
-        (["serve", "--prot", "1"], "serve: there is no --prot 1; did you mean --port?"),
+        (["serve", "--prto", "1"], "serve: there is no --prto 1; did you mean --port?"),
         (["keys", "list", "--stoer=memory:"], "did you mean --store?"),
         (["check", "--qxz"], "check: there is no --qxz\n"),
     ):
