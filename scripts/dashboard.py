@@ -251,6 +251,7 @@ ROWS = {
             {
                 "jobs": gauge("memtree_extraction_queue_jobs", how="sum"),
                 "dropped: {{reason}}": rate("memtree_extraction_jobs_dropped_total", "reason"),
+                "rows of the log dropped": rate("memtree_requests_dropped_total"),
             },
         ),
         Panel(

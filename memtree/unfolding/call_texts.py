@@ -1,5 +1,6 @@
 """Parts that a quotation shows of the JSON that makes a call: its texts, such as a thought or what
-is written into a file, without the fields and switches around them.
+is written into a file, without the fields and switches around them. Of an edit the new text is
+shown, since it repeats most of the old one.
 
 A call of the API has a label that tells what it is about. Where a client writes calls in prose, the
 object ends its message and holds a thought beside a path or a command. Any other JSON is quoted as
@@ -25,6 +26,10 @@ LONGEST = 40_000  # characters of a message that is looked at
 BEFORE = 2_000  # characters before an object in which a value may stand already
 LEAST = 8  # characters of a text
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"(?P<key>\s{0,9}:)?')
+_OLD = frozenset("old_str old_string old_text oldtext oldstring old_content search find".split())
+_NEW = re.compile(
+    r'"(?:new_(?:str|string|text|content)|new(?:Text|String)|replace(?:ment)?)"\s{0,9}:\s{0,9}"[^"]'
+)
 _THOUGHT = re.compile(r'"(?:thoughts?|reasoning|explanation)"\s{0,9}:', re.IGNORECASE)
 _CALLS = re.compile(r'"(?:command|cmd|path|file_?path|code|tool|action)"\s{0,9}:', re.IGNORECASE)
 
@@ -60,9 +65,12 @@ def _is_call(text: str) -> bool:
 def around_texts(text: str, start: int, end: int, told: str) -> Iterator[tuple[int, int]]:
     """Yield what stands around the texts of a JSON object, text[start:end). `told`: what a reader
     knows of it already; a value that stands there is left out, too."""
-    at = start
+    at, name = start, ""
+    edits = _NEW.search(text, start, end) is not None
     for match in _STRING.finditer(text, start, end):
-        if match["key"] is None and _is_text(match[1], told):
+        if match["key"] is not None:
+            name = match[1].lower()
+        elif not (edits and name in _OLD) and _is_text(match[1], told):
             yield at, match.start(1)
             at = match.end(1)
     yield at, end

@@ -168,7 +168,8 @@ def test_every_field_that_is_read_is_in_it_and_no_other():
     ask = fields.context_ask("t", json_body.Body(raw, asked), {}, SETTINGS)
     assert len(ask.messages) == 1
     known = set(COMPONENTS["schemas"]["ContextRequest"]["properties"])
-    assert known == asked.names | {"index_only", "explain", "dialect"}
+    kept = {"keep_patterns", "protected_tools"}  # read where they are posted alone
+    assert known == asked.names | kept | {"index_only", "explain", "dialect"}
     asked = Asked()
     fields.chat_ask("t", json_body.Body(raw, asked), {}, SETTINGS, None)
     read = ChatDialect(SETTINGS).read(json_body.Body(raw, asked), "t")

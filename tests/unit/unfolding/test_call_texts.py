@@ -49,6 +49,16 @@ def test_an_edit_keeps_what_it_writes():
 
 
 @pytest.mark.parametrize(
+    ("old", "new"), [("old_str", "new_str"), ("oldText", "newText"), ("search", "replace")]
+)
+def test_an_edit_shows_the_new_text_alone(old, new):
+    edit = {"path": "src/app.py", old: "port = 8080  # local", new: "port = 8443  # staging"}
+    assert shown(called(json.dumps(edit))) == ["\nrun ", "port = 8443  # staging"]
+    gone = {**edit, new: ""}
+    assert shown(called(json.dumps(gone))) == ["\nrun ", "port = 8080  # local"]
+
+
+@pytest.mark.parametrize(
     "content",
     [
         '{"name": "Ann Lee", "city": "Graz on the Mur"}',  # an answer in JSON

@@ -45,7 +45,10 @@ def events(raw: bytes) -> list[dict[str, Any]]:
 )
 def test_a_body_has_the_shape_of_openai(error, status, code):
     got, body = FORM.answer(error, "req_1")
-    told = {"message": error.message, "type": error.kind, "param": error.param, "code": code}
+    told = {
+        "message": error.message, "type": error.kind, "param": error.param, "code": code,
+        "request_id": "req_1",
+    }  # fmt: skip
     assert (got, json.loads(body)) == (status, {"error": told})
 
 
