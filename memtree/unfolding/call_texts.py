@@ -79,4 +79,6 @@ def around_texts(text: str, start: int, end: int, told: str) -> Iterator[tuple[i
 def _is_text(value: str, told: str) -> bool:
     if len(value) <= LEAST or not (" " in value or "\\n" in value):
         return False
-    return value not in told and (len(value) > ARGUMENT or shown_line(value, ARGUMENT) != told)
+    if value in told or value.replace('\\"', '"') in told:
+        return False
+    return len(value) > ARGUMENT or shown_line(value, ARGUMENT) != told

@@ -33,6 +33,12 @@ def test_a_call_in_prose_is_its_first_line_and_its_thought():
     assert shown(message) == ["Running command: make build\n", THOUGHT]
 
 
+def test_a_quoted_word_of_a_command_is_the_same_word():
+    call = {"command": 'grep -n "iso" src/match.c', "thought": THOUGHT}
+    message = said(f'Running command: grep -n "iso" src/match.c\n{json.dumps(call)}')
+    assert shown(message) == ['Running command: grep -n "iso" src/match.c\n', THOUGHT]
+
+
 def test_a_command_that_nothing_tells_is_shown():
     message = said(json.dumps({"command": "make build", "thought": THOUGHT}))
     assert shown(message) == ["make build", THOUGHT]
