@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SIZES = ((1280, 800), (800, 1000), (375, 760))
 DOCS = Path(__file__).parents[2] / "docs" / "keyboard.md"
 MOST = 80  # stops of Tab before what is looked for
+ROUNDS = 8  # since an answer may still be on its way
 STEP = re.compile(
     r"<kbd>(?P<key>[^<]+)</kbd>(?P<to> to \*\*(?P<name>[^*]+)\*\*)?|`(?P<text>[^`]+)`"
 )
@@ -92,10 +93,12 @@ def take(page: Page, step: re.Match[str]) -> None:
     page.keyboard.press(key)
     if not step["to"]:
         return
-    for _ in range(MOST):
-        if step["name"] in page.evaluate(FOCUSED):
-            return
-        page.keyboard.press(key)
+    for _ in range(ROUNDS):
+        for _ in range(MOST):
+            if step["name"] in page.evaluate(FOCUSED):
+                return
+            page.keyboard.press(key)
+        page.wait_for_timeout(1_000)
     pytest.fail(f"Tab does not lead to {step['name']}")
 
 
