@@ -127,4 +127,7 @@ class SentRequests:
 
 def _newest(answer: Answer) -> Sequence[bytes]:
     """Addresses of the posted history, the newest first; the empty history has none."""
-    return answer.sizes.addresses[:0:-1][:REACH] if answer.sizes else ()
+    if answer.sizes is None:
+        return ()
+    addresses = answer.sizes.addresses
+    return addresses[max(1, len(addresses) - REACH) :][::-1]

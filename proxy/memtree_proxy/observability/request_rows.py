@@ -45,7 +45,7 @@ _CLIENT_HEADERS = frozenset(name.encode() for name in READING)
 
 def request_row(seen: Trace, seconds: float) -> RequestRow:
     """`seconds`: that the request took."""
-    usage, answer, saving, first = seen.usage, seen.answer, seen.saving or NOTHING, seen.first
+    usage, saving, first = seen.usage, seen.saving or NOTHING, seen.first
     posted, sent = _known(seen.raw_tokens), _known(seen.sent_tokens)
     cached, written, output = (
         (_known(usage.cached), _known(usage.written), _known(usage.output))
@@ -59,7 +59,7 @@ def request_row(seen: Trace, seconds: float) -> RequestRow:
         _client(seen.posted_headers),
         seen.dialect,
         model_name(seen.model),
-        answer.address if answer is not None else b"",
+        bytes.fromhex(seen.address) if seen.address else b"",
         seen.state or "",
         _reason(seen.reason),
         bytes.fromhex(seen.epoch) if seen.epoch else b"",

@@ -101,6 +101,7 @@ class Edge:
         seconds = time.perf_counter() - seen.begun
         if seen.answer is not None:
             self._save(seen, seen.answer)
+            seen.answer = None  # it holds text, and the trace waits for the log
         if self._requests is not None and seen.dialect:
             self._requests.add(seen, seconds)
         if (outcome := memory_outcome(seen)) is not None:

@@ -77,7 +77,7 @@ class Stage:
 
     @property
     def project(self) -> Path:
-        return self.home / "work" / "project"
+        return self.home / "project"
 
     def write(self, name: str, content: object) -> Path:
         path = self.folder / name

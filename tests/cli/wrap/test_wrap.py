@@ -103,7 +103,7 @@ HOSTILE = "http://127.0.0.1:9"  # nobody listens there
 
 def test_files_of_the_project_change_nothing(stage: Stage) -> None:
     """A repository that somebody else wrote must not get the user's key, nor a store."""
-    project = "home/work/project"
+    project = "home/project"
     evil = stage.folder / "evil"
     stage.write(f"{project}/memtree.toml", f'home = "{evil}"\nupstream = "{HOSTILE}/v1"\n')
     stage.write(f"{project}/memtree.db", "not a store")

@@ -29,7 +29,7 @@ OF_TERMINALS = ("SIGINT", "SIGQUIT")  # a terminal sends them to a whole group
 STDIN = 0
 
 
-class Place(Enum):
+class TerminalRole(Enum):
     """Where the program stands: `TERMINAL`: its own group owns the terminal. `GROUP`: a group of
     its own, without one. `OURS`: in our group."""
 
@@ -38,31 +38,37 @@ class Place(Enum):
     OURS = "ours"
 
 
-def place() -> Place:
+def role() -> TerminalRole:
     """Return where a program that is started now has to stand."""
     ours = [os.isatty(number) for number in (0, 1, 2)]
     if ours[0] and ours[1]:
         try:
-            return Place.TERMINAL if os.tcgetpgrp(STDIN) == os.getpgrp() else Place.OURS
+            return (
+                TerminalRole.TERMINAL if os.tcgetpgrp(STDIN) == os.getpgrp() else TerminalRole.OURS
+            )
         except OSError:  # a terminal, but not ours
-            return Place.GROUP
-    return Place.OURS if any(ours) else Place.GROUP
+            return TerminalRole.GROUP
+    return TerminalRole.OURS if any(ours) else TerminalRole.GROUP
 
 
 async def run_child(command: Sequence[str], env: Mapping[str, str]) -> int:
     """Run a program to its end and return its exit status as a shell says it. Raises `OSError`
     where it cannot be started."""
-    child = Child(command, env, place())
+    child = WrappedProgram(command, env, role())
     with child.watched() as ended:
         return await ended
 
 
-class Child:
+class WrappedProgram:
     """`command`: with the path of the program."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], place: Place) -> None:
-        self._place = place
-        own_group, terminal, parent = place is not Place.OURS, place is Place.TERMINAL, os.getpid()
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], role: TerminalRole) -> None:
+        self._role = role
+        own_group, terminal, parent = (
+            role is not TerminalRole.OURS,
+            role is TerminalRole.TERMINAL,
+            os.getpid(),
+        )
         # In the child, since the parent might come too late: a program that reads a terminal which
         # is not its own is stopped. There is one thread, so a fork is safe.
         self._process = subprocess.Popen(
@@ -93,11 +99,11 @@ class Child:
         finally:
             for number in handlers:
                 loop.remove_signal_handler(number)
-            if self._place is Place.TERMINAL:
+            if self._role is TerminalRole.TERMINAL:
                 _give_terminal(os.getpgrp())
 
     def _of_terminal(self, name: str) -> bool:
-        return self._place is Place.OURS and name in OF_TERMINALS
+        return self._role is TerminalRole.OURS and name in OF_TERMINALS
 
     def _forwarder(self, number: signal.Signals) -> Callable[[], None]:
         def forward() -> None:
@@ -121,7 +127,7 @@ class Child:
 
     def _stop(self) -> None:
         """The program was stopped on its terminal: stop with it, so that the shell takes over."""
-        if self._place is not Place.TERMINAL:
+        if self._role is not TerminalRole.TERMINAL:
             return
         if os.tcgetpgrp(STDIN) == self._pid:
             _give_terminal(os.getpgrp())
@@ -130,7 +136,7 @@ class Child:
         self._go_on()
 
     def _go_on(self) -> None:
-        if self._place is not Place.TERMINAL or self._process.returncode is not None:
+        if self._role is not TerminalRole.TERMINAL or self._process.returncode is not None:
             return
         if os.tcgetpgrp(STDIN) == os.getpgrp():  # else we go on in the background
             _give_terminal(self._pid)
