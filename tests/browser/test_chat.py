@@ -38,7 +38,7 @@ def test_an_answer_streams_is_stopped_and_goes_on_from_there(
     send(page, "Count slowly.")
     held.wait_for()
     assert questions(page).count() == 0
-    late[0].continue_()
+    late[-1].continue_()
     assert turn.sent() == [{"role": "user", "content": "Count slowly."}]
     assert turn.body["stream"] is True
     steps = ["One. ", "Two. ", "Three. ", "Four. ", "Five. ", "Six. "]
@@ -75,7 +75,7 @@ def test_what_is_sent_before_the_frame_that_follows_the_models_is_sent(
     page.get_by_label("Message", exact=True).fill("At once.")
     page.evaluate(pages.HOLD_EFFECTS)
     with page.expect_response("**/v1/models"):
-        late[0].continue_()
+        late[-1].continue_()
     page.evaluate("new Promise((settled) => setTimeout(settled, 300))")  # the answer is rendered
     page.keyboard.press("Enter")
     questions(page).get_by_text("At once.").wait_for()

@@ -20,7 +20,7 @@ from memtree_proxy.cli.wrap import server
 from tests.cli.wrap.stage import KEY, Stage, command, staged, until
 from tests.http.running import waited_for
 from tests.processes import gone, needs_proc
-from tests.server import Server
+from tests.server import PATIENCE, Server
 
 pytestmark = [pytest.mark.slow]
 
@@ -155,7 +155,7 @@ def test_two_runs_share_a_server_and_have_paths_of_their_own(stage: Stage) -> No
     assert len(stage.runs()) == 2
     stage.say("go")
     for process in (first, second):
-        _, err = process.communicate()
+        _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, err
         assert "1 request" in err
     assert [status(root) for root in roots] == [404, 404]
@@ -169,7 +169,7 @@ def test_a_killed_wrapper_leaves_no_path_no_agent_and_no_file(stage: Stage) -> N
     assert status(run["root"]) == 200
     assert len(stage.runs()) == 1
     process.kill()
-    process.communicate()
+    process.communicate(timeout=PATIENCE)
     gone({run["pid"]})
     until(lambda: status(run["root"]) == 404)
     until(lambda: stage.runs() == [])
@@ -201,7 +201,7 @@ wait("end")
     os.kill(again["pid"], signal.SIGKILL)
     gone({again["pid"]})
     stage.say("end")
-    _, err = process.communicate()
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert "the server ended before the agent did" in err
 
@@ -217,14 +217,14 @@ signal.pause()
     process = stage.start(caught, "--", "anything", str(int(number)))
     stage.told("run")
     process.send_signal(number)
-    _, err = process.communicate()
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 9, err
     (stage.folder / "out" / "run").unlink()
     fatal = 'signal.signal(int(sys.argv[1]), signal.SIG_DFL)\ntell("run", 1)\nsignal.pause()'
     process = stage.start(fatal, "--", "anything", str(int(number)))
     stage.told("run")
     process.send_signal(number)
-    _, err = process.communicate()
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 128 + number, err
 
 

@@ -151,9 +151,9 @@ def _prepare(own_group: bool, terminal: bool, parent: int) -> None:
         _give_terminal(os.getpgrp())
     if sys.platform == "linux" and ctypes is not None:
         # A wrapper that is killed leaves no agent behind that nobody answers any more.
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGHUP), 0, 0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
         if os.getppid() != parent:
-            os.kill(os.getpid(), signal.SIGHUP)
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _give_terminal(group: int) -> None:
