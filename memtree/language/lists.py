@@ -2,7 +2,7 @@
 
 A file begins with comments: what belongs there and what tests it. Then come sections, a
 name in brackets each, with one entry a line. `{name}` stands for the entries of the section `name`
-of the same file: alone in a line they are entries here, too; inside a pattern they are alternatives.
+of the same file: alone in a line they are entries here, too; in a pattern they are alternatives.
 Files are read at first use and kept, as they are part of the package.
 
     # Names of colours. Tested by tests/unit/test_colours.py.
