@@ -30,7 +30,7 @@ from memtree.conversation.history import History
 from memtree.text.memory_lines import MemoryVersion
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
 
-PLAN_VERSION = 7  # of everything that turns a plan into bytes: another version, another epoch
+PLAN_VERSION = 8  # of everything that turns a plan into bytes: another version, another epoch
 ID_BYTES = 12
 GROWTH, SMALL_GROWTH = 0.8, 0.5  # of the target, where growth ends if rounds are small
 # Of the high-water mark, where what a model thought is bound to what it was sent: it ends earlier

@@ -53,6 +53,16 @@ def left_out(message: Message) -> list[tuple[int, int]]:
     return found
 
 
+def without_left_out(message: Message) -> str:
+    """Return the posted text with blanks, as many as there were characters, in place of what
+    quotations leave out."""
+    kept, done = [], 0
+    for start, end in left_out(message):
+        kept += [message.text[done:start], " " * (end - start)]
+        done = end
+    return "".join([*kept, message.text[done:]])
+
+
 def _is_call(text: str) -> bool:
     if not (text.rstrip().endswith("}") and _THOUGHT.search(text) and _CALLS.search(text)):
         return False

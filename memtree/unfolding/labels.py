@@ -107,7 +107,7 @@ def _who(message: int, spans: Sequence[TextSpan], history: History) -> str:
     calls = _quoted_calls(history.messages[message], spans, history) if info.calls else []
     if not calls:
         return info.role
-    named = "; ".join(call_label(call) for call in calls[:_CALLS])
+    named = "; ".join(_call_labels(calls[:_CALLS]))
     more = f" and {len(calls) - _CALLS} more" if len(calls) > _CALLS else ""
     return f"{info.role}, calls {named}{more}"
 
@@ -148,6 +148,21 @@ def call_label(call: ToolCall) -> str:
     argument = main_argument(call.arguments)
     name = shown_line(call.name, ARGUMENT)
     return f"{name} {argument}" if argument else name
+
+
+def _call_labels(calls: Sequence[ToolCall]) -> list[str]:
+    """One label for each call; files of one folder that the same tool was called for share one, as
+    in `read src/a.py, b.py`."""
+    labels: list[str] = []
+    before = ("", "")
+    for call in calls:
+        folder, slash, file = main_argument(call.arguments).rpartition("/")
+        if slash and file and " " not in folder and (call.name, folder) == before:
+            labels[-1] += f", {file}"
+        else:
+            labels.append(call_label(call))
+        before = call.name, folder
+    return labels
 
 
 def main_argument(arguments: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
 from memtree.text import tokens
 from memtree.tree.node import CODE, TOOL
+from memtree.unfolding.call_texts import left_out, without_left_out
 from memtree.unfolding.duplicates import near_runs, of_a_size, runs
 from memtree.unfolding.nearest_segment import nearest_segment
 from memtree.unfolding.plan import FoldWindow, Plan, TextSpan
@@ -51,6 +52,7 @@ class UnitIndex:
         self.message_tokens = sizes
         self._alike: dict[int, list[int]] = {}
         self._runs: dict[TextSpan, frozenset[int]] = {}
+        self._texts: dict[int, str] = {}
 
     def message_of(self, row: int) -> int:
         return int(self._message[row])
@@ -68,9 +70,32 @@ class UnitIndex:
         return int(self._kind[unit.row]) in (TOOL, CODE)
 
     def text(self, span: TextSpan) -> str:
+        """Return the text of a span, with blanks in place of what a quotation leaves out, so that
+        texts are compared as a reader sees them."""
         if span.message >= len(self._history):  # the tree says more than was posted
             return ""
-        return self._history.view(span.message).text[span.start : span.end]
+        text = self._texts.get(span.message)
+        if text is None:
+            view = self._history.view(span.message)
+            shown = without_left_out(view.message)
+            text = shown if len(shown) == len(view.text) else view.text
+            self._texts[span.message] = text
+        return text[span.start : span.end]
+
+    def pieces(self, span: TextSpan) -> list[TextSpan]:
+        """Return the parts of a span that a quotation shows of prose with a call's JSON behind it;
+        of any other text the span itself."""
+        if span.message >= len(self._history):
+            return [span]
+        view = self._history.view(span.message)
+        cuts = left_out(view.message) if view.text == view.message.text else []
+        borders = [span.start, *chain.from_iterable(cuts), span.end]
+        shown = [
+            TextSpan(span.message, max(low, span.start), min(high, span.end))
+            for low, high in zip(borders[::2], borders[1::2], strict=True)
+            if max(low, span.start) < min(high, span.end)
+        ]
+        return [piece for piece in shown if self.text(piece).strip()] if cuts else [span]
 
     def runs(self, span: TextSpan) -> frozenset[int]:
         """Three-word runs of a span."""

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from memtree.conversation.message import Message
-from memtree.unfolding.call_texts import LONGEST, left_out
+from memtree.unfolding.call_texts import LONGEST, left_out, without_left_out
 
 THOUGHT = "The option is not there, so set it."
 
@@ -31,6 +31,13 @@ def test_a_call_in_prose_is_its_first_line_and_its_thought():
     call = {"command": "make build", "is_input": False, "thought": THOUGHT, "hidden": None}
     message = said(f"Running command: make build\n{json.dumps(call)}")
     assert shown(message) == ["Running command: make build\n", THOUGHT]
+
+
+def test_blanks_stand_for_what_is_left_out():
+    content = f"Running command: make\n{json.dumps({'command': 'make', 'thought': THOUGHT})}"
+    seen = without_left_out(said(content))
+    assert len(seen) == len(content)
+    assert seen.split() == f"Running command: make {THOUGHT}".split()
 
 
 def test_a_quoted_word_of_a_command_is_the_same_word():

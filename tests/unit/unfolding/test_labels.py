@@ -89,6 +89,13 @@ def test_of_many_calls_the_first_are_named():
     assert said(1, found) == "¶1 assistant, calls t0 0; t1 1; t2 2 and 2 more"
 
 
+def test_files_of_one_folder_are_named_once():
+    paths = ["src/a/x.py", "src/a/y.py", "src/b/z.py"]
+    calls = [call("read", f'{{"path": "{path}"}}', path) for path in paths]
+    found = history("go", calling(*calls))
+    assert said(1, found) == "¶1 assistant, calls read src/a/x.py, y.py; read src/b/z.py"
+
+
 def test_what_is_not_text_has_a_placeholder():
     parts = [{"type": "text", "text": "See"},
              {"type": "image_url", "image_url": {"url": "x"}},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import msgspec
@@ -466,3 +467,17 @@ def test_code_in_a_message_of_the_user_stands_for_the_message():
     tree = Tree([*made, user("gasket seal valve pressure repair")])
     found = tree.unfold("gasket seal valve pressure repair", 3_000)
     assert ask in found.text
+
+
+def test_a_part_of_a_call_that_is_shown_already_is_not_quoted_again():
+    new = "if(ast_id(pattern) == TK_ISO) pattern = set_cap_and_ephemeral(pattern, TK_TRN);"
+    made = [user("Mend the matching of patterns.")]
+    for n in range(4):
+        edit = {"path": "src/match.c", "old_str": prose(n, 9), "new_str": new,
+                "thought": f"The gasket {prose(n + 10, 30)}"}  # fmt: skip
+        made += [assistant(f"I edit.\n{json.dumps(edit)}"), user(f"Done {n}. {prose(n + 50, 90)}")]
+    tree = Tree([*made, user("And now?")])
+    found = tree.unfold("gasket pattern set_cap_and_ephemeral", 2_000)
+    quoted = tree.pieces(found)
+    assert sum("TK_ISO" in piece for piece in quoted) == 1
+    assert sum("The gasket" in piece for piece in quoted) == 4
