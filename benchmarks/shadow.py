@@ -29,6 +29,7 @@ from memtree.shadow.probes import KINDS
 from memtree.shadow.usage import RECALLED, USED
 from memtree_proxy.chat import request_reader
 from memtree_proxy.chat.memories.sources import ChatUser
+from memtree_proxy.chat.request_reader import PostedRequest
 from memtree_proxy.chat.retrying.model_limits import ModelLimits
 from memtree_proxy.chat.shadow import ShadowRunner
 from memtree_proxy.dialects.chat_dialect import ChatDialect
@@ -97,7 +98,9 @@ async def _measured(
             tenant = f"{number}"
             user = ChatUser(Scope.of_user(tenant), UserSettings())
             for body in requests:
-                read = request_reader.read(dialect, tenant, body, {}, settings, ModelLimits(), user)
+                read = request_reader.read(
+                    PostedRequest(dialect, tenant, body, {}, settings, user), ModelLimits()
+                )
                 assert read.shadow is not None
                 shadows.follow(tenant, read.shadow)
                 await shadows.settle()

@@ -13,6 +13,7 @@ from memtree.conversation.history import MessageInfoCache
 from memtree.memories.agents.agent_book import AgentBook
 from memtree.memories.agents.agent_curation import AgentCuration
 from memtree.memories.agents.extraction.agent_extraction import AgentExtraction
+from memtree.memories.agents.extraction.extraction_plan import ExtractionPlanner
 from memtree.memories.agents.search.agent_search import AgentSearch
 from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.curation import MemoryCuration
@@ -21,6 +22,7 @@ from memtree.memories.grants.grant_book import GrantBook
 from memtree.memories.injecting import deadline_of
 from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.transfer.import_options import ImportParts
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
 from memtree.memories.user_book import UserBook
 from memtree.ports.clock import Clock
@@ -85,88 +87,14 @@ def open_memory_services(
     """`book`: None for one over the same parts. `infos`: what is known of messages that were met.
     `tallies`: where calls of a model that finds memories are counted; None: rules find them."""
     book = book or open_book(settings, memories, clock, embedder)
-    curation = MemoryCuration(
-        memories,
-        book,
-        deleted_days=settings.deleted_days,
-        max_text_chars=settings.max_text_chars,
-    )
     quarter = deadline_of(settings.embedding_seconds) / 4  # of what a chat waits for its memories
     users = UserBook(memories, book.clock, new_group_id, patience=quarter)
-    documents = open_documents(settings, memories, clock, book)
     extracting = open_extraction(
-        settings,
-        memories,
-        book.saving,
-        clock,
-        users.effective,
-        new_memory_id,
-        infos=infos,
-        tallies=tallies,
-    )
-    grants = GrantBook(memories, book.clock)
+        settings, memories, book.saving, clock, users.effective, new_memory_id,
+        infos=infos, tallies=tallies,
+    )  # fmt: skip
     schemas = SchemaBook(memories, book.clock, strict=settings.strict_schemas)
-    secrets_kept = settings.agent_secrets == "allow"
-    agents = AgentBook(memories, memories, book, schemas, new_memory_id, secrets=secrets_kept)
-    transfer = open_transfer(settings, memories, clock, book, schemas, secrets=secrets_kept)
-    agent_curation = AgentCuration(memories, book, deleted_days=settings.deleted_days)
-    return MemoryServices(
-        book,
-        users,
-        curation,
-        documents,
-        extracting,
-        transfer,
-        grants,
-        schemas,
-        AgentSearch(
-            memories, book.searching, now=book.clock.now, patience=settings.embedding_seconds
-        ),
-        agents,
-        AgentExtraction(
-            memories,
-            schemas,
-            book.saving,
-            extracting.reader,
-            extracting.structured,
-            book.clock,
-            new_memory_id,
-            most=settings.max_memories,
-            max_text_chars=settings.max_text_chars,
-            most_chars=settings.extraction_chars,
-        ),
-        agent_curation,
-        memories,
-        open_answers(settings, tallies, clock),
-    )
-
-
-def open_documents(
-    settings: Settings, memories: Memories, clock: Clock, book: MemoryBook
-) -> DocumentBook:
-    return DocumentBook(
-        book,
-        memories,
-        memories,
-        clock,
-        new_memory_id,
-        passages,
-        most=settings.max_memories,
-        deleted_days=settings.deleted_days,
-    )
-
-
-def open_transfer(
-    settings: Settings,
-    memories: Memories,
-    clock: Clock,
-    book: MemoryBook,
-    schemas: SchemaBook,
-    *,
-    secrets: bool,
-) -> MemoryTransfer:
-    """Open the export and import of memories. `secrets`: they may stand in the data of agents."""
-    return MemoryTransfer(
+    parts = ImportParts(
         memories,
         schemas,
         book.saving,
@@ -175,8 +103,35 @@ def open_transfer(
         new_group_id,
         max_text_chars=settings.max_text_chars,
         most=settings.max_memories,
-        allow_secrets=secrets,
+        allow_secrets=settings.agent_secrets == "allow",
         most_lines=settings.import_lines,
+    )
+    planner = ExtractionPlanner(
+        memories, schemas, book.saving, book.clock, new_memory_id, settings.max_text_chars
+    )
+    return MemoryServices(
+        book,
+        users,
+        MemoryCuration(memories, book),
+        DocumentBook(book, memories, memories, clock, new_memory_id, passages),
+        extracting,
+        MemoryTransfer(parts),
+        GrantBook(memories, book.clock),
+        schemas,
+        AgentSearch(
+            memories, book.searching, now=book.clock.now, patience=settings.embedding_seconds
+        ),
+        AgentBook(memories, memories, book, schemas, new_memory_id, secrets=parts.allow_secrets),
+        AgentExtraction(
+            planner,
+            extracting.reader,
+            extracting.structured,
+            most=settings.max_memories,
+            most_chars=settings.extraction_chars,
+        ),
+        AgentCuration(memories, book),
+        memories,
+        open_answers(settings, tallies, clock),
     )
 
 

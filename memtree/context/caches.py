@@ -27,7 +27,6 @@ TREE_BYTES = 3_000  # of one beside its nodes
 NODES_SHARE = 3  # of the bytes for nodes, one in so many is for those that are in no known tree
 CORPORA = 200  # each time all of a tenant's are looked at
 ROW_BYTES = 300  # of a key, its place and its value, without texts and addresses
-ADDRESS_BYTES = 65
 PASSED_BYTES = 220  # an address, its place, and a tenant
 INLINE_LEAVES = 50  # more new leaves than this are unpacked off the event loop
 

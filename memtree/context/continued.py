@@ -75,7 +75,7 @@ class EpochAnswers:
             if folds_at is not None:
                 reason = with_size(Reason.CHEAPER_WHOLE, folds_at)
                 return CompressResult(passed(indexed.posted, ask, State.PASSED, reason)), None
-            async with self._retriever.ahead(self._asked(request)) as early:
+            async with self._retriever.ahead(_asked(request)) as early:
                 index = self._repeated(request) or await self._indexing.prepare(
                     indexed, request.previous_length
                 )
@@ -129,19 +129,6 @@ class EpochAnswers:
         length = len(posted) - newest.index(previous.address)
         return replace(request, previous=previous, previous_length=length)
 
-    def _asked(self, request: TurnRequest) -> str | None:
-        """The query that passages will be ranked for, as far as it is known before the tree has
-        grown; None where the answer does not depend on one."""
-        posted, previous, blocks = request.posted, request.previous, request.blocks()
-        if previous and blocks is not None and not self._ended(request, previous, blocks):
-            if request.again or recall_block.needless(posted):
-                return None
-            wants = recall_block.wants(posted)
-            room = epoch.block_room(previous.epoch, posted, request.terms, blocks, wants)
-            if room < recall_block.LEAST:
-                return None
-        return query_text(posted, request.ask.query)
-
     def _repeated(self, request: TurnRequest) -> IndexState | None:
         """Return the index of a history whose turn was kept a moment ago, and stands in the store:
         nothing is looked up or grown for it again."""
@@ -176,7 +163,7 @@ class EpochAnswers:
             return EpochReason.FIRST
         if blocks is None:
             return EpochReason.LOST
-        ended = self._ended(request, previous, blocks)
+        ended = _ended(request, previous, blocks)
         return ended or await self._sent_again(request, previous, index, blocks)
 
     async def _sent_again(
@@ -202,25 +189,6 @@ class EpochAnswers:
         text = injected.beside(said.text, previous.epoch.memories, lines)
         size = said.outline_tokens
         return TurnContent(previous.epoch, nodes, text, size, blocks, versions, lines)
-
-    def _ended(
-        self, request: TurnRequest, previous: ContinuedTurn, sent: Mapping[int, EpochTurn]
-    ) -> EpochReason | None:
-        """Why the epoch does not go on; None: it does."""
-        if not request.goes_behind_cut:
-            return EpochReason.FIRST
-        if request.now - previous.turn.used > request.ask.prices.lifetime:
-            return EpochReason.IDLE
-        posted, terms = request.posted, request.terms
-        blocks = sum(turn.block_tokens for turn in sent.values())
-        if request.again:
-            goes_on = epoch.fits(previous.epoch, posted, terms, blocks)
-            return None if goes_on else EpochReason.FULL
-        if not epoch.serves(previous.epoch, posted, terms, sent, _wants(posted)):
-            return EpochReason.QUESTION
-        mark = epoch.mark_of(posted, request.ask.dialect)
-        stays = epoch.stays(previous.epoch, posted, terms, blocks, mark)
-        return None if stays else EpochReason.FULL
 
     async def _named(
         self, request: TurnRequest, index: IndexState, outline: Sequence[OutlineNode]
@@ -369,6 +337,40 @@ class EpochAnswers:
             )
         except Unavailable as error:  # the answer stands; the next one may begin an epoch
             log.warning("epoch.not_kept code=%s", error.code)
+
+
+def _asked(request: TurnRequest) -> str | None:
+    """The query that passages will be ranked for, as far as it is known before the tree has
+    grown; None where the answer does not depend on one."""
+    posted, previous, blocks = request.posted, request.previous, request.blocks()
+    if previous and blocks is not None and not _ended(request, previous, blocks):
+        if request.again or recall_block.needless(posted):
+            return None
+        wants = recall_block.wants(posted)
+        room = epoch.block_room(previous.epoch, posted, request.terms, blocks, wants)
+        if room < recall_block.LEAST:
+            return None
+    return query_text(posted, request.ask.query)
+
+
+def _ended(
+    request: TurnRequest, previous: ContinuedTurn, sent: Mapping[int, EpochTurn]
+) -> EpochReason | None:
+    """Why the epoch does not go on; None: it does."""
+    if not request.goes_behind_cut:
+        return EpochReason.FIRST
+    if request.now - previous.turn.used > request.ask.prices.lifetime:
+        return EpochReason.IDLE
+    posted, terms = request.posted, request.terms
+    blocks = sum(turn.block_tokens for turn in sent.values())
+    if request.again:
+        goes_on = epoch.fits(previous.epoch, posted, terms, blocks)
+        return None if goes_on else EpochReason.FULL
+    if not epoch.serves(previous.epoch, posted, terms, sent, _wants(posted)):
+        return EpochReason.QUESTION
+    mark = epoch.mark_of(posted, request.ask.dialect)
+    stays = epoch.stays(previous.epoch, posted, terms, blocks, mark)
+    return None if stays else EpochReason.FULL
 
 
 def _shown(

@@ -20,10 +20,9 @@ from memtree.memories.draft import (
     DedupPolicy,
     Edit,
     MemoryDraft,
+    change_of,
     checked_name,
     inheriting,
-    new_text,
-    pinned,
 )
 from memtree.memories.draft import new_memory as made_of
 from memtree.memories.duplicates import NearMemory
@@ -125,8 +124,7 @@ class MemoryBook:
         patience: float = PATIENCE,
     ) -> None:
         self._store, self._maintenance = store, maintenance
-        self._search, self._embedder = search, embedder
-        self.searching = search
+        self.searching, self._embedder = search, embedder
         self.clock, self._new_id = clock, new_id
         self.rules = rules
         self._patience = patience
@@ -160,7 +158,7 @@ class MemoryBook:
 
     async def close(self) -> None:
         await self.saving.close()
-        await self._search.close()
+        await self.searching.close()
 
     # -- saving ------------------------------------------------------------------------------
 
@@ -266,10 +264,10 @@ class MemoryBook:
             raise BadRequest("query must not be empty", param="query")
         patience = None if unhurried else self._patience
         if at is not None:
-            return await self._search.search_as_of(
+            return await self.searching.search_as_of(
                 scope, query, at, wanted=wanted, limit=limit, least=least, patience=patience
             )
-        return await self._search.search(
+        return await self.searching.search(
             scope, query, wanted=wanted, limit=limit, least=least, patience=patience
         )
 
@@ -302,36 +300,15 @@ class MemoryBook:
         self, scope: Scope, ref: MemoryRef, edit: Edit, *, if_version: int | None = None
     ) -> Memory:
         """Raises `NotFound`, `VersionConflict`, and as `save` does."""
-        text = edit.text
         if isinstance(edit.category, str):
             checked_name(edit.category, "category")
         old = await self.get(scope, ref)
-        said = old.text if isinstance(text, Unset) else text
-        standing: str | Unset = UNSET
-        if not isinstance(edit.standing, Unset):
-            standing = pinned(said, edit.standing)
-        elif old.standing == standing_topic(old.text):  # nobody has decided otherwise
-            standing = standing_topic(said)
-        change = MemoryChange(
-            self.clock.now(),
-            category=edit.category,
-            tags=edit.tags,
-            expires=edit.expires,
-            standing=standing,
-        )
-        if isinstance(text, Unset):
+        change = change_of(edit, old, self.clock.now(), self.rules.max_text_chars)
+        if isinstance(change.text, Unset):
             memory = await self._store.change(scope, ref, change, if_version=if_version)
             self._watch.wake(scope)
             return memory
-        made = new_text(text, change.at, self.rules.max_text_chars)
-        change = replace(
-            change,
-            text=made.text,
-            text_hash=made.text_hash,
-            terms=made.terms,
-            last_confirmed=made.last_confirmed,
-        )
-        [vector] = await self.saving.vectors_to_save([str(made.text)])
+        [vector] = await self.saving.vectors_to_save([change.text])
         memory = await self._store.change(scope, ref, change, if_version=if_version)
         await self.saving.keep_vectors(scope, [(memory, vector)])
         return memory

@@ -11,7 +11,7 @@ from memtree.errors import BadRequest, NotFound
 from memtree.memories.book import MAX_PAGE, BookPage, MemoryBook, before_number
 from memtree.memories.deletion_check import MOST_SEARCHED
 from memtree.memories.draft import new_text
-from memtree.memories.memory import MAX_TEXT_CHARS, UNSET, Memory, Tombstone, Unset
+from memtree.memories.memory import UNSET, Memory, Tombstone, Unset
 from memtree.memories.ports import ANY, MemoryFilter, MemoryRef, MemoryStore
 from memtree.memories.scope import Scope, ScopeKind
 
@@ -47,19 +47,10 @@ class MemoryPast:
 
 
 class MemoryCuration:
-    """Bound to its ports; safe for concurrent calls. `book`: of the same store. `deleted_days` 0:
-    deleted is erased."""
+    """Bound to its ports; safe for concurrent calls. `book`: of the same store; its rules hold."""
 
-    def __init__(
-        self,
-        store: MemoryStore,
-        book: MemoryBook,
-        *,
-        deleted_days: int = 30,
-        max_text_chars: int = MAX_TEXT_CHARS,
-    ) -> None:
+    def __init__(self, store: MemoryStore, book: MemoryBook) -> None:
         self._store, self.book = store, book
-        self._deleted_days, self._most = deleted_days, max_text_chars
 
     # -- the past ------------------------------------------------------------------------------
 
@@ -129,7 +120,9 @@ class MemoryCuration:
         if structured and not isinstance(text, Unset):
             raise BadRequest("text of an agent's memory is made from its data", param="text")
         change = (
-            None if isinstance(text, Unset) else new_text(text, self.book.clock.now(), self._most)
+            None
+            if isinstance(text, Unset)
+            else new_text(text, self.book.clock.now(), self.book.rules.max_text_chars)
         )
         memory = await self.book.get(scope, ref)
         try:
@@ -164,7 +157,7 @@ class MemoryCuration:
     ) -> DeletionReceipt:
         """All or none of what a filter means."""
         page = await self._store.page(scope, wanted, limit=MOST_SEARCHED)
-        purge = purge or not self._deleted_days
+        purge = purge or not self.book.rules.deleted_days
         gone = await self._store.delete_matching(scope, wanted, purge=purge)
         self.book.announce(scope, erased=purge)
         return await self._receipt(scope, gone, page.memories, purge)
@@ -175,13 +168,13 @@ class MemoryCuration:
         """All or none of those that are there."""
         known = await self._store.get(scope, list(refs)[:MOST_SEARCHED], over=True)
         gone = await self.book.delete(scope, refs, purge=purge)
-        return await self._receipt(scope, gone, known, purge or not self._deleted_days)
+        return await self._receipt(scope, gone, known, purge or not self.book.rules.deleted_days)
 
     async def _receipt(
         self, scope: Scope, gone: Sequence[str], before: Sequence[Memory], purge: bool
     ) -> DeletionReceipt:
         left = await self.book.deletions.trace(scope, gone, before)
-        until = None if purge else self.book.clock.now() + self._deleted_days * DAY
+        until = None if purge else self.book.clock.now() + self.book.rules.deleted_days * DAY
         ends = until if gone else None
         snapshots = tuple(sorted(left.snapshots))
         return DeletionReceipt(tuple(gone), not left.told, ends, left.tombstones, snapshots)

@@ -21,7 +21,7 @@ from memtree.memories.memory import (
 from memtree.memories.rules.canonical import text_hash
 from memtree.memories.rules.categories import category_of
 from memtree.memories.rules.secret_check import refuse_secrets
-from memtree.memories.rules.standing import pinned_topic, standing_of
+from memtree.memories.rules.standing import pinned_topic, standing_of, standing_topic
 from memtree.memories.rules.taint import tainted
 from memtree.memories.search.text_terms import packed_terms
 
@@ -78,6 +78,24 @@ def new_text(text: str, at: float, most: int = MAX_TEXT_CHARS) -> MemoryChange:
     text = checked_text(text, most)
     said, terms = text_hash(text), packed_terms(text)
     return MemoryChange(at, text=text, text_hash=said, terms=terms, last_confirmed=at)
+
+
+def change_of(edit: Edit, old: Memory, at: float, most: int = MAX_TEXT_CHARS) -> MemoryChange:
+    """The change that an edit means to a memory. Raises as `checked_text` does."""
+    said = old.text if isinstance(edit.text, Unset) else edit.text
+    standing: str | Unset = UNSET
+    if not isinstance(edit.standing, Unset):
+        standing = pinned(said, edit.standing)
+    elif old.standing == standing_topic(old.text):  # nobody has decided otherwise
+        standing = standing_topic(said)
+    change = MemoryChange(at) if isinstance(edit.text, Unset) else new_text(edit.text, at, most)
+    return replace(
+        change,
+        category=edit.category,
+        tags=edit.tags,
+        expires=edit.expires,
+        standing=standing,
+    )
 
 
 def new_memory(draft: MemoryDraft, id_: str, now: float, most: int = MAX_TEXT_CHARS) -> NewMemory:

@@ -91,22 +91,6 @@ def left_at_ends(
     return list(rows.values())
 
 
-def ends_behind(
-    address: bytes, previous: Mapping[bytes, bytes], ends: Iterable[bytes]
-) -> list[bytes]:
-    """Those of the `ends` of conversations that are the address or go on from it. `previous`: of
-    all addresses."""
-    behind = {address: True}  # an address -> whether it goes on from the one that is looked for
-    for end in ends:
-        passed, at = [], end
-        while at and at not in behind:
-            behind[at] = False  # a chain that meets itself ends
-            passed.append(at)
-            at = previous.get(at, b"")
-        behind.update(dict.fromkeys(passed, bool(at) and behind[at]))
-    return [end for end in ends if behind[end]]
-
-
 def relinked(previous: Mapping[bytes, bytes], gone: set[bytes]) -> dict[bytes, bytes]:
     """New links for the addresses that stay and stood behind a `gone` one: the nearest that stays.
 

@@ -121,17 +121,6 @@ class ConversationRow(NamedTuple):
     def end(self) -> HistoryEnd:
         return HistoryEnd(*self[1:5], bool(self.whole), self.title, self.client, self.project)
 
-    def grown_from(self, before: ConversationRow) -> ConversationRow:
-        """The row with what it does not say itself, as the row that it replaces has it."""
-        return self._replace(
-            title=self.title or before.title,
-            client=self.client or before.client,
-            project=self.project or before.project,
-            ordinal=before.ordinal if self.title in ("", before.title) else 0,
-            own_title=before.own_title,
-            pins=before.pins,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class TenantRows:

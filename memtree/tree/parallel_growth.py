@@ -68,19 +68,6 @@ def _part(tail: Tail, start: int, end: int) -> Tail:
     )
 
 
-def join(
-    tail: Tail, stretches: Sequence[Stretch], grown: Sequence[GrownTree]
-) -> tuple[GrownTree, int]:
-    """Return what one run would find in the first messages of the tail, and how many these are."""
-    whole, end = grown[0], stretches[0].end
-    for stretch, found in zip(stretches[1:], grown[1:], strict=True):
-        added = join_next(tail, whole, end, stretch, found)
-        if added is None:
-            break
-        whole, end = concat([whole, added]), stretch.end
-    return whole, end
-
-
 def join_next(
     tail: Tail, whole: GrownTree, end: int, stretch: Stretch, found: GrownTree
 ) -> GrownTree | None:

@@ -62,11 +62,6 @@ def runs(text: str) -> frozenset[int]:
     return frozenset(map(hash, zip(said, said[1:], said[2:], strict=False)))
 
 
-def near(first: str, second: str) -> bool:
-    """Return True if two texts are near-duplicates."""
-    return near_runs(runs(first), runs(second))
-
-
 def near_runs(first: frozenset[int], second: frozenset[int]) -> bool:
     """Return True if the texts of which these are the runs are near-duplicates."""
     return bool(first and second) and len(first & second) >= NEAR * min(len(first), len(second))

@@ -36,7 +36,8 @@ def test_comments_docstrings_and_blank_lines_do_not_count():
     assert found.lines == 18
     # A line of a text that looks like a comment is taken for one; no parser is asked for each line.
     assert found.code_lines == len(["class", "def", "text", '"""', "return", "text", ")"])
-    assert found.functions == [("run", 8, 11)]
+    assert found.functions == [("Kept.run", 8, 11, 0)]
+    assert found.classes == [("Kept", 5, 14, 0)]
     assert found.nodes > 10
     assert size.measure(SOURCE, nodes=False).nodes == 0
 
@@ -52,6 +53,41 @@ def test_nested_functions_are_found_and_too_long_ones_named():
     assert list(size.too_long({"a.py": size.measure("a = 1\n" * 501)})) == [
         "a.py: 501 lines, the limit is 500"
     ]
+
+
+WIDE = """
+class Wide:
+    kinds: ClassVar[int] = 0
+    field: int
+
+    def __init__(self, a, b, c, d, e, *, f, g, h):
+        self.a, self.b = a, b
+        if c:
+            self.c: int = c
+        other.d = d
+"""
+
+
+def test_the_product_has_limits_of_its_own_with_exceptions(monkeypatch):
+    monkeypatch.setattr(size, "MAX_ATTRIBUTES", 3)
+    long = "def long():\n" + "    a = 1\n" * 60
+    measures = {"memtree/a.py": size.measure(WIDE + long), "tests/a.py": size.measure(WIDE + long)}
+    where = "memtree/a.py"
+    wide = f"{where}:2 Wide: 4 attributes, the limit is 3"
+    assert sorted(size.too_long(measures)) == [
+        f"{where}:11 long: 61 lines, the limit is 60",
+        wide,
+        f"{where}:6 Wide.__init__: 8 parameters, the limit is 7",
+    ]
+    text = "# head\nlines long 61 a table\nparameters Wide.__init__ 9 ports\nattributes Wide 3 -\n"
+    allowed = size.read_exceptions(text)
+    assert list(size.too_long(measures, allowed)) == [wide]
+    over = {**allowed, ("attributes", "Wide"): 4, ("lines", "gone"): 70}
+    assert list(size.too_long(measures, over)) == [
+        "scripts/size_exceptions.txt: gone needs no exception for its lines any more"
+    ]
+    with pytest.raises(ValueError, match="not enough values"):
+        size.read_exceptions("lines long 61\n")
 
 
 def test_each_kind_of_file_has_a_row():

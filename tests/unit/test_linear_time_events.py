@@ -50,7 +50,9 @@ def kept(posted: History) -> object:
 
 
 SUBJECTS = {
-    "near-duplicates": Subject(lambda text: duplicates.near(text, text), hostile.as_it_is),
+    "near-duplicates": Subject(
+        lambda text: duplicates.near_runs(*[duplicates.runs(text)] * 2), hostile.as_it_is
+    ),
     "what differs": Subject(
         lambda text: duplicates.differences(text, text[::-1]), hostile.as_it_is
     ),

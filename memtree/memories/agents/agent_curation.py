@@ -20,10 +20,10 @@ _LOOKED_UP = 500  # ids at a time
 
 
 class AgentCuration:
-    """Bound to its ports; safe for concurrent calls. `deleted_days` 0: deleted is erased."""
+    """Bound to its ports; safe for concurrent calls. The rules of `book` hold."""
 
-    def __init__(self, store: AgentMemories, book: MemoryBook, *, deleted_days: int = 30) -> None:
-        self._store, self._book, self._deleted_days = store, book, deleted_days
+    def __init__(self, store: AgentMemories, book: MemoryBook) -> None:
+        self._store, self._book = store, book
 
     async def whose(
         self, scopes: AgentScopes, id_: str, also: Sequence[Scope] = ()
@@ -53,7 +53,7 @@ class AgentCuration:
     ) -> DeletionReceipt:
         """All or none of those that are there."""
         known = await self._located(scopes, ids)
-        purge = purge or not self._deleted_days
+        purge = purge or not self._book.rules.deleted_days
         rows = [(each.scope, each.memory.id) for each in known]
         gone = await self._store.delete_all(rows, purge=purge)
         return await self._receipt(gone, known, purge)
@@ -63,7 +63,7 @@ class AgentCuration:
     ) -> DeletionReceipt:
         """All or none of what a filter means."""
         page = await self._store.agent_page(scopes, wanted, limit=MOST_SEARCHED)
-        purge = purge or not self._deleted_days
+        purge = purge or not self._book.rules.deleted_days
         gone = await self._store.delete_matching_all(scopes, wanted, purge=purge)
         return await self._receipt(gone, page.memories, purge)
 
@@ -76,7 +76,8 @@ class AgentCuration:
             rows = [each.memory for each in before[:MOST_SEARCHED] if each.scope == scope]
             left = await self._book.deletions.trace(scope, ids, rows)
             told, stones = told or left.told, stones + left.tombstones
-        until = None if purge or not gone else self._book.clock.now() + self._deleted_days * DAY
+        kept = self._book.rules.deleted_days * DAY
+        until = None if purge or not gone else self._book.clock.now() + kept
         return DeletionReceipt(tuple(id_ for _, id_ in gone), not told, until, stones)
 
     async def deletable(self, rows: Sequence[LocatedMemory], *, purge: bool = False) -> int:

@@ -75,8 +75,8 @@ class NamespaceState(NamedTuple):
 
 class DocumentBook:
     """Documents over the book of memories, whose search and vectors are theirs too. `cut`: a text
-    to its passages. `most`: memories that a tenant may have, passages among them. `deleted_days` 0:
-    deleted is erased."""
+    to its passages. The rules of `book` hold: a tenant may have so many memories, passages among
+    them."""
 
     def __init__(
         self,
@@ -86,13 +86,9 @@ class DocumentBook:
         clock: Clock,
         new_id: Callable[[], str],
         cut: Cut,
-        *,
-        most: int = 100_000,
-        deleted_days: int = 30,
     ) -> None:
         self._book, self._store, self._maintenance = book, store, maintenance
         self._clock, self._new_id, self._cut = clock, new_id, cut
-        self._most, self._deleted_days = most, deleted_days
 
     # -- putting -----------------------------------------------------------------------------
 
@@ -108,7 +104,9 @@ class DocumentBook:
             counted, lambda: passages.memories_of(document, self._cut, self._new_id, now)
         )
         try:
-            replaced = await self._store.replace_thread(scope, document.id, made, most=self._most)
+            replaced = await self._store.replace_thread(
+                scope, document.id, made, most=self._book.rules.most
+            )
         except MemoryLimit as error:
             told = f"{document.id} has {len(made)} passages, and each counts as a memory."
             raise MemoryLimit(f"{told} {error.message}") from None
@@ -217,7 +215,7 @@ class DocumentBook:
     async def _delete(self, scope: Scope, wanted: MemoryFilter, purge: bool, dry_run: bool) -> int:
         if dry_run:
             return len(await self._store.matching(scope, wanted))
-        purge = purge or not self._deleted_days
+        purge = purge or not self._book.rules.deleted_days
         gone = await self._store.delete_matching(scope, wanted, purge=purge)
         self._book.announce(scope, erased=purge)
         return len(gone)

@@ -16,52 +16,23 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from memtree.memories.ports import MemoryStore
-from memtree.memories.saving import MemorySaving
-from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.transfer.agent_import import AgentImport
 from memtree.memories.transfer.file_import import FileImport
 from memtree.memories.transfer.file_restore import FileRestore
 from memtree.memories.transfer.formats import export_lines
-from memtree.memories.transfer.import_options import ImportOptions, ImportParts, TransferStore
+from memtree.memories.transfer.import_options import ImportOptions, ImportParts
 from memtree.memories.transfer.report import ImportReport
-from memtree.ports.clock import Clock
 
 PAGE = 200  # memories that are read at once
 MOST_TOMBSTONES = 100_000
 
 
 class MemoryTransfer:
-    """Bound to its ports; safe for concurrent calls. `most`: memories of a tenant.
-    `allow_secrets`: in the data of agents. `most_lines`: of a short file."""
+    """Safe for concurrent calls."""
 
-    def __init__(
-        self,
-        store: TransferStore,
-        schemas: SchemaBook,
-        saving: MemorySaving,
-        clock: Clock,
-        new_memory_id: Callable[[], str],
-        new_group_id: Callable[[], str],
-        *,
-        max_text_chars: int,
-        most: int,
-        allow_secrets: bool = False,
-        most_lines: int = 1_000_000,
-    ) -> None:
-        self._store, self._clock = store, clock
-        self._parts = ImportParts(
-            store,
-            schemas,
-            saving,
-            clock,
-            new_memory_id,
-            new_group_id,
-            max_text_chars,
-            most,
-            allow_secrets,
-            most_lines,
-        )
+    def __init__(self, parts: ImportParts) -> None:
+        self._parts, self._store, self._clock = parts, parts.store, parts.clock
 
     async def export(
         self, scope: Scope, allowed: Callable[[], Awaitable[bool]] | None = None

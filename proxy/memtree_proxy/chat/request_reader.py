@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import msgspec
 from starlette.requests import Request
 
 from memtree.config import Settings
+from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation import beginning
 from memtree.conversation.message import Volatile
@@ -33,6 +35,18 @@ from memtree_proxy.request.patience import patience
 from memtree_proxy.upstream.wrapped_path import settings_of
 
 
+@dataclass(frozen=True, slots=True)
+class PostedRequest:
+    """A request as it was posted. `content`: its body, decoded; `user`: who asks."""
+
+    dialect: Dialect
+    tenant: str
+    content: bytes
+    headers: Mapping[str, str]
+    settings: Settings
+    user: ChatUser
+
+
 class RequestReader:
     """`learned`: what is known of models; `bodies`: what came before."""
 
@@ -50,16 +64,10 @@ class RequestReader:
         limit, history = settings.max_body_bytes, self._dialect.history
 
         def work(beginning: BodyBeginning) -> ChatRequest:
-            return read(
-                self._dialect,
-                tenant,
-                beginning.raw,
-                request.headers,
-                settings,
-                self._learned,
-                user,
-                split=lambda: self._bodies.split(beginning),
+            whole = PostedRequest(
+                self._dialect, tenant, beginning.raw, request.headers, settings, user
             )
+            return read(whole, self._learned, lambda: self._bodies.split(beginning))
 
         def decoded() -> ChatRequest:
             content = content_encoding.decoded(posted, given, limit)
@@ -77,21 +85,16 @@ class RequestReader:
 
 
 def read(
-    dialect: Dialect,
-    tenant: str,
-    content: bytes,
-    headers: Mapping[str, str],
-    settings: Settings,
-    learned: ModelLimits,
-    user: ChatUser,
-    split: Callable[[], Body] | None = None,
+    posted: PostedRequest, learned: ModelLimits, split: Callable[[], Body] | None = None
 ) -> ChatRequest:
-    """Read a body. `user`: who asks; `split`: finds its fields, where that is not to be done from
-    the beginning. Raises `BadRequest` for a field of ours with a wrong type, if memory is on, and
-    for a chat id that cannot be one.
+    """Read a body. `split`: finds its fields, where that is not to be done from the beginning.
+    Raises `BadRequest` for a field of ours with a wrong type, if memory is on, and for a chat id
+    that cannot be one.
 
     A body that is no sound JSON object goes on as it came: the upstream judges it.
     """
+    dialect, tenant, content = posted.dialect, posted.tenant, posted.content
+    headers, settings = posted.headers, posted.settings
     scope, trouble = chat_scope.of(tenant, headers), memory_switch.trouble(headers)
     try:
         body = split() if split else json_body.split(content)
@@ -104,7 +107,7 @@ def read(
     shadowed = fields.shadowed(body, headers, settings)
     on = memory_switch.wanted(body, headers, suffix, settings.memory or shadowed)
     options, rag = memory_options.of(body), rag_options.of(body)
-    memories = sources.wanted(tenant, scope, user, options, rag)
+    memories = sources.wanted(tenant, scope, posted.user, options, rag)
     plain = body.rewritten(changed)
     chat = ChatRequest(dialect, content, plain, changed=changed, model=suffix.model, reason=trouble)
     if on and shadowed:  # its history is not read now: it must not wait
@@ -115,6 +118,20 @@ def read(
     if not packed and not memories.any:
         return chat
     ask = chat_request.asked(dialect, tenant, body, headers, settings, suffix) if packed else None
+    return _with_history(chat, posted, body, memories, ask, learned)
+
+
+def _with_history(
+    chat: ChatRequest,
+    posted: PostedRequest,
+    body: Body,
+    memories: WantedMemories,
+    ask: CompressRequest | None,
+    learned: ModelLimits,
+) -> ChatRequest:
+    """Read the history of a request, for `memories` or for `ask`, which memory answers."""
+    dialect, tenant, packed = posted.dialect, posted.tenant, ask is not None
+    headers, settings = posted.headers, posted.settings
     try:
         history = dialect.read(body, tenant, settings.max_messages)
         whole = not history.passes and chat_request.is_side(history)
@@ -124,11 +141,12 @@ def read(
         log.failure("chat.not_read", error)
         return dataclasses.replace(chat, state=State.INTERNAL) if packed else chat
     if history.passes:
-        state = State.PASSED if packed else chat.state
-        return dataclasses.replace(chat, state=state, reason=history.passes if packed else trouble)
+        if not packed:
+            return chat
+        return dataclasses.replace(chat, state=State.PASSED, reason=history.passes)
     memories = sources.NONE if whole else memories
     groups = _groups(headers, settings, packed=packed and not whole, scope=memories.chat)
-    usable = groups and learned.takes_tools(tenant, suffix.model)
+    usable = groups and learned.takes_tools(tenant, chat.model)
     chat = dataclasses.replace(
         chat,
         body=body,

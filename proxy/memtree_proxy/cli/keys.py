@@ -20,8 +20,6 @@ from memtree_proxy.access import auth
 from memtree_proxy.cli.drawing.foreign_text import one_line
 
 _ONCE = "This is the only time the key is shown."
-_VALUE = "use this value instead of a new one; several mean one tenant; - asks for it"
-_PLAN = "free: no memories are made of conversations, or shown unasked (default: as it was, or pro)"
 
 
 async def create(options: argparse.Namespace, settings: Settings) -> int:

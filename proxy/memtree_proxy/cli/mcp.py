@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from memtree.background.runtime import open_runtime
@@ -16,8 +16,6 @@ from memtree_proxy.context.conversations import StoredConversations
 from memtree_proxy.mcp import stdio
 from memtree_proxy.mcp.stdio_lines import own_streams
 from memtree_proxy.mcp.tools import Caller, MemoryTools
-
-AddSettings = Callable[[argparse.ArgumentParser, Sequence[str]], None]
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:

@@ -8,14 +8,26 @@ be counted elsewhere stays with the library, and so does the page.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from prometheus_client import Counter
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 from prometheus_client.utils import floatToGoString
 
 Labels = tuple[str, ...]
+
+
+def counters(
+    registry: CollectorRegistry, table: Mapping[str, tuple[str, ...]]
+) -> dict[str, Counter]:
+    """Make the library's counters of a table: by what is counted, the counter's name, its help and
+    its labels."""
+    return {
+        counted: Counter(name, help_, labels, registry=registry)
+        for counted, (name, help_, *labels) in table.items()
+    }
 
 
 class LabelCounts(Collector):

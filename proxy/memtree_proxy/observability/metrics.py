@@ -13,7 +13,6 @@ from typing import Protocol, runtime_checkable
 
 from prometheus_client import (
     CollectorRegistry,
-    Counter,
     ProcessCollector,
     disable_created_metrics,
 )
@@ -22,7 +21,7 @@ from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from memtree.shadow.probes import ShadowResult
-from memtree_proxy.observability.label_series import LabelCounts
+from memtree_proxy.observability.label_series import LabelCounts, counters
 from memtree_proxy.observability.memory_outcome import MemoryOutcome
 from memtree_proxy.observability.request_metrics import RequestMetrics
 
@@ -32,6 +31,58 @@ log = logging.getLogger("memtree")
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 PATIENCE = 5.0  # seconds for numbers that are kept elsewhere; Prometheus itself waits for ten
+
+
+COUNTERS = {
+    "raw": ("memtree_raw_tokens", "Tokens that were posted to memory."),
+    "sent": ("memtree_sent_tokens", "Tokens that memory sent in their place."),
+    "recall": ("memtree_recall_tokens", "Tokens sent in recall blocks."),
+    "saved": (
+        "memtree_folding_saved_tokens",
+        "Input cost saved by requests that were cheaper than sending everything, in uncached "
+        "input tokens at the prices in effect.",
+    ),
+    "lost": (
+        "memtree_folding_lost_tokens",
+        "Input cost lost by requests that were dearer than sending everything, in the same unit.",
+    ),
+    "deletions": ("memtree_deletions", "Deletions carried out, by what was named.", "scope"),
+    "shadows": (
+        "memtree_shadows",
+        "Requests that memory compressed beside the chat, without a say in it, by what came of it.",
+        "outcome",
+    ),
+    "shadow_raw": (
+        "memtree_shadow_raw_tokens",
+        "Tokens of requests that were folded in the shadow.",
+    ),
+    "shadow_sent": (
+        "memtree_shadow_sent_tokens",
+        "Tokens that would have been sent in their place.",
+    ),
+    "probes": (
+        "memtree_shadow_probes",
+        "Facts of folded messages that were looked for, by kind.",
+        "kind",
+    ),
+    "kept": (
+        "memtree_shadow_kept",
+        "Those of them that stood in what would have been sent.",
+        "kind",
+    ),
+    "epochs": (
+        "memtree_epoch_answers",
+        "Packed answers that went on with an epoch, or began one: only what goes on is cached "
+        "by the provider.",
+        "kind",
+    ),
+    "prefix": (
+        "memtree_prefix_tokens",
+        "Tokens of these answers that stayed as the request before them had sent them, and "
+        "those that changed or were new; system messages and tools included.",
+        "kind",
+    ),
+}
 
 
 @runtime_checkable
@@ -59,86 +110,38 @@ class Metrics:
             "asked.",
             ("state", "mode", "reason"),
         )
-        self._raw = self._counter("memtree_raw_tokens", "Tokens that were posted to memory.")
-        self._sent = self._counter("memtree_sent_tokens", "Tokens that memory sent in their place.")
-        self._recall = self._counter("memtree_recall_tokens", "Tokens sent in recall blocks.")
-        self._saved = self._counter(
-            "memtree_folding_saved_tokens",
-            "Input cost saved by requests that were cheaper than sending everything, in uncached "
-            "input tokens at the prices in effect.",
-        )
-        self._lost = self._counter(
-            "memtree_folding_lost_tokens",
-            "Input cost lost by requests that were dearer than sending everything, in the same "
-            "unit.",
-        )
-        self._deletions = self._counter(
-            "memtree_deletions", "Deletions carried out, by what was named.", "scope"
-        )
-        self._shadows = self._counter(
-            "memtree_shadows",
-            "Requests that memory compressed beside the chat, without a say in it, by what came "
-            "of it.",
-            "outcome",
-        )
-        self._shadow_raw = self._counter(
-            "memtree_shadow_raw_tokens", "Tokens of requests that were folded in the shadow."
-        )
-        self._shadow_sent = self._counter(
-            "memtree_shadow_sent_tokens", "Tokens that would have been sent in their place."
-        )
-        self._probes = self._counter(
-            "memtree_shadow_probes",
-            "Facts of folded messages that were looked for, by kind.",
-            "kind",
-        )
-        self._kept = self._counter(
-            "memtree_shadow_kept", "Those of them that stood in what would have been sent.", "kind"
-        )
-
-        self._epochs = self._counter(
-            "memtree_epoch_answers",
-            "Packed answers that went on with an epoch, or began one: only what goes on is cached "
-            "by the provider.",
-            "kind",
-        )
-        self._prefix = self._counter(
-            "memtree_prefix_tokens",
-            "Tokens of these answers that stayed as the request before them had sent them, and "
-            "those that changed or were new; system messages and tools included.",
-            "kind",
-        )
+        self._counters = counters(self._registry, COUNTERS)
 
     def count(self, outcome: MemoryOutcome) -> None:
         """Count an outcome, as an `OutcomeSink`."""
         self._answers.add(outcome.state, outcome.mode, outcome.reason)
         if outcome.raw_tokens is not None and outcome.sent_tokens is not None:
-            self._raw.inc(outcome.raw_tokens)
-            self._sent.inc(outcome.sent_tokens)
-            self._recall.inc(outcome.recall_tokens)
+            self._counters["raw"].inc(outcome.raw_tokens)
+            self._counters["sent"].inc(outcome.sent_tokens)
+            self._counters["recall"].inc(outcome.recall_tokens)
         if outcome.epoch and outcome.sent_tokens is not None:
-            self._epochs.labels(outcome.epoch).inc()
+            self._counters["epochs"].labels(outcome.epoch).inc()
             stays = min(outcome.stays, outcome.sent_tokens)
-            self._prefix.labels("stays").inc(stays)
-            self._prefix.labels("changes").inc(outcome.sent_tokens - stays)
+            self._counters["prefix"].labels("stays").inc(stays)
+            self._counters["prefix"].labels("changes").inc(outcome.sent_tokens - stays)
         # A counter cannot fall, so savings and losses are counted apart.
         if outcome.saved:
-            (self._saved if outcome.saved > 0 else self._lost).inc(abs(outcome.saved))
+            self._counters["saved" if outcome.saved > 0 else "lost"].inc(abs(outcome.saved))
 
     def deleted(self, scope: str) -> None:
-        self._deletions.labels(scope).inc()
+        self._counters["deletions"].labels(scope).inc()
 
     def shadowed(self, outcome: str, result: ShadowResult | None = None) -> None:
         """Count a shadow that has ended, and what it measured."""
-        self._shadows.labels(outcome).inc()
+        self._counters["shadows"].labels(outcome).inc()
         if result is None:
             return
         if result.folded:
-            self._shadow_raw.inc(result.raw)
-            self._shadow_sent.inc(result.sent)
+            self._counters["shadow_raw"].inc(result.raw)
+            self._counters["shadow_sent"].inc(result.sent)
         for kind, score in result.scores.items():
-            self._probes.labels(kind).inc(score.probes)
-            self._kept.labels(kind).inc(score.kept)
+            self._counters["probes"].labels(kind).inc(score.probes)
+            self._counters["kept"].labels(kind).inc(score.kept)
 
     def show_also(self, collector: Collector) -> None:
         """Show the numbers of another collector, too. An `AsyncCollector` is asked before each
@@ -160,6 +163,3 @@ class Metrics:
         """All counts in the text format that the reader asks for."""
         encode, content_type = choose_encoder(accept)
         return Response(encode(self._registry), headers={"content-type": content_type})
-
-    def _counter(self, name: str, help_: str, *labels: str) -> Counter:
-        return Counter(name, help_, labels, registry=self._registry)

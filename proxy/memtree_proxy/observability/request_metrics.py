@@ -6,9 +6,9 @@ Labels have few values: our routes, our steps, the codes of our errors, and the 
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Gauge, Histogram
 
-from memtree_proxy.observability.label_series import LabelCounts, LabelTimes
+from memtree_proxy.observability.label_series import LabelCounts, LabelTimes, counters
 from memtree_proxy.observability.request_trace import Trace
 from memtree_proxy.observability.timing import UpstreamTiming
 
@@ -22,11 +22,43 @@ STATUSES = {status: str(status) for status in (
 )}  # fmt: skip
 
 
+COUNTERS = {
+    "failures": (
+        "memtree_step_failures",
+        "Steps that failed; the answer went on without them.",
+        "step",
+    ),
+    "refusals": (
+        "memtree_refusals",
+        "Requests that ended with an error of ours, by its code.",
+        "code",
+    ),
+    "overflows": (
+        "memtree_overflows",
+        "Prompts that the upstream found too long, packed smaller and sent again.",
+    ),
+    "replays": (
+        "memtree_thinking_replays",
+        "Requests whose thinking the upstream took for another prompt's, sent again without.",
+    ),
+    "rounds": ("memtree_recall_rounds", "Rounds in which a model called recall tools."),
+    "memories": (
+        "memtree_injected_memories",
+        "Memories that stood in requests to a model, each time.",
+    ),
+    "memories_degraded": (
+        "memtree_injections_degraded",
+        "Chat requests whose memories were chosen by words alone, or not at all, by what failed.",
+        "cause",
+    ),
+    "behind_failures": ("memtree_background_failures", "Such work that failed.", "work"),
+}
+
+
 class RequestMetrics:
     """Sums over the `Trace`s of all requests."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._registry = registry
         self._under_way = 0
         in_flight = Gauge(
             "memtree_requests_in_flight", "Requests that are under way.", registry=registry
@@ -54,9 +86,6 @@ class RequestMetrics:
             FINE,
             ("step",),
         )
-        self._failures = self._counter(
-            "memtree_step_failures", "Steps that failed; the answer went on without them.", "step"
-        )
         self._upstream = LabelTimes(
             registry,
             "memtree_upstream_seconds",
@@ -69,35 +98,13 @@ class RequestMetrics:
             "Requests to the upstream by status, or by why there was none.",
             ("status",),
         )
-        self._refusals = self._counter(
-            "memtree_refusals", "Requests that ended with an error of ours, by its code.", "code"
-        )
-        self._overflows = self._counter(
-            "memtree_overflows",
-            "Prompts that the upstream found too long, packed smaller and sent again.",
-        )
-        self._replays = self._counter(
-            "memtree_thinking_replays",
-            "Requests whose thinking the upstream took for another prompt's, sent again without.",
-        )
-        self._rounds = self._counter(
-            "memtree_recall_rounds", "Rounds in which a model called recall tools."
-        )
-        self._memories = self._counter(
-            "memtree_injected_memories", "Memories that stood in requests to a model, each time."
-        )
-        self._memories_degraded = self._counter(
-            "memtree_injections_degraded",
-            "Chat requests whose memories were chosen by words alone, or not at all, by what "
-            "failed.",
-            "cause",
-        )
-        self._behind = self._histogram(
-            "memtree_background_seconds", "Work in the background that requests began, by kind.",
-            COARSE, "work",
-        )  # fmt: skip
-        self._behind_failures = self._counter(
-            "memtree_background_failures", "Such work that failed.", "work"
+        self._counters = counters(registry, COUNTERS)
+        self._behind = Histogram(
+            "memtree_background_seconds",
+            "Work in the background that requests began, by kind.",
+            ["work"],
+            buckets=COARSE,
+            registry=registry,
         )
 
     def begin(self) -> None:
@@ -109,7 +116,7 @@ class RequestMetrics:
         self._requests.add(seen.pattern, status(seen.status))
         self._whole.observe(seconds, seen.pattern)
         if seen.error is not None:
-            self._refusals.labels(seen.error).inc()
+            self._counters["refusals"].labels(seen.error).inc()
         for call in seen.calls:
             self._called(call)
         if seen.memory_ms is not None:
@@ -117,36 +124,28 @@ class RequestMetrics:
         for name, took in seen.steps.items():
             self._steps.observe(took, name)
         for name in seen.failed:
-            self._failures.labels(name).inc()
+            self._counters["failures"].labels(name).inc()
         if seen.overflows:
-            self._overflows.inc(seen.overflows)
+            self._counters["overflows"].inc(seen.overflows)
         if seen.thinking_replays:
-            self._replays.inc(seen.thinking_replays)
+            self._counters["replays"].inc(seen.thinking_replays)
         if seen.recall_rounds:
-            self._rounds.inc(seen.recall_rounds)
+            self._counters["rounds"].inc(seen.recall_rounds)
         if seen.memories:
-            self._memories.inc(len(seen.memories))
+            self._counters["memories"].inc(len(seen.memories))
         for cause in seen.memories_degraded:
-            self._memories_degraded.labels(cause).inc()
+            self._counters["memories_degraded"].labels(cause).inc()
 
     def worked(self, name: str, seconds: float, failed: bool) -> None:
         """See `timing.BackgroundSink`."""
         self._behind.labels(name).observe(seconds)
         if failed:
-            self._behind_failures.labels(name).inc()
+            self._counters["behind_failures"].labels(name).inc()
 
     def _called(self, call: UpstreamTiming) -> None:
         self._answers.add(status(call.status))
         if isinstance(call.status, int):
             self._upstream.observe(call.seconds)
-
-    def _counter(self, name: str, help_: str, *labels: str) -> Counter:
-        return Counter(name, help_, labels, registry=self._registry)
-
-    def _histogram(
-        self, name: str, help_: str, buckets: tuple[float, ...], *labels: str
-    ) -> Histogram:
-        return Histogram(name, help_, labels, buckets=buckets, registry=self._registry)
 
 
 def status(given: int | str) -> str:

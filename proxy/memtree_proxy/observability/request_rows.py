@@ -16,13 +16,12 @@ from memtree.context.state import Reason, State
 from memtree.ports.request_log import LONGEST_MODEL, UNKNOWN, RequestRow
 from memtree_proxy.http.headers import Headers
 from memtree_proxy.observability.request_trace import Trace
-from memtree_proxy.request.clients import CLIENTS, OTHER, READING, client_of
+from memtree_proxy.request.clients import OTHER, READING, client_of
 from memtree_proxy.request.memory_switch import UNKNOWN_SWITCH
 
 REASONS = frozenset({*Reason, UNKNOWN_SWITCH})
 DIALECTS = ("chat", "messages", "responses", "context_memory")
 STATES = tuple(state.value for state in State if state)
-KNOWN_CLIENTS = frozenset(CLIENTS)
 # Codes and types of errors, ours and those that the three APIs document.
 ERROR_TYPES = frozenset(
     {

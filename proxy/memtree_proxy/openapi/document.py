@@ -93,6 +93,26 @@ _TAGS = {
     "Context memory": "Without a model: messages in, fewer messages out.",
     "Server": "About the server itself.",
 }
+_ROUTES = (
+    ConversationRoutes,
+    RequestRoutes,
+    AgentBatchRoutes,
+    AgentSearchRoutes,
+    ChatCurationRoutes,
+    ChatMemoryRoutes,
+    DocumentRoutes,
+    ExtractionRoute,
+    GrantRoutes,
+    WalletRoutes,
+    SchemaRoutes,
+    TransferRoutes,
+    CurationRoutes,
+    UserMemoryRoutes,
+    GroupRoutes,
+    SettingsRoutes,
+    ParseRoute,
+    UsageRoute,
+)
 
 
 def build(settings: Settings) -> Json:
@@ -114,74 +134,56 @@ def build(settings: Settings) -> Json:
             **dialect_paths.paths(settings),
             **_context_memory(settings),
             **_deletion(settings),
-            **described_routes(settings, ConversationRoutes, RequestRoutes),
-            **described_routes(settings, AgentBatchRoutes, AgentSearchRoutes),
-            **described_routes(settings, ChatCurationRoutes, ChatMemoryRoutes),
-            **described_routes(settings, DocumentRoutes),
-            **described_routes(settings, ExtractionRoute),
-            **described_routes(settings, GrantRoutes, WalletRoutes),
-            **described_routes(settings, SchemaRoutes),
-            **described_routes(settings, TransferRoutes, CurationRoutes),
-            **described_routes(settings, UserMemoryRoutes, GroupRoutes, SettingsRoutes),
-            **described_routes(settings, ParseRoute, UsageRoute),
+            **described_routes(settings, *_ROUTES),
             **server_paths.build(settings),
         },
         "components": {
-            "schemas": {
-                **messages.SCHEMAS,
-                **bodies.schemas(settings),
-                **dialect_paths.schemas(settings),
-                **dialect_paths.SCHEMAS,
-                **answers.SCHEMAS,
-                **context_shapes.SCHEMAS,
-                **agent_memories.schemas(settings),
-                **agent_answers.schemas(),
-                **agent_search.schemas(),
-                **chat_shapes.bodies(settings),
-                **chat_shapes.SCHEMAS,
-                **document_shapes.bodies(),
-                **document_shapes.SCHEMAS,
-                **extraction_shapes.bodies(settings),
-                **extraction_shapes.SCHEMAS,
-                **grant_shapes.bodies(),
-                **grant_shapes.SCHEMAS,
-                **schema_shapes.bodies(),
-                **schema_shapes.SCHEMAS,
-                **transfer_shapes.SCHEMAS,
-                **context_shapes.PARSED,
-                **context_shapes.USAGE,
-                **request_shapes.SCHEMAS,
-                **user_shapes.bodies(settings),
-                **user_shapes.SCHEMAS,
-                **failures.schemas(),
-            },
-            "parameters": {
-                **headers.request_headers(),
-                **parts.parameters(),
-                **agent_parameters.parameters(),
-                **chat_shapes.parameters(),
-                **document_shapes.parameters(),
-                **grant_shapes.parameters(),
-                **schema_shapes.parameters(),
-                **user_shapes.parameters(),
-            },
+            "schemas": _schemas(settings),
+            "parameters": _parameters(),
             "headers": headers.ANSWER_HEADERS,
-            "requestBodies": {
-                **_request_bodies(),
-                **dialect_paths.request_bodies(),
-                **chat_shapes.request_bodies(),
-                **examples.agent_bodies(),
-                **document_shapes.request_bodies(),
-                **extraction_shapes.request_bodies(),
-                **grant_shapes.request_bodies(),
-                **schema_shapes.request_bodies(),
-                **transfer_shapes.request_bodies(),
-                **context_shapes.parse_bodies(),
-                **user_shapes.request_bodies(),
-            },
+            "requestBodies": _request_bodies(),
             "responses": failures.responses(settings),
             "securitySchemes": headers.credentials(),
         },
+    }
+
+
+def _schemas(settings: Settings) -> dict[str, Json]:
+    return {
+        **messages.SCHEMAS,
+        **bodies.schemas(settings),
+        **dialect_paths.schemas(settings),
+        **dialect_paths.SCHEMAS,
+        **answers.SCHEMAS,
+        **context_shapes.SCHEMAS,
+        **agent_memories.schemas(settings),
+        **agent_answers.schemas(),
+        **agent_search.schemas(),
+        **chat_shapes.bodies(settings),
+        **chat_shapes.SCHEMAS,
+        **document_shapes.bodies(),
+        **document_shapes.SCHEMAS,
+        **extraction_shapes.bodies(settings),
+        **extraction_shapes.SCHEMAS,
+        **grant_shapes.bodies(),
+        **grant_shapes.SCHEMAS,
+        **schema_shapes.bodies(),
+        **schema_shapes.SCHEMAS,
+        **transfer_shapes.SCHEMAS,
+        **context_shapes.PARSED,
+        **context_shapes.USAGE,
+        **request_shapes.SCHEMAS,
+        **user_shapes.bodies(settings),
+        **user_shapes.SCHEMAS,
+        **failures.schemas(),
+    }
+
+
+def _parameters() -> dict[str, Json]:
+    families = (parts, agent_parameters, chat_shapes, document_shapes, grant_shapes, schema_shapes,
+                user_shapes)  # fmt: skip
+    return headers.REQUEST_HEADERS | {
+        name: row for family in families for name, row in family.parameters().items()
     }
 
 
@@ -207,7 +209,19 @@ def _request_bodies() -> dict[str, Json]:
     for name in ("Context", "Tree"):
         any_ = {"anyOf": [schema("ContextRequest"), *others]}
         made[name] = {"required": True, "content": content(any_, examples=_BODIES[name][1])}
-    return made
+    return {
+        **made,
+        **dialect_paths.request_bodies(),
+        **chat_shapes.request_bodies(),
+        **examples.agent_bodies(),
+        **document_shapes.request_bodies(),
+        **extraction_shapes.request_bodies(),
+        **grant_shapes.request_bodies(),
+        **schema_shapes.request_bodies(),
+        **transfer_shapes.request_bodies(),
+        **context_shapes.parse_bodies(),
+        **user_shapes.request_bodies(),
+    }
 
 
 def _chat(settings: Settings) -> dict[str, Json]:

@@ -47,77 +47,94 @@ _REASON = (
 )
 
 
-def request_headers() -> dict[str, Json]:
-    """`components.parameters`, by the name of the header."""
-    return {
-        MEMORY_HEADER: _header(
-            MEMORY_HEADER,
-            "Memory for this request, whatever the body says: `on` (also `true`, `yes`, `1`), or "
-            "`off` (`false`, `no`, `0`), which wins over every on. Other words do not count.",
-            {"type": "string", "enum": _WORDS, "examples": ["on"]},
-        ),
-        FLAG_HEADER: _header(
-            FLAG_HEADER,
-            f"The same as `{MEMORY_HEADER}`.",
-            {"type": "string", "enum": _WORDS, "examples": ["true"]},
-        ),
-        TOOLS_HEADER: _header(
-            TOOLS_HEADER,
-            "Whether the model is offered tools that search and read what memory folded; they are "
-            "answered here, inside the same answer. Wins over the setting `recall_tools`. Other "
-            "words do not count.",
-            {"type": "string", "enum": _WORDS, "examples": ["on"]},
-        ),
-        CHAT_HEADER: _header(
-            CHAT_HEADER,
-            "Opts in to chat memory: the chat that this request belongs to. Those of its memories "
-            "that concern the newest message stand in the prompt, and the model may save and "
-            "recall memories by the tools `save_memory` and `recall_memory`, answered here inside "
-            "the same answer.",
-            CHAT_ID,
-        ),
-        SWITCH_HEADER: _header(
-            SWITCH_HEADER,
-            f"`off` (also `false`, `no`, `0`) switches chat memory off for this request, though it "
-            f"carries `{CHAT_HEADER}`; `on` is the default. Other words do not count.",
-            {"type": "string", "enum": _WORDS, "examples": ["on"]},
-        ),
-        USER_HEADER: _header(
-            USER_HEADER,
-            "Whose request it is, within the credential: which user's memories stand in the "
-            "prompt, and are made of what is said. Absent: those of the credential itself. Ignored "
-            "beside a session cookie. The upstream gets it as it came. One that is no id of ours "
-            "is nobody's, and a 400 with `memory_options.enabled`.",
-            CHAT_ID,
-        ),
-        MODE_HEADER: _mode_header(),
-        KEEP_HEADER: _header(
-            KEEP_HEADER,
-            f"The fields `{PATTERNS}` and `{TOOLS}` as a JSON object. Wins over these.",
-            {"type": "string", "examples": ['{"keep_patterns": ["docs/*.md"]}']},
-        ),
-        **{
-            name: _header(
-                name,
-                f"Days for which this memory is kept when nobody uses it, clamped to 1 to "
-                f"{fields.MAX_DAYS}. Wins over the field `expiration_days`."
-                + ("" if "_" not in name else " Many front proxies drop headers with underscores."),
-                {"type": "integer", "examples": [90]},
-            )
-            for name in EXPIRATION_HEADERS
-        },
-        content_encoding.HEADER: _header(
-            content_encoding.HEADER,
-            "How the body is compressed: `gzip`, `deflate`, `zstd`, or a list of them.",
-            {"type": "string", "examples": ["identity"]},
-        ),
-        patience.STAINLESS: _header(
-            patience.STAINLESS,
-            "Seconds for which the client waits for an answer that is not streamed, as the OpenAI "
-            "SDKs tell it. An error comes before they are over.",
-            {"type": "number", "examples": [600]},
-        ),
-    }
+def _mode_header(*more: str) -> Json:
+    shadow = (
+        " `shadow`: the request goes through untouched, and what memory would have kept of it is "
+        "measured beside it; asks for memory by itself, but an off wins."
+    )
+    return _header(
+        MODE_HEADER,
+        "How memory is unfolded. Wins over the field `mode`." + (shadow if more else ""),
+        {"type": "string", "enum": [*MODES, *more], "examples": ["stable"]},
+    )
+
+
+def _header(name: str, description: str, shape: Json) -> Json:
+    return {"name": name, "in": "header", "required": False, "description": description,
+            "schema": shape}  # fmt: skip
+
+
+_REQUEST_HEADERS = (
+    _header(
+        MEMORY_HEADER,
+        "Memory for this request, whatever the body says: `on` (also `true`, `yes`, `1`), or "
+        "`off` (`false`, `no`, `0`), which wins over every on. Other words do not count.",
+        {"type": "string", "enum": _WORDS, "examples": ["on"]},
+    ),
+    _header(
+        FLAG_HEADER,
+        f"The same as `{MEMORY_HEADER}`.",
+        {"type": "string", "enum": _WORDS, "examples": ["true"]},
+    ),
+    _header(
+        TOOLS_HEADER,
+        "Whether the model is offered tools that search and read what memory folded; they are "
+        "answered here, inside the same answer. Wins over the setting `recall_tools`. Other "
+        "words do not count.",
+        {"type": "string", "enum": _WORDS, "examples": ["on"]},
+    ),
+    _header(
+        CHAT_HEADER,
+        "Opts in to chat memory: the chat that this request belongs to. Those of its memories "
+        "that concern the newest message stand in the prompt, and the model may save and "
+        "recall memories by the tools `save_memory` and `recall_memory`, answered here inside "
+        "the same answer.",
+        CHAT_ID,
+    ),
+    _header(
+        SWITCH_HEADER,
+        f"`off` (also `false`, `no`, `0`) switches chat memory off for this request, though it "
+        f"carries `{CHAT_HEADER}`; `on` is the default. Other words do not count.",
+        {"type": "string", "enum": _WORDS, "examples": ["on"]},
+    ),
+    _header(
+        USER_HEADER,
+        "Whose request it is, within the credential: which user's memories stand in the "
+        "prompt, and are made of what is said. Absent: those of the credential itself. Ignored "
+        "beside a session cookie. The upstream gets it as it came. One that is no id of ours "
+        "is nobody's, and a 400 with `memory_options.enabled`.",
+        CHAT_ID,
+    ),
+    _mode_header(),
+    _header(
+        KEEP_HEADER,
+        f"The fields `{PATTERNS}` and `{TOOLS}` as a JSON object. Wins over these.",
+        {"type": "string", "examples": ['{"keep_patterns": ["docs/*.md"]}']},
+    ),
+    *(
+        _header(
+            name,
+            f"Days for which this memory is kept when nobody uses it, clamped to 1 to "
+            f"{fields.MAX_DAYS}. Wins over the field `expiration_days`."
+            + ("" if "_" not in name else " Many front proxies drop headers with underscores."),
+            {"type": "integer", "examples": [90]},
+        )
+        for name in EXPIRATION_HEADERS
+    ),
+    _header(
+        content_encoding.HEADER,
+        "How the body is compressed: `gzip`, `deflate`, `zstd`, or a list of them.",
+        {"type": "string", "examples": ["identity"]},
+    ),
+    _header(
+        patience.STAINLESS,
+        "Seconds for which the client waits for an answer that is not streamed, as the OpenAI "
+        "SDKs tell it. An error comes before they are over.",
+        {"type": "number", "examples": [600]},
+    ),
+)
+# `components.parameters`, by the name of the header.
+REQUEST_HEADERS: dict[str, Json] = {row["name"]: row for row in _REQUEST_HEADERS}
 
 
 def of_context_memory() -> list[Json]:
@@ -134,25 +151,8 @@ def of_deletion() -> list[Json]:
 
 def of_chat() -> list[Json]:
     """All of them; one mode more than elsewhere."""
-    named = [name for name in request_headers() if name != MODE_HEADER]
+    named = [name for name in REQUEST_HEADERS if name != MODE_HEADER]
     return [*(ref("parameters", name) for name in named), _mode_header(SHADOW)]
-
-
-def _mode_header(*more: str) -> Json:
-    shadow = (
-        " `shadow`: the request goes through untouched, and what memory would have kept of it is "
-        "measured beside it; asks for memory by itself, but an off wins."
-    )
-    return _header(
-        MODE_HEADER,
-        "How memory is unfolded. Wins over the field `mode`." + (shadow if more else ""),
-        {"type": "string", "enum": [*MODES, *more], "examples": ["stable"]},
-    )
-
-
-def _header(name: str, description: str, shape: Json) -> Json:
-    return {"name": name, "in": "header", "required": False, "description": description,
-            "schema": shape}  # fmt: skip
 
 
 ANSWER_HEADERS: dict[str, Json] = {

@@ -123,71 +123,108 @@ class Services:
     leases: Leases | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """Parts that several routes use, or a route and what stands around all of them."""
+
+    gate: Gate
+    plain: MemoryRequests
+    costly: MemoryRequests
+    work: CostlyWork
+    waits: WaitingRequests
+    streams: EventStreams
+    metrics: Metrics
+    requests: RequestLogWriter
+    usage: UsageTallies
+    shadows: ShadowRunner
+    sent: SentRequests
+    bodies: KnownBodies
+    server_key: ServerKey
+    policy: BrowserPolicy
+    mcp: McpRoute
+
+
 def create_app(services: Services) -> Starlette:
-    settings = services.settings
+    shared = _shared(services)
+    completions = _completions(services, shared)
+    caches = {**services.caches, **completions.caches, "known_bodies": shared.bodies}
+    for collector in _collectors(services, shared, caches):
+        shared.metrics.show_also(collector)
+    routes = _routes(services, shared, completions)
+    middleware = _middleware(services, shared, completions, routes)
+    app = App(lifespan=_lifespan, routes=routes, middleware=middleware)
+    state, key = app.state, shared.server_key
+    state.shadows, state.usage, state.requests = shared.shadows, shared.usage, shared.requests
+    state.mcp, state.objects, state.streams = shared.mcp, key.objects, shared.streams
+    app.router.redirect_slashes = False
+    app.router.default = Handler(error_response.not_found)  # a target that is no path: `*`
+    return app
+
+
+def _shared(services: Services) -> _Shared:
+    settings, uses = services.settings, services.memory_services
     gate = Gate(
         services.keys,
         loopback=is_loopback(settings.host),
         operator_key=settings.metrics_key,
         rates=RequestRates(settings.requests_per_minute),
-        wallets=WalletAccess(services.memory_services.grants, settings.max_body_bytes),
+        wallets=WalletAccess(uses.grants, settings.max_body_bytes),
         failures=FailedKeys(settings),
         local=services.local,
     )
-    waits = WaitingRequests(settings.max_waits)
-    metrics = Metrics()
-    bodies = KnownBodies(secrets.randbits(32), settings.cache_limits.known_bodies)
-    sent = SentRequests(services.requests)
+    work = CostlyWork(settings.max_imports, settings.import_seconds)
+    metrics, sent = Metrics(), SentRequests(services.requests)
     services.memory.on_deletion(sent.forget)
-    requests = RequestLogWriter(services.requests, pace=services.log_pace)
-    context = ContextMemoryRoutes(services.memory, gate, waits, settings, bodies, sent)
-    usage = UsageTallies(services.tallies)
-    shadows = ShadowRunner(services.memory, settings, metrics, services.tallies)
-    server_key = ServerKey(settings, OwnObjects(services.memory_services.objects))
-    completions = CompletionRoutes(
+    return _Shared(
+        gate=gate,
+        plain=MemoryRequests(gate, settings),
+        costly=MemoryRequests(gate, settings, work),
+        work=work,
+        waits=WaitingRequests(settings.max_waits),
+        streams=EventStreams(services.event_pace),
+        metrics=metrics,
+        requests=RequestLogWriter(services.requests, pace=services.log_pace),
+        usage=UsageTallies(services.tallies),
+        shadows=ShadowRunner(services.memory, settings, metrics, services.tallies),
+        sent=sent,
+        bodies=KnownBodies(secrets.randbits(32), settings.cache_limits.known_bodies),
+        server_key=ServerKey(settings, OwnObjects(uses.objects)),
+        policy=BrowserPolicy.of(settings),
+        mcp=McpRoute(uses.book, StoredConversations(services.memory), gate, settings),
+    )
+
+
+def _completions(services: Services, shared: _Shared) -> CompletionRoutes:
+    return CompletionRoutes(
         CompletionServices(
             memory=services.memory,
             memories=services.memory_services,
-            gate=gate,
+            gate=shared.gate,
             upstreams=services.upstreams,
-            settings=settings,
-            waits=waits,
+            settings=services.settings,
+            waits=shared.waits,
             pace=services.pace,
-            shadows=shadows,
-            bodies=bodies,
-            server_key=server_key,
-            sent=sent,
+            shadows=shared.shadows,
+            bodies=shared.bodies,
+            server_key=shared.server_key,
+            sent=shared.sent,
         )
     )
-    caches = {**services.caches, **completions.caches, "known_bodies": bodies}
-    for collector in (*_collectors(services, waits, caches), LogMetrics(requests)):
-        metrics.show_also(collector)
-    book = services.memory_services.book
-    streams = EventStreams(services.event_pace)
-    work = CostlyWork(settings.max_imports, settings.import_seconds)
-    costly = MemoryRequests(gate, settings, work)
-    transfer = TransferRoutes(services.memory_services.transfer, costly, settings)
-    agent_searches = AgentSearchRoutes(services.memory_services, MemoryRequests(gate, settings))
-    deletion = Deletion(services.memory, gate, metrics, settings, shadows, requests)
-    mcp = McpRoute(book, StoredConversations(services.memory), gate, settings)
-    policy = BrowserPolicy.of(settings)
-    leases = [services.leases] if services.leases is not None else []
-    passthrough = Passthrough(gate, services.upstreams, policy, server_key)
-    routes = [
+
+
+def _routes(services: Services, shared: _Shared, completions: CompletionRoutes) -> list[Route]:
+    """All routes; the first that a path fits takes it."""
+    settings, gate, mcp = services.settings, shared.gate, shared.mcp
+    passthrough = Passthrough(gate, services.upstreams, shared.policy, shared.server_key)
+    return [
         *completions.routes(),
-        *_context_memory(context, ParseRoute(gate, waits, settings, work), deletion),
-        *described(UsageRoute(usage, services.memory, gate)),
-        *described(ConversationRoutes(services.memory, gate)),
-        *family("/requests", RequestRoutes(requests, services.memory, gate, streams)),
-        *everywhere("/context_memory/{rest:rest}", error_response.not_found),
-        *_chat_memory(services, gate, streams),
-        *_transfer(transfer),
-        *_families(services, gate, work),
-        *_curation(services.memory_services, MemoryRequests(gate, settings), streams),
-        *_user_memories(services, gate, agent_searches, work),
-        *_health(services, gate),
+        *_context_memory(services, shared),
+        *_memories(services, shared),
+        *own("/health", health, "GET"),
+        *own("/healthz", health, "GET"),
+        *own("/health/details", HealthDetails(services.health, gate).show, "GET"),
         # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
-        Route("/metrics", Handler(MetricsPage(metrics, gate).show, "GET")),
+        Route("/metrics", Handler(MetricsPage(shared.metrics, gate).show, "GET")),
         # So does /v1/mcp. With a slash at its end it is ours too: it must not reach the upstream.
         Route("/mcp", Handler(mcp.handle, "POST")),
         Route("/mcp/", Handler(mcp.handle, "POST")),
@@ -196,56 +233,96 @@ def create_app(services: Services) -> Starlette:
         *_web_pages(settings, _session(services, gate)),
         *everywhere("/{rest:rest}", passthrough.relay),
     ]
-    app = App(
-        lifespan=_lifespan,
-        routes=routes,
-        middleware=[
-            *(Middleware(WrappedPaths, leases=each) for each in leases),
-            Middleware(
-                Edge,
-                errors=completions.errors,
-                metrics=metrics,
-                sinks=(metrics, usage, *leases),
-                sent=sent,
-                requests=requests,
-                upload_seconds=settings.upload_seconds,
-                spans=services.spans,
-                head=browser_guard.answer_headers,
-            ),
-            Middleware(BrowserGuard, policy=policy, gate=gate, routes=routes),
-        ],
-    )
-    app.state.shadows, app.state.usage, app.state.requests = shadows, usage, requests
-    app.state.mcp, app.state.objects, app.state.streams = mcp, server_key.objects, streams
-    app.router.redirect_slashes = False
-    app.router.default = Handler(error_response.not_found)  # a target that is no path: `*`
-    return app
 
 
-def _context_memory(
-    context: ContextMemoryRoutes, files: ParseRoute, deletion: Deletion
-) -> list[Route]:
-    """Return the routes of context memory beside those of conversations."""
+def _middleware(
+    services: Services, shared: _Shared, completions: CompletionRoutes, routes: list[Route]
+) -> list[Middleware]:
+    leases = [services.leases] if services.leases is not None else []
+    return [
+        *(Middleware(WrappedPaths, leases=each) for each in leases),
+        Middleware(
+            Edge,
+            errors=completions.errors,
+            metrics=shared.metrics,
+            sinks=(shared.metrics, shared.usage, *leases),
+            sent=shared.sent,
+            requests=shared.requests,
+            upload_seconds=services.settings.upload_seconds,
+            spans=services.spans,
+            head=browser_guard.answer_headers,
+        ),
+        Middleware(BrowserGuard, policy=shared.policy, gate=shared.gate, routes=routes),
+    ]
+
+
+def _context_memory(services: Services, shared: _Shared) -> list[Route]:
+    memory, settings, gate = services.memory, services.settings, shared.gate
+    requests, waits = shared.requests, shared.waits
+    context = ContextMemoryRoutes(memory, gate, waits, settings, shared.bodies, shared.sent)
+    deletion = Deletion(memory, gate, shared.metrics, settings, shared.shadows, requests)
     return [
         *own("/context_memory", context.compress, "POST"),
         *own("/memory", context.compress, "POST"),
         *own("/context_memory/status", context.status, "GET"),
         *own("/context_memory/tree", context.tree, "POST"),
-        *own("/context_memory/parse", files.parse, "POST"),
         *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
+        *described(ParseRoute(gate, waits, settings, shared.work)),
+        *described(UsageRoute(shared.usage, memory, gate)),
+        *described(ConversationRoutes(memory, gate)),
+        *family("/requests", RequestRoutes(requests, memory, gate, shared.streams)),
+        *everywhere("/context_memory/{rest:rest}", error_response.not_found),
+    ]
+
+
+def _memories(services: Services, shared: _Shared) -> list[Route]:
+    """Routes of saved memories. Below their roots nothing is the upstream's."""
+    uses, settings, gate = services.memory_services, services.settings, shared.gate
+    streams, plain, costly = shared.streams, shared.plain, shared.costly
+    users = UserRequests(gate, settings)
+    agent_requests = AgentRequests(gate, settings, uses.book.clock, shared.work)
+    agents = AgentMemoryRoutes(
+        uses.agents, uses.agent_curation, uses.agent_extraction, agent_requests
+    )
+    searches = AgentSearchRoutes(uses, plain)
+    both = MemoryCollection(UserMemoryRoutes(uses, users), users, agents, searches.search)
+    return [
+        *family(
+            "/chat/api",
+            ChatMemoryRoutes(uses.book, gate, settings, streams),
+            ChatCurationRoutes(uses.curation, gate, settings),
+        ),
+        *family("/rag", DocumentRoutes(uses.documents, costly)),
+        *family("/schemas", SchemaRoutes(uses.schemas, plain)),
+        *family("/grants", GrantRoutes(uses.grants, plain)),
+        *family("/wallets", WalletRoutes(uses.grants, plain)),
+        *own("/memories", both.memories, "GET", "POST"),
+        *own("/memories/search", both.search, "GET"),
+        *described(
+            TransferRoutes(uses.transfer, costly, settings),
+            ExtractionRoute(uses, UserRequests(gate, settings, shared.work), settings),
+            searches,
+            CurationRoutes(uses, plain, streams),
+            AgentBatchRoutes(uses.agents, uses.agent_curation, agents, agent_requests),
+            SettingsRoutes(uses.users, users),
+            GroupRoutes(uses.users, users),
+        ),
+        *own("/memories/{memory_id}", both.memory, "GET", "PATCH", "DELETE"),
+        *everywhere("/memories/{rest:rest}", error_response.not_found),
     ]
 
 
 def _collectors(
-    services: Services, waits: WaitingRequests, caches: Mapping[str, SizedCache]
+    services: Services, shared: _Shared, caches: Mapping[str, SizedCache]
 ) -> list[Collector]:
     """Collect what is shown beside the metrics of requests."""
     return [
         *([SummaryMetrics(services.summaries)] if services.summaries else []),
         ExtractionMetrics(services.memory_services.extracting),
         *services.collectors,
-        WaitMetrics(waits),
+        WaitMetrics(shared.waits),
         CacheMetrics(caches),
+        LogMetrics(shared.requests),
     ]
 
 
@@ -285,106 +362,6 @@ def _session(services: Services, gate: Gate) -> PageSession:
     if leases is None:
         return PageSession(gate, services.settings, local, tenants)
     return PageSession(gate, services.settings, local, tenants, leases.touch)
-
-
-def _health(services: Services, gate: Gate) -> list[Route]:
-    return [
-        *own("/health", health, "GET"),
-        *own("/healthz", health, "GET"),
-        *own("/health/details", HealthDetails(services.health, gate).show, "GET"),
-    ]
-
-
-def _chat_memory(services: Services, gate: Gate, streams: EventStreams) -> list[Route]:
-    settings, uses = services.settings, services.memory_services
-    routes = ChatMemoryRoutes(uses.book, gate, settings, streams)
-    curation = ChatCurationRoutes(uses.curation, gate, settings)
-    root = "/chat/api/{chatId}"
-    one = f"{root}/memories/{{memoryId}}"
-    return [
-        *own(f"{root}/memory", routes.create, "POST"),
-        *own(f"{root}/memories", routes.page, "GET"),
-        *own(f"{root}/memories/search", routes.search, "GET"),
-        *own(f"{root}/memories/events", routes.events, "GET"),
-        *own(f"{root}/memories/undelete", routes.undelete, "POST"),
-        *own(f"{root}/memories/delete", curation.delete_many, "POST"),
-        *own(f"{root}/memories/tombstones", curation.tombstones, "GET"),
-        *own(one, routes.memory, "GET", "PATCH", "DELETE"),
-        *own(f"{one}/confirm", routes.confirm, "POST"),
-        *own(f"{one}/history", curation.history, "GET"),
-        *own(f"{one}/merge", curation.merge, "POST"),
-        *own(f"{one}/settle", curation.settle, "POST"),
-        *everywhere("/chat/api/{rest:rest}", error_response.not_found),
-    ]
-
-
-def _transfer(routes: TransferRoutes) -> list[Route]:
-    return [
-        *own("/memories/export", routes.export, "GET"),
-        *own("/memories/import", routes.import_file, "POST"),
-    ]
-
-
-def _families(services: Services, gate: Gate, work: CostlyWork) -> list[Route]:
-    """Routes whose rows stand at their handlers. Below their roots nothing is the upstream's."""
-    uses, settings = services.memory_services, services.settings
-    plain, costly = MemoryRequests(gate, settings), MemoryRequests(gate, settings, work)
-    extraction = ExtractionRoute(uses, UserRequests(gate, settings, work), settings)
-    return [
-        *described(extraction),
-        *described(AgentSearchRoutes(uses, plain)),
-        *family("/rag", DocumentRoutes(uses.documents, costly)),
-        *family("/schemas", SchemaRoutes(uses.schemas, plain)),
-        *family("/grants", GrantRoutes(uses.grants, plain)),
-        *family("/wallets", WalletRoutes(uses.grants, plain)),
-    ]
-
-
-def _curation(
-    services: MemoryServices, requests: MemoryRequests, streams: EventStreams
-) -> list[Route]:
-    """Return the routes for looking after memories of users and of agents."""
-    routes = CurationRoutes(services, requests, streams)
-    one = "/memories/{memory_id}"
-    return [
-        *own("/memories/events", routes.events, "GET"),
-        *own("/memories/tombstones", routes.tombstones, "GET"),
-        *own("/memories/delete", routes.delete_many, "POST"),
-        *own("/memories/undelete", routes.undelete, "POST"),
-        *own(f"{one}/confirm", routes.confirm, "POST"),
-        *own(f"{one}/history", routes.history, "GET"),
-        *own(f"{one}/merge", routes.merge, "POST"),
-        *own(f"{one}/settle", routes.settle, "POST"),
-    ]
-
-
-def _user_memories(
-    services: Services, gate: Gate, agent_searches: AgentSearchRoutes, work: CostlyWork
-) -> list[Route]:
-    """And those of agents. Names come before ids: no memory is called `search`."""
-    uses, requests = services.memory_services, UserRequests(gate, services.settings)
-    memories = UserMemoryRoutes(uses, requests)
-    agent_requests = AgentRequests(gate, services.settings, uses.book.clock, work)
-    agents = AgentMemoryRoutes(
-        uses.agents, uses.agent_curation, uses.agent_extraction, agent_requests
-    )
-    batches = AgentBatchRoutes(uses.agents, uses.agent_curation, agents, agent_requests)
-    both = MemoryCollection(memories, requests, agents, search=agent_searches.search)
-    groups = GroupRoutes(uses.users, requests)
-    settings = SettingsRoutes(uses.users, requests)
-    group, one = "/memories/groups/{group_id}", "/memories/{memory_id}"
-    return [
-        *own("/memories", both.memories, "GET", "POST"),
-        *own("/memories/search", both.search, "GET"),
-        *described(batches),
-        *own("/memories/settings", settings.settings, "GET", "PATCH"),
-        *own("/memories/groups", groups.groups, "GET", "POST"),
-        *own(group, groups.group, "GET", "PATCH", "DELETE"),
-        *own(f"{group}/memories", groups.add, "POST"),
-        *own(f"{group}/memories/{{memory_id}}", groups.remove, "DELETE"),
-        *own(one, both.memory, "GET", "PATCH", "DELETE"),
-        *everywhere("/memories/{rest:rest}", error_response.not_found),
-    ]
 
 
 @asynccontextmanager

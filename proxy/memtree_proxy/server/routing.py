@@ -112,26 +112,34 @@ def own(path: str, endpoint: Endpoint, *methods: str) -> list[Route]:
     return [Route(prefix + path, Handler(endpoint, *methods)) for prefix in PREFIXES]
 
 
-def described(routes: object) -> list[Route]:
-    """The routes whose rows stand at the handlers of an object."""
+def described(*routes: object) -> list[Route]:
+    """The routes whose rows stand at the handlers of these objects. Names come before ids: no
+    memory is called `search`."""
     by_path: dict[str, dict[str, Endpoint]] = {}
-    for row, name in operations(routes):
-        by_path.setdefault(row.path, {})[row.method] = getattr(routes, name)
+    for handlers in routes:
+        for row, name in operations(handlers):
+            by_path.setdefault(row.path, {})[row.method] = getattr(handlers, name)
     return [
         route
-        for path, handlers in by_path.items()
-        for route in own(path, _by_method(handlers), *handlers)
+        for path in sorted(by_path, key=_names_first)
+        for route in own(path, *_by_method(by_path[path]))
     ]
 
 
-def family(root: str, routes: object) -> list[Route]:
+def family(root: str, *routes: object) -> list[Route]:
     """Those routes, and a 404 for whatever else lies below their root."""
-    return [*described(routes), *everywhere(f"{root}/{{rest:rest}}", error_response.not_found)]
+    return [*described(*routes), *everywhere(f"{root}/{{rest:rest}}", error_response.not_found)]
 
 
-def _by_method(handlers: dict[str, Endpoint]) -> Endpoint:
+def _names_first(path: str) -> list[bool]:
+    return [part.startswith("{") for part in path.split("/")]
+
+
+def _by_method(handlers: dict[str, Endpoint]) -> tuple[Endpoint, *tuple[str, ...]]:
+    """The endpoint that answers each method by its handler, then the methods."""
+
     async def handled(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
         return await handlers[method](request)
 
-    return handled
+    return handled, *sorted(handlers, key=METHODS.index)

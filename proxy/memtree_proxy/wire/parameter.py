@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from memtree_proxy.wire.json_schema import Json, ref
+from memtree_proxy.wire.json_schema import Json
 from memtree_proxy.wire.types import SEARCHED
 
 OFF: Json = {"type": "boolean", "default": False}
-
-
-def named(*names: str) -> list[Json]:
-    return [ref("parameters", name) for name in names]
 
 
 def limit(most: int, default: int) -> Json:

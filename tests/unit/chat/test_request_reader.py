@@ -21,7 +21,7 @@ from memtree.memories.user_memories import UserSettings
 from memtree.stores import open_store
 from memtree_proxy.chat import request_reader
 from memtree_proxy.chat.memories.sources import ChatUser
-from memtree_proxy.chat.request_reader import RequestReader
+from memtree_proxy.chat.request_reader import PostedRequest, RequestReader
 from memtree_proxy.chat.retrying.model_limits import ModelLimits
 from memtree_proxy.dialects.chat_dialect import ChatDialect
 from memtree_proxy.dialects.openai_responses.dialect import OpenAIResponses
@@ -42,7 +42,9 @@ def test_an_error_of_ours_sends_the_request_on_as_it_came(caplog, memory, state)
     settings = Settings(memory=memory)
     dialect, user = Faulty(settings), ChatUser(None, UserSettings())
     with caplog.at_level(logging.ERROR, "memtree"):
-        read = request_reader.read(dialect, "t", POSTED, {}, settings, ModelLimits(), user)
+        read = request_reader.read(
+            PostedRequest(dialect, "t", POSTED, {}, settings, user), ModelLimits()
+        )
     assert (read.plain, read.state, read.ask) == (POSTED, state, None)
     logged = [record.getMessage() for record in caplog.records]
     assert len(logged) == memory
@@ -80,7 +82,9 @@ async def test_a_longer_chat_is_read_without_a_thread_and_as_a_reader_without_me
         chat = await reader.read(request, "t", raw, user)
         read = await memory.read(chat.ask)
         hops.append(threads.hops - before)
-        plain = request_reader.read(dialect, "t", raw, {}, settings, ModelLimits(), user)
+        plain = request_reader.read(
+            PostedRequest(dialect, "t", raw, {}, settings, user), ModelLimits()
+        )
         assert [one.raw for one in chat.messages] == [one.raw for one in plain.messages]
         assert replace(chat.ask, messages=()) == replace(plain.ask, messages=())
         assert read.addresses == (await memory.read(plain.ask)).addresses

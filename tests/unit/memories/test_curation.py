@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from memtree.errors import BadRequest, NotFound, SecretRejected, VersionConflict
@@ -18,8 +21,9 @@ SCOPE, OTHER = Scope.of_user("t", "u"), Scope.of_user("t", "v")
 TOKEN = "ghp_" + 2 * "Zq8vLk2Rm9TxB4wYcN7d"
 
 
-def curation(of: Opened, **more: int) -> MemoryCuration:
-    return MemoryCuration(of.store, of.book, **more)
+def curation(of: Opened, **more: Any) -> MemoryCuration:
+    of.book.rules = replace(of.book.rules, **more)
+    return MemoryCuration(of.store, of.book)
 
 
 async def saved(of: Opened, text: str, scope: Scope = SCOPE) -> Memory:

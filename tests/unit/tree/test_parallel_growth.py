@@ -19,7 +19,18 @@ OVERLAP = 8_000  # bytes: test histories are small
 
 def in_stretches(tail, parts: int, overlap: int = OVERLAP) -> tuple[GrownTree, int]:
     stretches = parallel_growth.split(tail, parts, overlap)
-    return parallel_growth.join(tail, stretches, [growth.grow(one.tail) for one in stretches])
+    return join(tail, stretches, [growth.grow(one.tail) for one in stretches])
+
+
+def join(tail, stretches, grown) -> tuple[GrownTree, int]:
+    """Join the trees of the stretches as far as they agree."""
+    whole, end = grown[0], stretches[0].end
+    for stretch, next_tree in zip(stretches[1:], grown[1:], strict=True):
+        added = parallel_growth.join_next(tail, whole, end, stretch, next_tree)
+        if added is None:
+            break
+        whole, end = parallel_growth.concat([whole, added]), stretch.end
+    return whole, end
 
 
 def finished(tail, grown: GrownTree, end: int) -> GrownTree:
@@ -103,7 +114,7 @@ def test_what_a_stretch_has_sealed_is_not_sealed_again(monkeypatch):
     monkeypatch.setattr(
         parallel_growth, "summarise", lambda *given: made.append(given) or summarise(*given)
     )
-    whole, _ = parallel_growth.join(tail, stretches, grown)
+    whole, _ = join(tail, stretches, grown)
     new = len([n for n in whole.nodes if n.level]) - len([n for n in grown[0].nodes if n.level])
     assert 0 < len(made) < new / 2
 

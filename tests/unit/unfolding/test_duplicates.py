@@ -10,11 +10,16 @@ from memtree.unfolding.duplicates import (
     ShownTexts,
     differences,
     equal,
-    near,
+    near_runs,
+    runs,
     says_more,
 )
 
 TEXT = "The server listens on port 8090 and answers slowly when the cache of the proxy is cold."
+
+
+def near(first: str, second: str) -> bool:
+    return near_runs(runs(first), runs(second))
 
 
 @pytest.mark.parametrize(

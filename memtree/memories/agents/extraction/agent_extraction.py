@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -30,9 +30,7 @@ from memtree.memories.agents.extraction.extraction_plan import (
     ExtractionPlan,
     ExtractionPlanner,
     ExtractionRequest,
-    ExtractionStore,
     Found,
-    Schemas,
 )
 from memtree.memories.agents.extraction.structured_readers import (
     TOLD,
@@ -48,12 +46,9 @@ from memtree.memories.extracting import (
     within,
 )
 from memtree.memories.extraction.candidates import SkipReason
-from memtree.memories.memory import MAX_TEXT_CHARS
-from memtree.memories.saving import MemorySaving
 from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.schemas.nearest_kind import nearest_kind
 from memtree.memories.scope import Scope
-from memtree.ports.clock import Clock
 
 __all__ = ["AgentExtraction", "AgentExtractionReport", "AgentMessage"]
 
@@ -87,32 +82,27 @@ class AgentExtractionReport:
 
 
 class AgentExtraction:
-    """Bound to its ports; safe for concurrent calls. `most`: memories that a tenant may have;
-    `per_call`: that come of one conversation, the rest of which is read with the next call.
-    `seconds`: after which a call begins to read no further messages; what it began, it ends."""
+    """Safe for concurrent calls; `planner` is bound to the ports. `most`: memories that a tenant
+    may have; `per_call`: that come of one conversation, the rest of which is read with the next
+    call. `seconds`: after which a call begins to read no further messages; what it began, it ends.
+    """
 
     def __init__(
         self,
-        store: ExtractionStore,
-        schemas: Schemas,
-        saving: MemorySaving,
+        planner: ExtractionPlanner,
         free: CandidateReader,
         structured: StructuredReader,
-        clock: Clock,
-        new_id: Callable[[], str],
         *,
         most: int = 0,
         per_call: int = PER_CALL,
         most_chars: int = PER_REQUEST,
         seconds: float = SECONDS,
-        max_text_chars: int = MAX_TEXT_CHARS,
     ) -> None:
-        self._store, self._schemas, self._saving = store, schemas, saving
-        self._free, self._structured = free, structured
-        self._clock, self._most = clock, most
+        self.planner, self._free, self._structured = planner, free, structured
+        self._store, self._schemas = planner.store, planner.schemas
+        self._saving, self._clock = planner.saving, planner.clock
+        self._most, self._most_chars = most, most_chars
         self._per_call, self._seconds = per_call, seconds
-        self._most_chars = most_chars
-        self.planner = ExtractionPlanner(store, schemas, saving, clock, new_id, max_text_chars)
 
     async def extract(
         self,

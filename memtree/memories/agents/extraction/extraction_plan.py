@@ -143,8 +143,8 @@ class ExtractionPlanner:
         new_id: Callable[[], str],
         max_text_chars: int = MAX_TEXT_CHARS,
     ) -> None:
-        self._store, self._schemas, self._saving = store, schemas, saving
-        self._clock, self._new_id, self._max_text_chars = clock, new_id, max_text_chars
+        self.store, self.schemas, self.saving = store, schemas, saving
+        self.clock, self._new_id, self._max_text_chars = clock, new_id, max_text_chars
 
     async def sentence_vectors(
         self,
@@ -167,7 +167,7 @@ class ExtractionPlanner:
             made = self._made(asked, batch[one.message], one, b"")
             if not isinstance(made, str):  # no secret is shown to an embedder
                 texts[made.memory.text] = None
-        return dict(zip(texts, await self._saving.vectors(list(texts)), strict=True))
+        return dict(zip(texts, await self.saving.vectors(list(texts)), strict=True))
 
     async def plan(
         self,
@@ -202,7 +202,7 @@ class ExtractionPlanner:
                 plan.skipped.append(SkippedText(_shown(batch, one), reason))
         if asked.schemas:
             texts = [one.memory.text for one in plan.writes]
-            plan.vectors = list(await self._saving.vectors(texts))
+            plan.vectors = list(await self.saving.vectors(texts))
         return plan
 
     # -- sentences ---------------------------------------------------------------------------
@@ -223,11 +223,10 @@ class ExtractionPlanner:
         vector = vectors.get(text)
         said = zip(plan.writes, plan.vectors, strict=True)
         if any(
-            self._saving.says_the_same(text, vector, each.memory.text, other)
-            for each, other in said
+            self.saving.says_the_same(text, vector, each.memory.text, other) for each, other in said
         ):
             return SkipReason.DUPLICATE
-        near = await self._saving.near(asked.scope, text, vector)
+        near = await self.saving.near(asked.scope, text, vector)
         if near and near[0].says_the_same:
             return SkipReason.DUPLICATE
         plan.near[made.memory.id] = near
@@ -293,7 +292,7 @@ class ExtractionPlanner:
         data = dict(one.data)
         while data:
             whole = merged(known, data)
-            [(_, broken)] = await self._schemas.violations(tenant, [(one.kind, whole, "")])
+            [(_, broken)] = await self.schemas.violations(tenant, [(one.kind, whole, "")])
             if broken is None:
                 required = kind_fields(schema).required
                 return None if lacking(whole, required) else data
@@ -314,18 +313,18 @@ class ExtractionPlanner:
         if key in plan.planned:
             return plan.writes[plan.planned[key]].memory
         if key:
-            return (await self._store.unique_holders(scope, schema.kind, [key])).get(key)
+            return (await self.store.unique_holders(scope, schema.kind, [key])).get(key)
         if one.alone:
             return None
         if schema.kind not in plan.live:
-            page = await self._store.page(scope, MemoryFilter(kind=schema.kind), limit=2)
+            page = await self.store.page(scope, MemoryFilter(kind=schema.kind), limit=2)
             plan.live[schema.kind] = page.memories
         rows = plan.live[schema.kind]
         return rows[0] if len(rows) == 1 and unique_key(schema, rows[0].data or {}) else None
 
     async def _rivals(self, scope: Scope, new: NewMemory) -> list[NearMemory]:
         """Memories of the kind in which a field has another value."""
-        page = await self._store.page(scope, MemoryFilter(kind=new.kind), limit=MOST_NEAR)
+        page = await self.store.page(scope, MemoryFilter(kind=new.kind), limit=MOST_NEAR)
         found = []
         for memory in page.memories:
             known, data = memory.data or {}, new.data or {}
@@ -341,7 +340,7 @@ class ExtractionPlanner:
     async def _known(self, scope: Scope, made: StructuredWrite, plan: ExtractionPlan) -> bool:
         """Return True if a memory has the same data, or another of the plan has."""
         new = made.memory
-        near = await self._saving.near(scope, new.text, None)
+        near = await self.saving.near(scope, new.text, None)
         rows: list[Memory | NewMemory] = [each.memory for each in plan.writes]
         rows += [row.memory for row in near]
         return any(
@@ -361,7 +360,7 @@ class ExtractionPlanner:
         """Make what is to be written; a reason where that cannot be. `base`: the memory whose data
         it took over. With the data come its tags and its expiry, and the new memory is not surer
         and not cleaner than the old one."""
-        now = self._clock.now()
+        now = self.clock.now()
         if asked.expires is not None and asked.expires <= now:
             return EXPIRED
         source = MemorySource(

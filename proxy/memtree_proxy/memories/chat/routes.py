@@ -133,11 +133,6 @@ class ChatMemoryRoutes:
         hits = [rendering.hit_json(hit, now, twins.get(hit.memory.id, ())) for hit in found.hits]
         return answer({"memories": hits, "degraded": found.degraded})
 
-    async def memory(self, request: Request) -> Response:
-        """One memory, by the method."""
-        methods = {"PATCH": self._update, "DELETE": self._delete}
-        return await methods.get(request.method, self._show)(request)
-
     @operation(
         "GET /chat/api/{chatId}/memories/{memoryId}",
         "showChatMemory",

@@ -27,7 +27,6 @@ from memtree_proxy.wire.parameter import asked, limit, query
 Json = dict[str, Any]
 
 TAG = "Documents"
-_THRESHOLD: Json = {"type": "number", "default": 0.0}  # clamped, so without bounds
 _CLEARING: Json = {
     "tag": TAG,
     "summary": "Delete all documents",

@@ -13,10 +13,10 @@ from memtree.errors import BadRequest
 from memtree.memories.agents.lifetime import EXPIRES_AT, expiry
 from memtree.memories.deletion_check import EVERYTHING
 from memtree.memories.draft import Edit, MemoryDraft, checked_name
-from memtree.memories.memory import EXTRACTED, IMPORTED, MAX_TAGS, UNSET, Unset
+from memtree.memories.memory import EXTRACTED, IMPORTED, UNSET, Unset
 from memtree.memories.ports import ANY, MemoryFilter
 from memtree.memories.rules.expiry import future_timestamp, timestamp
-from memtree.memories.rules.tags import MAX_GIVEN, canonical_tags
+from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.rules.user_categories import checked_category, user_category
 from memtree.memories.scope import checked_id
 from memtree.wire.json_body import Body
@@ -35,7 +35,7 @@ from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import refuse_unknown
 from memtree_proxy.wire import parameter
 from memtree_proxy.wire.json_schema import BOOLEAN, Json
-from memtree_proxy.wire.types import CHAT_ID, NO_NUL
+from memtree_proxy.wire.types import CHAT_ID, GIVEN_TAGS, NO_NUL
 
 SOURCE_TYPES = ("user", "model", EXTRACTED, IMPORTED)
 INCLUDED = ("superseded", "expired", "deleted")
@@ -60,11 +60,6 @@ GIVEN_TIME: Json = {"type": "string", "examples": ["2031-03-07", "2031-03-07T10:
 # Of a filter, which may name a category that nothing has.
 FILTER_CATEGORY: Json = {**NO_NUL, "type": "string", "minLength": 1, "maxLength": 200}
 SOURCE_TYPE: Json = {"type": "string", "enum": list(SOURCE_TYPES)}
-_TAGS: Json = {
-    "type": "array",
-    "items": {"type": "string", "maxLength": MAX_GIVEN},
-    "maxItems": MAX_TAGS,
-}
 BULK_FIELDS = ("all", "filter", "ids")  # of a request that deletes many
 
 
@@ -171,7 +166,7 @@ def filters() -> list[Json]:
     return [
         parameter.query("group_id", "Members of this group alone.", CHAT_ID),
         parameter.query("category", "Of this category alone.", FILTER_CATEGORY),
-        parameter.query("tag", "With this tag; may stand several times.", _TAGS),
+        parameter.query("tag", "With this tag; may stand several times.", GIVEN_TAGS),
         parameter.query("source_type", "That came this way alone.", SOURCE_TYPE),
         parameter.query("tainted", "That wait for a person's word, or do not.", BOOLEAN),
         parameter.query("standing", "That stand in every prompt, or do not.", BOOLEAN),

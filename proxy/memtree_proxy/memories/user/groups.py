@@ -30,10 +30,6 @@ class GroupRoutes:
         self._users = users
         self._requests = requests
 
-    async def groups(self, request: Request) -> Response:
-        """All of them or a new one, by the method."""
-        return await (self._create if request.method == "POST" else self._list)(request)
-
     @operation(
         "POST /memories/groups",
         "createMemoryGroup",
@@ -64,11 +60,6 @@ class GroupRoutes:
         scope = await self._requests.scope(request)
         groups = await self._users.groups(scope)
         return answer({"groups": [group_json(group) for group in groups]})
-
-    async def group(self, request: Request) -> Response:
-        """One group, by the method."""
-        methods = {"PATCH": self._change, "DELETE": self._delete}
-        return await methods.get(request.method, self._show)(request)
 
     @operation(
         "GET /memories/groups/{group_id}",

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from memtree.config import Settings
-from memtree.memories.memory import CATEGORIES, MAX_TAGS
-from memtree.memories.rules.tags import MAX_GIVEN
+from memtree.memories.memory import CATEGORIES
 from memtree_proxy.memories.chat.fields import MAX_MESSAGE_ID, SOURCE_TYPES
 from memtree_proxy.memories.fields import MAX_IDS
-from memtree_proxy.memories.user.fields import FILTER_CATEGORY, GIVEN_TIME, SOURCE_TYPE
-from memtree_proxy.openapi.memories.curation_shapes import bulk_deletion, history_of, tombstones_of
+from memtree_proxy.openapi.memories.curation_shapes import (
+    bulk_deletion,
+    edit_of,
+    filter_fields,
+    history_of,
+    hits_of,
+    merge_of,
+    posted_fields,
+    tombstones_of,
+)
 from memtree_proxy.openapi.memories.parts import saved_row, told_row
 from memtree_proxy.wire import parameter
 from memtree_proxy.wire.json_schema import (
@@ -28,9 +35,6 @@ from memtree_proxy.wire.types import (
     CHAT_ID,
     MEMORY_ID,
     NO_NUL,
-    RELEVANCE,
-    SAYS_SOMETHING,
-    STANDING,
     STATE,
     TIME,
     VERSION,
@@ -83,16 +87,7 @@ SCHEMAS: dict[str, Json] = {
             "total": described(COUNT, "All memories of the chat, whatever the filter."),
         }
     ),
-    "ChatMemoryHits": object_of(
-        {
-            "memories": array(
-                object_of({**_ROW, "relevance": RELEVANCE}), description="The best first."
-            ),
-            "degraded": described(
-                array(STRING), "`embedder`: words alone ranked, or some memories lack a vector."
-            ),
-        }
-    ),
+    "ChatMemoryHits": hits_of(_ROW),
     "ChatMemories": object_of({"memories": array(schema("ChatMemory"))}),
     "ChatMemoryHistory": history_of(_VERSION),
     "ChatTombstones": tombstones_of("content"),
@@ -101,23 +96,9 @@ SCHEMAS: dict[str, Json] = {
 
 def bodies(settings: Settings) -> dict[str, Json]:
     """Schemas of what is posted."""
-    text = {
-        **NO_NUL,
-        "type": "string",
-        "pattern": SAYS_SOMETHING,
-        "maxLength": settings.max_text_chars,
-    }
-    given: dict[str, Json] = {
-        "content": described(text, "The text to remember. Secrets are refused."),
-        "category": described(either(CATEGORY, NULL), "Inferred from the content when absent."),
-        "tags": described(
-            either(array({"type": "string", "maxLength": MAX_GIVEN}, maxItems=MAX_TAGS), NULL),
-            "Kept in lower case, with hyphens for white space.",
-        ),
-        "standing": either(STANDING, NULL),
-    }
+    says = "Inferred from the content when absent."
+    given = posted_fields("content", settings, CATEGORY, says)
     message = {**NO_NUL, "type": "string", "minLength": 1, "maxLength": MAX_MESSAGE_ID}
-    changed = {**given, "content": either(given["content"], NULL)}
     return {
         "NewChatMemory": object_of(
             {"messageId": described(message, "Kept as it is; no messages are."), **given},
@@ -125,41 +106,13 @@ def bodies(settings: Settings) -> dict[str, Json]:
             description="A memory to be made from a message of the chat.",
             additionalProperties=False,
         ),
-        "ChatMemoryEdit": {
-            **object_of(
-                changed,
-                (),
-                description="What is to be changed: at least one field.",
-                additionalProperties=False,
-            ),
-            "anyOf": [
-                {"required": [name], "properties": {name: {"not": NULL}}} for name in changed
-            ],
-        },
+        "ChatMemoryEdit": edit_of(given, "content"),
         "MemoryIds": object_of(
             {"ids": array(STRING, minItems=1, maxItems=MAX_IDS)},
             description="Memories that were deleted.",
         ),
-        "ChatMemoryMerge": object_of(
-            {
-                "replaces": described(STRING, "The id of the older memory."),
-                "content": either(given["content"], NULL),
-            },
-            ("replaces",),
-        ),
-        "ChatBulkDeletion": bulk_deletion(
-            {
-                "category": either(FILTER_CATEGORY, NULL),
-                "tags": given["tags"],
-                "source_type": either(SOURCE_TYPE, NULL),
-                "tainted": either(BOOLEAN, NULL),
-                "standing": either(BOOLEAN, NULL),
-                "conflicts": either(BOOLEAN, NULL),
-                "created_from": either(GIVEN_TIME, NULL),
-                "created_before": either(GIVEN_TIME, NULL),
-            },
-            {},
-        ),
+        "ChatMemoryMerge": merge_of(given, "content"),
+        "ChatBulkDeletion": bulk_deletion(filter_fields(given["tags"]), {}),
     }
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from memtree.config import Settings
 from memtree_proxy.memories.fields import MAX_IDS
+from memtree_proxy.memories.user.fields import FILTER_CATEGORY, GIVEN_TIME, SOURCE_TYPE
+from memtree_proxy.memories.user.fields import SWITCHES as SWITCHED
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
@@ -17,7 +20,15 @@ from memtree_proxy.wire.json_schema import (
     object_of,
     schema,
 )
-from memtree_proxy.wire.types import MEMORY_ID, TIME
+from memtree_proxy.wire.types import (
+    GIVEN_TAGS,
+    MEMORY_ID,
+    NO_NUL,
+    RELEVANCE,
+    SAYS_SOMETHING,
+    STANDING,
+    TIME,
+)
 
 _MAYBE_STRING = either(STRING, NULL)
 SWITCHES = {
@@ -112,6 +123,83 @@ def bulk_deletion(filters: Mapping[str, Json], more: Mapping[str, Json]) -> Json
     return {
         **object_of({**which, **SWITCHES, **more}, (), additionalProperties=False),
         "oneOf": [given_field("filter"), given_field("ids"), everything],
+    }
+
+
+def posted_fields(
+    text: str, settings: Settings, category: Json, says: str, **more: Json
+) -> dict[str, Json]:
+    """Fields of a memory that somebody posts. `text`: the field of its text; `category`: its schema
+    and what is said of it; `more`: further fields."""
+    shape = {
+        **NO_NUL,
+        "type": "string",
+        "pattern": SAYS_SOMETHING,
+        "maxLength": settings.max_text_chars,
+    }
+    return {
+        text: described(shape, "The text to remember. Secrets are refused."),
+        "category": described(either(category, NULL), says),
+        "tags": described(
+            either(GIVEN_TAGS, NULL), "Kept in lower case, with hyphens for white space."
+        ),
+        **more,
+        "standing": either(STANDING, NULL),
+    }
+
+
+def edit_of(given: Mapping[str, Json], text: str) -> Json:
+    """The change of a memory with these fields. Null says something for `expires_at` alone."""
+    named = [name for name in given if name != "expires_at"]
+    return {
+        **object_of(
+            {**given, text: either(given[text], NULL)},
+            (),
+            description="What is to be changed: at least one field.",
+            additionalProperties=False,
+        ),
+        "anyOf": [
+            *(given_field(name) for name in named),
+            *({"required": [name]} for name in given if name not in named),
+        ],
+    }
+
+
+def merge_of(given: Mapping[str, Json], text: str) -> Json:
+    """The change in which a memory takes the place of an older one."""
+    return object_of(
+        {
+            "replaces": described(STRING, "The id of the older memory."),
+            text: either(given[text], NULL),
+        },
+        ("replaces",),
+    )
+
+
+def hits_of(row: Mapping[str, Json]) -> Json:
+    """The answer to a search for memories that have these fields."""
+    return object_of(
+        {
+            "memories": array(
+                object_of({**row, "relevance": RELEVANCE}), description="The best first."
+            ),
+            "degraded": described(
+                array(STRING), "`embedder`: words alone ranked, or some memories lack a vector."
+            ),
+        }
+    )
+
+
+def filter_fields(tags: Json, **more: Json) -> dict[str, Json]:
+    """What a filter of a bulk deletion may say. `more`: further fields."""
+    return {
+        "category": either(FILTER_CATEGORY, NULL),
+        "tags": tags,
+        "source_type": either(SOURCE_TYPE, NULL),
+        **more,
+        **{name: either(BOOLEAN, NULL) for name in SWITCHED},
+        "created_from": either(GIVEN_TIME, NULL),
+        "created_before": either(GIVEN_TIME, NULL),
     }
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from memtree.config import Settings
-from memtree.memories.memory import MAX_TAGS, USER_CATEGORIES
-from memtree.memories.rules.tags import MAX_GIVEN
+from memtree.memories.memory import USER_CATEGORIES
 from memtree.memories.rules.user_categories import MAX_CATEGORY
 from memtree.memories.user_memories import (
     MAX_DESCRIPTION_CHARS,
@@ -14,13 +13,18 @@ from memtree.memories.user_memories import (
 )
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.fields import MAX_IDS
-from memtree_proxy.memories.user.fields import FILTER_CATEGORY, GIVEN_TIME, SOURCE_TYPE
+from memtree_proxy.memories.user.fields import FILTER_CATEGORY, GIVEN_TIME
 from memtree_proxy.openapi.memories.curation_shapes import (
     BULK_RECEIPT,
     DRY_RUN,
     bulk_deletion,
+    edit_of,
+    filter_fields,
     given_field,
     history_of,
+    hits_of,
+    merge_of,
+    posted_fields,
     tombstones_of,
 )
 from memtree_proxy.openapi.memories.parts import saved_row, told_row
@@ -40,12 +44,11 @@ from memtree_proxy.wire.json_schema import (
 )
 from memtree_proxy.wire.types import (
     CHAT_ID,
+    GIVEN_TAGS,
     MANY,
     MEMORY_ID,
     NO_NUL,
-    RELEVANCE,
     SAYS_SOMETHING,
-    STANDING,
     STATE,
     TIME,
     VERSION,
@@ -136,16 +139,7 @@ SCHEMAS: dict[str, Json] = {
             "total": described(COUNT, "All memories of the user, whatever the filter."),
         }
     ),
-    "MemoryHits": object_of(
-        {
-            "memories": array(
-                object_of({**ROW, "relevance": RELEVANCE}), description="The best first."
-            ),
-            "degraded": described(
-                array(STRING), "`embedder`: words alone ranked, or some memories lack a vector."
-            ),
-        }
-    ),
+    "MemoryHits": hits_of(ROW),
     "Memories": object_of({"memories": array(either(schema("UserMemory"), schema("AgentMemory")))}),
     "MemoryHistory": history_of(_PAST_VERSION),
     "Tombstones": tombstones_of("text"),
@@ -182,128 +176,88 @@ SCHEMAS: dict[str, Json] = {
 }
 
 
-def bodies(settings: Settings) -> dict[str, Json]:
-    """Schemas of what is posted."""
-    said: Json = {**NO_NUL, "type": "string", "pattern": SAYS_SOMETHING}
-    text = {**said, "maxLength": settings.max_text_chars}
-    named: Json = {
-        "type": "string",
-        "maxLength": MAX_CATEGORY,
-        "pattern": r"^[^\W_]([\w .:/+-]{0,62}\w)?$",
-    }
-    category = described(either(named, NULL), f"{_OWN} Inferred from the text when absent.")
-    tags = either(array({"type": "string", "maxLength": MAX_GIVEN}, maxItems=MAX_TAGS), NULL)
-    given: dict[str, Json] = {
-        "text": described(text, "The text to remember. Secrets are refused."),
-        "category": category,
-        "tags": described(tags, "Kept in lower case, with hyphens for white space."),
-        "expires_at": described(
-            either(GIVEN_TIME, NULL),
-            "Not found after it; must lie in the future. A date is its start.",
-        ),
-        "standing": either(STANDING, NULL),
-    }
-    changed = {**given, "text": either(given["text"], NULL)}
-    title = {**said, "maxLength": MAX_TITLE_CHARS}
-    group = {
-        "title": title,
-        "description": either(
-            {**NO_NUL, "type": "string", "maxLength": MAX_DESCRIPTION_CHARS}, NULL
-        ),
-        "category": either(named, NULL),
-    }
-    return {
-        "NewMemory": object_of(
-            given, ("text",), description="A memory to be made.", additionalProperties=False
-        ),
-        "MemoryEdit": {
-            **object_of(
-                changed,
-                (),
-                description="What is to be changed: at least one field.",
-                additionalProperties=False,
+_NAMED: Json = {
+    "type": "string",
+    "maxLength": MAX_CATEGORY,
+    "pattern": r"^[^\W_]([\w .:/+-]{0,62}\w)?$",
+}
+_TITLE: Json = {
+    **NO_NUL,
+    "type": "string",
+    "pattern": SAYS_SOMETHING,
+    "maxLength": MAX_TITLE_CHARS,
+}
+_NEW_GROUP: dict[str, Json] = {
+    "title": _TITLE,
+    "description": either({**NO_NUL, "type": "string", "maxLength": MAX_DESCRIPTION_CHARS}, NULL),
+    "category": either(_NAMED, NULL),
+}
+_CHANGEABLE: dict[str, Json] = {
+    "memories_save_enabled": either(BOOLEAN, NULL),
+    "memories_chat_history_enabled": either(BOOLEAN, NULL),
+    "top_k": described(either(_INTEGER, NULL), "Clamped."),
+    "score_threshold": described(either({"type": "number"}, NULL), "Clamped."),
+}
+_BODIES: dict[str, Json] = {
+    "MemorySettlement": object_of(
+        {
+            "with": described(STRING, "The id of the other memory."),
+            "action": described(
+                {"type": "string", "enum": ["replace", "keep_both"]},
+                "Whether this memory counts in the place of the other.",
             ),
-            "anyOf": [
-                *(given_field(name) for name in ("text", "category", "tags", "standing")),
-                {"required": ["expires_at"]},
-            ],
         },
-        "MemoryMerge": object_of(
-            {
-                "replaces": described(STRING, "The id of the older memory."),
-                "text": either(given["text"], NULL),
-            },
-            ("replaces",),
-        ),
-        "MemorySettlement": object_of(
-            {
-                "with": described(STRING, "The id of the other memory."),
-                "action": described(
-                    {"type": "string", "enum": ["replace", "keep_both"]},
-                    "Whether this memory counts in the place of the other.",
-                ),
-            },
-            additionalProperties=False,
-        ),
-        "BulkDeletion": _bulk_deletion(tags),
-        "NewMemoryGroup": object_of(group, ("title",), description="A group to be made."),
-        "MemoryGroupEdit": {
-            **object_of({**group, "title": either(title, NULL)}, ()),
-            "anyOf": [
-                given_field("title"),
-                {"required": ["description"]},
-                {"required": ["category"]},
-            ],
+        additionalProperties=False,
+    ),
+    "BulkDeletion": bulk_deletion(
+        {
+            **filter_fields(either(GIVEN_TAGS, NULL), group_id=either(CHAT_ID, NULL)),
+            "kind": described(either(FILTER_CATEGORY, NULL), "Of agents; and no `group_id`."),
+            "threadId": either(CHAT_ID, NULL),
         },
-        "GroupMembers": object_of(
-            {"memory_ids": array(STRING, minItems=1, maxItems=MAX_IDS)},
-            description="Memories that are there.",
-        ),
-        "MemorySettingsEdit": {
-            **object_of(
-                {
-                    "memories_save_enabled": either(BOOLEAN, NULL),
-                    "memories_chat_history_enabled": either(BOOLEAN, NULL),
-                    "top_k": described(either(_INTEGER, NULL), "Clamped."),
-                    "score_threshold": described(either({"type": "number"}, NULL), "Clamped."),
-                    "plan": described(NULL, "Set with the key: a value is a 403."),
-                },
-                (),
-            ),
-            "anyOf": [
-                given_field(name)
-                for name in (
-                    "memories_save_enabled",
-                    "memories_chat_history_enabled",
-                    "top_k",
-                    "score_threshold",
-                )
-            ],
-        },
-    }
-
-
-def _bulk_deletion(tags: Json) -> Json:
-    filters: dict[str, Json] = {
-        "category": either(FILTER_CATEGORY, NULL),
-        "tags": tags,
-        "source_type": either(SOURCE_TYPE, NULL),
-        "group_id": either(CHAT_ID, NULL),
-        "tainted": either(BOOLEAN, NULL),
-        "standing": either(BOOLEAN, NULL),
-        "conflicts": either(BOOLEAN, NULL),
-        "created_from": either(GIVEN_TIME, NULL),
-        "created_before": either(GIVEN_TIME, NULL),
-        "kind": described(either(FILTER_CATEGORY, NULL), "Of agents; and no `group_id`."),
-        "threadId": either(CHAT_ID, NULL),
-    }
-    return bulk_deletion(
-        filters,
         {
             "agentId": described(either(MANY, NULL), "As in the query; a body may name it, too."),
             "subjectId": either(MANY, NULL),
         },
+    ),
+    "NewMemoryGroup": object_of(_NEW_GROUP, ("title",), description="A group to be made."),
+    "MemoryGroupEdit": {
+        **object_of({**_NEW_GROUP, "title": either(_TITLE, NULL)}, ()),
+        "anyOf": [given_field("title"), {"required": ["description"]}, {"required": ["category"]}],
+    },
+    "GroupMembers": object_of(
+        {"memory_ids": array(STRING, minItems=1, maxItems=MAX_IDS)},
+        description="Memories that are there.",
+    ),
+    "MemorySettingsEdit": {
+        **object_of(
+            {**_CHANGEABLE, "plan": described(NULL, "Set with the key: a value is a 403.")}, ()
+        ),
+        "anyOf": [given_field(name) for name in _CHANGEABLE],
+    },
+}
+
+
+def bodies(settings: Settings) -> dict[str, Json]:
+    """Schemas of what is posted."""
+    given = posted_fields(
+        "text",
+        settings,
+        _NAMED,
+        f"{_OWN} Inferred from the text when absent.",
+        expires_at=described(
+            either(GIVEN_TIME, NULL),
+            "Not found after it; must lie in the future. A date is its start.",
+        ),
     )
+    return {
+        "NewMemory": object_of(
+            given, ("text",), description="A memory to be made.", additionalProperties=False
+        ),
+        "MemoryEdit": edit_of(given, "text"),
+        "MemoryMerge": merge_of(given, "text"),
+        **_BODIES,
+    }
 
 
 EXAMPLES: dict[str, Json] = {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from memtree.memories.agents.agent_curation import AgentCuration
@@ -35,8 +38,9 @@ async def left(of: Opened) -> set[Scope]:
     return {scope for scope in SCOPES if (await of.store.page(scope)).memories}
 
 
-def curation(of: Opened, **more: int) -> AgentCuration:
-    return AgentCuration(of.store, of.book, **more)
+def curation(of: Opened, **more: Any) -> AgentCuration:
+    of.book.rules = replace(of.book.rules, **more)
+    return AgentCuration(of.store, of.book)
 
 
 @pytest.mark.parametrize("purge", [False, True])

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from memtree.errors import BadRequest, MemoryLimit, NotFound
+from memtree.memories.book import MemoryRules
 from memtree.memories.documents.document import checked
 from memtree.memories.documents.document_book import DocumentBook, PutDocument
 from memtree.memories.draft import MemoryDraft
@@ -52,7 +53,7 @@ class Books:
 
 @asynccontextmanager
 async def books(embedder: Embedder | None = None, **more: Any) -> AsyncIterator[Books]:
-    async with opened(embedder) as on:
+    async with opened(embedder, MemoryRules(**more)) as on:
         documents = DocumentBook(
             on.book,
             on.store,
@@ -60,7 +61,6 @@ async def books(embedder: Embedder | None = None, **more: Any) -> AsyncIterator[
             on.clock,
             lambda: f"mem_{next(on.ids):024x}",
             passages,
-            **more,
         )
         yield Books(on, documents)
 

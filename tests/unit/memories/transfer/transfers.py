@@ -14,7 +14,7 @@ from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import Memory
 from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.scope import Scope
-from memtree.memories.transfer.import_options import ImportOptions
+from memtree.memories.transfer.import_options import ImportOptions, ImportParts
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
 from memtree.memories.transfer.report import ImportReport
 from memtree.ports.models import Embedder
@@ -30,13 +30,15 @@ class Transfer:
         )  # fmt: skip
         groups = count(1)
         self.transfer = MemoryTransfer(
-            opened.store,
-            SchemaBook(opened.store, opened.clock),
-            opened.book.saving,
-            opened.clock,
-            lambda: f"mem_{next(opened.ids):024x}",
-            lambda: f"grp_{next(groups):024x}",
-            **{"max_text_chars": 1_000, "most": 0, **limits},
+            ImportParts(
+                opened.store,
+                SchemaBook(opened.store, opened.clock),
+                opened.book.saving,
+                opened.clock,
+                lambda: f"mem_{next(opened.ids):024x}",
+                lambda: f"grp_{next(groups):024x}",
+                **{"max_text_chars": 1_000, "most": 0, **limits},
+            )
         )
 
     async def imported(

@@ -22,6 +22,7 @@ from memtree.memories.agents.extraction.agent_extraction import (
     AgentExtractionReport,
     AgentMessage,
 )
+from memtree.memories.agents.extraction.extraction_plan import ExtractionPlanner
 from memtree.memories.agents.extraction.structured_readers import (
     StructuredReading,
     StructuredRuleReader,
@@ -63,16 +64,15 @@ class Agents:
         self.whole, self.store = whole, whole.store
         self.schemas = SchemaBook(whole.store, whole.clock)
         self.reader = Read()
-        self.extraction = AgentExtraction(
+        planner = ExtractionPlanner(
             whole.store,
             self.schemas,
             whole.book.saving,
-            RuleReader(extract),
-            more.pop("structured", self.reader),
             whole.clock,
             lambda: f"mem_{next(whole.ids):024x}",
-            **more,
         )
+        structured = more.pop("structured", self.reader)
+        self.extraction = AgentExtraction(planner, RuleReader(extract), structured, **more)
 
     async def profile(self, *unique_on: str, required: Sequence[str] = ()) -> None:
         fields = {
