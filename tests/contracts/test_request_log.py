@@ -12,6 +12,7 @@ from memtree.ports.conversations import HistoryEnd
 from memtree.ports.request_log import (
     LOG_DAYS,
     STORE_ROWS,
+    UNKNOWN,
     RequestFilter,
     RequestPlace,
     RequestRow,
@@ -127,12 +128,22 @@ class RequestLogContract(Backend):
                     row("new", time=2.0, **at),
                     row("failed", time=3.0, **{**at, "status": 500}),
                     row("other", time=4.0, address=address(1), model="n"),
+                    row("left", time=0.5, **{**at, "model": "l", "status": 499}),
+                    row("gone", time=0.5, **{**at, "status": 499, "model": "g",
+                                             "first_token_ms": UNKNOWN}),
                 ]
             }
         )
         found = await store.previous_request(A, "m", [address(3), address(1)])
         assert found is not None
         assert found.id == "new"
+        newest = await store.previous_request(A, None, [address(3), address(1)])
+        assert newest is not None
+        assert newest.id == "other"
+        left = await store.previous_request(A, "l", [address(1)])
+        assert left is not None
+        assert left.id == "left"
+        assert await store.previous_request(A, "g", [address(1)]) is None
         assert await store.previous_request(A, "m", [address(3), b""]) is None
         assert await store.previous_request(A, "m", []) is None
         assert await store.previous_request(B, "m", [address(1)]) is None

@@ -13,6 +13,7 @@ from typing import Any
 from memtree.days import DAY, day_of
 from memtree.ports.request_log import (
     ALL,
+    CLIENT_GONE,
     LOG_DAYS,
     STORE_ROWS,
     TENANT_ROWS,
@@ -47,8 +48,8 @@ _TOTALS = """
     FROM requests"""
 _PREVIOUS = f"""
     SELECT {COLUMNS} FROM requests
-    WHERE {TENANT} AND address IN :ids[bytes] AND length(address) > 0 AND model = :model
-        AND status BETWEEN 200 AND 299
+    WHERE {TENANT} AND address IN :ids[bytes] AND length(address) > 0 AND {{model}}
+        AND (status BETWEEN 200 AND 299 OR status = {CLIENT_GONE} AND first_token_ms >= 0)
     {_NEWEST}"""
 # From each address on to the ends of its conversation.
 _TITLES = f"""
@@ -138,12 +139,14 @@ async def requests_after(
 
 
 async def previous_request(
-    sql: Sql, tenant: str, model: str, addresses: Sequence[bytes]
+    sql: Sql, tenant: str, model: str | None, addresses: Sequence[bytes]
 ) -> RequestRow | None:
     if not addresses:
         return None
-    values = {"tenant": tenant, "model": model, "ids": Ids(addresses), "limit": 1}
-    found = await _rows(sql, _PREVIOUS, values)
+    values = {"tenant": tenant, "ids": Ids(addresses), "limit": 1}
+    with_model = {} if model is None else {"model": model}
+    query = _PREVIOUS.format(model="model = :model" if with_model else "true")
+    found = await _rows(sql, query, {**values, **with_model})
     return found[0] if found else None
 
 
