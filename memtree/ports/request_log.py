@@ -89,6 +89,16 @@ class RequestTotals(NamedTuple):
     saved_tokens: int = 0
 
 
+class StateSums(NamedTuple):
+    """Sums over rows of one state."""
+
+    state: str
+    requests: int
+    posted_tokens: int
+    sent_tokens: int
+    saved_tokens: int
+
+
 ALL = RequestFilter()
 
 
@@ -124,6 +134,13 @@ class RequestLog(Protocol):
         ...
 
     async def request_totals(self, tenant: str, where: RequestFilter = ALL) -> RequestTotals: ...
+
+    async def span_sums(
+        self, tenant: str, spans: Sequence[tuple[float, float]]
+    ) -> list[list[StateSums]]:
+        """Sums for each span of time (unix seconds, its end not included) of what memory was asked
+        for, by state."""
+        ...
 
     async def request(self, tenant: str, id_: str) -> RequestRow | None: ...
 

@@ -9,7 +9,8 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from datetime import time as clock
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from memtree.ports.request_log import ALL
 from memtree.stores import RamStore
 from memtree_proxy.cli.requests import read_log
 from memtree_proxy.observability import request_trace
+from memtree_proxy.request.time_zones import time_zone
 from memtree_proxy.server.app import create_app
 from tests.http.fakes import FakeKeys, services
 from tests.http.running import PATIENCE, running
@@ -36,6 +38,7 @@ from tests.sessions import chat
 HOUR, DAY = 3_600, 86_400
 TALKS = [chat(200, seed=seed, words=110) for seed in range(3)]
 LENGTHS = (3, 91, 111)  # messages of the first request: the first talk is not folded
+ZONES = ("Europe/Berlin", "America/Los_Angeles", "Asia/Kathmandu", "+14:00", "-11:30")
 PRICES = {"gpt-5": 2.5, "own": 0.0}
 USAGES: list[dict[str, Any] | None] = [
     None,
@@ -240,6 +243,28 @@ async def check_usage(asked: Asked, tenant: str, rows: list[dict[str, Any]]) -> 
     assert usage["saved_money"] == expected
 
 
+async def check_days(asked: Asked, tenant: str, rows: list[dict[str, Any]], zone: str) -> None:
+    """The days elsewhere: as the list of requests has them from midnight to midnight there."""
+    usage = await asked.get(tenant, "/v1/usage", days=35, timezone=zone)
+    assert usage["period"]["timezone"] == zone
+    known = time_zone(zone, "").zone
+    for each in usage["daily"]:
+        day = date.fromisoformat(each.pop("date"))
+        there = [row for row in rows if came(row).astimezone(known).date() == day]
+        assert each == day_sums(with_memory(there)), day
+        if there:
+            begin, end = (
+                datetime.combine(day + timedelta(days=more), clock(), known) for more in (0, 1)
+            )
+            span = {"since": begin.isoformat(), "until": end.isoformat()}
+            page = await asked.get(tenant, "/v1/requests", **span)
+            assert page["totals"] == totals(there)
+            assert page["totals"]["saved_tokens"] == each["saved_tokens"]
+    used = day_sums(with_memory(rows))
+    assert usage["saved_tokens"] == used["saved_tokens"]
+    assert usage["raw_tokens"] == used["raw_tokens"]
+
+
 async def check_conversations(asked: Asked, tenant: str) -> None:
     page = await asked.get(tenant, "/v1/context_memory/conversations")
     for each in page["conversations"]:
@@ -270,12 +295,14 @@ async def check_all(asked: Asked) -> None:
 # A step takes too long to shrink many.
 @pytest.mark.slow
 @settings(phases=[Phase.explicit, Phase.reuse, Phase.generate])
-@given(steps=STEPS)
-def test_every_surface_says_the_sum_of_the_rows(provider: str, steps: list[Step]) -> None:
-    asyncio.run(_check(provider, steps))
+@given(steps=STEPS, zone=st.sampled_from(ZONES))
+def test_every_surface_says_the_sum_of_the_rows(
+    provider: str, steps: list[Step], zone: str
+) -> None:
+    asyncio.run(_check(provider, steps, zone))
 
 
-async def _check(base: str, steps: list[Step]) -> None:
+async def _check(base: str, steps: list[Step], zone: str) -> None:
     at = time.time() - sum(step.gap for step in steps)
     with pytest.MonkeyPatch.context() as monkeypatch:
         async with opened(base) as asked:
@@ -287,5 +314,6 @@ async def _check(base: str, steps: list[Step]) -> None:
                 event(f"folded: {any(row['epoch'] for row in rows)}")
                 await check_log(asked, tenant, rows)
                 await check_usage(asked, tenant, rows)
+                await check_days(asked, tenant, rows, zone)
                 await check_conversations(asked, tenant)
             await check_all(asked)

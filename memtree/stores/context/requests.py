@@ -21,6 +21,7 @@ from memtree.ports.request_log import (
     RequestPlace,
     RequestRow,
     RequestTotals,
+    StateSums,
     time_of,
 )
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
@@ -46,6 +47,14 @@ _TOTALS = """
         CAST(coalesce(sum(CASE WHEN sent_tokens > 0 THEN sent_tokens END), 0) AS bigint),
         CAST(coalesce(sum(saved_tokens), 0) AS bigint)
     FROM requests"""
+_SPAN = f"""
+    SELECT state, count(*),
+        CAST(coalesce(sum(CASE WHEN posted_tokens > 0 THEN posted_tokens END), 0) AS bigint),
+        CAST(coalesce(sum(CASE WHEN sent_tokens > 0 THEN sent_tokens END), 0) AS bigint),
+        CAST(coalesce(sum(saved_tokens), 0) AS bigint)
+    FROM requests
+    WHERE {TENANT} AND time >= :since AND time < :until AND state NOT IN ('', 'off')
+    GROUP BY state"""
 _PREVIOUS = f"""
     SELECT {COLUMNS} FROM requests
     WHERE {TENANT} AND address IN :ids[bytes] AND length(address) > 0 AND {{model}}
@@ -119,6 +128,17 @@ async def request_totals(sql: Sql, tenant: str, where: RequestFilter = ALL) -> R
     # Ids that are none find nothing, and SQLite sends no statement for them.
     found = await sql.fetch(query, values)
     return RequestTotals(*map(int, found[0])) if found else RequestTotals()
+
+
+async def span_sums(
+    sql: Sql, tenant: str, spans: Sequence[tuple[float, float]]
+) -> list[list[StateSums]]:
+    if not spans:
+        return []
+    found = await sql.many_each(
+        *(("", _SPAN, {"tenant": tenant, "since": since, "until": until}) for since, until in spans)
+    )
+    return [[StateSums(row[0], *map(int, row[1:])) for row in rows] for rows in found]
 
 
 async def request(sql: Sql, tenant: str, id_: str) -> RequestRow | None:
@@ -250,6 +270,7 @@ class Requests(SqlPart):
 
     requests = reading(requests)
     request_totals = reading(request_totals)
+    span_sums = reading(span_sums)
     request = reading(request)
     requests_after = reading(requests_after)
     last_request = reading(last_request)

@@ -176,7 +176,7 @@ def create_app(services: Services) -> Starlette:
     routes = [
         *completions.routes(),
         *_context_memory(context, ParseRoute(gate, waits, settings, work), deletion),
-        *described(UsageRoute(usage, services.memory, gate)),
+        *described(UsageRoute(usage, services.memory, gate, services.requests)),
         *described(ConversationRoutes(services.memory, gate)),
         *family("/requests", RequestRoutes(requests, services.memory, gate, streams)),
         *everywhere("/context_memory/{rest:rest}", error_response.not_found),
