@@ -211,7 +211,7 @@ class Settings:
     input_prices: tuple[str, ...] = _setting(
         (),
         "what a million tokens of uncached input cost, to tell savings in money: NAME=PRICE, NAME "
-        "a model's beginning or * for all others",
+        "a model's beginning",
     )
     window: tuple[str, ...] = _setting(
         (),

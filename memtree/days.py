@@ -19,6 +19,11 @@ def day_of(now: float) -> int:
 _1970 = date(1970, 1, 1).toordinal()
 
 
+def date_of(day: int) -> date:
+    """Return the date of a day since 1970."""
+    return date.fromordinal(_1970 + day)
+
+
 def written(now: float) -> str:
     """Write the day of a time (unix seconds) in UTC, as in 1970-01-01.
 

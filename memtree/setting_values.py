@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from memtree.budget.prices import UNKNOWN, Prices
 from memtree.errors import BadRequest
 
-OTHERS = "*"  # in `prices`, `input_prices` and `window`: every model that nothing else names
+OTHERS = "*"  # in `prices` and `window`: every model that nothing else names
 MAX_PRICE = 100.0  # times the price of uncached input; more is a typing error
 MAX_INPUT_PRICE = 1_000_000.0  # of a million tokens, in whatever money
 LEAST_WINDOW, LARGEST_WINDOW = 1_000, 1_000_000_000  # tokens that an entry of `window` may say
@@ -100,7 +100,7 @@ def price(entry: str) -> tuple[str, Prices]:
 def input_price(entry: str) -> tuple[str, float]:
     """One entry of `input_prices`: the model's name as given, and what a million tokens of its
     uncached input cost. Raises `BadRequest` naming the setting for anything but `NAME=PRICE`, from
-    0 to `MAX_INPUT_PRICE`.
+    0 to `MAX_INPUT_PRICE`. `OTHERS` is no name: money is not guessed for models that nobody named.
 
     >>> input_price("gpt-5=1.25")
     ('gpt-5', 1.25)
@@ -111,10 +111,16 @@ def input_price(entry: str) -> tuple[str, float]:
         cost = float(number)
     except ValueError:
         cost = math.nan
+    if name == OTHERS:
+        raise BadRequest(
+            f"input_prices: {entry!r} names no model; savings are told in money for models that "
+            "are named, as in gpt-5=1.25",
+            param="input_prices",
+        )
     if not (name and 0 <= cost <= MAX_INPUT_PRICE):
         raise BadRequest(
             f"input_prices: {entry!r} is not NAME=PRICE with a price from 0 to "
-            f"{MAX_INPUT_PRICE:.0f}, as in gpt-5=1.25 or *=2",
+            f"{MAX_INPUT_PRICE:.0f}, as in gpt-5=1.25",
             param="input_prices",
         )
     return name, cost

@@ -1,8 +1,8 @@
 """Remember what went before a request in its conversation, and so what memory saved on it.
 
-Kept in this process: for each address at which a request with a model ended, when that was and what
-the conversation had saved by then; no text. What an earlier process or another one has seen is
-looked up in the log, once. Deciding what a request saved is `memtree.budget.savings`.
+Kept in this process: for each address at which a request ended, when that was by model, and what
+the conversation had saved by then, whatever the model; no text. What an earlier process or another
+one has seen is looked up in the log, once. Deciding what a request saved is `memtree.budget.savings`.
 """
 
 from __future__ import annotations
@@ -36,12 +36,11 @@ class Saving(NamedTuple):
 
 
 class SentRequest(NamedTuple):
-    """The newest request that ended at an address. `total`: what its conversation had saved."""
+    """The newest request with a model that ended at an address."""
 
     time: float
     epoch: str
     turn: int
-    total: int
 
 
 NOTHING = Saving()
@@ -54,22 +53,26 @@ class SentRequests:
     def __init__(self, log: RequestLog | None = None, *, most: int = MOST) -> None:
         self._log, self._most = log, most
         self._ended: OrderedDict[_Key, SentRequest] = OrderedDict()
+        self._totals: OrderedDict[tuple[str, bytes], int] = OrderedDict()
 
     async def recall(self, tenant: str, model: str, answer: Answer) -> None:
         """Look the request before this one up in the log, where this process has not seen it."""
-        if self._log is None or answer.sizes is None:
-            return
-        earlier = _newest(answer)[1:]
-        if not earlier or self._before(tenant, model, answer) is not None:
+        addresses = _newest(answer)
+        if self._log is None or len(addresses) < 2:
             return
         try:
-            row = await self._log.previous_request(tenant, model, earlier)
+            if self._before(tenant, model, answer) is None:
+                row = await self._log.previous_request(tenant, model, addresses)
+                if row is not None:
+                    sent = SentRequest(row.time, row.epoch.hex(), row.turn)
+                    remember(self._ended, (tenant, model, row.address), sent, self._most)
+            if self._total(tenant, answer) is None:
+                row = await self._log.previous_request(tenant, None, addresses)
+                if row is not None:
+                    total = row.saved_before + row.saved_tokens
+                    remember(self._totals, (tenant, row.address), total, self._most)
         except MemTreeError:
             return  # then this request counts as the first
-        if row is not None:
-            total = row.saved_before + row.saved_tokens
-            sent = SentRequest(row.time, row.epoch.hex(), row.turn, total)
-            remember(self._ended, (tenant, model, row.address), sent, self._most)
 
     def saving(
         self,
@@ -87,7 +90,7 @@ class SentRequests:
             return NOTHING
         found = self._before(tenant, model, answer)
         before, length = found or (None, 0)
-        total = before.total if before else 0
+        total = self._total(tenant, answer) or 0
         goes_on = before is not None and bool(answer.epoch) and before.epoch == answer.epoch
         turn = (before.turn + 1 if before and before.turn else 0) if goes_on else 1
         if answer.continued and not goes_on:
@@ -108,13 +111,16 @@ class SentRequests:
 
     def note(self, tenant: str, model: str, answer: Answer, now: float, saving: Saving) -> None:
         """The provider has answered this request."""
-        sent = SentRequest(now, answer.epoch or "", saving.turn, saving.total)
+        sent = SentRequest(now, answer.epoch or "", saving.turn)
         remember(self._ended, (tenant, model, answer.address), sent, self._most)
+        remember(self._totals, (tenant, answer.address), saving.total, self._most)
 
     def forget(self, tenant: str | None) -> None:
         """Something of a tenant was deleted (None: it is not known whose)."""
         for key in [key for key in self._ended if tenant in (None, key[0])]:
             del self._ended[key]
+        for key_ in [key_ for key_ in self._totals if tenant in (None, key_[0])]:
+            del self._totals[key_]
 
     def _before(self, tenant: str, model: str, answer: Answer) -> tuple[SentRequest, int] | None:
         """The newest request whose history is a beginning of this one, and the length of that."""
@@ -123,6 +129,12 @@ class SentRequests:
                 assert answer.sizes is not None
                 return sent, len(answer.sizes.addresses) - 1 - place
         return None
+
+    def _total(self, tenant: str, answer: Answer) -> int | None:
+        """What the newest request whose history is a beginning of this one, and those before it,
+        have saved."""
+        known = ((tenant, address) for address in _newest(answer))
+        return next((self._totals[each] for each in known if each in self._totals), None)
 
 
 def _newest(answer: Answer) -> Sequence[bytes]:

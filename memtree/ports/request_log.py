@@ -15,6 +15,7 @@ ROW_BYTES = 288  # with the entries in two indexes; measured: 271 in SQLite
 STORE_ROWS = (256 << 20) // ROW_BYTES
 LONGEST_MODEL = 100  # characters
 UNKNOWN = -1  # of a number that nobody told
+CLIENT_GONE = 499  # status of a request whose client went before its answer was whole; nginx's
 
 
 class RequestRow(NamedTuple):
@@ -88,6 +89,16 @@ class RequestTotals(NamedTuple):
     saved_tokens: int = 0
 
 
+class StateSums(NamedTuple):
+    """Sums over rows of one state."""
+
+    state: str
+    requests: int
+    posted_tokens: int
+    sent_tokens: int
+    saved_tokens: int
+
+
 ALL = RequestFilter()
 
 
@@ -124,6 +135,13 @@ class RequestLog(Protocol):
 
     async def request_totals(self, tenant: str, where: RequestFilter = ALL) -> RequestTotals: ...
 
+    async def span_sums(
+        self, tenant: str, spans: Sequence[tuple[float, float]]
+    ) -> list[list[StateSums]]:
+        """Sums for each span of time (unix seconds, its end not included) of what memory was asked
+        for, by state."""
+        ...
+
     async def request(self, tenant: str, id_: str) -> RequestRow | None: ...
 
     async def requests_after(
@@ -141,9 +159,10 @@ class RequestLog(Protocol):
         ...
 
     async def previous_request(
-        self, tenant: str, model: str, addresses: Sequence[bytes]
+        self, tenant: str, model: str | None, addresses: Sequence[bytes]
     ) -> RequestRow | None:
-        """The newest one with this model at one of these addresses that the provider answered."""
+        """The newest one with this model (None: with any) at one of these addresses that the
+        provider answered, if only until the client went."""
         ...
 
     async def titles(self, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, str]:

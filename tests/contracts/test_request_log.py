@@ -12,10 +12,12 @@ from memtree.ports.conversations import HistoryEnd
 from memtree.ports.request_log import (
     LOG_DAYS,
     STORE_ROWS,
+    UNKNOWN,
     RequestFilter,
     RequestPlace,
     RequestRow,
     RequestTotals,
+    StateSums,
 )
 from memtree.ports.store import IndexBatch, Receipt
 from memtree.stores import Opened
@@ -96,6 +98,28 @@ class RequestLogContract(Backend):
         assert await store.request_totals(A) == RequestTotals(3, 2, 200, 60, 43)
         assert await store.request_totals(B) == RequestTotals()
 
+    async def test_sums_of_spans_of_time(self, store: Opened) -> None:
+        told = {"state": "packed", "posted_tokens": 100, "saved_tokens": -7}
+        await store.add_requests(
+            {
+                A: [
+                    row("a", time=1.0, **told),
+                    row("b", time=1.5, **told, sent_tokens=30),
+                    row("c", time=1.9, state="passed"),
+                    row("off", time=1.5),
+                    row("undecided", time=1.5, state=""),
+                    row("d", time=2.0, **told),
+                ],
+                B: [row("theirs", time=1.5, **told)],
+            }
+        )
+        one, none, two = await store.span_sums(A, [(1.0, 2.0), (5.0, 9.0), (2.0, 3.0)])
+        packed = StateSums("packed", 2, 200, 30, -14)
+        assert sorted(one) == [packed, StateSums("passed", 1, 0, 0, 0)]
+        assert none == []
+        assert two == [StateSums("packed", 1, 100, 0, -7)]
+        assert await store.span_sums(A, []) == []
+
     async def test_whoever_saw_the_last_number_has_seen_all(self, store: Opened) -> None:
         assert await store.last_request() == 0
         first = await store.add_requests({A: [row("a", time=5.0)]})
@@ -127,12 +151,25 @@ class RequestLogContract(Backend):
                     row("new", time=2.0, **at),
                     row("failed", time=3.0, **{**at, "status": 500}),
                     row("other", time=4.0, address=address(1), model="n"),
+                    row("left", time=0.5, **{**at, "model": "l", "status": 499}),
+                    row(
+                        "gone",
+                        time=0.5,
+                        **{**at, "status": 499, "model": "g", "first_token_ms": UNKNOWN},
+                    ),
                 ]
             }
         )
         found = await store.previous_request(A, "m", [address(3), address(1)])
         assert found is not None
         assert found.id == "new"
+        newest = await store.previous_request(A, None, [address(3), address(1)])
+        assert newest is not None
+        assert newest.id == "other"
+        left = await store.previous_request(A, "l", [address(1)])
+        assert left is not None
+        assert left.id == "left"
+        assert await store.previous_request(A, "g", [address(1)]) is None
         assert await store.previous_request(A, "m", [address(3), b""]) is None
         assert await store.previous_request(A, "m", []) is None
         assert await store.previous_request(B, "m", [address(1)]) is None

@@ -117,6 +117,8 @@ def test_usage(server: Server):
     assert list(answer) == list(said)
     assert set(answer["period"]) == set(said["period"])
     assert set(answer["daily"][0]) == set(said["daily"][0])
+    (elsewhere,) = answers(block("docs/usage.md", "usage elsewhere"), server.url)
+    assert elsewhere["period"]["timezone"] == "Europe/Berlin"
 
 
 def test_single_requests(server: Server):

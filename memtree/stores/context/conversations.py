@@ -20,6 +20,7 @@ from memtree.stores.sql import Ids, Row, Sql
 
 COLUMNS = ", ".join(ConversationRow._fields)
 _KINDS = "hfiiiitttitt"  # of these columns
+SAVED_REACH = 64  # addresses back from its end at which a conversation's last request is looked for
 # A look-up by key for each row, whatever rows the planner expects.
 _FRONTIER = """(
     SELECT data FROM frontiers
@@ -29,11 +30,24 @@ _ENDS = f"""
     SELECT * FROM conversations
     WHERE {TENANT} AND used <= :used AND (used, address) < (:used, :address)
     ORDER BY used DESC, address DESC LIMIT :limit"""
-_SAVED = """coalesce((
+# By the newest request at an address. What was only indexed or explained goes on behind that.
+_SAVED_AT = """(
         SELECT saved_before + saved_tokens FROM requests
-        WHERE requests.tenant = ended.tenant AND requests.address = ended.address
+        WHERE requests.tenant = {at}.tenant AND requests.address = {at}.address
             AND length(requests.address) > 0
-        ORDER BY number DESC LIMIT 1), 0)"""
+        ORDER BY number DESC LIMIT 1)"""
+_SAVED = f"""coalesce({_SAVED_AT.format(at="ended")}, (
+        WITH RECURSIVE behind(tenant, address, previous, place) AS (
+            SELECT tenant, address, previous, 1 FROM addresses
+            WHERE addresses.tenant = ended.tenant AND addresses.address = ended.address
+            UNION ALL
+            SELECT earlier.tenant, earlier.address, earlier.previous, place + 1
+            FROM behind CROSS JOIN addresses AS earlier
+            WHERE earlier.tenant = behind.tenant AND earlier.address = behind.previous
+                AND place < {SAVED_REACH}
+        ) SELECT saved FROM (
+            SELECT place, {_SAVED_AT.format(at="behind")} AS saved FROM behind
+        ) AS asked WHERE saved IS NOT NULL ORDER BY place LIMIT 1), 0)"""
 # What expired is left out behind the limit: no more rows than these are looked up.
 _PAGE = f"""
     SELECT {COLUMNS}, {_SAVED} AS saved, (

@@ -13,6 +13,7 @@ from typing import Any
 from memtree.days import DAY, day_of
 from memtree.ports.request_log import (
     ALL,
+    CLIENT_GONE,
     LOG_DAYS,
     STORE_ROWS,
     TENANT_ROWS,
@@ -20,6 +21,7 @@ from memtree.ports.request_log import (
     RequestPlace,
     RequestRow,
     RequestTotals,
+    StateSums,
     time_of,
 )
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
@@ -45,10 +47,18 @@ _TOTALS = """
         CAST(coalesce(sum(CASE WHEN sent_tokens > 0 THEN sent_tokens END), 0) AS bigint),
         CAST(coalesce(sum(saved_tokens), 0) AS bigint)
     FROM requests"""
+_SPAN = f"""
+    SELECT state, count(*),
+        CAST(coalesce(sum(CASE WHEN posted_tokens > 0 THEN posted_tokens END), 0) AS bigint),
+        CAST(coalesce(sum(CASE WHEN sent_tokens > 0 THEN sent_tokens END), 0) AS bigint),
+        CAST(coalesce(sum(saved_tokens), 0) AS bigint)
+    FROM requests
+    WHERE {TENANT} AND time >= :since AND time < :until AND state NOT IN ('', 'off')
+    GROUP BY state"""
 _PREVIOUS = f"""
     SELECT {COLUMNS} FROM requests
-    WHERE {TENANT} AND address IN :ids[bytes] AND length(address) > 0 AND model = :model
-        AND status BETWEEN 200 AND 299
+    WHERE {TENANT} AND address IN :ids[bytes] AND length(address) > 0 AND {{model}}
+        AND (status BETWEEN 200 AND 299 OR status = {CLIENT_GONE} AND first_token_ms >= 0)
     {_NEWEST}"""
 # From each address on to the ends of its conversation.
 _TITLES = f"""
@@ -120,6 +130,17 @@ async def request_totals(sql: Sql, tenant: str, where: RequestFilter = ALL) -> R
     return RequestTotals(*map(int, found[0])) if found else RequestTotals()
 
 
+async def span_sums(
+    sql: Sql, tenant: str, spans: Sequence[tuple[float, float]]
+) -> list[list[StateSums]]:
+    if not spans:
+        return []
+    found = await sql.many_each(
+        *(("", _SPAN, {"tenant": tenant, "since": since, "until": until}) for since, until in spans)
+    )
+    return [[StateSums(row[0], *map(int, row[1:])) for row in rows] for rows in found]
+
+
 async def request(sql: Sql, tenant: str, id_: str) -> RequestRow | None:
     if (time := time_of(id_)) is None:
         return None
@@ -138,12 +159,14 @@ async def requests_after(
 
 
 async def previous_request(
-    sql: Sql, tenant: str, model: str, addresses: Sequence[bytes]
+    sql: Sql, tenant: str, model: str | None, addresses: Sequence[bytes]
 ) -> RequestRow | None:
     if not addresses:
         return None
-    values = {"tenant": tenant, "model": model, "ids": Ids(addresses), "limit": 1}
-    found = await _rows(sql, _PREVIOUS, values)
+    values = {"tenant": tenant, "ids": Ids(addresses), "limit": 1}
+    with_model = {} if model is None else {"model": model}
+    query = _PREVIOUS.format(model="model = :model" if with_model else "true")
+    found = await _rows(sql, query, {**values, **with_model})
     return found[0] if found else None
 
 
@@ -247,6 +270,7 @@ class Requests(SqlPart):
 
     requests = reading(requests)
     request_totals = reading(request_totals)
+    span_sums = reading(span_sums)
     request = reading(request)
     requests_after = reading(requests_after)
     last_request = reading(last_request)

@@ -13,9 +13,10 @@ import argparse
 import http.client
 import json
 import sys
+import time
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from memtree.config import Settings, environment
 from memtree_proxy.cli.token_sizes import short
@@ -50,7 +51,8 @@ def print_line() -> None:
 
 def _line_here() -> str:
     root = wrapped_root(environment())
-    return line(_get(root, "/wrap/totals"), _get(root, "/usage?days=1")) if root else OFF
+    today = f"/usage?days=1&timezone={quote(time.strftime('%z'))}"
+    return line(_get(root, "/wrap/totals"), _get(root, today)) if root else OFF
 
 
 def wrapped_root(env: Mapping[str, str]) -> str | None:

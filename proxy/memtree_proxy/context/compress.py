@@ -86,13 +86,14 @@ class ContextMemoryRoutes:
             trace.memory_ms = (time.perf_counter() - started) * 1000
         trace.learn(answer)
         await self._sent.recall(posted.ask.tenant, posted.model, answer)
-        saving = self._sent.saving(posted.ask.tenant, posted.model, answer, time.time())
+        saving = self._sent.saving(posted.ask.tenant, posted.model, answer, trace.came)
+        saved = saving.before if posted.index_only or posted.explain else saving.total
         explained = await asyncio.to_thread(details.explain) if posted.explain else None
         if posted.index_only:
             trace.index_only, trace.sent_tokens = True, 0
-            return _json(rendered(answer, {}, explained, saving.total), 202, trace.headers())
+            return _json(rendered(answer, {}, explained, saved), 202, trace.headers())
         sent = {posted.history.field: posted.history.sent(answer)}
-        return _json(rendered(answer, sent, explained, saving.total), 200, trace.headers())
+        return _json(rendered(answer, sent, explained, saved), 200, trace.headers())
 
     async def _answered(self, posted: ContextRequest) -> tuple[Answer, AnswerDetails]:
         if posted.index_only:

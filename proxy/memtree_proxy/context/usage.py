@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from datetime import date
+from datetime import tzinfo
 from typing import Any
 
 import msgspec
@@ -12,10 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.context.context_memory import ContextMemory
-from memtree.days import day_of
+from memtree.days import DAY, date_of, day_of
 from memtree.ports.queues import Pending
+from memtree.ports.request_log import LOG_DAYS, RequestLog
 from memtree.ports.store import TALLY_DAYS
 from memtree_proxy.access.auth import Gate
+from memtree_proxy.context.local_days import day_shifts, local_day, moved
 from memtree_proxy.observability.latency_histogram import percentile
 from memtree_proxy.observability.usage_tallies import (
     LATENCY,
@@ -30,12 +32,12 @@ from memtree_proxy.observability.usage_tallies import (
     UsageTallies,
 )
 from memtree_proxy.request import fields
+from memtree_proxy.request.time_zones import IN_UTC, time_zone
 from memtree_proxy.wire.operation import KNOWN, operation
 from memtree_proxy.wire.parameter import query
 
 DEFAULT_DAYS = 30
 MILLION = 1_000_000
-EPOCH = date(1970, 1, 1).toordinal()
 
 
 class UsageRoute:
@@ -44,9 +46,12 @@ class UsageRoute:
         tallies: UsageTallies,
         memory: ContextMemory,
         gate: Gate,
+        log: RequestLog | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
+        """`log`: knows on which day requests came elsewhere; None, and all days are in UTC."""
         self._tallies, self._memory, self._gate, self._now = tallies, memory, gate, now
+        self._log = log
 
     @operation(
         "GET /usage",
@@ -55,8 +60,8 @@ class UsageRoute:
         "What was used and saved",
         "Of the calling tenant: chat completions with memory asked, and requests to "
         "`/context_memory` (but those that only index, or ask for `explain`), counted when "
-        "they end, by day in UTC. What was counted in the last five seconds by other "
-        "processes of the same store is not in it yet.",
+        "they end, by the day on which they came. What was counted in the last five seconds by "
+        "other processes of the same store is not in it yet.",
         answers={200: ("The numbers.", "UsageReport")},
         errors=(400, *KNOWN),
         parameters=(
@@ -65,20 +70,45 @@ class UsageRoute:
                 f"Days, today included: from 1 to {TALLY_DAYS}.",
                 {"type": "integer", "default": DEFAULT_DAYS},
             ),
+            query(
+                "timezone",
+                "Days are those of this time zone, as far back as the log of requests reaches "
+                f"({LOG_DAYS} days); earlier ones, and all of them without a log, are in UTC. A "
+                "name of the IANA database, or an offset.",
+                {"type": "string", "default": "UTC", "examples": ["Europe/Berlin", "+02:00"]},
+            ),
         ),
     )
     async def usage(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         days = fields.integer(request.query_params.get("days"), "days", 1, TALLY_DAYS)
-        last = day_of(self._now())
+        named = time_zone(request.query_params.get("timezone"), "timezone")
+        zone = named if self._log is not None else IN_UTC
+        last = local_day(self._now(), zone.zone)
         first = last + 1 - (days or DEFAULT_DAYS)
-        counts = await self._tallies.read(tenant.id, first, last)
+        counts = await self._counts(tenant.id, first, last, zone.zone)
         pending = await self._memory.pending(tenant.id)
-        shown = usage_json(counts, first, last, pending)
+        shown = usage_json(counts, first, last, pending, zone.name)
         return Response(msgspec.json.encode(shown), media_type="application/json")
 
+    async def _counts(self, tenant: str, first: int, last: int, zone: tzinfo) -> UsageCounts:
+        """Sums that have no days are those of the same days in UTC, which may begin later."""
+        now = self._now()
+        oldest = (day_of(now) - LOG_DAYS) * DAY
+        shifts = [each for each in day_shifts(first, last, zone) if oldest <= each.until]
+        shifts = [each for each in shifts if each.since <= now]
+        if self._log is None or not shifts:
+            return await self._tallies.read(tenant, first, last)
+        today = day_of(now)
+        sums = await self._tallies.read(tenant, min(first, today), min(last, today))
+        daily = (await self._tallies.read(tenant, first - 1, last + 1)).daily
+        found = await self._log.span_sums(tenant, [each[:2] for each in shifts])
+        return UsageCounts(moved(daily, list(zip(shifts, found, strict=True))), sums.sums)
 
-def usage_json(counts: UsageCounts, first: int, last: int, pending: Pending) -> dict[str, Any]:
+
+def usage_json(
+    counts: UsageCounts, first: int, last: int, pending: Pending, timezone: str = IN_UTC.name
+) -> dict[str, Any]:
     """`first` and `last`: days since 1970, both included. What is summed is what the days say, so
     that a page which shows both never contradicts itself."""
     days = range(first, last + 1)
@@ -88,7 +118,12 @@ def usage_json(counts: UsageCounts, first: int, last: int, pending: Pending) -> 
         for state, count in one["requests"].items():
             by_state[state] = by_state.get(state, 0) + count
     return {
-        "period": {"first": _date(first), "last": _date(last), "days": len(days)},
+        "period": {
+            "first": _date(first),
+            "last": _date(last),
+            "days": len(days),
+            "timezone": timezone,
+        },
         "requests": {"total": sum(by_state.values()), "by_state": dict(sorted(by_state.items()))},
         "raw_tokens": sum(one["raw_tokens"] for one in daily),
         "sent_tokens": sum(one["sent_tokens"] for one in daily),
@@ -123,4 +158,4 @@ def _latency(sums: Mapping[str, int]) -> dict[str, float | None]:
 
 
 def _date(day: int) -> str:
-    return date.fromordinal(EPOCH + day).isoformat()
+    return date_of(day).isoformat()

@@ -1,7 +1,8 @@
 """Read what a provider says that an answer took, from the beginning and the end of its bytes.
 
-Nothing is parsed while an answer passes. Kept are its first and last few kilobytes (of an encoded
-one all of it, up to a limit), until the request has ended and `read` has taken the numbers out.
+Nothing is parsed while an answer passes. Kept are its first and last few kilobytes, until the
+request has ended and `usage` has taken the numbers out. An encoded answer is decoded in steps on
+the way, so of a long one no more is kept than of a plain one, and what a decoder looks back on.
 Only numbers leave this file: the object named `usage`, which no text of a model can pass for,
 since a quote within a text is escaped.
 
@@ -14,16 +15,17 @@ since a quote within a text is escaped.
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
 from memtree.budget.savings import ProviderUsage
-from memtree.errors import BadRequest, UnsupportedMedia
+from memtree.errors import BadRequest, RequestTooLarge, UnsupportedMedia
 from memtree_proxy.http.content_encoding import Decoder
 
 HEAD, TAIL = 4_096, 8_192  # bytes that are kept
-MOST_ENCODED, MOST_DECODED = 128 * 1024, 4 << 20
+MOST_ENCODED = 16 * 1024  # bytes that wait until they are decoded together
+MOST_DECODED = 32 << 20  # of one answer: a few kilobytes may decode to gigabytes
 MOST_USAGE = 2_000  # bytes of one usage object
 MOST_TOKENS = 1 << 40
 _Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_TOKENS)] | None
@@ -34,34 +36,32 @@ _ERROR_WORDS = re.compile(rb'"(?:type|code)"\s*+:\s*+"([a-z0-9_.]{1,60})"')
 
 
 class AnswerBytes:
-    """The beginning and the end of an answer. `encoding`: its content-encoding."""
+    """The beginning and the end of an answer, decoded. `encoding`: its content-encoding."""
 
-    __slots__ = ("_head", "_pieces", "_size", "_tail", "encoding")
+    __slots__ = ("_decoder", "_encoded", "_head", "_tail", "_usage", "encoding")
 
     def __init__(self) -> None:
         self.encoding = ""
         self._head = bytearray()
         self._tail = bytearray()
-        self._pieces: list[bytes] = []
-        self._size = 0
+        self._encoded = bytearray()  # waits to be decoded
+        self._decoder: Decoder | Literal["ended"] | None = None
+        self._usage: ProviderUsage | Literal["unread"] | None = "unread"
 
     def feed(self, chunk: bytes) -> None:
-        if self.encoding:
-            self._size += len(chunk)
-            if self._size <= MOST_ENCODED:
-                self._pieces.append(chunk)
-            return
-        if len(self._head) < HEAD:
-            self._head += chunk[: HEAD - len(self._head)]
-        tail = self._tail
-        tail += chunk[-TAIL:]
-        if len(tail) > 2 * TAIL:
-            del tail[:-TAIL]
+        if not self.encoding:
+            self._keep(chunk)
+        elif self._decoder != "ended":
+            self._encoded += chunk
+            if len(self._encoded) > MOST_ENCODED:
+                self._decode()
 
     def usage(self) -> ProviderUsage | None:
-        """None where the answer tells none."""
-        head, tail = self.kept()
-        return usage_of(b"" if tail.startswith(head) else head, tail)
+        """None where the answer tells none. Read once, when all of the answer is there."""
+        if self._usage == "unread":
+            head, tail = self.kept()
+            self._usage = usage_of(b"" if tail.startswith(head) else head, tail)
+        return self._usage
 
     def error_words(self) -> list[str]:
         """The values of `type` and `code` in an error, outermost first."""
@@ -69,22 +69,31 @@ class AnswerBytes:
         return [word.decode() for word in _ERROR_WORDS.findall(head)]
 
     def kept(self) -> tuple[bytes, bytes]:
-        """The beginning and the end, decoded."""
-        if not self.encoding:
-            return bytes(self._head), bytes(self._tail)
-        if self._size > MOST_ENCODED:
-            return b"", b""
-        decoded = bytearray()
+        """The beginning and the end."""
+        if self._encoded:
+            self._decode()
+        return bytes(self._head), bytes(self._tail)
+
+    def _keep(self, chunk: bytes) -> None:
+        if len(self._head) < HEAD:
+            self._head += chunk[: HEAD - len(self._head)]
+        tail = self._tail
+        tail += chunk[-TAIL:]
+        if len(tail) > 2 * TAIL:
+            del tail[:-TAIL]
+
+    def _decode(self) -> None:
+        """Decode what waits. After data that is broken, or too much of it, nothing more is read:
+        the client is told by its own decoder."""
+        encoded, self._encoded = bytes(self._encoded), bytearray()
         try:
-            decoder = Decoder(self.encoding)
-            for piece in self._pieces:
-                for part in decoder.pieces(piece):
-                    decoded += part
-                if len(decoded) > MOST_DECODED:
-                    break
-        except (BadRequest, UnsupportedMedia):
-            pass  # the client is told by its own decoder
-        return bytes(decoded[:HEAD]), bytes(decoded[-TAIL:])
+            if self._decoder is None:
+                self._decoder = Decoder(self.encoding, MOST_DECODED)
+            if self._decoder != "ended":
+                for piece in self._decoder.pieces(encoded):
+                    self._keep(piece)
+        except (BadRequest, RequestTooLarge, UnsupportedMedia):
+            self._decoder = "ended"
 
 
 class _Details(msgspec.Struct, gc=False):

@@ -115,8 +115,9 @@ class Metrics:
     def count(self, outcome: MemoryOutcome) -> None:
         """Count an outcome, as an `OutcomeSink`."""
         self._answers.add(outcome.state, outcome.mode, outcome.reason)
-        if outcome.raw_tokens is not None and outcome.sent_tokens is not None:
+        if outcome.raw_tokens is not None:
             self._counters["raw"].inc(outcome.raw_tokens)
+        if outcome.sent_tokens is not None:
             self._counters["sent"].inc(outcome.sent_tokens)
             self._counters["recall"].inc(outcome.recall_tokens)
         if outcome.epoch and outcome.sent_tokens is not None:

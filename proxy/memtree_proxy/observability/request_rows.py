@@ -13,7 +13,7 @@ from functools import lru_cache
 from memtree import errors
 from memtree.context.sent_requests import NOTHING
 from memtree.context.state import Reason, State
-from memtree.ports.request_log import LONGEST_MODEL, UNKNOWN, RequestRow
+from memtree.ports.request_log import CLIENT_GONE, LONGEST_MODEL, UNKNOWN, RequestRow
 from memtree_proxy.http.headers import Headers
 from memtree_proxy.observability.request_trace import Trace
 from memtree_proxy.request.clients import OTHER, READING, client_of
@@ -102,7 +102,7 @@ def error_type(words: Iterable[str]) -> str:
 def _error_type(seen: Trace) -> str:
     if seen.error is not None:
         return error_type([seen.error])
-    if seen.status < 400 or seen.status == 499:  # the client went
+    if seen.status < 400 or seen.status == CLIENT_GONE:
         return ""
     return error_type(seen.answered.error_words() if seen.answered else ())
 

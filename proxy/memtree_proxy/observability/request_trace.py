@@ -22,6 +22,7 @@ from memtree.budget.savings import ProviderUsage
 from memtree.context.context_memory import Answer
 from memtree.context.sent_requests import Saving
 from memtree.context.state import State
+from memtree.ports.request_log import CLIENT_GONE
 from memtree.tracing import Tracer
 from memtree_proxy.http.headers import Headers
 from memtree_proxy.http.request_body import PREFIXES, WRAP_RUN
@@ -167,6 +168,15 @@ class Trace:
     def usage(self) -> ProviderUsage | None:
         """Usage that the provider counted."""
         return self.answered.usage() if self.answered is not None else None
+
+    @property
+    def billed(self) -> bool:
+        """Return True if a provider has answered it, if only until the client went. What only
+        indexes or explains goes to none."""
+        if self.index_only or self.explained:
+            return False
+        gone = self.status == CLIENT_GONE and self.first is not None
+        return gone or 200 <= self.status < 300
 
     def learn(self, answer: Answer) -> None:
         self.decide(answer.state, answer.reason)

@@ -52,13 +52,15 @@ class UsageCounts(NamedTuple):
 
 
 def amounts(outcome: MemoryOutcome) -> dict[str, int]:
-    """Return what one request adds. Tokens count where memory counted both what came and what it
-    sent, money where the model has a price."""
+    """Return what one request adds. What memory refused was posted, and nothing was sent. Money
+    counts where the model has a price."""
     added = {STATE + outcome.state: 1}
     if outcome.memory_ms is not None:
         added[f"{LATENCY}{bucket(outcome.memory_ms):g}"] = 1
-    if outcome.raw_tokens is not None and outcome.sent_tokens is not None:
-        added[RAW], added[SENT] = outcome.raw_tokens, outcome.sent_tokens
+    if outcome.raw_tokens is not None:
+        added[RAW] = outcome.raw_tokens
+    if outcome.sent_tokens is not None:
+        added[SENT] = outcome.sent_tokens
     if outcome.saved:
         added[SAVED] = round(outcome.saved * MILLI)
     if outcome.input_price is not None:

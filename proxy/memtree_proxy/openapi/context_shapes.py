@@ -176,8 +176,8 @@ USAGE: dict[str, Json] = {
     "UsageReport": object_of(
         {
             "period": object_of(
-                {"first": _DATE, "last": _DATE, "days": COUNT},
-                description="Days in UTC, both included; the last one is today.",
+                {"first": _DATE, "last": _DATE, "days": COUNT, "timezone": {"type": "string"}},
+                description="Days of that time zone, both included; the last one is today.",
             ),
             "requests": object_of({"total": COUNT, "by_state": _STATES}),
             **_TOKENS,

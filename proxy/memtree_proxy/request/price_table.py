@@ -208,10 +208,9 @@ def input_price_of(model: str, setting: tuple[str, ...]) -> float | None:
     """Return the cost of a million tokens of a model's uncached input, None where the setting
     (entries as `memtree.setting_values.input_price` reads them) does not say. In money nothing is
     built in: list prices change from month to month, and few pay them."""
-    named = {bare(name): cost for name, cost in map(input_price, setting) if name != OTHERS}
-    if name := beginning(model, named):
-        return named[name]
-    return dict(map(input_price, setting)).get(OTHERS)
+    named = {bare(name): cost for name, cost in map(input_price, setting)}
+    name = beginning(model, named)
+    return named[name] if name else None
 
 
 def by_subscription(headers: Mapping[str, str]) -> bool:

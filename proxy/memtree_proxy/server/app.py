@@ -268,7 +268,7 @@ def _context_memory(services: Services, shared: _Shared) -> list[Route]:
         *own("/context_memory/tree", context.tree, "POST"),
         *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
         *described(ParseRoute(gate, waits, settings, shared.work)),
-        *described(UsageRoute(shared.usage, memory, gate)),
+        *described(UsageRoute(shared.usage, memory, gate, services.requests)),
         *described(ConversationRoutes(memory, gate)),
         *family("/requests", RequestRoutes(requests, memory, gate, shared.streams)),
         *everywhere("/context_memory/{rest:rest}", error_response.not_found),

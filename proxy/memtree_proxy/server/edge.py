@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memtree.context.answer import Answer
 from memtree.context.sent_requests import SentRequests
 from memtree.errors import MemTreeError, RequestTimeout
+from memtree.ports.request_log import CLIENT_GONE
 from memtree.tracing import watched
 from memtree_proxy.http import error_response, request_body
 from memtree_proxy.http.error_response import ErrorAnswers
@@ -28,8 +29,6 @@ from memtree_proxy.observability.request_log import RequestLogWriter
 from memtree_proxy.observability.timing import Spans
 from memtree_proxy.server.hang_up import HangUp
 from memtree_proxy.server.upload_timeout import Upload
-
-CLIENT_GONE = 499  # nginx's number, for the log alone
 
 
 class Edge:
@@ -112,12 +111,13 @@ class Edge:
         seen.log(seconds * 1000)
 
     def _save(self, seen: request_trace.Trace, answer: Answer) -> None:
-        """Reckon what memory saved on a request that has ended."""
+        """Reckon what memory saved on a request that has ended: nothing where nobody bills it."""
         tenant, several, came = seen.tenant or "", seen.recall_rounds > 0, seen.came
         known = (tenant, seen.model, answer)
-        seen.saving = self._sent.saving(*known, came, seen.usage, several=several)
-        if 200 <= seen.status < 300 and not (seen.index_only or seen.explained):
-            self._sent.note(*known, came, seen.saving)
+        saving = self._sent.saving(*known, came, seen.usage, several=several)
+        if seen.billed:
+            self._sent.note(*known, came, saving)
+        seen.saving = saving if seen.billed else saving._replace(saved=0)
 
     async def _answer(
         self, scope: Scope, exchange: HttpExchange, seen: request_trace.Trace

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
+import random
+import sys
+import tracemalloc
+import zlib
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from memtree.budget.savings import ProviderUsage
-from memtree_proxy.observability.answer_usage import HEAD, MOST_ENCODED, TAIL, AnswerBytes
+from memtree_proxy.observability.answer_usage import HEAD, MOST_DECODED, TAIL, AnswerBytes
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+ENCODERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress, "deflate": zlib.compress, "zstd": zstd.compress,
+}  # fmt: skip
 CHAT = {"prompt_tokens": 50, "completion_tokens": 7, "total_tokens": 57,
         "prompt_tokens_details": {"cached_tokens": 40, "audio_tokens": 0}}  # fmt: skip
 RESPONSES = {"input_tokens": 50, "input_tokens_details": {"cached_tokens": 40}, "output_tokens": 7}
@@ -101,8 +115,49 @@ def test_odd_encodings_tell_nothing_and_hurt_nobody() -> None:
     raw = whole(CHAT)
     assert read(raw, 100, "gzip") is None
     assert read(raw, 100, "banana") is None
-    noise = gzip.compress(raw) + bytes(MOST_ENCODED)
-    assert read(noise, 1_000, "gzip") is None
+    assert read(gzip.compress(raw)[:-40], 1_000, "gzip") is None  # it was cut off
+    noise = gzip.compress(raw) + bytes(100_000)
+    assert read(noise, 1_000, "gzip") == ProviderUsage(50, 40, None, 7)
+
+
+@pytest.mark.parametrize("name", ["gzip", "deflate", "zstd", "gzip, zstd"])
+@pytest.mark.parametrize("size", [997, 50_000])
+def test_long_encoded_answers(name: str, size: int) -> None:
+    rare = base64.b64encode(random.Random(1).randbytes(600_000)).decode()
+    for raw in (
+        json.dumps({"content": rare, "usage": CHAT}).encode(),
+        b"".join([event({"usage": CHAT}), event({"delta": rare}), event({"usage": None})]),
+    ):
+        encoded = raw
+        for layer in name.split(", "):
+            encoded = ENCODERS[layer](encoded)
+        assert len(encoded) > 400_000
+        assert read(encoded, size, name) == ProviderUsage(50, 40, None, 7)
+
+
+def test_a_bomb_is_given_up() -> None:
+    """Some hundred kilobytes that decode to 64 megabytes, and usage behind them."""
+    encoded = gzip.compress(b" " * (MOST_DECODED * 2) + whole(CHAT), 1)
+    answer = AnswerBytes()
+    answer.encoding = "gzip"
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for at in range(0, len(encoded), 8_000):
+            answer.feed(encoded[at : at + 8_000])
+        assert answer.usage() is None
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak - before < 1_000_000
+
+
+def test_usage_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = AnswerBytes()
+    answer.feed(whole(CHAT))
+    told = answer.usage()
+    monkeypatch.setattr("memtree_proxy.observability.answer_usage.usage_of", None)
+    assert answer.usage() is told
 
 
 def test_little_is_kept_of_a_long_answer() -> None:

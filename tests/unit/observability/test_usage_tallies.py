@@ -103,7 +103,9 @@ def test_what_a_request_adds() -> None:
         f"{STATE}degraded:store": 1, f"{LATENCY}4": 1, RAW: 9, SENT: 7, SAVED: -123_000, PRICED: 1,
         MICROS: -308,
     }  # fmt: skip
-    assert amounts(MemoryOutcome("t", State.REFUSED, raw_tokens=9)) == {f"{STATE}refused": 1}
+    assert amounts(MemoryOutcome("t", State.REFUSED, raw_tokens=9)) == {
+        f"{STATE}refused": 1, RAW: 9,
+    }  # fmt: skip
 
 
 async def test_nothing_is_written_before_its_time_and_all_is_read() -> None:

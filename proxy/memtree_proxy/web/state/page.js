@@ -1,6 +1,6 @@
 /** The page `state`: what was saved and what it cost, what came, and whether the server is well. */
 
-import { html, useEffect } from "../vendor/preact.js";
+import { html, useEffect, useState } from "../vendor/preact.js";
 import { start } from "../shell/frame.js";
 import { count } from "../shell/format.js";
 import { askForKey } from "../shell/key_dialog.js";
@@ -17,16 +17,24 @@ import { useLatest } from "./latest.js";
 import { StateLegend } from "./days/state_legend.js";
 import { TokenChart } from "./days/token_chart.js";
 
+const UTC = "UTC";
+const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone || UTC;
+
 function Page() {
   const [days, setDays] = useDays();
-  const usage = useLatest("/usage", { days });
+  const [timezone, setZone] = useState(HERE);
+  const usage = useLatest("/usage", { days, timezone });
   const health = useLatest("/health/details", {}, { ask: false });
   const shown = usage.value;
-  if (!shown && usage.error) return html`<${NoUsage} usage=${usage} health=${health} />`;
+  const strange = usage.error?.param === "timezone"; // the server's machine does not know the name
+  useEffect(() => {
+    if (strange) setZone(UTC);
+  }, [strange]);
+  if (!shown && usage.error && !strange) return html`<${NoUsage} usage=${usage} health=${health} />`;
   return html`
     <div class="state-page">
       <div class="row state-top">
-        <${PeriodPicker} days=${days} setDays=${setDays} />
+        <${PeriodPicker} days=${days} setDays=${setDays} timezone=${shown?.period.timezone} />
         <span class="grow"></span>
         <${Freshness} latest=${usage} />
       </div>

@@ -10,6 +10,7 @@ const CHOICES = [
   { days: 400, label: "400 days" },
 ];
 const USUAL = 30;
+const LOG_DAYS = 30;
 
 /** @returns {[number, (days: number) => void]} */
 export function useDays() {
@@ -24,13 +25,21 @@ export function useDays() {
   return [days, choose];
 }
 
+/** Requests one by one, which say when a day began elsewhere, are kept for a month. */
+function reach(timezone, days) {
+  return timezone !== "UTC" && days > LOG_DAYS ? `, those of more than ${LOG_DAYS} days ago in UTC` : "";
+}
+
 /** @param {number} days @returns {string} as in "in the last 30 days" */
 export function over(days) {
   return days === 1 ? "today" : `in the last ${days} days`;
 }
 
-/** @param {{days: number, setDays: (days: number) => void}} props */
-export function PeriodPicker({ days, setDays }) {
+/**
+ * @param {{days: number, setDays: (days: number) => void, timezone?: string}} props `timezone`: of
+ *   the days; undefined before the first answer
+ */
+export function PeriodPicker({ days, setDays, timezone }) {
   return html`
     <label class="row state-period">
       <span class="label">Period</span>
@@ -40,6 +49,6 @@ export function PeriodPicker({ days, setDays }) {
         )}
       </select>
     </label>
-    <span class="hint">Days are in UTC.</span>
+    ${timezone && html`<span class="hint">Days are in ${timezone.replaceAll("_", " ")}${reach(timezone, days)}.</span>`}
   `;
 }
