@@ -108,7 +108,7 @@ def _memories(rows: Iterable[MemoryRow], found: _Found) -> Lines:
         scope = found.scopes.get(row.scope)
         if scope is None:
             yield row.scope, f"memory {row.number}: there is no such scope"
-        elif not row.told <= row.changed <= scope.changed:
+        elif not row.event <= row.changed <= scope.changed:
             yield row.scope, f"memory {row.number}: changed after its scope"
         counted = not (row.deleted or row.superseded_by or row.duplicate_of)
         if bool(row.counted) != counted:

@@ -36,7 +36,7 @@ from memtree.stores.memories.saving import SAID, insert
 from memtree.stores.memories.twins import JOIN_GROUPS, count_as, joined, twin_of
 from memtree.stores.sql import Sql
 
-_CHANGE_COLUMNS = ("changed", "told", "vectors", "text_hash", "terms", "unique_key", *SAID)
+_CHANGE_COLUMNS = ("changed", "event", "vectors", "text_hash", "terms", "unique_key", *SAID)
 _CHANGE = f"""
     UPDATE memories SET {", ".join(f"{name} = :{name}" for name in _CHANGE_COLUMNS)}
     WHERE scope = :scope AND number = :number"""
@@ -49,7 +49,7 @@ FORGET_PAIRS = """
     DELETE FROM memory_conflicts WHERE scope = :scope AND (number = :number OR other = :number)"""
 _SUPERSEDE = """
     UPDATE memories SET superseded_by = :by, replaced = :at, counted = 0, changed = :changed,
-        told = :changed
+        event = :changed
     WHERE scope = :scope AND number = :number"""
 PUT_TOMBSTONE = """
     INSERT INTO memory_tombstones (scope, number, at, data) VALUES (:scope, :number, :at, :data)
@@ -169,7 +169,7 @@ async def put_version(
         "text_hash": text_hash,
         "terms": terms,
         "changed": scope.next,
-        "told": scope.next,
+        "event": scope.next,
     }
     values["unique_key"] = row.unique_key if unique_key is None else unique_key
     vectors = row.vectors if memory.text == old.text else 0

@@ -28,7 +28,7 @@ _PUT = """
     VALUES (:scope, :number, :other, :place, :differs)
     ON CONFLICT (scope, number, other) DO UPDATE SET differs = excluded.differs"""
 _MARK = """
-    UPDATE memories SET data = :data, changed = :changed, told = :changed
+    UPDATE memories SET data = :data, changed = :changed, event = :changed
     WHERE scope = :scope AND number = :number"""
 _SETTLE = """
     DELETE FROM memory_conflicts WHERE scope = :scope
@@ -96,7 +96,7 @@ def _plain(data: bytes) -> Memory:
 
 
 async def _mark(sql: Sql, scope: ScopeRow, number: int, data: bytes) -> None:
-    """Whoever watches the scope is told as of a change."""
+    """Mark the memory as conflicting, which those who watch the scope receive as a change."""
     marked = replace(_plain(data), conflicting=True)
     values = {"scope": scope.number, "number": number, "changed": scope.next}
     await sql.run(_MARK, {**values, "data": encoded(marked)})

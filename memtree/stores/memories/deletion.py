@@ -29,12 +29,12 @@ ROWS = 1_000  # with their texts, at a time
 FOR_GOOD = 1e-9
 MINE = "scope = :scope AND number IN :numbers[]"
 _DELETE = f"""
-    UPDATE memories SET deleted = :deleted, counted = 0, changed = :changed, told = :changed
+    UPDATE memories SET deleted = :deleted, counted = 0, changed = :changed, event = :changed
     WHERE {MINE}"""
-# They were told to be gone when something took their place.
+# No event: watchers heard that these are gone when something took their place.
 _DELETE_PAST = f"UPDATE memories SET deleted = :deleted, changed = :changed WHERE {MINE}"
 _UNDELETE = f"""
-    UPDATE memories SET deleted = 0, changed = :changed, told = :changed,
+    UPDATE memories SET deleted = 0, changed = :changed, event = :changed,
         counted = CASE WHEN superseded_by = '' AND duplicate_of = '' THEN 1 ELSE 0 END
     WHERE {MINE}"""
 _UNDELETE_PAST = f"UPDATE memories SET deleted = 0, changed = :changed WHERE {MINE}"

@@ -38,8 +38,8 @@ _OF_SCOPES = (
     "memory_writes",
 )
 _TELL = """
-    INSERT INTO erased_memories (scope, number, id, version, told, at)
-    VALUES (:scope, :number, :id, :version, :told, :at)"""
+    INSERT INTO erased_memories (scope, number, id, version, event, at)
+    VALUES (:scope, :number, :id, :version, :event, :at)"""
 _UNLINK = "UPDATE memories SET data = :data, changed = :changed WHERE scope = :scope AND id = :id"
 # Their bytes may still be in the files: see `retention.scrub`.
 _NOTE = "INSERT INTO deletions DEFAULT VALUES"
@@ -74,8 +74,8 @@ async def _erase(
         await sql.run(f"DELETE FROM {table} WHERE {MINE}", values)
     await sql.run(_UNPAIR, values)
     await _unlink(sql, scope, gone)
-    told = {"scope": scope.number, "told": scope.next, "at": now}
-    events = [{**told, "number": r.number, "id": r.id, "version": r.version} for r in counted]
+    event = {"scope": scope.number, "event": scope.next, "at": now}
+    events = [{**event, "number": r.number, "id": r.id, "version": r.version} for r in counted]
     if events:
         await sql.run_many(_TELL, events)
     return len(gone), len(counted)

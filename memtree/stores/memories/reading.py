@@ -37,20 +37,20 @@ _TOMBSTONES = f"""
         AND memories.number = memory_tombstones.number AND deleted > 0 AND superseded_by <> '')
     ORDER BY at DESC, number DESC LIMIT :limit"""
 _EVENTS = f"""
-    SELECT told, counted, id, version, number FROM memories
-    WHERE scope = {SCOPE} AND told > :after AND told <= :last
+    SELECT event, counted, id, version, number FROM memories
+    WHERE scope = {SCOPE} AND event > :after AND event <= :last
     UNION ALL
-    SELECT told, 0, id, version, number FROM erased_memories
-    WHERE scope = {SCOPE} AND told > :after AND told <= :last"""
+    SELECT event, 0, id, version, number FROM erased_memories
+    WHERE scope = {SCOPE} AND event > :after AND event <= :last"""
 _CHANGES = f"""
-    SELECT told, counted, id, version FROM ({_EVENTS}) AS events ORDER BY told, number"""
+    SELECT event, counted, id, version FROM ({_EVENTS}) AS events ORDER BY event, number"""
 _NEXT = """
-    SELECT told FROM (SELECT told FROM {} WHERE scope = {} AND told > :after
-    ORDER BY told LIMIT :limit) AS first_{}"""
+    SELECT event FROM (SELECT event FROM {} WHERE scope = {} AND event > :after
+    ORDER BY event LIMIT :limit) AS first_{}"""
 _LAST = f"""
     {_NEXT.format("memories", SCOPE, "memories")}
     UNION ALL {_NEXT.format("erased_memories", SCOPE, "erased")}
-    ORDER BY told LIMIT 1 OFFSET :skipped"""
+    ORDER BY event LIMIT 1 OFFSET :skipped"""
 _SCOPES = """
     SELECT tenant, kind, owner, subject, counted - (
         SELECT count(*) FROM memories WHERE scope = memory_scopes.number
@@ -157,8 +157,8 @@ async def changes(sql: Sql, scope: Scope, after: int, limit: int) -> list[Change
     end = last[0][0] if last else LARGEST
     rows = await sql.fetch(_CHANGES, {**values, "last": end})
     return [
-        ChangeEvent(told, _event(counted, version), id_, version)
-        for told, counted, id_, version in rows
+        ChangeEvent(event, _event(counted, version), id_, version)
+        for event, counted, id_, version in rows
     ]
 
 

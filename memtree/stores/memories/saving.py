@@ -29,7 +29,7 @@ from memtree.stores.sql import Sql
 
 KEY_SECONDS = 86_400.0
 
-_STATE = "changed told counted vectors deleted superseded_by duplicate_of replaced".split()
+_STATE = "changed event counted vectors deleted superseded_by duplicate_of replaced".split()
 SAID = """
     version expires updated tainted standing kind category source_type session_id thread_id tags
     data
@@ -169,7 +169,7 @@ def added_row(
     return {
         "scope": scope.number,
         "changed": scope.next,
-        "told": scope.next,
+        "event": scope.next,
         "counted": counted,
         "vectors": 0,
         "deleted": 0.0,

@@ -51,8 +51,8 @@ _MEMORIES = (
     "CREATE TABLE memory_scopes (number {identity}, tenant {text} NOT NULL, kind {text} NOT NULL,"
     " owner {text} NOT NULL, subject {text} NOT NULL, changed {int} NOT NULL,"
     " counted {int} NOT NULL, purges {int} NOT NULL, UNIQUE (tenant, kind, owner, subject))",
-    # `changed`: the count of the last change; `told`: of the last one that is an event, which new
-    # vectors are not. `vectors`: under how many recipes it has one.
+    # `changed`: the count of the last change; `told`: see `_EVENT`. `vectors`: under how many
+    # recipes it has one.
     "CREATE TABLE memories (scope {int} NOT NULL, number {int} NOT NULL, id {text} NOT NULL,"
     " version {int} NOT NULL, changed {int} NOT NULL, told {int} NOT NULL, counted {int} NOT NULL,"
     " vectors {int} NOT NULL, expires {real} NOT NULL, deleted {real} NOT NULL,"
@@ -229,7 +229,12 @@ _TRUTH = (
     " WHERE memory_vectors.scope = memory_recipes.scope"
     " AND memory_vectors.recipe = memory_recipes.recipe AND memories.counted = 1)",
 )
-STEPS = ((*_MEMORIES, *_LATER), _USERS, _AGENTS, _PROVIDER, _TRUTH)
+_EVENT = (
+    # `event`: the count of the last change that is an event, which new vectors are not.
+    "ALTER TABLE memories RENAME COLUMN told TO event",
+    "ALTER TABLE erased_memories RENAME COLUMN told TO event",
+)
+STEPS = ((*_MEMORIES, *_LATER), _USERS, _AGENTS, _PROVIDER, _TRUTH, _EVENT)
 
 
 def _tables() -> tuple[str, ...]:

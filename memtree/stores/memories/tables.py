@@ -21,7 +21,7 @@ class MemoryRow(NamedTuple):
     id: str
     version: int
     changed: int
-    told: int
+    event: int
     counted: int
     vectors: int
     expires: float
@@ -74,7 +74,7 @@ class ErasedRow(NamedTuple):
     number: int
     id: str
     version: int
-    told: int
+    event: int
     at: float
 
 
@@ -202,7 +202,7 @@ class MemoryRows:
     memories: Annotated[Iterable[MemoryRow], TableKey("scope number", "id")] = ()
     memory_history: Annotated[Iterable[HistoryRow], TableKey("scope number version")] = ()
     memory_tombstones: Annotated[Iterable[TombstoneRow], TableKey("scope number")] = ()
-    erased_memories: Annotated[Iterable[ErasedRow], TableKey("scope told number", "id")] = ()
+    erased_memories: Annotated[Iterable[ErasedRow], TableKey("scope event number", "id")] = ()
     memory_vectors: Annotated[Iterable[MemoryVectorRow], TableKey("scope number recipe")] = ()
     memory_recipes: Annotated[Iterable[MemoryRecipeRow], TableKey("scope recipe")] = ()
     memory_keys: Annotated[Iterable[MemoryKeyRow], TableKey("scope key")] = ()

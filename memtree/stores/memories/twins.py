@@ -15,7 +15,7 @@ from memtree.stores.sql import Sql
 Said = TypeVar("Said", Memory, NewMemory)
 _JOINING = (ScopeKind.CHAT, ScopeKind.USER)
 _DUPLICATE = """
-    UPDATE memories SET duplicate_of = :of, counted = 0, changed = :changed, told = :changed,
+    UPDATE memories SET duplicate_of = :of, counted = 0, changed = :changed, event = :changed,
         replaced = CASE WHEN replaced > 0 THEN replaced ELSE :at END
     WHERE scope = :scope AND number IN :numbers[]"""
 JOIN_GROUPS = """

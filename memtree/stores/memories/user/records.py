@@ -200,7 +200,7 @@ def _row(
         return row
     return row | {
         "counted": 0,
-        "told": 0,
+        "event": 0,
         "deleted": time_column(memory.deleted),
         "superseded_by": memory.superseded_by or "",
         "duplicate_of": memory.duplicate_of or "",

@@ -53,7 +53,7 @@ DAMAGE = [
     ("UPDATE memory_tenants SET last = 3", "its tenant's last number is 3, there is 5"),
     ("UPDATE memory_scopes SET counted = 2 WHERE number = 1", "it counts 2 memories, there are 3"),
     ("UPDATE memory_scopes SET changed = 2 WHERE number = 1", "1: changed after its scope"),
-    ("UPDATE memories SET told = 99 WHERE number = 1", "memory 1: changed after its scope"),
+    ("UPDATE memories SET event = 99 WHERE number = 1", "memory 1: changed after its scope"),
     ("UPDATE memories SET scope = 7 WHERE number = 4", "scope 7: memory 4: there is no such scope"),
     ("UPDATE memories SET number = 1 WHERE number = 4", "number 1 stands twice in its tenant"),
     ("UPDATE memories SET counted = 1 WHERE number = 2", "2: it is counted, or not, against"),
