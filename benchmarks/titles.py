@@ -17,7 +17,7 @@ from benchmarks.report import Row
 from benchmarks.subject import Bench, Subject, open_subject
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
-from memtree.text.terms import STOP_WORDS
+from memtree.text.stop_words import STOP_WORDS
 
 TENANT, COUNT = "titles", 100
 LONGEST = 60  # characters

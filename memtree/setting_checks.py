@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from ipaddress import ip_network
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memtree.errors import BadRequest
 from memtree.setting_values import (
@@ -21,9 +21,9 @@ from memtree.setting_values import (
     window,
 )
 
-if TYPE_CHECKING:
-    from memtree.config import Settings
-
+# `config.Settings`, by no import of it: that file imports this one. A name that it does not have
+# fails with the first settings that are made, since every check runs then.
+Settings = Any
 
 AUTO = "auto"
 CHOICES: Mapping[str, tuple[Any, ...]] = {

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from memtree.text.common_words import CHAT_WORDS, COMMON_WORDS
-from memtree.text.terms import STOP_WORDS
+from memtree.text.stop_words import STOP_WORDS
 
 LEAF_ANCHORS = 12
 REACH = 6_000  # characters looked at; a leaf is rarely longer

@@ -3,8 +3,8 @@
 `CHAT_WORDS`: contractions written without their apostrophe, interjections and shorthand of chats;
 they are no names, however they are written. `COMMON_WORDS`: these, function words, and what people
 say about anything at all. All in lower case, in the languages that the other word lists have.
-What this file does not do: the words that statistics leave out (`terms.py`), since stored counts
-depend on those.
+What this file does not do: the words that statistics leave out (`stop_words.py`), since stored
+counts depend on those.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from memtree.text.languages import SMALL_WORDS
-from memtree.text.terms import STOP_WORDS
+from memtree.text.stop_words import STOP_WORDS
 
 CHAT_WORDS = frozenset(
     """

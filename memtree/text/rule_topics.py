@@ -14,7 +14,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from memtree.text.lazy_patterns import lazily
-from memtree.text.terms import STOP_WORDS
+from memtree.text.stop_words import STOP_WORDS
 
 SENTENCE = 600  # characters
 STEM = 6  # characters of a word that are compared: most endings come later

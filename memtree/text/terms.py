@@ -22,6 +22,8 @@ from sys import byteorder
 import msgspec
 import xxhash
 
+from memtree.text.stop_words import STOP_WORDS
+
 _WORD = re.compile(r"\w+")
 # Of ASCII characters those that make words; of all others of a byte it is never asked.
 _WORD_BYTES = bytes(
@@ -34,20 +36,6 @@ _MEMO_LIMIT = 200_000
 _MEMO_WORD = 40
 _MAX_COUNT = 255
 PROFILE_TERMS = 24
-
-# Function words carry no topic and are half of all prose; dropping them halves the statistics.
-# The last line is what an apostrophe leaves behind: he'd, we'll, I'm, we're, it's, don't, I've.
-STOP_WORDS = frozenset(
-    """
-    a an the this that these there some no not
-    and but or if so than then too just
-    as at by for from in into of on to up with
-    i me my he him his she her it its we us our they them their you your
-    are be been is was were do did does had has have can could should will would
-    how what when where which who why
-    d ll m re s t ve
-    """.split()
-)
 
 
 class _Memo(dict[str, tuple[int, ...]]):

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from memtree.text.terms import STOP_WORDS
+from memtree.text.stop_words import STOP_WORDS
 
 NEAR = 0.65  # share of three-word runs; what is judged from outside is 0.8
 OWNERS = 16  # texts that one run is remembered for, the first ones

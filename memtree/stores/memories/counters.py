@@ -14,7 +14,8 @@ from typing import NamedTuple
 from memtree.errors import MemoryLimit
 from memtree.memories.ports import ScopeState
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.stores.memories.rows import EXPIRED, SCOPE, scope_values
+from memtree.stores.memories.expiry import EXPIRED
+from memtree.stores.memories.rows import SCOPE, scope_values
 from memtree.stores.sql import Sql
 
 _COLUMNS = "number, tenant, kind, owner, subject, changed, counted, purges"

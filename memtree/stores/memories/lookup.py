@@ -9,8 +9,8 @@ import msgspec
 from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.counters import ScopeRow
+from memtree.stores.memories.expiry import LIVE
 from memtree.stores.memories.rows import (
-    LIVE,
     SCOPE,
     STANDING,
     Standing,

@@ -21,6 +21,7 @@ from memtree.memories.memory import (
 )
 from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope
+from memtree.stores.memories.expiry import NOT_EXPIRED, has_expired
 from memtree.stores.sql import Row
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -28,8 +29,6 @@ LARGEST = 2**63 - 1  # of a number in a database
 SCOPE = """
     (SELECT number FROM memory_scopes WHERE tenant = :tenant AND kind = :scope_kind
     AND owner = :owner AND subject = :subject)"""
-LIVE = "counted = 1 AND (expires = 0 OR expires > :now)"
-EXPIRED = "counted = 1 AND expires > 0 AND expires <= :now"
 STORED = "data, deleted, superseded_by, duplicate_of"  # what `read_memory` takes
 
 
@@ -51,7 +50,7 @@ class Standing(NamedTuple):
     unique_key: str
 
     def live(self, now: float) -> bool:
-        return bool(self.counted) and (self.expires == 0 or self.expires > now)
+        return bool(self.counted) and not has_expired(self.expires, now)
 
     def memory(self) -> Memory:
         return read_memory(self.data, self.deleted, self.superseded_by, self.duplicate_of)
@@ -247,7 +246,7 @@ def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
         parts += ["superseded_by = ''"] * (not wanted.superseded)
     more, values = conditions(wanted)
     if not wanted.expired:
-        parts.append("(expires = 0 OR expires > :now)")
+        parts.append(NOT_EXPIRED)
         values["now"] = now
     return " AND ".join([*parts, *more]), values
 

@@ -13,7 +13,8 @@ from memtree.memories.schemas.ports import UniqueKey
 from memtree.memories.scope import ScopeKind
 from memtree.stores.memories.agent.unique import PUT_KEY, read_names, unique_column
 from memtree.stores.memories.counters import ScopeRow, begin_all, lock_tenant
-from memtree.stores.memories.rows import LARGEST, LIVE, read_memory, storable
+from memtree.stores.memories.expiry import LIVE
+from memtree.stores.memories.rows import LARGEST, read_memory, storable
 from memtree.stores.sql import Sql
 
 _ROWS = 1_000  # decoded at a time

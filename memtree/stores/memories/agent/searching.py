@@ -11,7 +11,8 @@ from memtree.memories.agents.search.ports import PlacedRow, ScopeTotals, ScopeVe
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores.memories.agent.scopes import meant
-from memtree.stores.memories.rows import LIVE, STORED, filtering, read_memory
+from memtree.stores.memories.expiry import LIVE
+from memtree.stores.memories.rows import STORED, filtering, read_memory
 from memtree.stores.memories.search import PACKED_ROWS, read_rows
 from memtree.stores.sql import Sql
 
