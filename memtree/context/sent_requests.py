@@ -2,7 +2,7 @@
 
 Kept in this process: for each address at which a request ended, when that was by model, and what
 the conversation had saved by then, whatever the model; no text. What an earlier process or another
-one has seen is looked up in the log, once. Deciding what a request saved is `memtree.budget.savings`.
+one has seen is looked up in the log, once. `memtree.budget.savings` decides what a request saved.
 """
 
 from __future__ import annotations
