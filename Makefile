@@ -18,7 +18,7 @@ APART := not agents and not llm and not soak
 FIRST := not outage and not long and $(APART)
 
 .DEFAULT_GOAL := help
-.PHONY: help install run worker test test-all starved wheel dist soak node deploytools browser pictures page-speed topology agents llm peers load check format lint types layers limits size quick fuzz cover bench \
+.PHONY: help install run worker test test-all starved wheel dist soak node deploytools browser pictures page-speed topology agents recipes llm peers load check format lint types layers limits size quick fuzz cover bench \
   fmt lock clean
 
 help: ## list the targets
@@ -133,6 +133,16 @@ $(AIDER) $(AGENTS_SDK): %/.venv/.installed: %/requirements.txt
 	$*/.venv/bin/python $(PIP) install --quiet -r $<
 	touch $@
 
+RECIPES := tests/docs/recipes/.venv/.installed
+
+recipes: install $(RECIPES) ## frameworks that docs/library.md has recipes for, installed apart (310 MB)
+	$(BIN)/python -m pytest -n 0 tests/docs/test_recipes.py $(ARGS)
+
+$(RECIPES): tests/docs/recipes/requirements.txt
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python $(PIP) install --quiet -r $< -e .
+	touch $@
+
 LLM := tests/llm/.venv/.installed
 MODEL := tests/llm/.model/small.gguf
 
@@ -227,6 +237,6 @@ lock: ## write constraints.txt anew (PYTHON must be 3.11)
 clean: ## remove .venv, caches and build output
 	rm -rf .venv .venv-lock .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis \
 	  .coverage .coverage.* htmlcov dist build tests/browser/node_modules tests/clients/*/node_modules tests/clients/*/.venv tests/clients/agents/sdk/.venv \
-	  tests/llm/.venv tests/llm/.model tests/deploy/.venv \
+	  tests/llm/.venv tests/llm/.model tests/deploy/.venv tests/docs/recipes/.venv \
 	  benchmarks/speed/peers/.venv benchmarks/speed/peers/node_modules
 	find memtree indexer proxy benchmarks tests scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

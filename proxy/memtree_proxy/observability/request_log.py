@@ -128,10 +128,14 @@ class RequestLogWriter:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._pace):
                     await self._stop.wait()
-            await self._write()
-            if self._stop.is_set():
+            last = self._stop.is_set()  # before the write: what comes during it is written, too
+            try:
+                await self._write()
+            except Exception as error:  # noqa: BLE001  a loop of the process: the next write goes on
+                log.failure("requests.failed", error)
+            if last:
                 return
-            if not self._ended and not self._unwritten:
+            if not self._stop.is_set() and not self._ended and not self._unwritten:
                 self._task = None  # nothing runs while nothing comes
                 return
 
@@ -200,7 +204,10 @@ def _made(ended: Iterable[EndedRequest]) -> Rows:
     made: Rows = {}
     for place, each in enumerate(ended, 1):
         if (tenant := each.trace.tenant) is not None:
-            made.setdefault(tenant, []).append(request_row(*each))
+            try:
+                made.setdefault(tenant, []).append(request_row(*each))
+            except Exception as error:  # noqa: BLE001  one odd request takes no others along
+                log.failure("requests.no_row", error)
         if not place % AT_ONCE:
             time.sleep(0)  # lets the event loop run
     return made

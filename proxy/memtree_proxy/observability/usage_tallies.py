@@ -149,10 +149,11 @@ class UsageTallies:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._pace):
                     await self._stop.wait()
+            last = self._stop.is_set()  # before the write: what comes during it is written, too
             await self._write()
-            if self._stop.is_set():
+            if last:
                 return
-            if not self._waiting:
+            if not self._stop.is_set() and not self._waiting:
                 self._task = None  # nothing runs while nothing comes
                 return
 
