@@ -52,10 +52,10 @@ FILES = frozenset({"/ui", "/ui/*"})  # the web pages: they hold no data
 
 @dataclass(slots=True)
 class MemoryShare:
-    """What memory did with a request. `ms`: what it added, from the whole body read to the upstream
-    request ready. `input_price`: what a million uncached input tokens cost in money. `saved`: ids
-    of the memories that the model was shown; `degraded`: what failed on the way to them. `answer`:
-    what memory sends."""
+    """Share of memory in a request. `ms`: milliseconds that it added, from the whole body read to
+    the upstream request ready. `input_price`: what a million uncached input tokens cost in money.
+    `saved`: ids of the memories that the model was shown; `degraded`: what failed on the way to
+    them. `answer`: what memory sends."""
 
     state: State | None = None
     reason: str = ""
@@ -76,7 +76,7 @@ class MemoryShare:
 
 @dataclass(slots=True)
 class LogEntry:
-    """What the log of requests knows of one. `id`: in the header `x-memtree-request`, too; `came`:
+    """Entry of a request in the log. `id`: in the header `x-memtree-request`, too; `came`:
     unix seconds, which stand in it as well. `dialect`: empty where the log keeps none.
     `posted_headers`: for the name of the client; `answered`: bytes of the answer, for what the
     provider counted; `first`: when its first ones came. `saving`: what memory saved. `wrap_run`:
@@ -97,8 +97,8 @@ class LogEntry:
 
 @dataclass(slots=True)
 class Work:
-    """What was done and when. `steps`: seconds by name; `taken`: the steps one by one, where traces
-    are exported."""
+    """Steps of a request and their times. `steps`: seconds by name; `taken`: the steps one by one,
+    where traces are exported."""
 
     begun: float = field(default_factory=time.perf_counter)
     steps: dict[str, float] = field(default_factory=dict)
