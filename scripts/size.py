@@ -236,7 +236,7 @@ def too_long(
 
 
 def _figures(found: Measure, *, product: bool) -> Iterator[tuple[str, Function | Class, int, int]]:
-    """What is counted, of which part, its figure and its limit."""
+    """Yield each figure: what is counted, of which part, how many, and the limit."""
     for function in found.functions:
         yield "lines", function, function.lines, LONG_FUNCTION if product else MAX_FUNCTION
         if product:

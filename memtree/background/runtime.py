@@ -34,6 +34,7 @@ from memtree.ports.peers import Peers
 from memtree.ports.queues import IndexQueue, SummaryQueue
 from memtree.ports.store import Store
 from memtree.stores import Memories, open_memories, open_store
+from memtree.stores.context.store import SqlStore
 from memtree.text import tokens
 
 log = logging.getLogger("memtree.indexer")
@@ -117,6 +118,27 @@ class Runtime:
         if self.summaries:
             await self.summaries.queue.join()
 
+    async def start_queues(self) -> None:
+        """Begin stages 2 and 3, here or by the shared queues."""
+        if isinstance(self.queue, InProcessQueue):
+            self.queue.start()
+        if self.summaries:
+            self.summaries.queue.start()
+        if self.shared:
+            await self.shared.start(self.memory.forgotten)
+
+    async def close(self, drain: float) -> None:
+        """End all work but that of the builder and the store; finish it for `drain` seconds."""
+        await self.memory_services.close(drain)
+        await self.memory.close()
+        await asyncio.gather(
+            *([self.queue.close(drain)] if isinstance(self.queue, InProcessQueue) else ()),
+            *([self.summaries.close(drain)] if self.summaries else ()),
+            *([self.shared.close(drain)] if self.shared else ()),
+        )
+        if self.embedder:
+            await self.embedder.close()
+
 
 @asynccontextmanager
 async def open_runtime(
@@ -139,28 +161,90 @@ async def open_runtime(
         opened = await open_unloaded(settings, patient=drain > 0)
         if not lasting:
             opened = await _loaded(opened)
-        embedder = opened.embedder
         clock = SystemClock()
-        shared = queues(settings, store, clock, embedder)
-        queue: IndexQueue = NoQueue()
-        if embedder:
-            cache_bytes = settings.cache_limits.vectors
-            here = InProcessQueue(store, embedder, clock, cache_bytes=cache_bytes)
-            queue = shared.queue if shared else here
+        shared = queues(settings, store, clock, opened.embedder)
         summarizer = open_summarizer(settings) if not shared else None
         stage_three = (
             SummaryStage.of(settings, store, clock, summarizer, patient=drain > 0)
             if summarizer
             else None
         )
-        by_workers = shared.summaries if shared else None
-        caches = ContextCaches.of(settings.cache_limits)
-        memory = ContextMemory(
+        parts = _Parts(settings, store, builder, clock, opened, shared, stage_three)
+        runtime = parts.runtime(lasting)
+        sweeper = Sweeper(runtime.memory, runtime.memory_services.book)
+        if lasting:
+            runtime.memory_services.start()
+        sweeper.start()
+        await runtime.start_queues()
+        try:
+            yield runtime
+        finally:
+            await sweeper.close()
+            await runtime.close(drain)
+    finally:
+        await builder.close()
+        await store.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Parts that a runtime is built of. `stage_three`: what summarises in this process."""
+
+    settings: Settings
+    store: SqlStore
+    builder: StageOne
+    clock: Clock
+    opened: OpenedEmbedder
+    shared: SharedQueues | None
+    stage_three: SummaryStage | None
+
+    def runtime(self, lasting: bool) -> Runtime:
+        """Build all of it; nothing works in the background yet."""
+        settings, store, embedder = self.settings, self.store, self.opened.embedder
+        queue, caches = self._queue(), ContextCaches.of(settings.cache_limits)
+        memories = open_memories(store)
+        memory = self._memory(queue, caches)
+        saved = open_memory_services(
+            settings,
+            memories,
+            self.clock,
+            embedder,
+            infos=caches.message_infos,
+            tallies=store if lasting else None,  # a command asks no model for memories
+        )
+        return Runtime(
+            memory,
+            saved,
+            memories,
             store,
-            builder,
+            embedder,
             queue,
-            clock,
-            embedder=embedder,
+            self.opened.trouble,
+            self.stage_three,
+            self.builder,
+            self.shared,
+            {**caches.by_name(), **_vectors(queue), **saved.extracting.caches},
+            load_embedder=self.opened.load,
+        )
+
+    def _queue(self) -> IndexQueue:
+        embedder = self.opened.embedder
+        if embedder is None:
+            return NoQueue()
+        if self.shared:
+            return self.shared.queue
+        cache_bytes = self.settings.cache_limits.vectors
+        return InProcessQueue(self.store, embedder, self.clock, cache_bytes=cache_bytes)
+
+    def _memory(self, queue: IndexQueue, caches: ContextCaches) -> ContextMemory:
+        shared, stage_three, settings = self.shared, self.stage_three, self.settings
+        by_workers = shared.summaries if shared else None
+        return ContextMemory(
+            self.store,
+            self.builder,
+            queue,
+            self.clock,
+            embedder=self.opened.embedder,
             facts=caches.message_infos,
             volatile=Volatile(settings.volatile_tags, settings.preamble_tags),
             summaries=stage_three.queue if stage_three else by_workers,
@@ -169,54 +253,6 @@ async def open_runtime(
             read=caches.read_histories,
             caches=caches.trees,
         )
-        memories = open_memories(store)
-        saved = open_memory_services(
-            settings,
-            memories,
-            clock,
-            embedder,
-            infos=caches.message_infos,
-            tallies=store if lasting else None,  # a command asks no model for memories
-        )
-        if lasting:
-            saved.start()
-        sweeper = Sweeper(memory, saved.book)
-        sweeper.start()
-        if isinstance(queue, InProcessQueue):
-            queue.start()
-        if stage_three:
-            stage_three.queue.start()
-        if shared:
-            await shared.start(memory.forgotten)
-        try:
-            yield Runtime(
-                memory,
-                saved,
-                memories,
-                store,
-                embedder,
-                queue,
-                opened.trouble,
-                stage_three,
-                builder,
-                shared,
-                {**caches.by_name(), **_vectors(queue), **saved.extracting.caches},
-                load_embedder=opened.load,
-            )
-        finally:
-            await sweeper.close()
-            await saved.close(drain)
-            await memory.close()
-            await asyncio.gather(
-                *([queue.close(drain)] if isinstance(queue, InProcessQueue) else ()),
-                *([stage_three.close(drain)] if stage_three else ()),
-                *([shared.close(drain)] if shared else ()),
-            )
-            if embedder:
-                await embedder.close()
-    finally:
-        await builder.close()
-        await store.close()
 
 
 async def _loaded(opened: OpenedEmbedder) -> OpenedEmbedder:

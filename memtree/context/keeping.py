@@ -1,19 +1,29 @@
-"""Finds what must stay in a new memory message, off the event loop where much has to be read."""
+"""Finds what must stay in a new memory message, off the event loop where much has to be read, and
+gives it its room: at most a fifth of the target, within it.
+
+    |-- recent rounds --|-- memory message --|-- kept --|-- spare --|-- reserved --| target
+
+The room comes out of what is spare, then out of half of what an epoch under a hard target reserves,
+and last out of the memory message, in which it stands.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
+from dataclasses import replace
 
-from memtree.budget.kept_room import with_kept
 from memtree.budget.packing import Packed, TokenLimits
 from memtree.context.request import CompressRequest
 from memtree.conversation.history import History
 from memtree.conversation.keep_options import MARKS_ALONE
 from memtree.errors import Unavailable
 from memtree.ports.conversations import ConversationStore
-from memtree.unfolding.kept_passages import kept_passages
+from memtree.unfolding.kept_passages import KeptPassage, fitted, kept_passages
+from memtree.unfolding.memory_text import WRAPPER
 from memtree.unfolding.pinned_places import PinnedPlace, read_places
+from memtree.unfolding.plan import FoldWindow
 
 log = logging.getLogger("memtree")
 
@@ -54,3 +64,30 @@ class Keeper:
             log.warning("pins.unavailable code=%s", error.code)
             return ()
         return tuple(place for pins in stored for place in read_places(pins))
+
+
+KEPT_SHARE = 0.2  # of the target
+
+
+def with_kept(
+    packed: Packed,
+    passages: Sequence[KeptPassage],
+    history: History,
+    limits: TokenLimits,
+    fixed: int,
+) -> Packed:
+    """Add the passages that must stay (as `kept_passages` gives them) to what was packed, and the
+    room that they take. `fixed`: as in `packing.begin`."""
+    if not passages or not packed.memory:
+        return packed
+    room = max(0, limits.prompt - fixed)
+    target = min(limits.target, room)
+    taken = packed.recent + packed.beside + packed.memory + packed.reserved
+    # A soft target that the newest round alone exceeds bounds nothing any more.
+    spare = max(0, (target if limits.hard or taken <= target else room) - taken)
+    most = min(int(KEPT_SHARE * target), packed.memory + spare + packed.reserved // 2 - 2 * WRAPPER)
+    window = FoldWindow(packed.cut, 0, packed.head, pinned=packed.pinned)
+    kept = fitted(history, passages, window, most)
+    more = min(kept.tokens, spare + packed.reserved // 2)
+    reserved = packed.reserved - max(0, more - spare)
+    return replace(packed, memory=packed.memory + more, reserved=reserved, kept=kept)

@@ -20,32 +20,19 @@ MARK_BYTES = 200  # of a day mark
 KEEP_BYTES = 130  # of a passage that is to be kept
 
 
-class MessageCache:
-    """A bounded `history.MessageInfoCache`; the least recently used go first."""
+class FragmentKeys:
+    """Keys of raw fragments: 16 bytes that nobody outside this process can foresee."""
 
-    def __init__(self, seed: int, most: int = CacheLimits.of().message_infos) -> None:
-        """`seed`: random per process. `most`: bytes."""
+    def __init__(self, seed: int) -> None:
+        """`seed`: random per process."""
         self._seed = seed & 0xFFFF_FFFF
-        self._facts: SizedRows[bytes, MessageInfo] = SizedRows(most, row_bytes)
         self._seeds: OrderedDict[str, int] = OrderedDict()
 
-    @property
-    def nbytes(self) -> int:
-        return self._facts.nbytes
-
-    def get(self, tenant: str, raw: bytes) -> MessageInfo | None:
-        return self._facts.get(self.key(tenant, raw))
-
-    def put(self, tenant: str, raw: bytes, facts: MessageInfo) -> None:
-        self._facts.put(self.key(tenant, raw), facts)
-
-    def key(self, tenant: str, raw: bytes) -> bytes:
-        """16 bytes that nobody outside this process can foresee."""
+    def of(self, tenant: str, raw: bytes) -> bytes:
         return xxhash.xxh3_128_digest(raw, self._tenant_seed(tenant))
 
     def forget(self) -> None:
-        """All of it: the keys do not tell whose they are."""
-        self._facts.clear()
+        """Forget who had a key; the same keys are made again."""
         self._seeds.clear()
 
     def _tenant_seed(self, tenant: str) -> int:
@@ -54,6 +41,30 @@ class MessageCache:
             seed = xxhash.xxh3_64_intdigest(tenant.encode(), self._seed)
             remember(self._seeds, tenant, seed)
         return seed
+
+
+class MessageCache:
+    """A bounded `history.MessageInfoCache`; the least recently used go first."""
+
+    def __init__(self, seed: int, most: int = CacheLimits.of().message_infos) -> None:
+        """`seed`: random per process. `most`: bytes."""
+        self.keys = FragmentKeys(seed)
+        self._facts: SizedRows[bytes, MessageInfo] = SizedRows(most, row_bytes)
+
+    @property
+    def nbytes(self) -> int:
+        return self._facts.nbytes
+
+    def get(self, tenant: str, raw: bytes) -> MessageInfo | None:
+        return self._facts.get(self.keys.of(tenant, raw))
+
+    def put(self, tenant: str, raw: bytes, facts: MessageInfo) -> None:
+        self._facts.put(self.keys.of(tenant, raw), facts)
+
+    def forget(self) -> None:
+        """All of it: the keys do not tell whose they are."""
+        self._facts.clear()
+        self.keys.forget()
 
 
 def row_bytes(_: bytes, info: MessageInfo) -> int:

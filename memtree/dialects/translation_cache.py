@@ -11,11 +11,10 @@ from __future__ import annotations
 from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
 
-import xxhash
+from memtree.conversation.message_cache import FragmentKeys
 
 BYTES = 64 * 1024 * 1024
 ENTRY_BYTES = 500  # of an entry beside its text: key, tuple, objects of the translation
-TENANTS = 100_000  # whose seeds are kept
 
 V = TypeVar("V")
 
@@ -25,12 +24,11 @@ class TranslationCache(Generic[V]):
 
     def __init__(self, seed: int, most: int = BYTES) -> None:
         """`seed`: random per process."""
-        self._seed = seed & 0xFFFF_FFFF
+        self.keys = FragmentKeys(seed)
         self._most = most
         self._bytes = 0
         self._deletions = 0
         self._found: dict[bytes, _Entry[V]] = {}
-        self._seeds: dict[str, int] = {}
         self._changing = Lock()  # bodies are read in several threads
 
     @property
@@ -39,7 +37,7 @@ class TranslationCache(Generic[V]):
         return self._bytes
 
     def get(self, tenant: str, raw: bytes) -> V | None:
-        entry = self._found.get(self.key(tenant, raw))
+        entry = self._found.get(self.keys.of(tenant, raw))
         return None if entry is None else entry.value
 
     @property
@@ -53,7 +51,7 @@ class TranslationCache(Generic[V]):
         size += ENTRY_BYTES
         if size > self._most:
             return
-        key = self.key(tenant, raw)
+        key = self.keys.of(tenant, raw)
         with self._changing:
             if since not in (None, self._deletions):
                 return
@@ -63,16 +61,12 @@ class TranslationCache(Generic[V]):
             self._found[key] = _Entry(value, size)
             self._bytes += size
 
-    def key(self, tenant: str, raw: bytes) -> bytes:
-        """16 bytes that nobody outside this process can foresee."""
-        return xxhash.xxh3_128_digest(raw, self._tenant_seed(tenant))
-
     def forget(self) -> None:
         """All of it: the keys do not tell whose they are."""
         with self._changing:
             self._deletions += 1
             self._found.clear()
-            self._seeds.clear()
+            self.keys.forget()
             self._bytes = 0
 
     def _halve(self, size: int) -> None:
@@ -87,14 +81,6 @@ class TranslationCache(Generic[V]):
         entry = self._found.pop(key, None)
         if entry is not None:
             self._bytes -= entry.size
-
-    def _tenant_seed(self, tenant: str) -> int:
-        seed = self._seeds.get(tenant)
-        if seed is None:
-            if len(self._seeds) >= TENANTS:
-                self._seeds.clear()
-            seed = self._seeds[tenant] = xxhash.xxh3_64_intdigest(tenant.encode(), self._seed)
-        return seed
 
 
 class _Entry(NamedTuple, Generic[V]):

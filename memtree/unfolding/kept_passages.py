@@ -6,7 +6,7 @@
     tools              results of the tools with these names
 
 Passages get room in that order, each kind newest first, before anything else of the memory message
-is chosen. What this file does not do: say how much room there is (`budget/kept_room.py`).
+is chosen. What this file does not do: say how much room there is (`context/keeping.py`).
 """
 
 from __future__ import annotations

@@ -9,18 +9,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
-from memtree.text import tokens
+from memtree.ranking.segments import segments
+from memtree.text import terms, tokens
 from memtree.tree.node import CODE, TOOL
 from memtree.unfolding.call_texts import left_out, without_left_out
 from memtree.unfolding.duplicates import near_runs, of_a_size, runs
-from memtree.unfolding.nearest_segment import nearest_segment
 from memtree.unfolding.plan import FoldWindow, Plan, TextSpan
 
 WHOLE = 500  # a message up to this size is quoted whole or not at all
@@ -198,3 +198,34 @@ def row_at(corpus: Corpus, span: TextSpan) -> int:
     low, high = corpus.message.searchsorted(wanted).tolist()
     inside = np.searchsorted(corpus.end[low:high], span.start, "right")
     return int(min(low + inside, max(low, high - 1)))
+
+
+WORD = 0.1  # of cosine, for each term of the question that a segment holds
+
+
+def nearest_segment(
+    text: str, cosines: NDArray[np.float32], query: Collection[int], least: int = 0
+) -> tuple[int, int]:
+    """Characters [start, end) of the segment of a passage, white space at its borders left out,
+    and of those behind or before it that it needs for `least` tokens. `cosines`: of its segments
+    with the question; `query`: the question's terms. The whole text where these are not its
+    segments.
+
+    A passage has two to five segments of some fifty tokens. Quoting one of them instead of the
+    passage makes room for passages that rank behind it."""
+    parts = segments(text)
+    if len(parts) != len(cosines):
+        return 0, len(text)
+    merits = [
+        float(cosine) + WORD * sum(term in query for term in terms.terms(part))
+        for part, cosine in zip(parts, cosines, strict=True)
+    ]
+    first = int(np.argmax(merits))
+    end = first + 1
+    while tokens.count(said := "".join(parts[first:end]).strip()) < least and (
+        end < len(parts) or first
+    ):
+        first, end = (first, end + 1) if end < len(parts) else (first - 1, end)
+    start = list(accumulate(map(len, parts), initial=0))[first]
+    start += len("".join(parts[first:end])) - len("".join(parts[first:end]).lstrip())
+    return start, start + len(said)

@@ -143,6 +143,7 @@ def answered(world: World, case: Any) -> Iterator[Answer]:
 # What is wrong with a body and no schema says: of messages, of metadata, of a list of documents.
 UNSAID = (
     "requests_log is off",  # these servers keep no log
+    "must be a time zone",
     "must answer a call", "metadata holds what cannot be stored", "metadata is nested deeper",
     "is the id of another one", "must be an ISO 8601 time", "must lie in the future",
     "include and as_of exclude", "filter must say something", "replaces must name another",

@@ -13,7 +13,7 @@ from memtree.errors import ContextOverflow
 from memtree_proxy.access.auth import tenant_id
 from memtree_proxy.observability.memory_outcome import memory_outcome
 from memtree_proxy.observability.metrics import Metrics
-from memtree_proxy.observability.request_trace import Trace
+from memtree_proxy.observability.request_trace import MemoryShare, Trace
 from tests.http.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.upstream import FakeUpstream
 
@@ -113,11 +113,12 @@ async def test_indexing_alone_is_no_answer():
 
 async def test_a_request_that_was_given_up_is_no_answer():
     metrics = Metrics()
-    given_up = Trace("POST", "/chat/completions", state=State.UNDECIDED, mode="auto")
+    given_up = Trace("POST", "/chat/completions", memory=MemoryShare(State.UNDECIDED, mode="auto"))
     assert memory_outcome(given_up) is None
     assert memory_outcome(Trace("GET", "/v1/models")) is None
     assert b"memtree_answers_total{" not in metrics.page().body
-    packed = memory_outcome(Trace("POST", "/chat/completions", state=State.PACKED, mode="auto"))
+    share = MemoryShare(State.PACKED, mode="auto")
+    packed = memory_outcome(Trace("POST", "/chat/completions", memory=share))
     assert packed is not None
     metrics.count(packed)
     sample = b'memtree_answers_total{mode="auto",reason="",state="packed"} 1.0'

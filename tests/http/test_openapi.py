@@ -181,10 +181,10 @@ def test_every_field_that_is_read_is_in_it_and_no_other():
 
 def test_every_header_of_an_answer_is_in_it():
     seen = request_trace.Trace("POST", "/")
-    for one in dataclasses.fields(seen):
-        setattr(seen, one.name, getattr(seen, one.name) or 1)
-    seen.request = seen.id = "1"
-    seen.memories = seen.memories_degraded = ("1",)
+    for one in dataclasses.fields(seen.memory):
+        setattr(seen.memory, one.name, getattr(seen.memory, one.name) or 1)
+    seen.request = seen.entry.id = "1"
+    seen.memory.saved = seen.memory.degraded = ("1",)
     names = {name.decode() for name, _ in seen.headers() + seen.own_ids()}
     assert names == set(COMPONENTS["headers"])
 

@@ -101,8 +101,8 @@ async def test_a_step_that_fails_and_one_that_is_given_up():
     trace = Trace("POST", "/")
     with pytest.raises(asyncio.CancelledError), trace.step("read"):
         raise asyncio.CancelledError
-    assert trace.failed == []
-    assert set(trace.steps) == {"read"}
+    assert trace.work.failed == []
+    assert set(trace.work.steps) == {"read"}
 
 
 async def test_an_upstream_that_is_not_there():

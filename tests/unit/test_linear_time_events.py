@@ -21,7 +21,7 @@ from memtree.extraction.work_clauses import shown, works_in
 from memtree.ranking.segments import segments
 from memtree.text import terms
 from memtree.text.pasted.kept_marks import kept_marks
-from memtree.unfolding import duplicates, nearest_segment, newer_statements, own_lines, quotes
+from memtree.unfolding import duplicates, newer_statements, own_lines, quotes, units
 from memtree.unfolding.kept_passages import fitted, kept_passages, matches
 from memtree.unfolding.plan import FoldWindow
 from tests import hostile
@@ -64,7 +64,7 @@ SUBJECTS = {
         hostile.as_it_is,
     ),
     "the nearest segment": Subject(
-        lambda text: nearest_segment.nearest_segment(
+        lambda text: units.nearest_segment(
             text, np.ones(len(segments(text)), np.float32), terms.terms(text)
         ),
         hostile.as_it_is,

@@ -28,8 +28,29 @@ WORKERS = "memtree:workers"  # sorted set: processes by the time until which the
 STATE = "memtree:state:"  # of a tenant's summaries, where it is not "ok"
 
 
-class RedisQueue:
-    """An `IndexQueue` whose work is done by `memtree worker`."""
+class _StageQueue:
+    """A queue of one stage, whose work is done by `memtree worker`."""
+
+    def __init__(self, stage: str, outbox: Outbox, jobs: StageJobs) -> None:
+        self._name, self._outbox, self._stage = stage, outbox, jobs
+
+    @property
+    def dropped(self) -> int:
+        return self._stage.unsent.dropped
+
+    async def backlog(self) -> Backlog:
+        return await self._stage.backlog()
+
+    async def pending(self, tenant: str) -> Pending:
+        return (await self._stage.of(tenant)).pending
+
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+        self._stage.forget(tenant)
+        return await self._outbox.forget(self._name, tenant, addresses)
+
+
+class RedisQueue(_StageQueue):
+    """An `IndexQueue`."""
 
     def __init__(
         self, outbox: Outbox, link: RedisConnection, store: TreeStore, embedder: Embedder | None
@@ -39,14 +60,7 @@ class RedisQueue:
         def remaining(tenant: str, ids: Sequence[bytes]) -> Awaitable[Mapping[bytes, Node]]:
             return unembedded(store, tenant, embedder.recipe if embedder else "", ids)
 
-        self._outbox, self._stage = outbox, StageJobs(EMBED, outbox, link, remaining)
-
-    @property
-    def dropped(self) -> int:
-        return self._stage.unsent.dropped
-
-    async def backlog(self) -> Backlog:
-        return await self._stage.backlog()
+        super().__init__(EMBED, outbox, StageJobs(EMBED, outbox, link, remaining))
 
     def submit(
         self,
@@ -59,30 +73,16 @@ class RedisQueue:
         if leaves:
             self._outbox.put(EMBED, job(history, start, leaves, backfill=backfill))
 
-    async def pending(self, tenant: str) -> Pending:
-        return (await self._stage.of(tenant)).pending
 
-    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
-        self._stage.forget(tenant)
-        return await self._outbox.forget(EMBED, tenant, addresses)
-
-
-class RedisSummaries:
-    """A `SummaryQueue` whose work is done by `memtree worker`."""
+class RedisSummaries(_StageQueue):
+    """A `SummaryQueue`."""
 
     def __init__(
         self, outbox: Outbox, link: RedisConnection, store: TreeStore, spending: Spending
     ) -> None:
-        self._outbox = outbox
-        self._stage = StageJobs(SUMMARIES, outbox, link, partial(unsummarised, store))
+        jobs = StageJobs(SUMMARIES, outbox, link, partial(unsummarised, store))
+        super().__init__(SUMMARIES, outbox, jobs)
         self._link, self._spending = link, spending
-
-    @property
-    def dropped(self) -> int:
-        return self._stage.unsent.dropped
-
-    async def backlog(self) -> Backlog:
-        return await self._stage.backlog()
 
     def submit(
         self,
@@ -97,17 +97,10 @@ class RedisSummaries:
         if work:
             self._outbox.put(SUMMARIES, job(history, start, work, backfill=backfill))
 
-    async def pending(self, tenant: str) -> Pending:
-        return (await self._stage.of(tenant)).pending
-
     async def status(self, tenant: str) -> SummaryStatus:
         """`unavailable` also where Redis does not answer, or no worker lives."""
         count = (await self._stage.of(tenant)).count + self._stage.unsent.owed(tenant)
         return await self._spending.status(tenant, await self._state(tenant), count)
-
-    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
-        self._stage.forget(tenant)
-        return await self._outbox.forget(SUMMARIES, tenant, addresses)
 
     async def _state(self, tenant: str) -> str:
         try:

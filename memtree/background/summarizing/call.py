@@ -115,7 +115,7 @@ class SummaryCaller:
         """`owner`: names this process in claims. `both`: extractions are shown together with the
         model's summaries."""
         self._store, self._summarizer = store, summarizer
-        self._spending, self._clock = spending, clock
+        self.spending, self.clock = spending, clock
         self._owner, self._both = owner, both
         self.totals = Totals()
 
@@ -140,7 +140,7 @@ class SummaryCaller:
     # -- claims ------------------------------------------------------------------------------
 
     async def _claim(self, tenant: str, ids: Collection[bytes]) -> set[bytes]:
-        now = self._clock.now()
+        now = self.clock.now()
         return await self._store.claim(tenant, list(ids), self._owner, now, now + HOLD)
 
     @asynccontextmanager
@@ -188,20 +188,20 @@ class SummaryCaller:
         tenant = call.history.tenant
         children = await self._children(tenant, work, call.nodes)
         tasks, size = await asyncio.to_thread(_prepared, call, work, children)
-        reserved = await self._spending.reserve(tenant, size, _room(tasks))
+        reserved = await self.spending.reserve(tenant, size, _room(tasks))
         if reserved is None:
             return Outcome(limited=True)
-        started = self._clock.monotonic()
+        started = self.clock.monotonic()
         try:
             written = await self._summarizer.write(tasks)
         except SummarizerUnavailable as error:
             usage = Usage(*error.cost)
             counts = {"failed": 1, "calls": int(any(error.cost))}
-            micros = await self._spending.settle(reserved, usage, counts)
+            micros = await self.spending.settle(reserved, usage, counts)
             self._count("failed", usage, micros, started)
             raise
         judged = await asyncio.to_thread(self._judged, call, work, tasks, written)
-        micros = await self._spending.settle(reserved, written.usage, judged.counts())
+        micros = await self.spending.settle(reserved, written.usage, judged.counts())
         self._count("answered", written.usage, micros, started)
         self.totals.problems.update(judged.problems)
         if not call.wanted():  # forgotten meanwhile
@@ -266,7 +266,7 @@ class SummaryCaller:
         totals.calls[outcome] += 1
         totals.tokens.update(input=usage.input, cached=usage.cached, output=usage.output)
         totals.micros += micros
-        totals.seconds += self._clock.monotonic() - started
+        totals.seconds += self.clock.monotonic() - started
 
 
 @dataclass(slots=True)

@@ -58,8 +58,6 @@ class SummaryStage:
         completed = CompletedSummaries()
         queue = InProcessSummaries(
             caller,
-            spending,
-            clock,
             completed,
             parallel=settings.summary_parallel,
             parts=settings.summary_leaves,

@@ -17,17 +17,15 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from memtree.background.jobs import BACK_OFF_LIMIT, MAX_BYTES, MAX_JOBS, Jobs
+from memtree.background.jobs import BACK_OFF_LIMIT, Jobs
 from memtree.background.progress import Backlog, StageTotals, waiting
 from memtree.background.summarizing.call import Outcome, SummaryCaller, Totals
 from memtree.background.summarizing.limits import DayLimits, ModelHealth
 from memtree.background.summarizing.running_calls import CallResult, RunningCalls
 from memtree.background.summarizing.scheduler import GATHER, PARALLEL, Scheduler
-from memtree.background.summarizing.spending import Spending
 from memtree.background.summarizing.summary_job import SummaryJob
 from memtree.conversation.history import History
 from memtree.errors import SummarizerUnavailable, Unavailable
-from memtree.ports.clock import Clock
 from memtree.ports.queues import Pending, SummaryStatus
 from memtree.summaries import batching
 from memtree.summaries.batching import CallBatch, Kinds
@@ -48,23 +46,19 @@ class InProcessSummaries:
     def __init__(
         self,
         caller: SummaryCaller,
-        spending: Spending,
-        clock: Clock,
         completed: CompletedSummaries,
         *,
         parallel: int = PARALLEL,
         parts: int = PARTS,
         gather: float = GATHER,
         max_tries: int = MAX_TRIES,
-        max_jobs: int = MAX_JOBS,
-        max_bytes: int = MAX_BYTES,
     ) -> None:
         """`completed` learns of every node that is done; `parts`: most nodes of one call."""
-        self._caller, self._spending, self._clock = caller, spending, clock
+        self._caller, self._spending, self._clock = caller, caller.spending, caller.clock
         self._completed, self._parts = completed, parts
-        self.jobs: Jobs[SummaryJob] = Jobs(max_jobs, max_bytes, max_tries)
+        self.jobs: Jobs[SummaryJob] = Jobs(max_tries=max_tries)
         self.scheduler = Scheduler(parallel, gather)
-        self._calls = RunningCalls(caller, clock, self._ended)
+        self._calls = RunningCalls(caller, caller.clock, self._ended)
         self._limits, self._health = DayLimits(), ModelHealth()
         self._joins = 0  # callers of `join` that wait: then no call waits for more
         self._task: asyncio.Task[None] | None = None

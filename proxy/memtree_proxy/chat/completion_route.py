@@ -136,7 +136,7 @@ class CompletionRoute:
         recorder = await self._services.server_key.lend(
             request, tenant, destination.api_key, chat.body or chat.content
         )
-        trace.model = chat.model
+        trace.entry.model = chat.model
         exchange = ChatExchange(request, tenant, destination, posted, chat, trace, recorder)
         try:
             if chat.shadow is not None:
@@ -157,7 +157,7 @@ class CompletionRoute:
         if chat.ask is None and not chat.memories.any:  # nothing to wait for
             trace.decide(chat.state, chat.reason)
             prepared = self._unpacked(exchange)
-            trace.memory_ms = (time.perf_counter() - started) * 1000
+            trace.memory.ms = (time.perf_counter() - started) * 1000
             return Relay(await self._answer(prepared, begun=False), trace.headers())
         async with AsyncExitStack() as owned:
             memory = asyncio.create_task(self._prepare(exchange, started))
@@ -177,7 +177,7 @@ class CompletionRoute:
         """Answer as with memory off; measured as soon as that can no longer delay it."""
         trace = exchange.trace
         trace.decide(exchange.chat.state)
-        trace.mode = exchange.chat.state
+        trace.memory.mode = exchange.chat.state
         try:
             prepared = self._unpacked(await self._memories.injected(exchange))
             reply = await self._answer(prepared, begun=False)
@@ -199,22 +199,22 @@ class CompletionRoute:
             trace.decide(State.INVALID_HISTORY)
         except ContextOverflow as error:
             trace.decide(State.REFUSED)
-            trace.raw_tokens, trace.error = error.tokens, error.code
+            trace.memory.raw_tokens, trace.error = error.tokens, error.code
             raise
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memory
             log.failure("chat.memory_failed", error)
             trace.decide(State.INTERNAL)
         finally:
-            trace.memory_ms = (time.perf_counter() - started) * 1000
+            trace.memory.ms = (time.perf_counter() - started) * 1000
         return self._unpacked(exchange)
 
     async def _remember(self, exchange: ChatExchange) -> PreparedChat:
         ask = exchange.chat.ask
         if ask is None:
             return self._unpacked(exchange)
-        exchange.trace.mode = ask.mode
+        exchange.trace.memory.mode = ask.mode
         if not price_table.by_subscription(exchange.request.headers):
-            exchange.trace.input_price = price_table.input_price_of(
+            exchange.trace.memory.input_price = price_table.input_price_of(
                 exchange.chat.model, self._settings.input_prices
             )
         ask, (answer, details) = await self._compressed(ask, exchange.chat.model)
@@ -291,7 +291,7 @@ class CompletionRoute:
             return reply
 
         async def again() -> RelayedReply:
-            exchange.trace.recall_rounds += 1
+            exchange.trace.rounds.recalls += 1
             return await upstream.again()
 
         return await tool_rounds.answered(reply, session, again)

@@ -38,14 +38,14 @@ class ChatExchange:
         tokens of its messages."""
         trace, placed = self.trace, self.chat.placed
         if answer is None:
-            trace.memories = placed.ids if placed else ()
+            trace.memory.saved = placed.ids if placed else ()
             return 0
         trace.learn(answer)
         if answer.folds or placed is None:
             return answer.sent_tokens
-        trace.memories = placed.ids
-        trace.sent_tokens = answer.sent_tokens + placed.tokens
-        return trace.sent_tokens
+        trace.memory.saved = placed.ids
+        trace.memory.sent_tokens = answer.sent_tokens + placed.tokens
+        return trace.memory.sent_tokens
 
     async def forward(self, body: bytes, *, readable: bool = False) -> RelayedReply:
         """The upstream's reply to `body`. `readable`: without content-encoding, as far as the

@@ -74,23 +74,23 @@ class ContextMemoryRoutes:
         trace.keep(DIALECT, request.scope["headers"], relayed=False)
         posted = await self._read(request)
         started = time.perf_counter()
-        trace.model = posted.model
-        trace.input_price, trace.explained = posted.input_price, posted.explain
+        trace.entry.model = posted.model
+        trace.memory.input_price, trace.entry.explained = posted.input_price, posted.explain
         try:
             answer, details = await self._waits.counted(posted.ask.tenant, self._answered(posted))
         except ContextOverflow as error:
             trace.decide(State.REFUSED)
-            trace.mode, trace.raw_tokens = posted.ask.mode, error.tokens
+            trace.memory.mode, trace.memory.raw_tokens = posted.ask.mode, error.tokens
             raise
         finally:
-            trace.memory_ms = (time.perf_counter() - started) * 1000
+            trace.memory.ms = (time.perf_counter() - started) * 1000
         trace.learn(answer)
         await self._sent.recall(posted.ask.tenant, posted.model, answer)
-        saving = self._sent.saving(posted.ask.tenant, posted.model, answer, trace.came)
+        saving = self._sent.saving(posted.ask.tenant, posted.model, answer, trace.entry.came)
         saved = saving.before if posted.index_only or posted.explain else saving.total
         explained = await asyncio.to_thread(details.explain) if posted.explain else None
         if posted.index_only:
-            trace.index_only, trace.sent_tokens = True, 0
+            trace.entry.index_only, trace.memory.sent_tokens = True, 0
             return _json(rendered(answer, {}, explained, saved), 202, trace.headers())
         sent = {posted.history.field: posted.history.sent(answer)}
         return _json(rendered(answer, sent, explained, saved), 200, trace.headers())

@@ -11,9 +11,10 @@ from starlette.requests import Request
 from memtree.config import Settings
 from memtree.errors import BadRequest, NotFound, Unauthorized
 from memtree.memories.scope import Scope, checked_id
+from memtree.ports.clock import Clock
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
-from memtree_proxy.access.agent_scope import queried_agents, single_scope
+from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents, single_scope
 from memtree_proxy.access.auth import Gate, Tenant
 from memtree_proxy.access.rate_limits import CostlyWork
 from memtree_proxy.access.user_scope import user_scope
@@ -21,6 +22,8 @@ from memtree_proxy.http import request_body
 from memtree_proxy.observability import request_trace
 from memtree_proxy.request import delete_options
 from memtree_proxy.request.delete_options import DeleteOptions
+from memtree_proxy.wire.agent_memories import RequestContext
+from memtree_proxy.wire.shape import Shape, read
 
 Value = TypeVar("Value")
 
@@ -130,3 +133,52 @@ def naming(name: str) -> Iterator[None]:
 
 def unknown(name: str) -> NotFound:
     return NotFound(_UNKNOWN[name].format(name), param=name)
+
+
+PostedShape = TypeVar("PostedShape", bound=Shape)
+
+
+class AgentRequests(MemoryRequests):
+    def __init__(
+        self, gate: Gate, settings: Settings, clock: Clock, work: CostlyWork | None = None
+    ) -> None:
+        super().__init__(gate, settings, work)
+        self._clock = clock
+
+    async def posted(self, request: Request, shape: type[PostedShape]) -> PostedShape:
+        """Read the body as a shape."""
+        tenant = await self.tenant(request)
+        by = RequestContext(
+            tenant.id,
+            self._clock.now(),
+            self._settings.max_messages,
+            self._settings.agent_secrets == "allow",
+        )
+        return await self.read(request, lambda body: read(shape, body, by))
+
+
+class UserRequests(MemoryRequests):
+    async def scope(self, request: Request) -> Scope:
+        """Raises `BadRequest` where an agent's memories are asked for: the user's are not meant."""
+        scope = user_scope(request, await self.tenant(request))
+        for name in AGENT_FIELDS:
+            if name in request.query_params:
+                raise _of_an_agent(name)
+        return scope
+
+    async def read(self, request: Request, read: Callable[[Body], Value]) -> Value:
+        def checked(body: Body) -> Value:
+            for name in AGENT_FIELDS:
+                if body.fragment(name) not in (None, b"null"):
+                    raise _of_an_agent(name)
+            return read(body)
+
+        return await super().read(request, checked)
+
+
+def _of_an_agent(name: str) -> BadRequest:
+    return BadRequest(
+        f"{name} is not for this route: agents have no groups and no settings, and a conversation "
+        "of theirs is posted to /memories",
+        param=name,
+    )

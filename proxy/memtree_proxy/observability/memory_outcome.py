@@ -46,22 +46,22 @@ class OutcomeSink(Protocol):
 def memory_outcome(seen: Trace) -> MemoryOutcome | None:
     """None for requests that have none: those of other routes, those that only index, and those
     that were cancelled before memory decided."""
-    if not seen.state or seen.index_only:
+    if not seen.memory.state or seen.entry.index_only:
         return None
     return MemoryOutcome(
         seen.tenant or "",
-        seen.state,
-        seen.mode or "",
-        seen.reason.partition(";")[0],
-        seen.raw_tokens,
-        seen.sent_tokens,
-        seen.recall_tokens or 0,
-        seen.saving.saved if seen.saving else 0,
-        "" if seen.epoch is None else "continued" if seen.continued else "begun",
-        seen.stays,
-        seen.memory_ms,
-        seen.input_price,
-        seen.explained,
-        seen.wrap_run,
-        seen.came,
+        seen.memory.state,
+        seen.memory.mode or "",
+        seen.memory.reason.partition(";")[0],
+        seen.memory.raw_tokens,
+        seen.memory.sent_tokens,
+        seen.memory.recall_tokens or 0,
+        seen.entry.saving.saved if seen.entry.saving else 0,
+        "" if seen.memory.epoch is None else "continued" if seen.memory.continued else "begun",
+        seen.memory.stays,
+        seen.memory.ms,
+        seen.memory.input_price,
+        seen.entry.explained,
+        seen.entry.wrap_run,
+        seen.entry.came,
     )

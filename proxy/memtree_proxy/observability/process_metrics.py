@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import platform
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from prometheus_client import Histogram
 from prometheus_client.core import (
     CounterMetricFamily,
+    GaugeMetricFamily,
     InfoMetricFamily,
     Metric,
 )
 from prometheus_client.registry import Collector
 
 from memtree import __version__
+from memtree.bounded import SizedCache
 from memtree_proxy.observability.log import Tally
 
 BEAT = 0.5  # seconds between two measurements of the event loop
@@ -77,3 +79,20 @@ class LoopLag(Collector):
             begun = time.perf_counter()
             await asyncio.sleep(self._beat)
             self._lags.observe(max(0.0, time.perf_counter() - begun - self._beat))
+
+
+class CacheMetrics(Collector):
+    """`caches`: by name."""
+
+    def __init__(self, caches: Mapping[str, SizedCache]) -> None:
+        self._caches = caches
+
+    def collect(self) -> Iterable[Metric]:
+        held = GaugeMetricFamily(
+            "memtree_cache_bytes",
+            "Bytes that each cache of posted conversations holds, estimated.",
+            labels=["cache"],
+        )
+        for name, cache in sorted(self._caches.items()):
+            held.add_metric([name], cache.nbytes)
+        yield held

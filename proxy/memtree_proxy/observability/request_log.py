@@ -23,14 +23,13 @@ from prometheus_client.registry import Collector
 
 from memtree.errors import MemTreeError
 from memtree.ports.request_log import RequestLog, RequestRow
-from memtree_proxy.observability import log
+from memtree_proxy.observability.background_writer import BackgroundWriter
 from memtree_proxy.observability.request_rows import request_row
 from memtree_proxy.observability.request_trace import Trace
 
 logger = logging.getLogger("memtree")
 
 PACE = 1.0  # seconds between two transactions
-PATIENCE = 5.0  # seconds for the last one
 MOST = 10_000  # requests that wait
 AT_ONCE = 50  # rows that a thread makes before it lets others run: half a millisecond
 TRIMMED = 1_000  # rows of a tenant after which its oldest ones are looked for
@@ -57,8 +56,8 @@ class LogMetrics(Collector):
 Rows = dict[str, list[RequestRow]]
 
 
-class RequestLogWriter:
-    """One for each app; `close` writes what is left."""
+class RequestLogWriter(BackgroundWriter):
+    """One for each app."""
 
     def __init__(
         self,
@@ -69,32 +68,28 @@ class RequestLogWriter:
         most: int = MOST,
     ) -> None:
         """`store`: None, and nothing is kept."""
-        self.store, self._now = store, now
-        self._pace, self._most = pace, most
+        super().__init__("requests", "rows", pace)
+        self.store, self._now, self._most = store, now, most
         self._ended: deque[EndedRequest] = deque()
         self._unwritten: Rows = {}
         self._size = 0  # of `_unwritten`
         self.dropped = 0
-        self._failing = False
         self._written: Counter[str] = Counter()  # rows by tenant since they were trimmed
         self._deleted: set[str] = set()  # tenants that were deleted while rows were made
         self._changed = asyncio.Event()  # set, and made anew, with each transaction
-        self._stop = asyncio.Event()
         self._writing = asyncio.Lock()
-        self._task: asyncio.Task[None] | None = None
 
     def add(self, seen: Trace, seconds: float) -> None:
         """A request has ended. Kept are those of routes that say so, with a tenant; not those that
         only index, or only look."""
-        if self.store is None or not seen.dialect or seen.tenant is None:
+        if self.store is None or not seen.entry.dialect or seen.tenant is None:
             return
-        if seen.index_only or seen.explained:
+        if seen.entry.index_only or seen.entry.explained:
             return
-        if len(self._ended) + self._size >= self._most:
+        if self.left >= self._most:
             self._drop()
         self._ended.append(EndedRequest(seen, seconds))
-        if self._task is None and not self._stop.is_set():
-            self._task = asyncio.create_task(self._run(), name="requests")
+        self._begin()
 
     async def forget(self, tenant: str) -> None:
         """All that the tenant has is to be deleted: nothing that waits is written, and what is
@@ -112,34 +107,12 @@ class RequestLogWriter:
             async with asyncio.timeout(patience):
                 await self._changed.wait()
 
-    async def close(self) -> None:
-        """Write what is left, within `PATIENCE`; what comes later is not written."""
-        self._stop.set()
-        if self._task is None:
-            return
-        await asyncio.wait((self._task,), timeout=PATIENCE)
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        if left := len(self._ended) + self._size:
-            logger.warning("requests.lost rows=%d", left)
-
-    async def _run(self) -> None:
-        while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._pace):
-                    await self._stop.wait()
-            last = self._stop.is_set()  # before the write: what comes during it is written, too
-            try:
-                await self._write()
-            except Exception as error:  # noqa: BLE001  a loop of the process: the next write goes on
-                log.failure("requests.failed", error)
-            if last:
-                return
-            if not self._stop.is_set() and not self._ended and not self._unwritten:
-                self._task = None  # nothing runs while nothing comes
-                return
+    @property
+    def left(self) -> int:
+        return len(self._ended) + self._size
 
     async def _write(self) -> None:
+        assert self.store is not None
         async with self._writing:
             self._deleted.clear()
             ended, self._ended = self._ended, deque()
@@ -148,7 +121,7 @@ class RequestLogWriter:
                 if tenant not in self._deleted:
                     self._unwritten.setdefault(tenant, []).extend(new)
             rows, self._unwritten = self._unwritten, {}
-            stored = not rows or await self._stored(rows)
+            stored = not rows or await self._stored(self.store.add_requests(rows))
             if not stored:
                 self._unwritten = {of: rows[of] for of in rows.keys() - self._deleted}
             self._size = sum(map(len, self._unwritten.values()))
@@ -157,19 +130,6 @@ class RequestLogWriter:
             changed, self._changed = self._changed, asyncio.Event()
             changed.set()
             await self._trim(rows)
-
-    async def _stored(self, rows: Mapping[str, Sequence[RequestRow]]) -> bool:
-        try:
-            assert self.store is not None
-            await self.store.add_requests(rows)
-            return True
-        except MemTreeError as error:
-            if not self._failing:
-                logger.warning("requests.unwritten code=%s", error.code)
-        except Exception as error:  # noqa: BLE001  a loop of the process: the next write goes on
-            log.failure("requests.failed", error)
-        self._failing = True
-        return False
 
     async def _trim(self, rows: Mapping[str, Sequence[RequestRow]]) -> None:
         self._written.update({tenant: len(new) for tenant, new in rows.items()})

@@ -117,23 +117,23 @@ class RequestMetrics:
         self._whole.observe(seconds, seen.pattern)
         if seen.error is not None:
             self._counters["refusals"].labels(seen.error).inc()
-        for call in seen.calls:
+        for call in seen.work.calls:
             self._called(call)
-        if seen.memory_ms is not None:
-            self._added.observe(seen.memory_ms / 1000)
-        for name, took in seen.steps.items():
+        if seen.memory.ms is not None:
+            self._added.observe(seen.memory.ms / 1000)
+        for name, took in seen.work.steps.items():
             self._steps.observe(took, name)
-        for name in seen.failed:
+        for name in seen.work.failed:
             self._counters["failures"].labels(name).inc()
-        if seen.overflows:
-            self._counters["overflows"].inc(seen.overflows)
-        if seen.thinking_replays:
-            self._counters["replays"].inc(seen.thinking_replays)
-        if seen.recall_rounds:
-            self._counters["rounds"].inc(seen.recall_rounds)
-        if seen.memories:
-            self._counters["memories"].inc(len(seen.memories))
-        for cause in seen.memories_degraded:
+        if seen.rounds.overflows:
+            self._counters["overflows"].inc(seen.rounds.overflows)
+        if seen.rounds.thinking_replays:
+            self._counters["replays"].inc(seen.rounds.thinking_replays)
+        if seen.rounds.recalls:
+            self._counters["rounds"].inc(seen.rounds.recalls)
+        if seen.memory.saved:
+            self._counters["memories"].inc(len(seen.memory.saved))
+        for cause in seen.memory.degraded:
             self._counters["memories_degraded"].labels(cause).inc()
 
     def worked(self, name: str, seconds: float, failed: bool) -> None:

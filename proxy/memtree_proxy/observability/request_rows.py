@@ -44,8 +44,8 @@ _CLIENT_HEADERS = frozenset(name.encode() for name in READING)
 
 def request_row(seen: Trace, seconds: float) -> RequestRow:
     """`seconds`: that the request took."""
-    usage, saving, first = seen.usage, seen.saving or NOTHING, seen.first
-    posted, sent = _known(seen.raw_tokens), _known(seen.sent_tokens)
+    usage, saving, first = seen.usage, seen.entry.saving or NOTHING, seen.entry.first
+    posted, sent = _known(seen.memory.raw_tokens), _known(seen.memory.sent_tokens)
     cached, written, output = (
         (_known(usage.cached), _known(usage.written), _known(usage.output))
         if usage
@@ -53,15 +53,15 @@ def request_row(seen: Trace, seconds: float) -> RequestRow:
     )
     return RequestRow(
         0,
-        seen.id,
-        seen.came,
-        _client(seen.posted_headers),
-        seen.dialect,
-        model_name(seen.model),
-        bytes.fromhex(seen.address) if seen.address else b"",
-        seen.state or "",
-        _reason(seen.reason),
-        bytes.fromhex(seen.epoch) if seen.epoch else b"",
+        seen.entry.id,
+        seen.entry.came,
+        _client(seen.entry.posted_headers),
+        seen.entry.dialect,
+        model_name(seen.entry.model),
+        bytes.fromhex(seen.memory.address) if seen.memory.address else b"",
+        seen.memory.state or "",
+        _reason(seen.memory.reason),
+        bytes.fromhex(seen.memory.epoch) if seen.memory.epoch else b"",
         saving.turn,
         posted,
         sent,
@@ -70,12 +70,12 @@ def request_row(seen: Trace, seconds: float) -> RequestRow:
         output,
         saving.saved,
         saving.before,
-        UNKNOWN if first is None else round((first - seen.begun) * 1000),
+        UNKNOWN if first is None else round((first - seen.work.begun) * 1000),
         round(seconds * 1000),
-        len(seen.memories),
-        seen.recall_rounds,
-        seen.overflows + seen.thinking_replays,
-        wrap_run(seen.wrap_run),
+        len(seen.memory.saved),
+        seen.rounds.recalls,
+        seen.rounds.overflows + seen.rounds.thinking_replays,
+        wrap_run(seen.entry.wrap_run),
         seen.status,
         _error_type(seen),
     )
@@ -104,7 +104,7 @@ def _error_type(seen: Trace) -> str:
         return error_type([seen.error])
     if seen.status < 400 or seen.status == CLIENT_GONE:
         return ""
-    return error_type(seen.answered.error_words() if seen.answered else ())
+    return error_type(seen.entry.answered.error_words() if seen.entry.answered else ())
 
 
 def _reason(reason: str) -> str:

@@ -52,21 +52,77 @@ FILES = frozenset({"/ui", "/ui/*"})  # the web pages: they hold no data
 
 
 @dataclass(slots=True)
+class MemoryShare:
+    """Share of memory in a request. `ms`: milliseconds that it added, from the whole body read to
+    the upstream request ready. `input_price`: what a million uncached input tokens cost in money.
+    `saved`: ids of the memories that the model was shown; `degraded`: what failed on the way to
+    them. `answer`: what memory sends."""
+
+    state: State | None = None
+    reason: str = ""
+    mode: str | None = None
+    address: str | None = None
+    epoch: str | None = None
+    raw_tokens: int | None = None
+    sent_tokens: int | None = None
+    recall_tokens: int | None = None
+    continued: bool = False
+    stays: int = 0
+    saved: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+    ms: float | None = None
+    input_price: float | None = None
+    answer: Answer | None = None
+
+
+@dataclass(slots=True)
+class LogEntry:
+    """Entry of a request in the log. `id`: in the header `x-memtree-request`, too; `came`:
+    unix seconds, which stand in it as well. `dialect`: empty where the log keeps none.
+    `posted_headers`: for the name of the client; `answered`: bytes of the answer, for what the
+    provider counted; `first`: when its first ones came. `saving`: what memory saved. `wrap_run`:
+    the run of `memtree wrap` that the request belongs to."""
+
+    id: str = ""
+    came: float = 0.0
+    dialect: str = ""
+    model: str = ""
+    posted_headers: Headers = field(default_factory=list)
+    answered: AnswerBytes | None = None
+    first: float | None = None
+    saving: Saving | None = None
+    index_only: bool = False
+    explained: bool = False
+    wrap_run: str = ""
+
+
+@dataclass(slots=True)
+class Work:
+    """Steps of a request and their times. `steps`: seconds by name; `taken`: the steps one by one,
+    where traces are exported."""
+
+    begun: float = field(default_factory=time.perf_counter)
+    steps: dict[str, float] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+    calls: list[UpstreamTiming] = field(default_factory=list)
+    taken: list[StepTiming] = field(default_factory=list)
+    span: TraceSpan | None = None
+    worked: BackgroundSink | None = None
+
+
+@dataclass(slots=True)
+class Rounds:
+    """How often the model was asked again, and why."""
+
+    recalls: int = 0
+    overflows: int = 0
+    thinking_replays: int = 0
+
+
+@dataclass(slots=True)
 class Trace:
-    """Filled in along the way; None: not known (yet).
-
-    `memory_ms`: what memory added, from the whole body read to the upstream request ready.
-    `input_price`: what a million uncached input tokens cost in money. `route`: the path as asked
-    for; `pattern`: which of our routes it is. `steps`: seconds by name. `taken`: the steps one by
-    one, where traces are exported. `memories`: ids of those that the model was shown;
-    `memories_degraded`: what failed on the way to them.
-
-    `id`: in the header `x-memtree-request` and the log; `came`: unix seconds, which stand in it as
-    well. Of requests that the log keeps: `dialect` (empty: it keeps none), `model`,
-    `posted_headers` (for the name of the client), `answered` (bytes of the answer, for what the
-    provider counted), `first` (when its first ones came). `answer`: what memory sends; `saving`:
-    what it saved. `wrap_run`: the run of `memtree wrap` that the request belongs to.
-    """
+    """Filled in along the way; None: not known (yet). `route`: the path as asked for; `pattern`:
+    which of our routes it is."""
 
     method: str
     route: str
@@ -75,42 +131,10 @@ class Trace:
     status: int = 0
     error: str | None = None
     tenant: str | None = None
-    state: State | None = None
-    reason: str = ""
-    address: str | None = None
-    raw_tokens: int | None = None
-    sent_tokens: int | None = None
-    memory_ms: float | None = None
-    mode: str | None = None
-    epoch: str | None = None
-    recall_tokens: int | None = None
-    input_price: float | None = None
-    continued: bool = False
-    stays: int = 0
-    index_only: bool = False
-    explained: bool = False
-    recall_rounds: int = 0
-    memories: tuple[str, ...] = ()
-    memories_degraded: tuple[str, ...] = ()
-    overflows: int = 0
-    thinking_replays: int = 0
-    id: str = ""
-    came: float = 0.0
-    dialect: str = ""
-    model: str = ""
-    posted_headers: Headers = field(default_factory=list)
-    answered: AnswerBytes | None = None
-    first: float | None = None
-    answer: Answer | None = None
-    saving: Saving | None = None
-    begun: float = field(default_factory=time.perf_counter)
-    steps: dict[str, float] = field(default_factory=dict)
-    failed: list[str] = field(default_factory=list)
-    calls: list[UpstreamTiming] = field(default_factory=list)
-    taken: list[StepTiming] = field(default_factory=list)
-    span: TraceSpan | None = None
-    worked: BackgroundSink | None = None
-    wrap_run: str = ""
+    memory: MemoryShare = field(default_factory=MemoryShare)
+    entry: LogEntry = field(default_factory=LogEntry)
+    work: Work = field(default_factory=Work)
+    rounds: Rounds = field(default_factory=Rounds)
 
     # -- the tracer --------------------------------------------------------------------------
 
@@ -118,14 +142,14 @@ class Trace:
         return Step(self, name)
 
     def add(self, step: StepTiming) -> None:
-        self.steps[step.name] = self.steps.get(step.name, 0.0) + step.ended - step.begun
+        self.work.steps[step.name] = self.work.steps.get(step.name, 0.0) + step.ended - step.begun
         if step.failed:
-            self.failed.append(step.name)
-        if self.span is not None and len(self.taken) < MOST_STEPS:
-            self.taken.append(step)
+            self.work.failed.append(step.name)
+        if self.work.span is not None and len(self.work.taken) < MOST_STEPS:
+            self.work.taken.append(step)
 
     def behind(self, name: str) -> AbstractContextManager[Tracer]:
-        return behind(name, self.request, self.span, self.worked)
+        return behind(name, self.request, self.work.span, self.work.worked)
 
     # -- the upstream ------------------------------------------------------------------------
 
@@ -137,80 +161,81 @@ class Trace:
 
     def decide(self, state: State, reason: str = "") -> None:
         """Note what memory did, and why."""
-        self.state, self.reason = state, reason
+        self.memory.state, self.memory.reason = state, reason
 
     def keep(self, dialect: str, headers: Headers, *, relayed: bool = True) -> None:
         """The log keeps this request. `relayed`: a provider answers it."""
-        self.dialect, self.posted_headers = dialect, headers
-        self.answered = AnswerBytes() if relayed else None
+        self.entry.dialect, self.entry.posted_headers = dialect, headers
+        self.entry.answered = AnswerBytes() if relayed else None
 
     def begins(self, headers: Headers) -> None:
         """These are the headers of its answer."""
-        if self.answered is not None:
+        if self.entry.answered is not None:
             for name, value in headers:
                 if len(name) == len(_ENCODING) and name.lower() == _ENCODING:
-                    self.answered.encoding = value.decode("latin-1").replace("identity", "")
+                    self.entry.answered.encoding = value.decode("latin-1").replace("identity", "")
 
     def passes(self, chunk: bytes) -> None:
         """These bytes of its answer go out."""
-        if self.dialect and chunk:
-            if self.first is None and not (chunk.isspace() or chunk[:1] == b":"):
-                self.first = time.perf_counter()  # the others are signs of life
-            if self.answered is not None:
-                self.answered.feed(chunk)
+        if self.entry.dialect and chunk:
+            if self.entry.first is None and not (chunk.isspace() or chunk[:1] == b":"):
+                self.entry.first = time.perf_counter()  # the others are signs of life
+            if self.entry.answered is not None:
+                self.entry.answered.feed(chunk)
 
     @property
     def relayed(self) -> bool:
         """Return True if it is one that a provider answers."""
-        return self.answered is not None
+        return self.entry.answered is not None
 
     @property
     def usage(self) -> ProviderUsage | None:
         """Usage that the provider counted."""
-        return self.answered.usage() if self.answered is not None else None
+        return self.entry.answered.usage() if self.entry.answered is not None else None
 
     @property
     def billed(self) -> bool:
         """Return True if a provider has answered it, if only until the client went. What only
         indexes or explains goes to none."""
-        if self.index_only or self.explained:
+        if self.entry.index_only or self.entry.explained:
             return False
-        gone = self.status == CLIENT_GONE and self.first is not None
+        gone = self.status == CLIENT_GONE and self.entry.first is not None
         return gone or 200 <= self.status < 300
 
     def learn(self, answer: Answer) -> None:
         self.decide(answer.state, answer.reason)
-        self.mode = answer.mode
-        self.epoch = answer.epoch
-        self.recall_tokens = answer.recall_tokens
-        self.answer = answer
-        self.continued, self.stays = answer.continued, answer.stays
-        self.address = answer.address.hex()
-        self.raw_tokens = answer.raw_tokens
-        self.sent_tokens = answer.sent_tokens
-        self.memories = answer.memories
+        self.memory.mode = answer.mode
+        self.memory.epoch = answer.epoch
+        self.memory.recall_tokens = answer.recall_tokens
+        self.memory.answer = answer
+        self.memory.continued, self.memory.stays = answer.continued, answer.stays
+        self.memory.address = answer.address.hex()
+        self.memory.raw_tokens = answer.raw_tokens
+        self.memory.sent_tokens = answer.sent_tokens
+        self.memory.saved = answer.memories
 
     def headers(self) -> Headers:
         """`x-memtree-*` response headers; none where memory was not asked."""
-        if self.state is None:
+        if self.memory.state is None:
             return []
         known: list[tuple[bytes, str | int | None]] = [
-            (b"x-memtree-address", self.address),
-            (b"x-memtree-raw-tokens", self.raw_tokens),
-            (b"x-memtree-sent-tokens", self.sent_tokens),
-            (b"x-memtree-state", self.state),
-            (b"x-memtree-reason", self.reason or None),
-            (b"x-memtree-epoch", self.epoch),
-            (b"x-memtree-ms", None if self.memory_ms is None else round(self.memory_ms)),
-            (b"x-memtree-memories", ",".join(self.memories) or None),
-            (b"x-memtree-memories-degraded", ",".join(self.memories_degraded) or None),
+            (b"x-memtree-address", self.memory.address),
+            (b"x-memtree-raw-tokens", self.memory.raw_tokens),
+            (b"x-memtree-sent-tokens", self.memory.sent_tokens),
+            (b"x-memtree-state", self.memory.state),
+            (b"x-memtree-reason", self.memory.reason or None),
+            (b"x-memtree-epoch", self.memory.epoch),
+            (b"x-memtree-ms", None if self.memory.ms is None else round(self.memory.ms)),
+            (b"x-memtree-memories", ",".join(self.memory.saved) or None),
+            (b"x-memtree-memories-degraded", ",".join(self.memory.degraded) or None),
         ]
         return [(name, str(value).encode()) for name, value in known if value is not None]
 
     def end(self) -> None:
         """The request is over."""
-        if self.span is not None:
-            self.span.end(f"{self.method} {self.pattern}", self.status, self.taken, self._known())
+        work = self.work
+        if work.span is not None:
+            work.span.end(f"{self.method} {self.pattern}", self.status, work.taken, self._known())
 
     def _known(self) -> dict[str, Known]:
         return {
@@ -219,15 +244,15 @@ class Trace:
             "http.response.status_code": self.status,
             "memtree.request_id": self.request,
             "memtree.error": self.error,
-            "memtree.state": self.state,
-            "memtree.reason": self.reason or None,
-            "memtree.mode": self.mode,
-            "memtree.epoch.continued": self.continued if self.epoch else None,
-            "memtree.raw_tokens": self.raw_tokens,
-            "memtree.sent_tokens": self.sent_tokens,
-            "memtree.recall_tokens": self.recall_tokens,
-            "memtree.recall_rounds": self.recall_rounds or None,
-            "memtree.memories": len(self.memories) or None,
+            "memtree.state": self.memory.state,
+            "memtree.reason": self.memory.reason or None,
+            "memtree.mode": self.memory.mode,
+            "memtree.epoch.continued": self.memory.continued if self.memory.epoch else None,
+            "memtree.raw_tokens": self.memory.raw_tokens,
+            "memtree.sent_tokens": self.memory.sent_tokens,
+            "memtree.recall_tokens": self.memory.recall_tokens,
+            "memtree.recall_rounds": self.rounds.recalls or None,
+            "memtree.memories": len(self.memory.saved) or None,
         }
 
     def named(self, headers: Headers) -> Headers:
@@ -238,7 +263,7 @@ class Trace:
 
     def own_ids(self) -> Headers:
         """The id that the log knows, and the client's own one."""
-        return [(REQUEST, self.id.encode()), (OWN_REQUEST_ID, self.request.encode())]
+        return [(REQUEST, self.entry.id.encode()), (OWN_REQUEST_ID, self.request.encode())]
 
     def log(self, ms: float) -> None:
         # A visit to a page asks for some seventy files.
@@ -250,14 +275,14 @@ class Trace:
             status=self.status,
             ms=ms,
             tenant=self.tenant[:10] if self.tenant else None,
-            state=self.state,
-            reason=self.reason or None,
-            raw_tokens=self.raw_tokens,
-            sent_tokens=self.sent_tokens,
-            epoch=self.epoch[:8] if self.epoch else None,
-            recall_tokens=self.recall_tokens,
-            memories=len(self.memories) or None,
-            memory_ms=self.memory_ms,
+            state=self.memory.state,
+            reason=self.memory.reason or None,
+            raw_tokens=self.memory.raw_tokens,
+            sent_tokens=self.memory.sent_tokens,
+            epoch=self.memory.epoch[:8] if self.memory.epoch else None,
+            recall_tokens=self.memory.recall_tokens,
+            memories=len(self.memory.saved) or None,
+            memory_ms=self.memory.ms,
         )
 
 
@@ -274,8 +299,8 @@ class UpstreamCall:
 
     def __enter__(self) -> UpstreamCall:
         self._begun = time.perf_counter()
-        if self._trace.span is not None:
-            self.headers, self._handle = self._trace.span.outgoing(self.headers)
+        if self._trace.work.span is not None:
+            self.headers, self._handle = self._trace.work.span.outgoing(self.headers)
         return self
 
     def __exit__(
@@ -287,9 +312,9 @@ class UpstreamCall:
         if kind is not None:
             self.status = getattr(error, "code", "cancelled")
         timing = UpstreamTiming(time.perf_counter() - self._begun, self.status)
-        self._trace.calls.append(timing)
-        if self._trace.span is not None:
-            self._trace.span.called(self._handle, timing)
+        self._trace.work.calls.append(timing)
+        if self._trace.work.span is not None:
+            self._trace.work.span.called(self._handle, timing)
 
 
 # -- around a request -------------------------------------------------------------------------
@@ -304,11 +329,11 @@ def begin(
     route = scope.get("raw_path") or scope["path"].encode("utf-8", "replace")
     path = route.partition(b"?")[0].decode("ascii", "replace")[:120]
     headers = scope.get("headers", [])
-    trace = Trace(scope["method"], path, request_id(headers), worked=worked)
-    trace.came, trace.id = new_id()
-    trace.wrap_run = scope.get("state", {}).get(WRAP_RUN, "")
+    trace = Trace(scope["method"], path, request_id(headers), work=Work(worked=worked))
+    trace.entry.came, trace.entry.id = new_id()
+    trace.entry.wrap_run = scope.get("state", {}).get(WRAP_RUN, "")
     if spans is not None:
-        trace.span = spans.begin(headers)
+        trace.work.span = spans.begin(headers)
     scope[_KEY] = trace
     return trace
 

@@ -17,22 +17,19 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from memtree.context.state import State
 from memtree.days import day_of
-from memtree.errors import MemTreeError
 from memtree.ports.store import Tallies
-from memtree_proxy.observability import log
+from memtree_proxy.observability.background_writer import BackgroundWriter
 from memtree_proxy.observability.latency_histogram import bucket
 from memtree_proxy.observability.memory_outcome import MemoryOutcome
 
 logger = logging.getLogger("memtree")
 
 PACE = 5.0  # seconds between two writes
-PATIENCE = 5.0  # seconds for the last one
 MOST = 100_000  # numbers that wait: some 10 MB, two thousand tenants a day
 READS = 3  # at most, where writes come across: the last one may miss or double what was written
 MILLI = 1_000  # tallies are whole numbers
@@ -69,8 +66,8 @@ def amounts(outcome: MemoryOutcome) -> dict[str, int]:
     return added
 
 
-class UsageTallies:
-    """An `OutcomeSink`. One for each app; `close` writes what is left."""
+class UsageTallies(BackgroundWriter):
+    """An `OutcomeSink`. One for each app."""
 
     def __init__(
         self,
@@ -81,17 +78,15 @@ class UsageTallies:
         most: int = MOST,
     ) -> None:
         """`store`: None, and nothing is counted."""
-        self._store, self._now = store, now
-        self._pace, self._most = pace, most
+        super().__init__("usage", "numbers", pace)
+        self._store, self._now, self._most = store, now, most
         self._waiting: dict[tuple[str, int], dict[str, int]] = {}
         self._size = 0
-        self._dropping = self._failing = False
+        self._dropping = False
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of readers
         self._crossed: dict[str, bool] = {}  # by those: whether a write came across
         self._writing = ""  # the tenant whose numbers are neither waiting nor surely stored
         self._written = asyncio.Event()  # set when that write ends
-        self._stop = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
 
     def count(self, outcome: MemoryOutcome) -> None:
         """Not counted are requests with memory off, and those that only look."""
@@ -101,8 +96,7 @@ class UsageTallies:
             return
         came = self._now() if outcome.came is None else outcome.came
         self._add((outcome.tenant, day_of(came)), amounts(outcome))
-        if self._task is None and not self._stop.is_set():
-            self._task = asyncio.create_task(self._run(), name="usage")
+        self._begin()
 
     async def read(self, tenant: str, first: int, last: int) -> UsageCounts:
         """Return the counts of these days, both included: what is stored (by other processes, too)
@@ -133,29 +127,9 @@ class UsageTallies:
                 _merge(sums, added)
         return UsageCounts(daily, sums)
 
-    async def close(self) -> None:
-        """Write what is left, within `PATIENCE`; what comes later is not written."""
-        self._stop.set()
-        if self._task is None:
-            return
-        await asyncio.wait((self._task,), timeout=PATIENCE)
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        if self._waiting:
-            logger.warning("usage.lost numbers=%d", self._size)
-
-    async def _run(self) -> None:
-        while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._pace):
-                    await self._stop.wait()
-            last = self._stop.is_set()  # before the write: what comes during it is written, too
-            await self._write()
-            if last:
-                return
-            if not self._stop.is_set() and not self._waiting:
-                self._task = None  # nothing runs while nothing comes
-                return
+    @property
+    def left(self) -> int:
+        return self._size
 
     async def _write(self) -> None:
         """All that waits, or as much as the store takes."""
@@ -173,7 +147,7 @@ class UsageTallies:
             self._crossed[tenant] = True
         stored = False
         try:
-            stored = await self._stored(key, added)
+            stored = self._store is None or await self._stored(self._store.add(*key, added))
         finally:  # canceled, too: what is perhaps not stored is told as lost
             if not stored:
                 self._add(key, added)
@@ -181,17 +155,6 @@ class UsageTallies:
             self._written.set()
             self._written.clear()
         return stored
-
-    async def _stored(self, key: tuple[str, int], added: Mapping[str, int]) -> bool:
-        try:
-            return self._store is None or await self._store.add(*key, added)
-        except MemTreeError as error:
-            if not self._failing:
-                logger.warning("usage.unwritten code=%s", error.code)
-        except Exception as error:  # noqa: BLE001  a loop of the process: the next write goes on
-            log.failure("usage.failed", error)
-        self._failing = True
-        return False
 
     def _add(self, key: tuple[str, int], added: Mapping[str, int]) -> None:
         of_day = self._waiting.get(key, {})

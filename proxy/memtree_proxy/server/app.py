@@ -46,7 +46,6 @@ from memtree_proxy.http import error_response
 from memtree_proxy.http.known_bodies import KnownBodies
 from memtree_proxy.mcp.http_route import McpRoute
 from memtree_proxy.memories.agent.batches import AgentBatchRoutes
-from memtree_proxy.memories.agent.requests import AgentRequests
 from memtree_proxy.memories.agent.routes import AgentMemoryRoutes
 from memtree_proxy.memories.agent.search_routes import AgentSearchRoutes
 from memtree_proxy.memories.chat.curation_routes import ChatCurationRoutes
@@ -55,33 +54,30 @@ from memtree_proxy.memories.collection import MemoryCollection
 from memtree_proxy.memories.curation_routes import CurationRoutes
 from memtree_proxy.memories.documents.routes import DocumentRoutes
 from memtree_proxy.memories.grants.routes import GrantRoutes, WalletRoutes
-from memtree_proxy.memories.requests import MemoryRequests
+from memtree_proxy.memories.requests import AgentRequests, MemoryRequests, UserRequests
 from memtree_proxy.memories.schemas.routes import SchemaRoutes
 from memtree_proxy.memories.transfer.routes import TransferRoutes
 from memtree_proxy.memories.user.extract_route import ExtractionRoute
 from memtree_proxy.memories.user.groups import GroupRoutes
-from memtree_proxy.memories.user.requests import UserRequests
 from memtree_proxy.memories.user.routes import UserMemoryRoutes
 from memtree_proxy.memories.user.settings import SettingsRoutes
-from memtree_proxy.observability.cache_metrics import CacheMetrics
 from memtree_proxy.observability.extraction_metrics import ExtractionMetrics
 from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.observability.process_metrics import CacheMetrics
 from memtree_proxy.observability.request_log import PACE as PACE_OF_LOG
 from memtree_proxy.observability.request_log import LogMetrics, RequestLogWriter
 from memtree_proxy.observability.summary_metrics import SummaryMetrics
 from memtree_proxy.observability.timing import Spans
 from memtree_proxy.observability.usage_tallies import UsageTallies
-from memtree_proxy.openapi.page import DocumentPage
 from memtree_proxy.server import browser_guard
 from memtree_proxy.server.browser_guard import BrowserGuard
 from memtree_proxy.server.completion_routes import CompletionRoutes
 from memtree_proxy.server.demo_session import PATH as DEMO_PATH
 from memtree_proxy.server.demo_session import DemoSession
-from memtree_proxy.server.edge import Edge
-from memtree_proxy.server.health import HealthDetails, health
-from memtree_proxy.server.home_page import HomePage, HomeRoute, show_map
+from memtree_proxy.server.edge import Edge, Recorders
+from memtree_proxy.server.health import HealthDetails, MetricsPage, health
+from memtree_proxy.server.home_page import DocumentPage, HomePage, HomeRoute, show_map
 from memtree_proxy.server.leases import LEASE_PATH, TOTALS_PATH, Leases, WrappedPaths, closed_path
-from memtree_proxy.server.metrics_page import MetricsPage
 from memtree_proxy.server.page_session import PATH as SESSION_PATH
 from memtree_proxy.server.page_session import PageSession
 from memtree_proxy.server.routing import App, Handler, described, everywhere, family, own
@@ -244,12 +240,14 @@ def _middleware(
         Middleware(
             Edge,
             errors=completions.errors,
-            metrics=shared.metrics,
-            sinks=(shared.metrics, shared.usage, *leases),
-            sent=shared.sent,
-            requests=shared.requests,
+            recorders=Recorders(
+                shared.metrics,
+                (shared.metrics, shared.usage, *leases),
+                shared.sent,
+                shared.requests,
+                services.spans,
+            ),
             upload_seconds=services.settings.upload_seconds,
-            spans=services.spans,
             head=browser_guard.answer_headers,
         ),
         Middleware(BrowserGuard, policy=shared.policy, gate=shared.gate, routes=routes),

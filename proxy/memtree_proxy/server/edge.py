@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -31,6 +32,19 @@ from memtree_proxy.server.hang_up import HangUp
 from memtree_proxy.server.upload_timeout import Upload
 
 
+@dataclass(frozen=True, slots=True)
+class Recorders:
+    """Who notes a request that has ended. `sinks`: what memory made of it is counted by each.
+    `sent`: knows what went before it; `requests`: keeps a row of it. `spans`: None where there are
+    no traces."""
+
+    metrics: Metrics
+    sinks: Sequence[OutcomeSink] = ()
+    sent: SentRequests = field(default_factory=SentRequests)
+    requests: RequestLogWriter | None = None
+    spans: Spans | None = None
+
+
 class Edge:
     """ASGI middleware around all others of ours."""
 
@@ -38,32 +52,22 @@ class Edge:
         self,
         app: ASGIApp,
         errors: Callable[[Scope], ErrorAnswers],
-        metrics: Metrics,
+        recorders: Recorders,
         upload_seconds: float = 30.0,
-        spans: Spans | None = None,
-        sinks: Sequence[OutcomeSink] = (),
-        sent: SentRequests | None = None,
-        requests: RequestLogWriter | None = None,
         head: Callable[[Scope, Headers], Headers] = lambda _, headers: headers,
     ) -> None:
-        """`errors`: in which form a request is told of them. `spans`: None where there are no
-        traces. `sinks`: what memory made of a request is counted by each. `sent`: knows what went
-        before a request; `requests`: keeps a row of it. `head`: what else becomes of the headers of
-        an answer, an error's included."""
+        """`errors`: in which form a request is told of them. `head`: what else becomes of the
+        headers of an answer, an error's included."""
         self.app = app
-        self._head = head
-        self._spans, self._sinks = spans, sinks
-        self._sent, self._requests = sent or SentRequests(), requests
-        self._upload_seconds = upload_seconds
-        self._metrics = metrics
-        self._errors = errors
+        self._head, self._errors = head, errors
+        self._recorders, self._upload_seconds = recorders, upload_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        seen = request_trace.begin(scope, self._spans, self._metrics.traffic)
-        self._metrics.traffic.begin()
+        seen = request_trace.begin(scope, self._recorders.spans, self._recorders.metrics.traffic)
+        self._recorders.metrics.traffic.begin()
         with watched(seen):
             await self._exchanged(scope, receive, send, seen)
 
@@ -97,27 +101,28 @@ class Edge:
 
     def _end(self, scope: Scope, seen: request_trace.Trace) -> None:
         seen.pattern = request_trace.pattern(scope)
-        seconds = time.perf_counter() - seen.begun
-        if seen.answer is not None:
-            self._save(seen, seen.answer)
-            seen.answer = None  # it holds text, and the trace waits for the log
-        if self._requests is not None and seen.dialect:
-            self._requests.add(seen, seconds)
+        seconds = time.perf_counter() - seen.work.begun
+        if seen.memory.answer is not None:
+            self._save(seen, seen.memory.answer)
+            seen.memory.answer = None  # it holds text, and the trace waits for the log
+        recorders = self._recorders
+        if recorders.requests is not None and seen.entry.dialect:
+            recorders.requests.add(seen, seconds)
         if (outcome := memory_outcome(seen)) is not None:
-            for sink in self._sinks:
+            for sink in recorders.sinks:
                 sink.count(outcome)
-        self._metrics.traffic.end(seen, seconds)
+        recorders.metrics.traffic.end(seen, seconds)
         seen.end()
         seen.log(seconds * 1000)
 
     def _save(self, seen: request_trace.Trace, answer: Answer) -> None:
         """Reckon what memory saved on a request that has ended: nothing where nobody bills it."""
-        tenant, several, came = seen.tenant or "", seen.recall_rounds > 0, seen.came
-        known = (tenant, seen.model, answer)
-        saving = self._sent.saving(*known, came, seen.usage, several=several)
+        tenant, several, came = seen.tenant or "", seen.rounds.recalls > 0, seen.entry.came
+        known = (tenant, seen.entry.model, answer)
+        saving = self._recorders.sent.saving(*known, came, seen.usage, several=several)
         if seen.billed:
-            self._sent.note(*known, came, saving)
-        seen.saving = saving if seen.billed else saving._replace(saved=0)
+            self._recorders.sent.note(*known, came, saving)
+        seen.entry.saving = saving if seen.billed else saving._replace(saved=0)
 
     async def _answer(
         self, scope: Scope, exchange: HttpExchange, seen: request_trace.Trace
@@ -148,7 +153,7 @@ class Edge:
             return
         headers = [*seen.headers(), *seen.own_ids()]
         form = self._errors(scope)
-        response = error_response.render(error, form, headers, seen.id, ends=seen.relayed)
+        response = error_response.render(error, form, headers, seen.entry.id, ends=seen.relayed)
         if isinstance(error, RequestTimeout):
             # RFC 9110 section 15.5.9: the server does not want to wait any longer for the rest.
             response.headers["connection"] = "close"

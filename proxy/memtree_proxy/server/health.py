@@ -1,4 +1,5 @@
-"""Tell whether the process answers, and, for the operator, what is wrong with its parts."""
+"""Tell whether the process answers, and, for the operator, what is wrong with its parts and what
+its metrics count."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from memtree import __version__
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.checkups.health_report import HealthReport
+from memtree_proxy.observability.metrics import Metrics
 
 
 async def health(_: Request) -> Response:
@@ -28,3 +30,16 @@ class HealthDetails:
         await self._gate.operator(request)
         findings = [asdict(finding) for finding in await self._report.findings()]
         return JSONResponse({"version": __version__, "findings": findings})
+
+
+class MetricsPage:
+    """`GET /metrics`."""
+
+    def __init__(self, metrics: Metrics, gate: Gate) -> None:
+        self._metrics = metrics
+        self._gate = gate
+
+    async def show(self, request: Request) -> Response:
+        await self._gate.operator(request)
+        await self._metrics.gather()
+        return self._metrics.page(request.headers.get("accept", ""))

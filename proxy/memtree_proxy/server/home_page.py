@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from string import Template
 
+import msgspec
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
@@ -22,6 +24,7 @@ from memtree import __version__
 from memtree.config import Settings
 from memtree_proxy.access.browser_policy import FetchHeaders, is_page_visit
 from memtree_proxy.http.authority import Authority
+from memtree_proxy.openapi.document import build
 
 _PAGE = Path(__file__).with_name("home_page.html").read_text("utf-8")
 _MAP = (Path(__file__).parents[1] / "web" / "llms.txt").read_text("utf-8")
@@ -81,3 +84,18 @@ def render(base: str, *, pages: bool) -> str:
     return Template(_PAGE).substitute(
         base=escape(base), version=escape(__version__), pages=_LINK if pages else ""
     )
+
+
+class DocumentPage:
+    """`GET /openapi.json`: the document, made when it is first asked for. Needs no credential: it
+    says nothing that the documentation does not."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def _content(self) -> bytes:
+        return msgspec.json.format(msgspec.json.encode(build(self._settings)), indent=2)
+
+    async def show(self, _: Request) -> Response:
+        return Response(self._content, media_type="application/json")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.budget.kept_room import KEPT_SHARE, with_kept
 from memtree.budget.packing import Packed, TokenLimits, begin
+from memtree.context.keeping import KEPT_SHARE, with_kept
 from memtree.unfolding.kept_passages import kept_passages
 from memtree.unfolding.memory_text import WRAPPER
 from tests.unit.unfolding.histories import history

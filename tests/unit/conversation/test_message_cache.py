@@ -42,9 +42,9 @@ def test_many_tenants_do_not_pile_up():
 def test_keys_depend_on_the_seed_of_the_process():
     """Or whoever finds two fragments with one key could pass the one off as the other."""
     first, second = MessageCache(1), MessageCache(2)
-    assert first.key("a", b"raw") == MessageCache(1).key("a", b"raw")
-    assert first.key("a", b"raw") != second.key("a", b"raw")
-    assert first.key("a", b"raw") != first.key("b", b"raw")
+    assert first.keys.of("a", b"raw") == MessageCache(1).keys.of("a", b"raw")
+    assert first.keys.of("a", b"raw") != second.keys.of("a", b"raw")
+    assert first.keys.of("a", b"raw") != first.keys.of("b", b"raw")
 
 
 def test_a_day_mark_takes_room():

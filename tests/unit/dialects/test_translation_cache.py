@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memtree.conversation.message_cache import FragmentKeys
 from memtree.dialects.translation_cache import ENTRY_BYTES, TranslationCache
 
 
@@ -82,7 +83,7 @@ def test_forgetting_leaves_nothing_and_all_the_room():
 
 def test_keys_depend_on_the_seed_of_the_process():
     """Or whoever finds two fragments with one key could pass the one off as the other."""
-    first: TranslationCache[bytes] = TranslationCache(1)
-    assert first.key("a", b"raw") == TranslationCache(1).key("a", b"raw")
-    assert first.key("a", b"raw") != TranslationCache(2).key("a", b"raw")
-    assert first.key("a", b"raw") != first.key("b", b"raw")
+    first = FragmentKeys(1)
+    assert first.of("a", b"raw") == FragmentKeys(1).of("a", b"raw")
+    assert first.of("a", b"raw") != FragmentKeys(2).of("a", b"raw")
+    assert first.of("a", b"raw") != first.of("b", b"raw")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, generate_latest
 
 from memtree.bounded import SizedRows
-from memtree_proxy.observability.cache_metrics import CacheMetrics
+from memtree_proxy.observability.process_metrics import CacheMetrics
 
 
 class Rows(SizedRows[str, bytes]):

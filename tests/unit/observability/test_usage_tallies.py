@@ -12,7 +12,7 @@ from memtree.context.state import State
 from memtree.errors import StoreUnavailable
 from memtree.ports.store import Tallies
 from memtree.stores import RamStore
-from memtree_proxy.observability import usage_tallies
+from memtree_proxy.observability import background_writer
 from memtree_proxy.observability.memory_outcome import MemoryOutcome
 from memtree_proxy.observability.usage_tallies import (
     DAILY,
@@ -197,7 +197,7 @@ async def test_a_store_that_fails_to_the_end_is_told(caplog: pytest.LogCaptureFi
 async def test_what_a_write_that_hangs_holds_is_told_as_lost(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(usage_tallies, "PATIENCE", 0.01)
+    monkeypatch.setattr(background_writer, "PATIENCE", 0.01)
     store = Trouble()
     store.hangs.add("t")
     usage = opened(store)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memtree.ranking.chance import expected_maxima
+from memtree.ranking.recipe import expected_maxima
 
 
 def test_it_is_what_the_best_of_so_many_numbers_has_in_the_mean():

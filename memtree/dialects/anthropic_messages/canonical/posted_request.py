@@ -62,7 +62,7 @@ class PostedMessages:
 
     def key(self, raw: bytes) -> bytes:
         """By which a text of this tenant is known again."""
-        return self._cache.key(self._tenant, raw)
+        return self._cache.keys.of(self._tenant, raw)
 
 
 @dataclass(frozen=True, slots=True)

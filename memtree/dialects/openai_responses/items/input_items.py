@@ -39,7 +39,7 @@ class InputItems:
 
     def key(self, text: bytes) -> bytes:
         """By which a text of this tenant is known again."""
-        return self._cache.key(self.tenant, text)
+        return self._cache.keys.of(self.tenant, text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,14 +129,22 @@ async def delete_group(sql: Sql, scope: Scope, id_: str) -> bool:
     return True
 
 
-async def add_members(
-    sql: Sql, scope: Scope, id_: str, refs: Sequence[MemoryRef], *, now: float
-) -> int:
+async def _begin_members(
+    sql: Sql, scope: Scope, id_: str, refs: Sequence[MemoryRef], now: float
+) -> tuple[ScopeRow, list[int]]:
+    """The scope, begun, and the numbers of those memories that are there. Raises `NotFound` where
+    there is no such group."""
     at = await begin_known(sql, scope)
     if at is None:
         raise _no_group()
     await _group(sql, at.number, id_, now)
-    numbers = [row.number for row in await live(sql, at.number, refs, now)]
+    return at, [row.number for row in await live(sql, at.number, refs, now)]
+
+
+async def add_members(
+    sql: Sql, scope: Scope, id_: str, refs: Sequence[MemoryRef], *, now: float
+) -> int:
+    at, numbers = await _begin_members(sql, scope, id_, refs, now)
     values: dict[str, Any] = {"scope": at.number, "id": id_, "added": now}
     there = {number for (number,) in await sql.fetch(_MEMBERS, {**values, "numbers": numbers})}
     new = [{**values, "number": number} for number in numbers if number not in there]
@@ -148,11 +156,7 @@ async def add_members(
 async def remove_members(
     sql: Sql, scope: Scope, id_: str, refs: Sequence[MemoryRef], *, now: float
 ) -> int:
-    at = await begin_known(sql, scope)
-    if at is None:
-        raise _no_group()
-    await _group(sql, at.number, id_, now)
-    numbers = [row.number for row in await live(sql, at.number, refs, now)]
+    at, numbers = await _begin_members(sql, scope, id_, refs, now)
     values = {"scope": at.number, "id": id_, "numbers": numbers}
     there = await sql.fetch(_MEMBERS, values)
     if there:

@@ -126,7 +126,7 @@ class ChatMemories:
         posted = PostedAddresses(self._memory, tenant, chat.messages, rule, target)
         with step("memories"):
             choices = await self._choices(chat, sources, posted)
-        trace.memories_degraded = tuple(
+        trace.memory.degraded = tuple(
             dict.fromkeys(failed for choice in choices for failed in choice.degraded)
         )
         named = self._named(sources, choices)

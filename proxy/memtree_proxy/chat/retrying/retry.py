@@ -133,7 +133,7 @@ class RetryingUpstream:
         if len(again) >= len(body):
             return None
         self._exchange = exchange
-        exchange.trace.thinking_replays += 1
+        exchange.trace.rounds.thinking_replays += 1
         reply = await self._forward(again)
         if reply.status == 200 and self._answer is not None:
             self._thinking.mark(tenant, self._answer.address)
@@ -186,7 +186,7 @@ class RetryingUpstream:
             return None
         self._learned.learn(ask.tenant, self._exchange.chat.model, window)
         trace = self._exchange.trace
-        trace.overflows += 1
+        trace.rounds.overflows += 1
         log.event("chat.overflow", window=window, sent=sent, again=answer.sent_tokens)
         self._answer, self._sent = answer, self._exchange.learn(answer)
         return await self._forward(again)

@@ -17,9 +17,9 @@ from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
-from memtree_proxy.memories.agent.requests import AgentRequests
 from memtree_proxy.memories.agent.routes import AgentMemoryRoutes
 from memtree_proxy.memories.answers import answer, counted
+from memtree_proxy.memories.requests import AgentRequests
 from memtree_proxy.request.fields import IDEMPOTENCY_HEADER
 from memtree_proxy.wire.agent_memories import BatchDeletion, BatchUpdate, NewAgentMemoryBatch
 from memtree_proxy.wire.operation import READING, operation

@@ -14,10 +14,9 @@ from memtree.memories.agents.extraction.agent_extraction import AgentExtraction
 from memtree.memories.scope import Scope
 from memtree_proxy.access.agent_scope import AGENT_FIELDS, queried_agents
 from memtree_proxy.memories.agent import queries
-from memtree_proxy.memories.agent.requests import AgentRequests
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.fields import if_version
-from memtree_proxy.memories.requests import MEMORY, naming, unknown
+from memtree_proxy.memories.requests import MEMORY, AgentRequests, naming, unknown
 from memtree_proxy.request.fields import idempotency_key
 from memtree_proxy.wire import agent_answers
 from memtree_proxy.wire.agent_answers import ShownMemory, ShownPage, Stored

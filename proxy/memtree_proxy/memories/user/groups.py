@@ -13,9 +13,8 @@ from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.fields import ids, required_text
-from memtree_proxy.memories.requests import GROUP, MEMORY, naming, path_id, unknown
+from memtree_proxy.memories.requests import GROUP, MEMORY, UserRequests, naming, path_id, unknown
 from memtree_proxy.memories.user.rendering import group_json
-from memtree_proxy.memories.user.requests import UserRequests
 from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import DRY_RUN
 from memtree_proxy.wire.operation import KNOWN, READING, operation

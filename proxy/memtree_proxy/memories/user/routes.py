@@ -14,9 +14,8 @@ from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer, counted, saved
 from memtree_proxy.memories.fields import HITS, IF_MATCH_HEADER, MAX_HITS, MAX_ROWS, if_version
-from memtree_proxy.memories.requests import GROUP, MEMORY, naming, path_id, unknown
+from memtree_proxy.memories.requests import GROUP, MEMORY, UserRequests, naming, path_id, unknown
 from memtree_proxy.memories.user import fields, rendering
-from memtree_proxy.memories.user.requests import UserRequests
 from memtree_proxy.memories.user.rows import row, rows
 from memtree_proxy.request.delete_options import DRY_RUN, PURGE
 from memtree_proxy.request.fields import IDEMPOTENCY_HEADER

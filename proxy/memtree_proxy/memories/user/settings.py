@@ -12,9 +12,9 @@ from memtree.wire.json_body import Body
 from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer
+from memtree_proxy.memories.requests import UserRequests
 from memtree_proxy.memories.user.fields import number
 from memtree_proxy.memories.user.rendering import settings_json
-from memtree_proxy.memories.user.requests import UserRequests
 from memtree_proxy.request import fields
 from memtree_proxy.wire.operation import KNOWN, READING, operation
 

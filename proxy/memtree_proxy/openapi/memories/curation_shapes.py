@@ -191,7 +191,7 @@ def hits_of(row: Mapping[str, Json]) -> Json:
 
 
 def filter_fields(tags: Json, **more: Json) -> dict[str, Json]:
-    """What a filter of a bulk deletion may say. `more`: further fields."""
+    """Fields of the filter of a bulk deletion. `more`: further fields."""
     return {
         "category": either(FILTER_CATEGORY, NULL),
         "tags": tags,
