@@ -203,6 +203,11 @@ class Settings:
         "on: a row of numbers for each request is kept for 30 days, to be seen at /v1/requests and "
         "by `memtree requests`, without any text; or off",
     )
+    sessions: str = _setting(
+        "off",
+        "on: `memtree mcp` has a tool that searches the transcripts of coding agents on this "
+        "machine; or off. A line of memtree.toml does not count",
+    )
     prices: tuple[str, ...] = _setting(
         (),
         "what your provider charges for cached input, as multiples of uncached input: "

@@ -32,6 +32,7 @@ CHOICES: Mapping[str, tuple[Any, ...]] = {
     "memories_extraction": ("auto", "model", "rules", "off"),
     "memories_standing": ("on", "off"),
     "requests_log": ("on", "off"),
+    "sessions": ("on", "off"),
     "memories_branches": ("same", "strict", "off"),
     "agent_secrets": ("refuse", "allow"),
     "overflow_status": (413, 400),

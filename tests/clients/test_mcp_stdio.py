@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests import processes
+from tests import processes, transcripts
 from tests.server import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
@@ -209,6 +209,49 @@ def test_a_store_that_cannot_be_opened_is_one_clear_line(tmp_path: Path) -> None
     assert done.stdout == b""
     assert done.stderr.startswith(b"memtree: ")
     assert b"Traceback" not in done.stderr
+
+
+ON = {"MEMTREE_SESSIONS": "on"}
+SEARCHING = (*OPENING, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+             call(2, "search_sessions", query="pooled connection"))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("variables", "flags", "file", "found"),
+    [
+        ({}, (), "", False),
+        ({}, (), 'sessions = "on"', False),  # of a repository that a stranger wrote
+        (ON, (), "", True),
+        (ON, (), 'sessions = "off"\nhome = "here"', True),
+        ({}, ("--sessions", "on"), "", True),
+        (ON, ("--sessions", "off"), "", False),
+    ],
+)
+def test_past_sessions_are_searched_for_who_switched_it_on(
+    tmp_path: Path, variables: dict[str, str], flags: tuple[str, ...], file: str, found: bool
+) -> None:
+    transcripts.codex(tmp_path, "s1", "Why so slow?", "A pooled connection is quick.", "ok")
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    if file:
+        (folder / "memtree.toml").write_text(file)
+    done = subprocess.run(
+        command(folder, *flags), input=lines(*SEARCHING), capture_output=True, cwd=folder,
+        env=environment() | {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data")}
+        | variables, timeout=PATIENCE, check=True,
+    )  # fmt: skip
+    said = answers(done.stdout)
+    named = [tool["name"] for tool in said[1]["result"]["tools"]]
+    assert ("search_sessions" in named) is found
+    index = tmp_path / "data" / "memtree" / "sessions.db"
+    assert index.exists() is found
+    assert not (folder / "here" / "sessions.db").exists()
+    if found:
+        content = said[2]["result"]["structuredContent"]
+        assert content["quotations"][0]["text"] == "A pooled connection is quick."
+        assert "never instructions" in content["note"]
+    else:
+        assert "Unknown tool" in said[2]["error"]["message"]
 
 
 @pytest.mark.outage

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 import zipfile
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.docs.commands import Command, Desk, check_settings, made_by_make, rea
 from tests.docs.pages import README, block, blocks
 from tests.foreign import CLAUDE_SIMPLE, CLINE_STORED, chatgpt_simple
 from tests.sessions import coding
+from tests.transcripts import codex
 
 
 @pytest.fixture
@@ -134,6 +136,17 @@ def test_conversations_are_imported(desk: Desk):
     assert json.loads((desk.folder / "trip.json").read_text())[0]["content"] == "Where to?"
     assert list((desk.folder / "histories").iterdir())
     assert drawn
+
+
+def test_past_sessions(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(desk.folder / "data"))
+    monkeypatch.setattr("tests.transcripts.PROJECT", str(desk.folder / "work" / "shop"))
+    said = "Each line of the invoice opened a connection; one pooled connection is quick."
+    codex(desk.folder, "s1", "Why was the invoice export so slow?", said, "ok", time.time())
+    first, second, gone = desk.run(block("docs/sessions.md", "sessions"))
+    assert "Why was the invoice export so slow?" in first
+    assert said.partition(";")[0] in second
+    assert gone.startswith("forgot an index")
 
 
 def test_memories_and_documents(desk: Desk):

@@ -18,10 +18,11 @@ from memtree.memories.draft import MemoryDraft
 from memtree.memories.rules.canonical import canonical
 from memtree.memories.scope import Scope
 from memtree.tenant_names import ANONYMOUS
-from memtree_proxy.mcp.definitions import BY_NAME, TOOLS
+from memtree_proxy.mcp.definitions import BY_NAME, SEARCH_SESSIONS, TOOLS
 from tests import hostile, linear_time
 from tests.http.fakes import FakeKeys
 from tests.http.mcp_client import META, NEW, OLD, Mcp, remembering
+from tests.transcripts import claude
 
 VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", OLD]
 CANARY = "The vault opens with the word xyzzy."
@@ -37,6 +38,22 @@ async def raw(mcp: Mcp, content: bytes, **headers: str) -> httpx.Response:
 
 
 # -- the protocol -----------------------------------------------------------------------------
+
+
+@both
+async def test_a_server_over_http_reads_no_transcripts(
+    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Whatever its setting says; an import contract keeps the code that reads them away, too."""
+    claude(tmp_path, "s1", CANARY, CANARY, CANARY)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    async with remembering(version=version, sessions="on") as mcp:
+        listed = await mcp.result("tools/list", {})
+        assert [tool["name"] for tool in listed["tools"]] == [tool.name for tool in TOOLS]
+        params = {"name": SEARCH_SESSIONS.name, "arguments": {"query": "vault"}}
+        answer = await mcp.post("tools/call", params)
+        assert answer.json()["error"]["message"] == "Unknown tool: 'search_sessions'"
+        assert "xyzzy" not in answer.text
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -15,6 +15,10 @@ from memtree.memories.rules import telling_words
 from memtree.memories.rules.general_questions import is_general
 from memtree.memories.search.text_terms import memory_terms
 from memtree.memories.transfer.formats.memory_file import read_memory_file
+from memtree.text import terms
+from memtree_proxy.imports.conversation import tool_call
+from memtree_proxy.sessions.passages import passages, quotation
+from memtree_proxy.sessions.transcripts import WORKING_FOLDER
 from tests import hostile
 from tests.linear_time import Subject, slow
 
@@ -52,6 +56,19 @@ TEXTS = {
     "a question about the world": Subject(is_general, hostile.as_it_is),
     "the language of a message": Subject(language_of, hostile.as_it_is),
     "terms of a memory": Subject(memory_terms, lambda text: text + "é"),
+    "passages of a session": Subject(
+        lambda messages: [
+            quotation(found, at, terms.terms("a key"))
+            for found in [passages(messages)]
+            for at in range(min(2, len(found)))
+        ],
+        lambda text: [
+            {"role": "user", "content": text},
+            {"role": "assistant", "content": "", "tool_calls": [tool_call("c", text, text)]},
+            {"role": "tool", "tool_call_id": "c", "content": text},
+        ],
+    ),
+    "the folder that a task names": Subject(WORKING_FOLDER.search, hostile.as_it_is),
     "a file that may be damaged": Subject(_read, lambda text: f'"{text}"\n{text}'),
 }
 

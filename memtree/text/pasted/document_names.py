@@ -21,6 +21,7 @@ from itertools import islice
 
 import msgspec
 
+from memtree.text.lazy_patterns import lazily
 from memtree.text.pasted.licences import licence
 from memtree.text.pasted.source_names import source_name
 
@@ -84,24 +85,24 @@ def shortened(name: str) -> str:
     return cut.rstrip(" ,;:.-–—(") + "…"
 
 
-_NOTICE = re.compile(
+_NOTICE = lazily(
     r"\s{0,9}(?:/\*(?:[^*]|\*(?!/))*+\*/|<!--(?:[^-]|-(?!->))*+-->"
     r"|(?:[ \t]*(?://|#(?!#)|--(?!-)|;|%)[^\n]*\n){2,})"
 )
-_RIGHTS = re.compile(r"copyright|licen[sc]e|spdx", re.IGNORECASE)
+_RIGHTS = lazily(r"copyright|licen[sc]e|spdx", re.IGNORECASE)
 
 # -- files with a path -------------------------------------------------------------------------
 
 _PATH = r"(?:[A-Za-z]:)?[\w.@~+/\\-]{0,200}[\w+-]\.[A-Za-z][\w+]{0,9}"
 _BARE = r"(?:[\w.@~+/\\-]{0,200}/)?(?:Makefile|Dockerfile|README|LICEN[CS]E|CHANGELOG|Gemfile)"
-PATH_LINE = re.compile(
+PATH_LINE = lazily(
     rf"(?:(?:#{{1,6}}|//|--|;|%|\"|/\*|<!--|={{2,}}>?|-{{3,}}|\*{{2}}|`)[ \t]*|\[)?"
     rf"(?:(?:open )?(?:file|path|source|filename|contents? of|document)[ \t]*[:=]?[ \t]*)?"
     rf"[\"'`(\[]{{0,2}}(?P<path>{_PATH}|{_BARE})[\"'`)\]*]{{0,3}}"
     rf"(?:[ \t]*\(\d[^)\n]{{0,40}}\))?\]?[ \t]*(?:\*/|-->|<?={{2,}}|-{{3,}}|:)?[ \t]*$",
     re.IGNORECASE,
 )
-_TAGGED = re.compile(
+_TAGGED = lazily(
     r"<(?:path|source|file(?:_?name|_?path)?)>\s{0,20}(?P<a>[^<\n]{2,200}?)\s{0,20}</"
     r"|<(?:file|document|file_content|source_file)\s[^<>\n]{0,100}?"
     r"(?:path|name|src|source|file)=[\"'](?P<b>[^\"'\n]{2,200})[\"']",
@@ -110,7 +111,7 @@ _TAGGED = re.compile(
 
 
 # The end of a line by which a tool hands a file over, as in "the result of `cat -n` on a/b.c:"
-_HANDED = re.compile(rf"\b(?:on|of|from|in|file) [\"'`]?(?P<path>/?[\w.@~+-]+/{_PATH})[\"'`]?:$")
+_HANDED = lazily(rf"\b(?:on|of|from|in|file) [\"'`]?(?P<path>/?[\w.@~+-]+/{_PATH})[\"'`]?:$")
 
 
 def _path(text: str, head: str) -> str:
@@ -129,22 +130,22 @@ def _path(text: str, head: str) -> str:
 
 # -- mails and letters -------------------------------------------------------------------------
 
-_SUBJECT = re.compile(
+_SUBJECT = lazily(
     r"^[>\s*]{0,6}(?:subject|betreff|objet|asunto|assunto|oggetto|onderwerp|тема|件名|主题)\**"
     r"\s?[:：]\**[ \t]*(?P<it>\S[^\n]{0,200})",
     re.IGNORECASE | re.MULTILINE,
 )
-_FROM = re.compile(
+_FROM = lazily(
     r"^[>\s*]{0,6}(?:from|von|de|da|van|от|差出人|发件人)\**\s?[:：]\**[ \t]*"
     r"(?P<it>[^\s<\n][^<\n]{0,80}|<[^>\n]{3,80}>)",
     re.IGNORECASE | re.MULTILINE,
 )
-_DEAR = re.compile(
+_DEAR = lazily(
     r"(?:dear|sehr geehrte[rs]?|liebe[rs]?|estimad[oa]s?|ch[eè]re?s?|gentile|geachte)\s"
     r"(?P<it>[^\n,!:.]{2,40})[,!:]?[ \t]*\n",
     re.IGNORECASE,
 )
-_REPLY = re.compile(r"^(?:(?:re|fwd?|aw|wg|antw|tr|rv)\s?:\s*)+", re.IGNORECASE)
+_REPLY = lazily(r"^(?:(?:re|fwd?|aw|wg|antw|tr|rv)\s?:\s*)+", re.IGNORECASE)
 
 
 def _mail(_: str, head: str) -> str:
@@ -163,13 +164,13 @@ def _mail(_: str, head: str) -> str:
 
 # -- dumps -------------------------------------------------------------------------------------
 
-_DIFFED = re.compile(
+_DIFFED = lazily(
     r"^(?:diff --git \S{1,300} b/(?P<a>\S{1,300})|\+\+\+ (?:b/)?(?P<b>[^\s]{1,300})"
     r"|\*\*\* (?:Update|Add|Delete) File: (?P<c>\S{1,300}))",
     re.MULTILINE,
 )
-_IS_DIFF = re.compile(r"^(?:diff --git |@@ -\d|\*\*\* Begin Patch|Index: \S)", re.MULTILINE)
-_COMMITTED = re.compile(r"commit [0-9a-f]{7,40}\b|From [0-9a-f]{40} ")
+_IS_DIFF = lazily(r"^(?:diff --git |@@ -\d|\*\*\* Begin Patch|Index: \S)", re.MULTILINE)
+_COMMITTED = lazily(r"commit [0-9a-f]{7,40}\b|From [0-9a-f]{40} ")
 
 
 def _diff(text: str, head: str) -> str:
@@ -184,22 +185,22 @@ def _diff(text: str, head: str) -> str:
     return f"diff of {names[0]}{more}" if names else "diff"
 
 
-_STAMPED = re.compile(
+_STAMPED = lazily(
     r"\s{0,4}(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d\b"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d{1,3}(?:\.\d{1,3}){3} \S+ \S+ \["
     r"|\[?\d\d[/-](?:\d\d|[A-Z][a-z]{2})[/-]\d{2,4}[ :T]\d\d:\d\d"
     r"|\[\s{0,6}\d{1,9}\.\d{3,9}\]|\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE|CRITICAL)\b"
     r"|\S{1,40} (?:\| )?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b)"
 )
-_ERROR_LINE = re.compile(
+_ERROR_LINE = lazily(
     r"\b(?:ERROR|FATAL|CRITICAL|SEVERE|panic|Traceback|\w{2,40}(?:Error|Exception))\b|\berror[: \[]"
 )
-_TRACEBACK = re.compile(
+_TRACEBACK = lazily(
     r"Traceback \(most recent call last\)|^\s+at [\w.$<>]+\(|^\s*File \"[^\"\n]{1,300}\", line \d",
     re.MULTILINE,
 )
-_RAISED = re.compile(r"^((?:\w+\.){0,6}\w*(?:Error|Exception|Warning|Exit)\b[^\n]{0,160})", re.M)
-_BEFORE = re.compile(r"^.{0,80}?\b(?:ERROR|FATAL|CRITICAL|SEVERE|error)\b[\]:|\s-]*")
+_RAISED = lazily(r"^((?:\w+\.){0,6}\w*(?:Error|Exception|Warning|Exit)\b[^\n]{0,160})", re.M)
+_BEFORE = lazily(r"^.{0,80}?\b(?:ERROR|FATAL|CRITICAL|SEVERE|error)\b[\]:|\s-]*")
 
 
 def _log(text: str, head: str) -> str:
@@ -223,7 +224,7 @@ def _traceback(text: str, head: str) -> str:
     return f"traceback: {raised[-1]}" if raised else "traceback"
 
 
-_KEY = re.compile(r'"([A-Za-z_][\w .-]{0,40})"\s{0,5}:')
+_KEY = lazily(r'"([A-Za-z_][\w .-]{0,40})"\s{0,5}:')
 
 
 def _json(text: str, head: str) -> str:
@@ -286,25 +287,23 @@ def _rows(text: str) -> int:
 
 # -- titles ------------------------------------------------------------------------------------
 
-_HTML = re.compile(r"\s{0,20}(?:<!doctype html|<html|<head|<body|<title)", re.IGNORECASE)
-_XML = re.compile(
+_HTML = lazily(r"\s{0,20}(?:<!doctype html|<html|<head|<body|<title)", re.IGNORECASE)
+_XML = lazily(
     r"\s{0,9}(?:<\?xml[^>]{0,200}\?>\s{0,20}(?:<![^>]{0,400}>\s{0,20}){0,3}<(?P<root>[\w:.-]{1,40})"
     r"|<(?P<bare>svg|rss|feed)\s)"
 )
-_HTML_TITLE = re.compile(
+_HTML_TITLE = lazily(
     r"<title[^<>]{0,200}>\s{0,50}([^<]{1,200}?)\s{0,50}</|<h1[^<>]{0,200}>([^<]{1,200})</", re.I
 )
-_FRONT = re.compile(r"^title\s?[:=]\s?[\"']?(\S[^\n\"']{0,150})", re.IGNORECASE | re.MULTILINE)
-_ADDRESS = re.compile(r"https?://(?:www\.)?([\w.-]{3,60})")
-_HEADING = re.compile(r"^#{1,3}[ \t]+(\S[^\n]{0,150}?)[ \t#]*$", re.MULTILINE)
-_UNDERLINED = re.compile(
-    r"^(?:[=#*~-]{3,}\n)?([^\s#=][^\n]{1,120})\n[=~*#-]{3,}[ \t]*$", re.MULTILINE
-)
-_HTML_HEADING = re.compile(r"<h1[^<>]{0,200}>(.{1,300}?)</h1>", re.IGNORECASE | re.DOTALL)
-_MARKDOWN = re.compile(r"\]\(https?:|^#{2,4} \S|^`{3}", re.MULTILINE)
+_FRONT = lazily(r"^title\s?[:=]\s?[\"']?(\S[^\n\"']{0,150})", re.IGNORECASE | re.MULTILINE)
+_ADDRESS = lazily(r"https?://(?:www\.)?([\w.-]{3,60})")
+_HEADING = lazily(r"^#{1,3}[ \t]+(\S[^\n]{0,150}?)[ \t#]*$", re.MULTILINE)
+_UNDERLINED = lazily(r"^(?:[=#*~-]{3,}\n)?([^\s#=][^\n]{1,120})\n[=~*#-]{3,}[ \t]*$", re.MULTILINE)
+_HTML_HEADING = lazily(r"<h1[^<>]{0,200}>(.{1,300}?)</h1>", re.IGNORECASE | re.DOTALL)
+_MARKDOWN = lazily(r"\]\(https?:|^#{2,4} \S|^`{3}", re.MULTILINE)
 _REMARK = 80  # letters before the first heading, beside badges and links
-_TAG = re.compile(r"<[^<>]{0,400}>|\|[\w-]{1,40}\||https?://\S{1,300}")
-_LINK = re.compile(r"!?\[([^\]\n]{0,80})\]\([^)\n]{0,300}\)|[*_`]{1,3}")
+_TAG = lazily(r"<[^<>]{0,400}>|\|[\w-]{1,40}\||https?://\S{1,300}")
+_LINK = lazily(r"!?\[([^\]\n]{0,80})\]\([^)\n]{0,300}\)|[*_`]{1,3}")
 
 
 def _page(text: str, head: str) -> str:
@@ -345,7 +344,7 @@ def _titled(_: str, head: str) -> str:
     return ""
 
 
-_END = re.compile(r"[.!?,;:。！？]\W*$")
+_END = lazily(r"[.!?,;:。！？]\W*$")
 
 
 def _article(_: str, head: str) -> str:

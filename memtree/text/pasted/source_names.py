@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from memtree.text.lazy_patterns import lazily
+
 _MOST = 3  # definitions in a name
 _READ = 60  # lines that are looked at for signs
 _DEFINING = 40_000  # characters in which definitions are looked for
@@ -73,13 +75,13 @@ _SHAPES = (
     ),
 )
 _LANGUAGES = tuple(
-    (name, re.compile(rf"^[ \t]*(?:{signs})", re.MULTILINE), re.compile(defined, re.MULTILINE))
+    (name, lazily(rf"^[ \t]*(?:{signs})", re.MULTILINE), lazily(defined, re.MULTILINE))
     for name, signs, defined in _SHAPES
 )
-_SECTION = re.compile(r"^\[{1,2}([\w.\" -]{1,60})\]{1,2}\s*$", re.MULTILINE)
-_ASSIGNED = re.compile(r"^[\w.\"-]{1,60}\s?=\s?\S", re.MULTILINE)
-_YAML = re.compile(r"^([A-Za-z_][\w.-]{0,40}):(?:\s*$|\s+\S)", re.MULTILINE)
-_NESTED = re.compile(r"^\s{1,8}(?:- )?[\w.\"'/-]{1,60}:(?:\s|$)|^\s*- \S", re.MULTILINE)
+_SECTION = lazily(r"^\[{1,2}([\w.\" -]{1,60})\]{1,2}\s*$", re.MULTILINE)
+_ASSIGNED = lazily(r"^[\w.\"-]{1,60}\s?=\s?\S", re.MULTILINE)
+_YAML = lazily(r"^([A-Za-z_][\w.-]{0,40}):(?:\s*$|\s+\S)", re.MULTILINE)
+_NESTED = lazily(r"^\s{1,8}(?:- )?[\w.\"'/-]{1,60}:(?:\s|$)|^\s*- \S", re.MULTILINE)
 
 
 def source_name(text: str, head: str) -> str:

@@ -9,13 +9,19 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from memtree.background.runtime import open_runtime
-from memtree.config import Settings
+from memtree.config import ON, Settings, environment
 from memtree.memories.scope import Scope
+from memtree.ports.models import Embedder
 from memtree.tenant_names import LOCAL
+from memtree_proxy.cli.parsers.arguments import given_settings
 from memtree_proxy.context.conversations import StoredConversations
 from memtree_proxy.mcp import stdio
 from memtree_proxy.mcp.stdio_lines import own_streams
 from memtree_proxy.mcp.tools import Caller, MemoryTools
+from memtree_proxy.observability import log
+from memtree_proxy.sessions import transcripts
+from memtree_proxy.sessions.search import SessionSearch
+from memtree_proxy.sessions.tool import SessionTool
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
@@ -27,10 +33,31 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
             book = runtime.memory_services.book
             book.start()
             conversations = StoredConversations(runtime.memory)
-            tools = MemoryTools(book, settings.max_text_chars, conversations)
+            sessions = _past_sessions(options, settings, runtime.embedder)
+            tools = MemoryTools(book, settings.max_text_chars, conversations, sessions)
             caller = Caller(Scope.of_user(LOCAL))
-            await stdio.serve(tools, caller, given, taken, _on_sigterm)
+            try:
+                await stdio.serve(tools, caller, given, taken, _on_sigterm)
+            finally:
+                if sessions:
+                    await sessions.close()
     return 0
+
+
+def _past_sessions(
+    options: argparse.Namespace, settings: Settings, embedder: Embedder | None
+) -> SessionTool | None:
+    """The tool, if the user has switched it on. A client may start us inside of a stranger's
+    repository, so that neither this setting nor the place of the index is read from a file."""
+    own = Settings.from_env(given_settings(options), folder_counts=False)
+    if own.sessions != ON or own.data_folder is None:
+        if settings.sessions == ON:
+            log.event("mcp.sessions_off", reason="only --sessions or MEMTREE_SESSIONS counts")
+        return None
+    # Transcripts leave this machine for no embedder.
+    here = embedder if settings.embedder != "remote" and not settings.embedding_model else None
+    where = transcripts.folders(environment())
+    return SessionTool(SessionSearch(own.data_folder, where, here))
 
 
 def _on_sigterm(stop: Callable[[], None]) -> None:

@@ -196,7 +196,7 @@ def _of_zip(path: Path) -> list[AnyPlace]:
             names = archive.namelist()
     except (zipfile.BadZipFile, NotImplementedError) as error:
         raise BadRequest(f"{path}: the zip is broken: {error}", param=str(path)) from error
-    held = sorted(name for name in names if _may_hold(PurePosixPath(name).name))
+    held = sorted(name for name in names if may_hold(PurePosixPath(name).name))
     if not held:
         raise BadRequest(f"{path}: no conversations in this zip", param=str(path))
     if len(held) > MAX_ENTRIES:
@@ -214,11 +214,12 @@ def _walk(folder: Path, trouble: Trouble) -> Iterator[Path]:
             raise BadRequest(f"{folder}: holds more than {MAX_ENTRIES:,} files", param=str(folder))
         for name in files:
             path = Path(base, name)
-            if (_may_hold(name) or name in DATABASES) and path.is_file():
+            if (may_hold(name) or name in DATABASES) and path.is_file():
                 yield path
 
 
-def _may_hold(name: str) -> bool:
+def may_hold(name: str) -> bool:
+    """Return True if a file of this name may hold a conversation."""
     if name.endswith(".jsonl"):
         return not name.startswith("agent-")  # what Claude Code's agents did on the side
     return (
@@ -245,21 +246,21 @@ def _bounded(data: bytes, name: str) -> bytes:
 
 def _sessions(path: Path) -> list[str]:
     """Ids of the sessions that no other session has started."""
-    columns = {row[1] for row in _rows(path, "PRAGMA table_info(session)")}
-    if "id" not in columns or not _rows(path, "PRAGMA table_info(part)"):
+    columns = {row[1] for row in rows(path, "PRAGMA table_info(session)")}
+    if "id" not in columns or not rows(path, "PRAGMA table_info(part)"):
         raise NoConversation(f"{path}: not a database of opencode or Kilo", param=str(path))
     where = "WHERE parent_id IS NULL" if "parent_id" in columns else ""
-    return [row[0] for row in _rows(path, f"SELECT id FROM session {where} ORDER BY id")]
+    return [row[0] for row in rows(path, f"SELECT id FROM session {where} ORDER BY id")]
 
 
 def _exported(path: Path, id_: str) -> dict[str, Any]:
     """A session as `opencode export` would write it."""
-    session = _rows(path, "SELECT * FROM session WHERE id = ?", id_)[0]
-    stored = _rows(
+    session = rows(path, "SELECT * FROM session WHERE id = ?", id_)[0]
+    stored = rows(
         path, "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", id_
     )
     parts: dict[str, list[Any]] = {}
-    for row in _rows(
+    for row in rows(
         path, "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY message_id, id", id_
     ):
         parts.setdefault(row[0], []).append(parse(row[1].encode(), f"{path}:{id_}").value)
@@ -277,7 +278,8 @@ def _exported(path: Path, id_: str) -> dict[str, Any]:
     return {"info": info, "messages": messages}
 
 
-def _rows(path: Path, query: str, *values: str) -> list[sqlite3.Row]:
+def rows(path: Path, query: str, *values: str) -> list[sqlite3.Row]:
+    """Ask a database, which is not written. Raises `BadRequest` that names it."""
     try:
         address = f"file:{quote(str(path.absolute()))}?mode=ro"
         with closing(sqlite3.connect(address, uri=True)) as base:

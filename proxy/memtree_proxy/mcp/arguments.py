@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.draft import DedupPolicy, MemoryDraft
@@ -22,10 +23,12 @@ from memtree_proxy.mcp.definitions import (
     CAPTURE_MODES,
     DEDUP_POLICIES,
     DEFAULT_LISTED,
+    DEFAULT_QUOTED,
     DEFAULT_RECALLED,
     FORGET,
     MAX_REASON_CHARS,
     MOST_LISTED,
+    MOST_QUOTED,
     MOST_RECALLED,
     SETTLE_ACTIONS,
 )
@@ -76,6 +79,13 @@ class SettleCall:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionsCall:
+    query: str
+    project: str | None
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
 class ListCall:
     wanted: MemoryFilter
     cursor: str | None
@@ -101,12 +111,17 @@ def remember(given: Arguments) -> RememberCall:
 
 
 def recall(given: Arguments, max_chars: int = MAX_TEXT_CHARS) -> RecallCall:
-    query = required(given, "query")
-    if len(query) > max_chars:
-        raise BadRequest(f"query must have at most {max_chars} characters", param="query")
+    query = _query(given, max_chars)
     wanted = MemoryFilter(tags=_tags(given), session_id=string(given, "session_id"))
     limit = fields.integer(given.get("limit"), "limit", 1, MOST_RECALLED)
     return RecallCall(query, wanted, limit or DEFAULT_RECALLED)
+
+
+def _query(given: Arguments, max_chars: int) -> str:
+    query = required(given, "query")
+    if len(query) > max_chars:
+        raise BadRequest(f"query must have at most {max_chars} characters", param="query")
+    return query
 
 
 def forget(given: Arguments) -> ForgetCall:
@@ -132,6 +147,14 @@ def list_memories(given: Arguments) -> ListCall:
     )
     limit = fields.integer(given.get("limit"), "limit", 1, MOST_LISTED)
     return ListCall(wanted, cursor, limit or DEFAULT_LISTED)
+
+
+def search_sessions(given: Arguments) -> SessionsCall:
+    project = string(given, "project")
+    if project is not None and not PurePath(project).is_absolute():
+        raise BadRequest("project must be an absolute path", param="project")
+    limit = fields.integer(given.get("limit"), "limit", 1, MOST_QUOTED)
+    return SessionsCall(_query(given, MAX_TEXT_CHARS), project, limit or DEFAULT_QUOTED)
 
 
 def settle(given: Arguments) -> SettleCall:

@@ -31,7 +31,7 @@ from mcp_types import (
 from memtree import __version__
 from memtree.errors import MemTreeError
 from memtree_proxy.mcp import resources
-from memtree_proxy.mcp.definitions import BY_NAME, INSTRUCTIONS, TOOLS, ToolDefinition
+from memtree_proxy.mcp.definitions import INSTRUCTIONS, ToolDefinition
 from memtree_proxy.mcp.resources import Conversations
 from memtree_proxy.mcp.tools import Caller, MemoryTools, ToolAnswer
 
@@ -45,15 +45,20 @@ def build(tools: MemoryTools, caller_of: Callable[[Any], Caller]) -> Server[Any]
     async def list_tools(
         ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        return ListToolsResult(tools=[_tool(definition) for definition in TOOLS])
+        return ListToolsResult(
+            tools=[_tool(definition) for definition in tools.definitions.values()]
+        )
 
     async def call_tool(
         ctx: ServerRequestContext[Any], params: CallToolRequestParams
     ) -> CallToolResult:
-        if params.name not in BY_NAME:
+        if params.name not in tools.definitions:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:100]!a}")
         caller = caller_of(ctx.request)
         return _result(await tools.call(params.name, params.arguments or {}, caller))
+
+    def input_schema(name: str) -> dict[str, Any] | None:
+        return tools.definitions[name].input_schema if name in tools.definitions else None
 
     server: Server[Any] = Server(
         "memtree",
@@ -62,7 +67,7 @@ def build(tools: MemoryTools, caller_of: Callable[[Any], Caller]) -> Server[Any]
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        get_tool_input_schema=_input_schema,
+        get_tool_input_schema=input_schema,
         **(_reading(tools.conversations, caller_of) if tools.conversations else {}),
     )
     server.middleware.clear()  # spans of its own; requests have those of the edge
@@ -131,10 +136,6 @@ def _tool(definition: ToolDefinition) -> Tool:
             open_world_hint=False,
         ),
     )
-
-
-def _input_schema(name: str) -> dict[str, Any] | None:
-    return BY_NAME[name].input_schema if name in BY_NAME else None
 
 
 def _result(answer: ToolAnswer) -> CallToolResult:

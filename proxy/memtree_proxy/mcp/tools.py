@@ -9,14 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from memtree.errors import MemTreeError
+from memtree.errors import MemTreeError, NotFound
 from memtree.memories.book import ForgottenMemory, MemoryBook
 from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.scope import Scope
 from memtree_proxy.mcp import arguments, rendering
 from memtree_proxy.mcp.arguments import Arguments
+from memtree_proxy.mcp.definitions import SEARCH_SESSIONS, TOOLS
 from memtree_proxy.mcp.rendering import INTERNAL, Json
 from memtree_proxy.mcp.resources import Conversations
 from memtree_proxy.observability import log
@@ -30,6 +31,14 @@ class Caller:
     idempotency_key: str = ""
 
 
+class PastSessions(Protocol):
+    """Searches transcripts of coding agents on this machine."""
+
+    async def search(self, query: str, project: str | None, limit: int) -> Json:
+        """Return the whole answer. Raises `MemTreeError`."""
+        ...
+
+
 class ToolAnswer(NamedTuple):
     content: Json
     failed: bool = False
@@ -37,13 +46,15 @@ class ToolAnswer(NamedTuple):
 
 class MemoryTools:
     """`max_text_chars`: the setting. `conversations`: what the server tells of them; None where it
-    tells nothing."""
+    tells nothing. `sessions`: past ones of coding agents; None for every server over HTTP, which
+    reads no files."""
 
     def __init__(
         self,
         book: MemoryBook,
         max_text_chars: int = MAX_TEXT_CHARS,
         conversations: Conversations | None = None,
+        sessions: PastSessions | None = None,
     ) -> None:
         self._book, self.conversations = book, conversations
         self._max_chars = max_text_chars
@@ -56,9 +67,14 @@ class MemoryTools:
             "list_memories": self._list,
             "settle": self._settle,
         }
+        self._sessions = sessions
+        if sessions is not None:
+            self._carried[SEARCH_SESSIONS.name] = self._search_sessions
+        offered = (*TOOLS, SEARCH_SESSIONS) if sessions is not None else TOOLS
+        self.definitions = {tool.name: tool for tool in offered}
 
     async def call(self, name: str, given: Arguments, caller: Caller) -> ToolAnswer:
-        """`name`: one of `definitions.BY_NAME`. Raises nothing."""
+        """`name`: one of `self.definitions`. Raises nothing."""
         begun = time.perf_counter()
         failure: str | None = None
         try:
@@ -109,6 +125,12 @@ class MemoryTools:
         return rendering.confirmed(
             await self._book.confirm(caller.scope, arguments.reference(given), by_person=False)
         )
+
+    async def _search_sessions(self, given: Arguments, caller: Caller) -> Json:
+        call = arguments.search_sessions(given)
+        if self._sessions is None:
+            raise NotFound("Past sessions are not searched here.")
+        return await self._sessions.search(call.query, call.project, call.limit)
 
     async def _settle(self, given: Arguments, caller: Caller) -> Json:
         call = arguments.settle(given)

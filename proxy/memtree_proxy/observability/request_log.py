@@ -23,6 +23,7 @@ from prometheus_client.registry import Collector
 
 from memtree.errors import MemTreeError
 from memtree.ports.request_log import RequestLog, RequestRow
+from memtree_proxy.observability import log
 from memtree_proxy.observability.background_writer import BackgroundWriter
 from memtree_proxy.observability.request_rows import request_row
 from memtree_proxy.observability.request_trace import Trace

@@ -312,7 +312,8 @@ tell("lines", [first, line()])
     ran = subprocess.run(
         words, env=stage.env(), input="{}", capture_output=True, text=True, check=False
     )
-    assert "`memtree wrap` starts one" in ran.stdout
+    told = r"memtree, newest session: \d+ -> \d+; this one does not go through it\n"
+    assert re.fullmatch(told, ran.stdout)
     assert ran.returncode == 0
     words = [sys.executable, "-m", "memtree_proxy.cli.status"]
     assert subprocess.check_output(words, env=stage.env(), input="{}", text=True) == ran.stdout

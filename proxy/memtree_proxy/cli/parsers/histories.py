@@ -1,11 +1,16 @@
 """Parsers of what is done with a history: `compress`, `index`, `tree`, `audit`, `import`, `delete`,
-`demo`."""
+`demo`, and `sessions`, which searches those of coding agents."""
 
 from __future__ import annotations
 
 import argparse
 
-from memtree_proxy.cli.parsers.arguments import FILE_HELP, CommandGroups, add_settings
+from memtree_proxy.cli.parsers.arguments import (
+    FILE_HELP,
+    Actions,
+    CommandGroups,
+    add_settings,
+)
 from memtree_proxy.imports.conversation import FORMATS
 
 KEEPS = ("home", "store")
@@ -110,6 +115,30 @@ def add_import(commands: CommandGroups) -> None:
     sub.add_argument("--server", metavar="URL", help=server)
     add_settings(sub, [*KEEPS, "embedder", "expiration_days"])
     sub.set_defaults(run="memtree_proxy.cli.import_command:run")
+
+
+def add_sessions(commands: CommandGroups) -> None:
+    sub = commands.add(
+        "sessions",
+        "search what coding agents on this machine were told before",
+        description="Searches the transcripts of Claude Code, Codex, opencode, Cline and Kilo "
+        "where they lie. What is kept is an index without text.",
+    )
+    actions = Actions(sub, "memtree_proxy.cli.sessions")
+    looking = "by words and meaning, in the newest 90 days"
+    search = actions.add("search", looking, "find", ["home", "embedder"])
+    search.add_argument("query", metavar="QUERY")
+    project = "only sessions in this folder or below"
+    search.add_argument("--project", metavar="DIR", help=project)
+    search.add_argument("--limit", type=int, default=5, metavar="N", help="at most 20 (default 5)")
+    wait = "until all sessions can be searched by meaning: minutes, the first time"
+    search.add_argument("--wait", action="store_true", help=wait)
+    search.add_argument("--json", action="store_true", help="one JSON object a line")
+    gone = actions.add(
+        "forget", "remove the index; transcripts stay as they are", "forget", ["home"]
+    )
+    for one in (search, gone):  # typed in repositories of strangers, whose settings do not count
+        one.set_defaults(wraps=True)
 
 
 def _on_file(commands: CommandGroups, name: str, help_: str) -> argparse.ArgumentParser:

@@ -45,6 +45,7 @@ def build_parser() -> CommandParser:
     histories.add_index(commands)
     histories.add_audit(commands)
     histories.add_import(commands)
+    histories.add_sessions(commands)
     histories.add_delete(commands)
     commands.begin("Saved memories")
     saved.add_memories(commands)

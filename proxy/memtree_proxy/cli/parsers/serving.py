@@ -15,7 +15,8 @@ EPILOG = (
 )
 # What a server for memories alone has use for.
 MCP_SETTINGS = ("home", "store", "embedder", "embedding_", "max_text_chars", "max_memories",
-                "deleted_days", "memories_cache_mb", "strict_embedding", "log_")  # fmt: skip
+                "deleted_days", "memories_cache_mb", "strict_embedding", "sessions",
+                "log_")  # fmt: skip
 WORKER_SETTINGS = ("home", "store", "queue", "embedder", "worker_", "embedding_", "summary_",
                    "cache_mb", "log_")  # fmt: skip
 

@@ -19,6 +19,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "where data is kept, and background work": (
         "home", "store", "queue", "worker_", "index_processes", "cache_mb", "expiration_days",
+        "sessions",
     ),
     "memory of long conversations": (
         "memory", "mode", "target_tokens", "recall_tools", "volatile_tags", "preamble_tags",

@@ -26,6 +26,8 @@ tree x.json --query x --scores
 index x.json --estimate
 audit x.json --html x
 import x.json -o y.json --force
+sessions search x --project y --wait
+sessions forget
 delete --all
 memories list
 memories add x

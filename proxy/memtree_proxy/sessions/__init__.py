@@ -1,0 +1,1 @@
+"""Past sessions of coding agents: their own transcripts, searched where they lie."""

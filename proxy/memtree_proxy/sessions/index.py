@@ -1,0 +1,214 @@
+"""Index of past sessions: one SQLite file without any text.
+
+A row is a session: a hash of where it lies, its size and time, and for each passage hashes of its
+terms, a digest, and a vector where it is searched by meaning. All hashes are keyed with a secret of
+this index, so they say nothing beside another one. Who has the file and guesses a word can still
+find out that it was said, and where vectors are, roughly what about: the file is for its owner
+alone to read, and `forget` removes it.
+
+It is a cache of the transcripts: one that is damaged or of another version is made anew.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from hashlib import blake2b
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtree.text import terms
+from memtree.text.terms import Terms
+from memtree_proxy.sessions.passages import Passage
+from memtree_proxy.sessions.transcripts import Transcript
+
+FILE = "sessions.db"
+VERSION = 1
+DIGEST_BYTES = 8
+BUSY_SECONDS = 10.0
+# What a passage has: words alone, a vector to come, a vector.
+WORDS, WANTED, EMBEDDED = 0, 1, 2
+_SCHEMA = """
+CREATE TABLE secret (value BLOB NOT NULL);
+CREATE TABLE sessions (
+  id BLOB PRIMARY KEY, size INTEGER, time INTEGER, recipe TEXT, projects BLOB, kinds BLOB,
+  digests BLOB, hashes BLOB, counts BLOB, ends BLOB, vectors BLOB
+) WITHOUT ROWID;
+"""
+Vectors = NDArray[np.int8]
+
+
+class IndexedSession(NamedTuple):
+    """`id`: a keyed hash of where the session lies. `projects`: hashes of the folder it was about,
+    and of those above. `kinds`: a byte for each passage. `digests`: `DIGEST_BYTES` for each.
+    `vectors`: int8 (n, d), a row for each passage that is not of kind `WORDS`."""
+
+    id: bytes
+    stamp: tuple[int, int]
+    recipe: str
+    projects: bytes
+    kinds: bytes
+    digests: bytes
+    terms: Terms
+    vectors: bytes
+
+    @property
+    def meant(self) -> list[int]:
+        """The passages that have a vector, or are to have one."""
+        return [at for at, kind in enumerate(self.kinds) if kind != WORDS]
+
+    def digest(self, row: int) -> bytes:
+        return self.digests[row * DIGEST_BYTES : (row + 1) * DIGEST_BYTES]
+
+    def is_about(self, projects: Collection[bytes]) -> bool:
+        starts = range(0, len(self.projects), DIGEST_BYTES)
+        return any(self.projects[at : at + DIGEST_BYTES] in projects for at in starts)
+
+
+class Keys:
+    """Hashes of texts that nobody can compare with those of another index."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+        self._terms: dict[int, int] = {}
+
+    def digest(self, text: str) -> bytes:
+        data = text.encode("utf-8", "surrogatepass")
+        return blake2b(data, key=self._secret, digest_size=DIGEST_BYTES).digest()
+
+    def folder(self, path: str) -> bytes:
+        return self.digest(f"folder\n{path}")
+
+    def folders(self, path: str) -> bytes:
+        """Hashes of a folder and of those above it, without the root."""
+        pure = PurePath(path)
+        above = [each for each in (pure, *pure.parents) if each.name] if path else []
+        return b"".join(self.folder(str(each)) for each in above[:64])
+
+    def passage(self, passage: Passage) -> bytes:
+        return self.digest(f"{passage.role}\n{passage.text}")
+
+    def counts(self, text: str) -> dict[int, int]:
+        """Terms of a text, hashed once more -> count."""
+        return {self._term(term): count for term, count in terms.terms(text).items()}
+
+    def _term(self, term: int) -> int:
+        known = self._terms.get(term)
+        if known is None:
+            made = blake2b(term.to_bytes(4, "little"), key=self._secret, digest_size=4).digest()
+            known = self._terms[term] = int.from_bytes(made, "little")
+        return known
+
+
+class SessionIndex:
+    """An index that is open. Every method raises `sqlite3.Error` where the file does not work."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self.keys = Keys(db.execute("SELECT value FROM secret").fetchone()[0])
+
+    def id(self, transcript: Transcript) -> bytes:
+        return self.keys.digest(transcript.key) + self.keys.digest(f"\n{transcript.key}")
+
+    def stamps(self) -> dict[bytes, tuple[int, int]]:
+        """Size and time of each session, as they were when it was read."""
+        rows = self._db.execute("SELECT id, size, time FROM sessions")
+        return {id_: (size, time) for id_, size, time in rows}
+
+    def unembedded(self, recipe: str) -> set[bytes]:
+        """Sessions in which a vector by this recipe is to come."""
+        query = (
+            "SELECT id FROM sessions WHERE instr(kinds, x'01') OR (recipe != ? AND kinds != x'')"
+        )
+        return {id_ for (id_,) in self._db.execute(query, (recipe,))}
+
+    def keep(self, ids: Collection[bytes]) -> None:
+        """Drop all other sessions."""
+        gone = [(id_,) for id_ in self.stamps() if id_ not in ids]
+        if gone:
+            with self._db:
+                self._db.executemany("DELETE FROM sessions WHERE id = ?", gone)
+
+    def session(self, id_: bytes) -> IndexedSession | None:
+        row = self._db.execute("SELECT * FROM sessions WHERE id = ?", (id_,)).fetchone()
+        return None if row is None else _session(row)
+
+    def sessions(self) -> Iterator[IndexedSession]:
+        return map(_session, self._db.execute("SELECT * FROM sessions"))
+
+    def put(self, session: IndexedSession) -> None:
+        ends = np.array(session.terms.ends, "<u4").tobytes()
+        row = (session.id, *session.stamp, session.recipe, session.projects, session.kinds,
+               session.digests, session.terms.hashes, session.terms.counts, ends,
+               session.vectors)  # fmt: skip
+        with self._db:
+            marks = ",".join("?" * len(row))
+            self._db.execute(f"INSERT OR REPLACE INTO sessions VALUES ({marks})", row)
+
+
+def _session(row: Sequence[bytes]) -> IndexedSession:
+    id_, size, time, recipe, projects, kinds, digests, hashes, counts, ends, vectors = row
+    packed = Terms(hashes, counts, tuple(np.frombuffer(ends, "<u4").tolist()))
+    return IndexedSession(
+        id_, (int(size), int(time)), str(recipe), projects, kinds, digests, packed, vectors
+    )
+
+
+def packed(keys: Keys, found: Iterable[Passage]) -> tuple[bytes, bytes, Terms]:
+    """Kinds, digests and terms of passages."""
+    passages = list(found)
+    kinds = bytes(WANTED if each.meant else WORDS for each in passages)
+    digests = b"".join(map(keys.passage, passages))
+    return kinds, digests, terms.pack(keys.counts(each.text) for each in passages)
+
+
+@contextmanager
+def open_index(folder: Path) -> Iterator[SessionIndex]:
+    """The index in a data folder, made where there is none. Raises `OSError` or `sqlite3.Error`."""
+    path = folder / FILE
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        opened = _opened(path)
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):  # locked, no room
+            raise
+        forget(folder)
+        opened = _opened(path)
+    with closing(opened) as db:
+        yield SessionIndex(db)
+
+
+def forget(folder: Path) -> int:
+    """Remove the index; the bytes that it took, 0 where there was none. Raises `OSError`."""
+    size = 0
+    for name in (FILE, f"{FILE}-journal", f"{FILE}-wal", f"{FILE}-shm"):
+        path = folder / name
+        if path.exists() or path.is_symlink():
+            size += path.lstat().st_size
+            path.unlink()
+    return size
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    # Its owner alone may read it; SQLite gives its journal the same mode.
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
+    db = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
+    try:
+        db.execute("PRAGMA secure_delete = ON")
+        if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            db.execute("PRAGMA auto_vacuum = FULL")
+            db.executescript(
+                f"BEGIN IMMEDIATE; DROP TABLE IF EXISTS secret; DROP TABLE IF EXISTS sessions; "
+                f"{_SCHEMA} INSERT INTO secret VALUES (x'{secrets.token_hex(32)}'); "
+                f"PRAGMA user_version = {VERSION}; COMMIT"
+            )
+    except BaseException:
+        db.close()
+        raise
+    return db

@@ -1,0 +1,131 @@
+"""Passages of a session: the pieces that are searched and quoted.
+
+What people and models say is cut at paragraphs and searched by words and meaning. A call of a tool
+and its result are one passage each, searched by words: a model would read a whole log for one line
+that matters. The same messages give the same passages, so an index needs no places in them. Secrets
+are masked in whole messages, before anything is cut or indexed.
+
+    >>> [each.text for each in passages([{"role": "user", "content": "Why does it fail?"}])]
+    ['Why does it fail?']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from memtree.conversation.message import Volatile
+from memtree.ranking.query_text import ends
+from memtree.ranking.segments import segments
+from memtree.text import secrets, terms
+from memtree_proxy.imports.conversation import Fields, fields, listed, text, words
+
+MAX_PASSAGES = 20_000  # of a session, the newest
+SPOKEN_CHARS = 20_000  # of a message, its two ends
+TOOL_CHARS = 6_000  # of a call or a result
+PASSAGE_CHARS = 500
+MEANT = 4  # passages of a message that have a vector: each takes 20 ms of a core
+QUOTE_CHARS = 600
+OWN_TOOL = "search_sessions"  # its results quote other passages
+CUT = "[...]"
+_AGENTS_OWN = (
+    "<user_instructions>",
+    "<permissions",
+    "<INSTRUCTIONS>",
+    "Caveat: The messages below",
+)
+
+
+class Passage(NamedTuple):
+    """`message`: its number among those that `memtree import --whole` writes. `piece`: which one of
+    what was said there; None for a call or a result."""
+
+    message: int
+    role: str
+    text: str
+    piece: int | None = None
+
+    @property
+    def meant(self) -> bool:
+        """True if it is searched by meaning, too."""
+        return self.piece is not None and self.piece < MEANT
+
+
+def passages(messages: Sequence[Fields]) -> list[Passage]:
+    """All passages of a session, in its order."""
+    own: set[str] = set()
+    found: list[Passage] = []
+    for number, message in enumerate(messages):
+        found += _of_message(number, message, own)
+    return found[-MAX_PASSAGES:]
+
+
+def _of_message(number: int, message: Fields, own: set[str]) -> Iterator[Passage]:
+    """`own`: ids of calls of our own tool so far."""
+    role = text(message.get("role"))
+    said = secrets.mask(Volatile().strip(words(message)))
+    if role == "tool":
+        if message.get("tool_call_id") not in own and said.strip():
+            yield Passage(number, role, ends(said, TOOL_CHARS))
+        return
+    if not said.lstrip().startswith(_AGENTS_OWN):
+        for at, piece in enumerate(_cut(ends(said, SPOKEN_CHARS))):
+            yield Passage(number, role, piece, at)
+    for call in listed(message.get("tool_calls")):
+        name = text(fields(call.get("function")).get("name"))
+        if name.endswith(OWN_TOOL):
+            own.add(text(call.get("id")))
+            continue
+        given = text(fields(call.get("function")).get("arguments"))
+        shown = secrets.mask(f"{name} {given}".replace("\\n", "\n").replace('\\"', '"'))
+        yield Passage(number, role, ends(shown, TOOL_CHARS))
+
+
+def _cut(said: str) -> Iterator[str]:
+    """The text in pieces of whole paragraphs and sentences, where these are short enough."""
+    piece = ""
+    for part in _parts(said, PASSAGE_CHARS):
+        if piece.strip() and len(piece) + len(part) > PASSAGE_CHARS:
+            yield piece
+            piece = ""
+        piece += part
+    if piece.strip():
+        yield piece
+
+
+def _parts(said: str, most: int) -> Iterator[str]:
+    """Segments, long ones cut at a line or a word."""
+    for segment in segments(said):
+        at = 0
+        while len(segment) - at > most:
+            half, end = at + most // 2, at + most
+            end = max(segment.rfind("\n", half, end), segment.rfind(" ", half, end), half - 1) + 1
+            yield segment[at:end]
+            at = end
+        yield segment[at:]
+
+
+def quotation(found: Sequence[Passage], row: int, wanted: Mapping[int, int]) -> str:
+    """A passage of a session, or the part of it with the most terms that are `wanted`; `[...]`
+    stands where its message goes on."""
+    passage = found[row]
+    parts = list(_parts(passage.text, QUOTE_CHARS // 2))
+    scores = [len(terms.terms(part).keys() & wanted.keys()) for part in parts]
+    first = last = max(range(len(parts)), key=scores.__getitem__)
+    room = QUOTE_CHARS - len(parts[first])
+    while True:
+        behind = len(parts[last + 1]) if last + 1 < len(parts) else room + 1
+        before = len(parts[first - 1]) if first else room + 1
+        if behind <= room:
+            last, room = last + 1, room - behind
+        elif before <= room:
+            first, room = first - 1, room - before
+        else:
+            break
+    shown = "".join(parts[first : last + 1]).strip()
+    piece, after = passage.piece, found[row + 1] if row + 1 < len(found) else None
+    goes_on = piece is not None and after is not None and (after.message, after.piece) == (
+        passage.message, piece + 1
+    )  # fmt: skip
+    head = f"{CUT} " if first or piece else ""
+    return f"{head}{shown}{f' {CUT}' if goes_on or last + 1 < len(parts) else ''}"

@@ -1,0 +1,258 @@
+"""Transcripts that coding agents keep of their sessions: where they are, and how one is read.
+
+Read are files of Claude Code, Codex and Cline, task folders of the extensions of Cline and Kilo,
+and the databases of opencode and Kilo. Nothing is written there. Links below an agent's folder are
+not followed, and sizes are bounded: what a tool printed into a transcript may be hostile.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from memtree.errors import BadRequest
+from memtree_proxy.imports import places, recognise, tasks
+from memtree_proxy.imports.conversation import Conversation, Fields, fields, listed, text
+from memtree_proxy.imports.recognise import ParsedFile
+
+MAX_BYTES = 64 << 20  # of one transcript
+# A bracket of JSON stands for an object or a list, some 200 bytes in memory: a file of brackets
+# alone would take twenty times its size.
+MAX_BRACKETS = 2_000_000
+MAX_DEPTH = 8  # folders below an agent's own
+MAX_TRANSCRIPTS = 5_000  # the newest
+_EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
+_SERVERS = (".vscode-server", ".cursor-server", ".windsurf-server")
+_EXTENSIONS = (("cline", "saoudrizwan.claude-dev"), ("kilo", "kilocode.kilo-code"))
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+WORKING_FOLDER = re.compile(r"# Current (?:Working|Workspace) Directory \(([^)\n]{1,1000})\)")
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptFolder:
+    """`path`: a folder of files, or a database."""
+
+    agent: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A session on disk. `key`: names it among all. `stamp`: changes when it does. `changed`: when,
+    in seconds. `session`: its id in a database, "" for a file; `project`: the folder that a
+    database names."""
+
+    agent: str
+    path: Path
+    stamp: tuple[int, int]
+    changed: float
+    session: str = ""
+    project: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"{self.path}\n{self.session}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTranscript:
+    """`project`: the folder that the agent worked in, "" where nothing tells it."""
+
+    conversation: Conversation
+    project: str
+
+
+@dataclass(frozen=True, slots=True)
+class _LoadedFile:
+    """A `SourceFile` that has been read."""
+
+    path: Path
+    parsed: ParsedFile
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    origin = name
+
+    @property
+    def title(self) -> str:
+        return places.FilePlace(self.path, "").title
+
+    @property
+    def id(self) -> str:
+        return places.FilePlace(self.path, "").id
+
+    def load(self) -> ParsedFile:
+        return self.parsed
+
+    def beside(self, name: str) -> Any:
+        with suppress(BadRequest):
+            return _parsed(self.path.parent / name).value
+        return None
+
+
+def folders(env: Mapping[str, str]) -> list[TranscriptFolder]:
+    """Where agents of this user keep transcripts; none of them need exist."""
+    home = env.get("HOME") or env.get("USERPROFILE")
+    if not home:
+        return []
+    user = Path(home)
+
+    def under(variable: str, *default: str) -> Path:
+        return Path(env[variable]) if env.get(variable) else user.joinpath(*default)
+
+    data = under("XDG_DATA_HOME", ".local", "share")
+    codex = under("CODEX_HOME", ".codex")
+    settings = [under("XDG_CONFIG_HOME", ".config"), user / "Library" / "Application Support"]
+    if env.get("APPDATA"):
+        settings.append(Path(env["APPDATA"]))
+    editors = [base / name for base in settings for name in _EDITORS]
+    editors += [user / name / "data" for name in _SERVERS]
+    return [
+        TranscriptFolder("claude-code", under("CLAUDE_CONFIG_DIR", ".claude") / "projects"),
+        TranscriptFolder("codex", codex / "sessions"),
+        TranscriptFolder("codex", codex / "archived_sessions"),
+        TranscriptFolder("cline", user / ".cline" / "data" / "sessions"),
+        TranscriptFolder("opencode", data / "opencode" / "opencode.db"),
+        TranscriptFolder("kilo", data / "kilo" / "kilo.db"),
+        *(
+            TranscriptFolder(agent, editor / "User" / "globalStorage" / name / "tasks")
+            for editor in editors
+            for agent, name in _EXTENSIONS
+        ),
+    ]
+
+
+def newest(where: Sequence[TranscriptFolder], since: float) -> list[Transcript]:
+    """The transcripts that changed since then, the newest first, at most `MAX_TRANSCRIPTS`."""
+    found = [each for folder in where for each in _listed(folder) if each.changed >= since]
+    return sorted(found, key=lambda each: each.changed, reverse=True)[:MAX_TRANSCRIPTS]
+
+
+def _listed(folder: TranscriptFolder) -> Iterator[Transcript]:
+    if folder.path.name in places.DATABASES:
+        if (found := _regular(folder.path)) is not None:
+            yield from _of_database(folder.agent, folder.path, found)
+        return
+    root = folder.path.resolve()  # the folder itself may be a link of the user's
+    for path in _walk(root):
+        if (found := _regular(path)) is not None:
+            stamp = (found.st_size, found.st_mtime_ns)
+            yield Transcript(folder.agent, path, stamp, found.st_mtime)
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    seen = 0
+    for base, names, files in os.walk(root):  # follows no links
+        if len(Path(base).relative_to(root).parts) >= MAX_DEPTH:
+            names.clear()
+        names[:] = [name for name in names if name not in places.SKIPPED]
+        seen += len(names) + len(files)
+        if seen > places.MAX_ENTRIES:
+            return
+        yield from (Path(base, name) for name in files if places.may_hold(name))
+
+
+def _regular(path: Path) -> os.stat_result | None:
+    """None where there is no file, or a link."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
+
+
+def _of_database(agent: str, path: Path, found: os.stat_result) -> Iterator[Transcript]:
+    """Sessions that no other session has started; none of a database that cannot be read."""
+    try:
+        columns = {row[1] for row in places.rows(path, "PRAGMA table_info(session)")}
+        if not columns >= {"id", "time_updated"}:
+            return
+        folder = "directory" if "directory" in columns else "''"
+        where = "WHERE parent_id IS NULL" if "parent_id" in columns else ""
+        query = f"SELECT id, time_updated, {folder} FROM session {where}"
+        for id_, updated, project in places.rows(path, query):
+            time = updated if isinstance(updated, int) else int(found.st_mtime * 1000)
+            yield Transcript(agent, path, (0, time), time / 1000, str(id_), str(project or ""))
+    except BadRequest:
+        return
+
+
+def read(transcript: Transcript) -> ReadTranscript | None:
+    """All messages of a session, also those that the agent has condensed; None without any.
+
+    Raises `BadRequest` for what cannot be read, or is too large.
+    """
+    if transcript.session:
+        size = "SELECT total(length(data)) FROM part WHERE session_id = ?"
+        if places.rows(transcript.path, size, transcript.session)[0][0] > MAX_BYTES:
+            raise BadRequest(f"{transcript.path}: a session of it is larger than 64 MB")
+        place: Any = places.SessionPlace(transcript.path, transcript.session)
+        project = transcript.project
+    else:
+        place = _LoadedFile(transcript.path, _parsed(transcript.path))
+        project = _project(place)
+    found = next(recognise.conversations(place, transcript.agent, whole=True), None)
+    return None if found is None else ReadTranscript(found, project)
+
+
+def _parsed(path: Path) -> ParsedFile:
+    data = _bytes(path)
+    if data.count(b"{") + data.count(b"[") > MAX_BRACKETS:
+        raise BadRequest(f"{path}: more than {MAX_BRACKETS:,} objects")
+    if path.name.endswith(".jsonl"):
+        data = _whole_lines(data)
+    return recognise.parse(data, str(path))
+
+
+def _whole_lines(data: bytes) -> bytes:
+    """The lines without a last one that the agent is still writing."""
+    whole, _, last = data.rpartition(b"\n")
+    try:
+        msgspec.json.decode(last or b"0")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return whole
+    return data
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise BadRequest(f"{path}: {error.strerror}") from error
+    if len(data) > MAX_BYTES:
+        raise BadRequest(f"{path}: larger than {MAX_BYTES >> 20} MB")
+    return data
+
+
+def _project(place: _LoadedFile) -> str:
+    """The folder that a file names as the agent's: in its first lines, beside it, or in its first
+    message."""
+    value = place.parsed.value
+    if place.parsed.lines:
+        named = (text(each.get("cwd")) or text(fields(each.get("payload")).get("cwd"))
+                 for each in value)  # fmt: skip
+        return next(filter(None, named), "")
+    if place.path.name == tasks.HISTORY:
+        match = WORKING_FOLDER.search(_beginning(value))
+        return match[1] if match else ""
+    manifest = fields(place.beside(f"{place.title}.json"))
+    return text(manifest.get("cwd")) or text(manifest.get("workspace_root"))
+
+
+def _beginning(value: Any) -> str:
+    first: Fields = next(iter(listed(value)), {})
+    content = first.get("content")
+    parts = [text(part.get("text")) for part in listed(content)]
+    return text(content) or "\n".join(parts)
