@@ -10,30 +10,18 @@ from __future__ import annotations
 
 import re
 
+from memtree.memories.word_file import WordFile
+
+_DATA = WordFile("en", "memory_field_names")
+
 _BORDER = re.compile(
     r"(?<=[a-z0-9ß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-ZÀ-ÖØ-Þ])(?=[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ])"
 )
 _WORD = re.compile(r"[^\W_]+")
 READ = 200  # characters of a name
-_MEANINGLESS = frozenset("user users my our the current own a an of personal actual".split())
-_BRITISH = {
-    "favourite": "favorite",
-    "favourites": "favorite",
-    "fav": "favorite",
-    "colour": "color",
-    "colours": "color",
-    "organisation": "organization",
-    "programme": "program",
-    "licence": "license",
-    "tyre": "tire",
-    "mum": "mother",
-    "hobbies": "hobby",
-    "num": "number",
-    "no": "number",
-    "pref": "preferred",
-    "prefs": "preference",
-}
-_KEPT = frozenset("class business address status news boss bus gas plus lens css aws ios".split())
+_MEANINGLESS = _DATA.words("meaningless")
+_BRITISH = _DATA.table("british")
+_KEPT = _DATA.words("kept")
 
 # What a field is about, by how it is called.
 _TOPICS = {

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from importlib.resources import files
 
+from memtree.memories.word_file import WordFile
+
+_DATA = WordFile("en", "memory_wording")
+
 
 def data_lines(name: str) -> list[str]:
     """Read the lines of a list that is kept as data, without its comments."""
@@ -12,15 +16,9 @@ def data_lines(name: str) -> list[str]:
 
 
 # Words that carry no fact: left out wherever they stand.
-FUNCTION = frozenset(
-    """
-    a an the is are am be been being of to that this these those it its itself there here which who
-    whom where and also too just very really quite so please do does will
-    any ever located situated set as well however indeed actually basically simply s
-    """.split()
-)
-PREPOSITIONS = frozenset("in on at for with to of as into onto upon within during about".split())
-COPULAS = frozenset("is are am be was were being been equals means".split())
+FUNCTION = _DATA.words("function")
+PREPOSITIONS = _DATA.words("prepositions")
+COPULAS = _DATA.words("copulas")
 ARTICLES = frozenset(("a", "an"))
 # Prepositions that say the same before one noun; others do not: works for Ann, works with Ann.
 ALIKE_PREPOSITIONS = frozenset(
@@ -77,35 +75,14 @@ other: other another else
 same: same
 like-as: like-as
 """.strip().splitlines()
-NEGATIONS = frozenset("not no none nobody nothing nowhere neither nor cannot".split())
-USER = frozenset("user users i me my mine myself".split())
+NEGATIONS = _DATA.words("negations")
+USER = _DATA.words("user")
 # What may stand on one side alone without another meaning.
-LIGHT = frozenset(
-    """
-    have occur begin user you assistant ai model we they he she own use name usually now
-    still already yet always about exactly schedule project team company person people
-    answer city town thing kind type year time
-    """.split()
-)
-AGENTS = {
-    "teacher": "teach", "driver": "drive", "singer": "sing", "dancer": "dance", "writer": "write",
-    "painter": "paint", "runner": "run", "swimmer": "swim", "baker": "bake", "smoker": "smoke",
-    "climber": "climb", "gardener": "garden", "farmer": "farm",
-}  # fmt: skip
+LIGHT = _DATA.words("light")
+AGENTS = _DATA.table("agents")
 EMPTY_VERBS = frozenset(("have", "use"))  # does not have a car: has no car
-PER = frozenset("s sec second min minute h hr hour day week month year".split())
+PER = _DATA.words("per")
 # What may stand on both sides: pronouns for somebody that the other text names.
-GHOSTS = {
-    "we": "we", "our": "we", "us": "we", "ours": "we",
-    "you": "you", "your": "you", "yours": "you",
-    "they": "they", "them": "they", "their": "they",
-    "his": "they", "her": "they", "its": "they",
-    "he": "he", "him": "he", "she": "she", "hers": "she",
-}  # fmt: skip
-CONTRACTIONS = {
-    "can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not",
-    "ain't": "is not", "let's": "let us", "i'm": "i am", "dont": "do not", "doesnt": "does not",
-    "isnt": "is not", "cant": "can not", "didnt": "did not", "wont": "will not",
-    "gonna": "going to", "wanna": "want to", "y'all": "you",
-}  # fmt: skip
-ENDINGS = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'m": "am"}
+GHOSTS = _DATA.table("ghosts")
+CONTRACTIONS = _DATA.table("contractions")
+ENDINGS = _DATA.table("endings")
