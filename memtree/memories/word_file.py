@@ -15,7 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
 from typing import Any, cast
 
 from memtree.language.lists import in_order, sections
@@ -24,16 +25,14 @@ _ELSEWHERE = re.compile(r"\{(?:([a-z]{2,3})/)?([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]
 _METHODS = ("search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn")
 
 
-@dataclass(frozen=True, slots=True)
-class WordFile:
-    """The file `name` of a language."""
+class _Sections:
+    """What is made of sections, of one file or several."""
 
-    language: str
-    name: str
+    __slots__ = ()
 
     def entries(self, section: str) -> tuple[str, ...]:
         """Return a section's entries in their order."""
-        return tuple(map(self._filled, sections(self.language, self.name)[section]))
+        raise NotImplementedError
 
     def part(self, section: str) -> str:
         """Return a section's entries as alternatives of a pattern."""
@@ -58,10 +57,76 @@ class WordFile:
         """Return a section of lines `word = value`, read at the first use."""
         return _Table(lambda: dict(map(_pair, self.entries(section))))
 
+    def by_word(self, section: str) -> Mapping[str, str]:
+        """Return the value of each word of lines `value = words`, read at the first use."""
+
+        def read() -> dict[str, str]:
+            lines = map(_pair, self.entries(section))
+            return {word: value for value, words in lines for word in words.split()}
+
+        return _Table(read)
+
+
+@dataclass(frozen=True, slots=True)
+class WordFile(_Sections):
+    """The file `name` of a language. Raises `KeyError` for a section that it does not have."""
+
+    language: str
+    name: str
+
+    def entries(self, section: str) -> tuple[str, ...]:
+        return tuple(map(self._filled, sections(self.language, self.name)[section]))
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the sections."""
+        return tuple(sections(self.language, self.name))
+
     def _filled(self, entry: str) -> str:
+        if "." not in entry or "{" not in entry:
+            return entry
         return _ELSEWHERE.sub(
             lambda match: WordFile(match[1] or self.language, match[2]).part(match[3]), entry
         )
+
+
+@dataclass(frozen=True, slots=True)
+class WordFiles(_Sections):
+    """The files `name` of several languages, read as one: by default of all that have it, but for
+    those in `without`. A file may lack a section."""
+
+    name: str
+    languages: tuple[str, ...] = ()
+    without: tuple[str, ...] = ("all", "en")
+
+    def entries(self, section: str) -> tuple[str, ...]:
+        having = languages_with(self.name)
+        known = [each for each in self.languages or having if each in having]
+        kept = [WordFile(each, self.name) for each in known if each not in self.without]
+        return tuple(
+            entry for file in kept if section in file.names() for entry in file.entries(section)
+        )
+
+
+@cache
+def languages_with(name: str) -> tuple[str, ...]:
+    """Return the languages that have a file of this name, in the order of the alphabet."""
+    folders = (files("memtree.language") / "data").iterdir()
+    return tuple(sorted(each.name for each in folders if (each / f"{name}.txt").is_file()))
+
+
+def at_first_use(
+    module: dict[str, Any], readers: Mapping[str, Callable[[], Any]]
+) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module whose names are read at their first use. From then on
+    they are plain sets and tables, for what is asked hundreds of times a text."""
+
+    def read(name: str) -> Any:
+        if name not in readers:
+            raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
+        module[name] = readers[name]()
+        return module[name]
+
+    return read
 
 
 def _pair(line: str) -> tuple[str, str]:

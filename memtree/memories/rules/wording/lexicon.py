@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
-from memtree.memories.word_file import WordFile
+from memtree.memories.word_file import WordFile, at_first_use
 
 _DATA = WordFile("en", "memory_wording")
 
 
-def data_lines(name: str) -> list[str]:
-    """Read the lines of a list that is kept as data, without its comments."""
-    text = (files(__package__) / f"{name}.txt").read_text("utf-8")
-    return [line for line in text.splitlines() if not line.startswith("#")]
-
-
 # Words that carry no fact: left out wherever they stand.
-FUNCTION = _DATA.words("function")
-PREPOSITIONS = _DATA.words("prepositions")
-COPULAS = _DATA.words("copulas")
+FUNCTION: frozenset[str]
+PREPOSITIONS: frozenset[str]
+COPULAS: frozenset[str]
 ARTICLES = frozenset(("a", "an"))
 # Prepositions that say the same before one noun; others do not: works for Ann, works with Ann.
 ALIKE_PREPOSITIONS = frozenset(
@@ -29,60 +21,32 @@ ALIKE_PREPOSITIONS = frozenset(
     ).split()
 )
 # Values: what differs in one of these says something else. Keys, each with its words.
-VALUES = """
-past: was were did had ago formerly former ex
-can: can could able
-may: may might possibly maybe perhaps
-must: must shall
-should: should ought
-would: would
-only: only solely exclusively
-or: or either
-more: more
-less: less fewer
-than: than over versus vs
-from: from
-by: by via
-before: before until till prior
-after: after following
-since: since
-under: under below beneath
-above: above
-between: between
-against: against
-if: if unless when whenever while
-because: because therefore hence
-through: through
-off: off
-up: up
-down: down
-left: left
-right: right
-all: every each all
-some: some several
-many: many much
-few: few
-most: most
-both: both
-half: half
-but: but except although though
-plus: plus
-minus: minus
-out: out
-back: back
-away: away
-other: other another else
-same: same
-like-as: like-as
-""".strip().splitlines()
-NEGATIONS = _DATA.words("negations")
-USER = _DATA.words("user")
+VALUES: dict[str, str]
+NEGATIONS: frozenset[str]
+USER: frozenset[str]
 # What may stand on one side alone without another meaning.
-LIGHT = _DATA.words("light")
-AGENTS = _DATA.table("agents")
+LIGHT: frozenset[str]
+AGENTS: dict[str, str]
 EMPTY_VERBS = frozenset(("have", "use"))  # does not have a car: has no car
-PER = _DATA.words("per")
+PER: frozenset[str]
 # What may stand on both sides: pronouns for somebody that the other text names.
-GHOSTS = _DATA.table("ghosts")
-CONTRACTIONS = _DATA.table("contractions")
-ENDINGS = _DATA.table("endings")
+GHOSTS: dict[str, str]
+CONTRACTIONS: dict[str, str]
+ENDINGS: dict[str, str]
+__getattr__ = at_first_use(
+    globals(),
+    {
+        "FUNCTION": lambda: frozenset(_DATA.words("function")),
+        "PREPOSITIONS": lambda: frozenset(_DATA.words("prepositions")),
+        "COPULAS": lambda: frozenset(_DATA.words("copulas")),
+        "VALUES": lambda: dict(_DATA.by_word("values")),
+        "NEGATIONS": lambda: frozenset(_DATA.words("negations")),
+        "USER": lambda: frozenset(_DATA.words("user")),
+        "LIGHT": lambda: frozenset(_DATA.words("light")),
+        "AGENTS": lambda: dict(_DATA.table("agents")),
+        "PER": lambda: frozenset(_DATA.words("per")),
+        "GHOSTS": lambda: dict(_DATA.table("ghosts")),
+        "CONTRACTIONS": lambda: dict(_DATA.table("contractions")),
+        "ENDINGS": lambda: dict(_DATA.table("endings")),
+    },
+)

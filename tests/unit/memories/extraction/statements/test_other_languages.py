@@ -3,13 +3,11 @@ import pytest
 from memtree.memories.extraction.statements.other_languages import (
     CATEGORIES,
     REASONS,
-    SPACED,
-    UNSPACED,
     category_of,
-    grammar,
     lead,
     refused,
 )
+from memtree.memories.word_file import WordFile, languages_with
 
 
 @pytest.mark.parametrize(
@@ -80,8 +78,11 @@ def test_sentences_that_are_no_statements(text, reason):
     assert refused(text) == reason
 
 
-@pytest.mark.parametrize("language", [*SPACED, *UNSPACED])
-def test_a_grammar_has_all_patterns_and_fills_its_parts(language):
-    patterns = grammar(language)
-    assert patterns.keys() == {*CATEGORIES, *REASONS}
-    assert not any("{kin}" in pattern or "{not}" in pattern for pattern in patterns.values())
+@pytest.mark.parametrize("language", set(languages_with("memory_statements")) - {"all"})
+def test_a_grammar_has_all_patterns(language):
+    names = WordFile(language, "memory_statements").names()
+    assert {*CATEGORIES, *REASONS} <= set(names)
+
+
+def test_a_grammar_is_found_by_its_file():
+    assert {"de", "ja", "zh"} <= set(languages_with("memory_statements"))
