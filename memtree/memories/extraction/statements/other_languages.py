@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from memtree.memories.extraction.candidates import SkipReason
-from memtree.memories.word_file import WordFile, WordFiles, languages_with
+from memtree.memories.word_file import WordFiles, languages_with
 
 UNSPACED = ("ja", "zh")
 CATEGORIES = ("preference", "fact", "general")
@@ -23,10 +23,10 @@ REASONS = (
     SkipReason.TRANSIENT, SkipReason.OTHERS, SkipReason.VAGUE,
 )  # fmt: skip
 _UNSPACED_LETTER = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
-_EVERYWHERE = WordFile("all", "memory_statements")
-_LEAD = _EVERYWHERE.pattern("lead")
+_EVERYWHERE = WordFiles("memory_statements", without=("en",))
+_LEAD = _EVERYWHERE.pattern("lead", shaped=lambda words: rf"(?:(?:{words})\b[\s,:;.!–—-]*+)++")
 # What passes, what is at hand, and what is somebody else's, in any of them.
-_PASSING = _EVERYWHERE.pattern("passing")
+_PASSING = _EVERYWHERE.pattern("passes", shaped=lambda words: rf"\b(?:{words})\b")
 
 
 def lead(lower: str) -> int:

@@ -35,6 +35,14 @@ from memtree.memories.word_file import WordFile, languages_with
         ("車は持っていません。", "fact"),
         ("パクチーが嫌いです。", "preference"),
         ("猫は犬よりいいです。", ""),
+        ("jag bor i göteborg", "fact"),
+        ("min dotter är celiakiker", "fact"),
+        ("jag dricker hellre te", "preference"),
+        ("jag sparar till en båt", "general"),
+        ("у меня две кошки", "fact"),
+        ("моего брата зовут олег", "fact"),
+        ("я люблю чай", "preference"),
+        ("я ищу новую работу", "general"),
     ],
 )
 def test_statements_in_other_languages(text, category):
@@ -47,6 +55,7 @@ def test_statements_in_other_languages(text, category):
         "ich bin müde", "ich habe ein problem", "je suis fatigué", "j'ai une question",
         "tengo una duda", "estou cansado", "sono stanco", "ik ben moe", "mi piace questo",
         "ich mag das", "der test schlägt fehl",
+        "jag är trött", "jag gillar ditt svar", "я устала", "мне нравится твой ответ",
     ],
 )  # fmt: skip
 def test_what_passes(text):
@@ -70,6 +79,10 @@ def test_a_greeting_is_no_statement():
         ("帮我写一封信。", "request"),
         ("私はどこに住んでいますか。", "question"),
         ("これはだめです。", "too_vague"),
+        ("hon bor i lund", "about_others"),
+        ("kanske flyttar jag", "hypothetical"),
+        ("мой код не работает", "code"),
+        ("напиши письмо", "request"),
         ("ich wohne in graz", None),
         ("i live in graz", None),
     ],
