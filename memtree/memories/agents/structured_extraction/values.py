@@ -33,30 +33,7 @@ _NUMBER = re.compile(
     r"(?P<scale> ?(?:k|million|m)(?![\w.]))?(?P<unit> ?(?:[^\W\d_]{1,12}|%|€|\$|£|°))?"
     r"(?![\w/:.,-]*\d)"
 )
-_UNITS = {
-    "kg": "kg kgs kilo kilos kilogram kilograms kilogramm",
-    "lb": "lb lbs pound pounds",
-    "g": "g gram grams",
-    "cm": "cm centimeter centimeters centimetre centimetres",
-    "m": "m meter meters metre metres",
-    "ft": "ft foot feet",
-    "inch": "inch inches",
-    "km": "km kilometer kilometers kilometre kilometres kms",
-    "mile": "mile miles mi",
-    "year": "year years yr yrs yo jahre ans años anni anos jaar",
-    "month": "month months",
-    "week": "week weeks",
-    "day": "day days",
-    "hour": "hour hours hr hrs h",
-    "minute": "minute minutes min mins",
-    "second": "second seconds sec secs s",
-    "bpm": "bpm",
-    "percent": "percent %",
-    "usd": "dollar dollars usd $ bucks",
-    "eur": "euro euros eur €",
-    "gbp": "quid gbp £",
-}
-_UNIT_OF = {word: unit for unit, names in _UNITS.items() for word in names.split()}
+_UNIT_OF = _DATA.by_word("units")
 _MONEY = {"$": "usd", "€": "eur", "£": "gbp"}
 _TRUE = _DATA.words("true")
 _FALSE = _DATA.words("false")
@@ -244,7 +221,7 @@ def _numeric(field: SchemaField, lower: str) -> int | float | None:
     if rest:
         return None
     wanted = field_unit(field)
-    if wanted and unit in _UNITS and unit != wanted:
+    if wanted and _UNIT_OF.get(unit) == unit != wanted:
         return None
     if (field.lowest is not None and value < field.lowest) or (
         field.highest is not None and value > field.highest

@@ -21,13 +21,7 @@ from memtree.text.lazy_patterns import lazily
 _DATA = WordFile("en", "memory_records")
 
 TASK, EVENT, PET, PERSON = "task", "event", "pet", "person"
-_KINDS = {
-    TASK: "task todo reminder chore errand assignment deadline do",
-    EVENT: "appointment event meeting trip schedule calendar booking",
-    PET: "pet animal",
-    PERSON: "contact person relation relationship relative friend people member family",
-}
-RECORDS = {name: frozenset(names.split()) for name, names in _KINDS.items()}
+RECORDS = {name: _DATA.words(f"kinds_of_{name}") for name in (TASK, EVENT, PET, PERSON)}
 LONGEST = 12  # words of a title
 
 _ASKED = _DATA.pattern("asked")
