@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib.resources import files
+
+from memtree.memories.word_file import WordFile
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl", "pl", "tr", "ru", "zh", "ja", "ko", "ar")
 LATIN = LANGUAGES[:9]
@@ -31,16 +32,17 @@ def sentences(language: str) -> tuple[str, ...]:
     """About 200 sentences; of a language that is not known ("") some of each."""
     if language not in LANGUAGES:
         return tuple(each for known in LANGUAGES for each in sentences(known)[::14])
-    text = (files(__package__) / "data" / f"{language}.txt").read_text("utf-8")
-    return tuple(text.splitlines())
+    return _file(language).entries("sentences")
 
 
 @lru_cache(maxsize=1)
-def common_words() -> dict[str, str]:
-    """By language, apart by spaces."""
-    lines = (files(__package__) / "common_words.txt").read_text("utf-8").splitlines()
-    pairs = (line.partition(": ") for line in lines if not line.startswith("#"))
-    return {language: words for language, _, words in pairs}
+def common_words() -> dict[str, frozenset[str]]:
+    """By language."""
+    return {known: frozenset(_file(known).entries("common_words")) for known in LANGUAGES}
+
+
+def _file(language: str) -> WordFile:
+    return WordFile(language, "memory_background_sentences")
 
 
 def language_of(text: str) -> str:
@@ -63,5 +65,5 @@ def languages_of(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=32)
 def _vocabulary(language: str) -> frozenset[str]:
-    text = " ".join((*sentences(language), common_words()[language]))
+    text = " ".join((*sentences(language), *common_words()[language]))
     return frozenset(_WORD.findall(text.lower()))

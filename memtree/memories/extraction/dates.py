@@ -18,7 +18,7 @@ from datetime import date
 
 from memtree.memories.extraction.calendar.mentions import DateKind, DateMention
 from memtree.memories.extraction.calendar.rules import RULES
-from memtree.memories.extraction.calendar.words import TRIGGERS, UNSPACED_TRIGGERS
+from memtree.memories.extraction.calendar.words import UNSPACED_TRIGGERS, triggers
 
 __all__ = ["DateKind", "DateMention", "dates"]
 
@@ -31,7 +31,7 @@ def dates(text: str, said: date | None = None) -> list[DateMention]:
     """All mentions, left to right; none overlaps another. `said`: the day the text was said."""
     text = text[:READ]
     tokens = _WORD.findall(text.lower())
-    if TRIGGERS.isdisjoint(tokens) and not _DIGIT.search(text):
+    if triggers().isdisjoint(tokens) and not _DIGIT.search(text):
         return []
     found: list[DateMention] = []
     for rule in RULES:

@@ -31,32 +31,21 @@ from memtree.memories.extraction.statements.events import is_event
 from memtree.memories.extraction.statements.plain_form import plain
 from memtree.memories.extraction.third_person import told_of_user
 from memtree.memories.rules.canonical import canonical
+from memtree.memories.word_file import WordFile
 from memtree.text import rule_phrases, rule_topics
 from memtree.text.standing_rules import standing_rules
+
+_DATA = WordFile("all", "memory_first_person")
 
 MOST = 8
 SKIPS = 100  # that are told of one message
 
-_INTRODUCTION = re.compile(
-    r"(?:I[’']m|I am|Im|i[’']?m|My name is|my name is|Ich bin(?: der| die)?|Ich heiße|Je suis"
-    r"|Je m[’']appelle|Soy|Me llamo|Sono|Mi chiamo|Sou(?: o| a)?|Me chamo|Ik ben|Ik heet) (?!Back"
-    r"|Done|Sorry|Fine|OK|Good|Not|Sure|Happy|Ready|In|At|On|An?|The|So|Just|Stuck|Lost"
-    r"|I)[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+){0,2}(?=[,.!;]|$| and| und| et| y| e| from| here"
-    r"| - | \()"
-)
+_INTRODUCTION = _DATA.pattern("introduction")
 # Whose words they are has to be said where nothing else tells it.
-_FIRST_PERSON = re.compile(
-    r"\b(?:i|i[’']\w+|im|me|my|mine|we|we[’']\w+|us|our|ours|ich|mir|mich|meine?[rmns]?|wir|uns"
-    r"|unsere?[rmns]?|je|j[’']\w+|moi|mon|ma|mes|nous|notre|nos|yo|mi|mis|nuestr[oa]s?|tengo|soy"
-    r"|vivo|trabajo|eu|meus?|minhas?|noss[oa]s?|moro|io|mio|mia|miei|mie|nostr[oaie]|sono|ho"
-    r"|abito|ik|mijn|wij|onze?)\b",
-    re.IGNORECASE,
-)
+_FIRST_PERSON = _DATA.pattern("first_person", re.IGNORECASE)
 # Parts of a rule that speak to the assistant; "names should be short" may be about anything.
 _ASKS = {"order", "task", "duty", "forbid", "wish", "fixed", "nearly", "polite"}
-_TELLS = re.compile(
-    r"^(?:(?:write|draft|compose) (?:me )?(?:a|an|the)|this|that|it|these|those|which|as you)\b"
-)
+_TELLS = _DATA.pattern("tells")
 # A request about code is a request first, and so is what others say of something.
 _LESS = {SkipReason.CODE, SkipReason.VAGUE}
 _WHOLE = {SkipReason.HYPOTHETICAL, SkipReason.LONG, SkipReason.FICTION}

@@ -14,7 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memtree.memories.word_file import WordFile
 from memtree.text.spans import Span
+
+_DATA = WordFile("all", "memory_abbreviations")
 
 WRAPPED = 50  # characters of a line that may go on in the next
 _END = re.compile(r"[.!?…]+[\"'”’»)\]]{0,3}(?=\s|$)|[。！？]+[」』”）]{0,2}|\n")
@@ -22,15 +25,7 @@ _LAST_WORD = re.compile(r"(?:[^\W\d_]\.){1,4}$|[^\W_]+\.$")
 _NEAR = 40  # characters before a sentence
 _CUT = re.compile(r"[^.!?…:\s][\"'”’»`)\]]\s+$")
 _TAIL = 16  # characters in which the last word of a sentence is looked for
-_ABBREVIATIONS = frozenset(
-    """
-    mr mrs ms dr prof st sr jr vs etc eg ie approx dept est fig inc ltd co corp no vol pp ed rev gen
-    col sgt capt lt hon feb jan mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
-    hr frau fr bzw ca usw evtl ggf inkl nr str tel vgl zb sog mio mrd abs bspw
-    m mme mlle av env etc ex sra srta dra ud uds pág núm aprox sig dott ing avv dhr mevr bijv blz
-    min max sec hrs
-    """.split()
-)
+_ABBREVIATIONS = _DATA.words("abbreviations")
 
 
 def sentences(text: str, span: Span) -> Iterator[Span]:

@@ -14,83 +14,32 @@ from __future__ import annotations
 import re
 
 from memtree.memories.extraction.statements.plain_form import WITH_MINE
+from memtree.memories.word_file import WordFile
 
-_BASES = frozenset(
-    """
-    live work study speak own drive play use run code program develop write deploy host prefer like
-    love
-    enjoy hate dislike adore detest loathe favor favour avoid teach coach volunteer commute rent
-    smoke vape
-    meditate practise practice train collect grow sing paint knit crochet brew bake cook swim cycle
-    jog climb
-    surf ski hike camp fish garden hunt manage lead freelance report eat drink take wear suffer
-    struggle
-    identify sleep wake get go attend belong follow weigh translate earn make want need plan hope
-    intend aim
-    aspire dream tend find keep know think mean come call pay sell buy read watch listen walk stay
-    travel
-    start stop finish visit see feel help look try spend save learn believe leave meet say tell ask
-    bring draw dance sew ride fly listen tend lift skate sail row box juggle type stream blog vote
-    wish owe share support miss mind trust respect fear lack carry spell pronounce
-    """.split()
-)
-_SAME = frozenset(
-    """
-    can could will would must should might may was had did went got came became bought brought
-    built chose
-    drove ate fell felt found gave grew kept knew left lost made met moved paid quit ran read said
-    saw sold
-    spent spoke studied taught thought told took understood won wrote began broke lived can't
-    cannot couldn't
-    won't wouldn't mustn't shouldn't didn't wasn't hadn't never
-    """.split()
-)
-_ADVERBS = frozenset(
-    """
-    also usually always never mostly mainly only often sometimes generally normally actually
-    currently really
-    still both all typically regularly primarily rarely no longer already exclusively officially
-    strictly
-    recently now just finally definitely absolutely personally strongly honestly much
-    """.split()
-)
-_GIVEN = {
-    "am": "is",
-    "have": "has",
-    "do": "does",
-    "don't": "doesn't",
-    "dont": "doesn't",
-    "haven't": "hasn't",
-}
-_JOINED = {"i'm": "is", "im": "is", "i've": "has", "i'll": "will"}
-_OWNED = {"my": "the user's", "mine": "the user's", "me": "the user", "myself": "themselves"}
+_DATA = WordFile("en", "memory_third_person")
+
+_BASES = _DATA.words("bases")
+_SAME = _DATA.words("same")
+_ADVERBS = _DATA.words("adverbs")
+_GIVEN = _DATA.table("given")
+_JOINED = _DATA.table("joined")
+_OWNED = _DATA.table("owned")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[^\w\s]|\S")
 # "I live here and work there": whether "work" is a verb needs a reader.
 _LOOSE = re.compile(r"\b(?:and|but|or|then) (?:\w+ly )?([a-z]+)\b")
 # ... unless what follows makes it one: "I live here and work as a cook".
 _JOINT = frozenset("and but or".split())
-_MAKES_VERB = re.compile(r" (?:as|at|in|for|with|from|on|to|a|an|the|my|our|two|three|\d+|not)\b")
-_ONLY_VERBS = frozenset(
-    "live have am prefer own eat enjoy hate teach need want avoid don't".split()
-)
-_SUBJECTS = re.compile(r"\b(?:he|she|they|it|we|who|that|which|because|when|while|if|my|our)\b")
-_FOREIGN = re.compile(
-    r"\b(?:ich|und|der|das|ist|nicht|mit|je|j'\w+|le|les|une?|est|pas|el|los|una|con|por|que"
-    r"|gustan?|encantan?|eu|não|um|uma|il|gli|miei|mie|mio|mia|che|di|ho|sono|ik|het|een|niet|mijn"
-    r"|soy|tengo)\b"
-)
+_MAKES_VERB = _DATA.pattern("makes_verb")
+_ONLY_VERBS = _DATA.words("only_verbs")
+_SUBJECTS = _DATA.pattern("subjects")
+_FOREIGN = _DATA.pattern("foreign")
 _OTHERS = re.compile(r"\b(?:we|us|our|ours|you|your|i'd|let's|lets)\b")
 
 _MINE = re.compile(r"\b(?:i|i'm|i've|i'll|my)\b")
 _ME = re.compile(r"\b(?:me|im|mine)\b")
-_ENGLISH = re.compile(
-    r"\b(?:the|to|of|and|with|call|tell|give|send|show|answer|write|always|never|when|don't)\b"
-)
+_ENGLISH = _DATA.pattern("english")
 _NOT_BOTH = re.compile(r"\b(?:i|i'm|i've|i'd|you|your|let's)\b", re.IGNORECASE)
-_THEIRS = {
-    "we": "they", "we're": "they're", "we've": "they've", "our": "their", "ours": "theirs",
-    "us": "them", "ourselves": "themselves", "my": "the user's", "me": "the user",
-}  # fmt: skip
+_THEIRS = _DATA.table("theirs")
 _BOTHS = re.compile(rf"\b(?:{'|'.join(sorted(_THEIRS, reverse=True))})\b", re.IGNORECASE)
 
 

@@ -42,4 +42,4 @@ def may_change(text: str, category: str | None = None, standing: str = "") -> bo
     if category == _PLAN:
         return True
     lower = " ".join(text[:READ].lower().split())
-    return pattern("changing", languages_of(lower), also=_NUMBERED).search(lower) is not None
+    return pattern("memory_changing", languages_of(lower), also=_NUMBERED).search(lower) is not None

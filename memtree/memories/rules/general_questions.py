@@ -32,4 +32,4 @@ def is_general(message: str) -> bool:
 
 
 def _pattern(languages: tuple[str, ...], name: str) -> re.Pattern[str]:
-    return pattern("general_questions", languages, name)
+    return pattern("memory_general_questions", languages, name)

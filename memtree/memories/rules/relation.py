@@ -23,7 +23,7 @@ from typing import NamedTuple
 from memtree.memories.rules.canonical import canonical
 from memtree.memories.rules.wording import foreign, order
 from memtree.memories.rules.wording.inflection import base_form
-from memtree.memories.rules.wording.meanings import LIGHT
+from memtree.memories.rules.wording.meanings import light
 from memtree.memories.rules.wording.reading import ARTICLE, TextReading, Token, read
 from memtree.ranking.relevance_scale import HALF, STRONG
 
@@ -84,8 +84,9 @@ def _of_long(new: str, old: str, relevance: float | None) -> Comparison:
 
 def _near(new: TextReading, old: TextReading, relevance: float | None) -> bool:
     """Return True if the two are about one thing."""
-    ours = [token for token in new.tokens if token.key not in LIGHT]
-    theirs = [token for token in old.tokens if token.key not in LIGHT]
+    free = light()
+    ours = [token for token in new.tokens if token.key not in free]
+    theirs = [token for token in old.tokens if token.key not in free]
     shared = len(order.common(ours, theirs)[0])
     enough = SHARED * min(len(ours), len(theirs))
     if relevance is None:
@@ -163,7 +164,7 @@ def _is_light(token: Token, new: TextReading, old: TextReading) -> bool:
         return not any(each.key == "user" for each in (*new.tokens, *old.tokens))
     if token.key == "n:1":
         return token.surface.lower() == "one"
-    return not token.value and token.key in LIGHT
+    return not token.value and token.key in light()
 
 
 def _negations_agree(new: Sequence[Token], old: Sequence[Token]) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from memtree.memories.background.sentences import (
@@ -163,11 +163,11 @@ def _forms(word: str, *, within: bool = True) -> Iterator[str]:
 def _often(language: str) -> frozenset[str]:
     held = Counter(form for each in sentences(language) for form in _own_forms(each))
     often = {form for form, count in held.items() if count > IN_BACKGROUND}
-    return frozenset(often | _forms_of_all(common_words().get(language, "")))
+    return frozenset(often | _forms_of_all(common_words().get(language, ())))
 
 
-def _forms_of_all(words: str) -> set[str]:
-    return {form for word in words.split() for form in word_forms(word)}
+def _forms_of_all(words: Iterable[str]) -> set[str]:
+    return {form for word in words for form in word_forms(word)}
 
 
 def _beginning(word: str) -> str:

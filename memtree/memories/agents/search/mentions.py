@@ -18,8 +18,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memtree.memories.extraction.statements.people import AROUND, KIN
 from memtree.memories.memory import EntityMention, Memory
+from memtree.memories.word_file import WordFile
+
+_DATA = WordFile("all", "memory_mentions")
 
 MOST = 12  # mentions of one memory
 READ = 4_000  # characters of it that are read
@@ -43,58 +45,18 @@ _CODE = re.compile(
     r"[A-Za-z]\w*_\w+(?:\(\))?|[a-z]+[0-9]*(?:[A-Z][a-z0-9]*)+(?:\(\))?"
     r"|(?:[A-Z][a-z0-9]+){2,}(?:\(\))?|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\(\)"
 )
-_EXTENSIONS = frozenset(
-    """
-    py js ts tsx rs go java c cpp rb php md rst txt toml json yaml yml sh sql html css xml csv log
-    pdf png jpg svg zip db conf ini cfg env lock doc docx xls xlsx ppt
-    """.split()
-)
+_EXTENSIONS = _DATA.words("extensions")
 _SHORT = re.compile(r"[A-ZÀ-Þ][A-Z0-9À-Þ&-]+")  # an abbreviation, wherever it stands
-_KIN = re.compile(rf"(?:{KIN}|{AROUND})")
-_KIN_ELSEWHERE = frozenset(
-    """
-    schwester bruder mutter vater frau mann freund freundin chef chefin kollege kollegin sohn
-    tochter oma opa onkel tante nachbar nachbarin
-    hermana hermano madre padre amigo amiga esposa esposo hijo hija jefe jefa
-    soeur sœur frère mère père ami amie mari femme fils fille collègue
-    sorella fratello amico amica moglie marito irmã irmão
-    """.split()
-)
-_TITLES = frozenset("mr mrs ms mx dr prof professor sir lady frau herr señor señora madame".split())
+_KIN = _DATA.pattern("kin")
+_KIN_ELSEWHERE = _DATA.words("kin_elsewhere")
+_TITLES = _DATA.words("titles")
 _CALLED = frozenset(["named", "called"])
-_INSIDE = frozenset("of de du da del della di van von der den la le & y e".split())
-_TIMES = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday
-    january february march april may june july august september october november december
-    jan feb mar apr jun jul aug sep sept oct nov dec am pm utc gmt
-    """.split()
-)
-_WORDS = frozenset(
-    """
-    i i'm i'll i'd i've a an the this that these those it its he she they we you my your his her
-    our their and or but if when while because so as at by for from in into of on to with without
-    after before about also always never often sometimes usually only just still yet yes no not
-    ok okay please thanks what who where why how which there here then now today yesterday tomorrow
-    all any each every some most more many much few user assistant prefers likes loves hates wants
-    needs uses works lives has had is are was were does did do can could should would will shall
-    may might must let note remember ask tell use add see make get go set later earlier recently
-    der die das ein eine ich wir sie es und oder aber wenn mit für von zu im am nicht kein meine
-    mein le la les un une des je nous vous il elle et ou mais si avec pour dans mon ma mes
-    el los las una yo nosotros y o pero si con para en mi mis
-    """.split()
-)
-_GERMAN = frozenset(
-    "ich und der die das den dem nicht ist mit ein eine mein meine im auf für".split()
-)
+_INSIDE = _DATA.words("inside")
+_TIMES = _DATA.words("times")
+_WORDS = _DATA.words("words")
+_GERMAN = _DATA.words("german")
 # Fields whose value is a name although it stands alone.
-_NAMING = frozenset(
-    """
-    name fullname firstname lastname nickname person author owner contact customer client company
-    employer organization organisation team project product city country place location venue
-    title assignee brand event pet topic subject hometown school university
-    """.split()
-)
+_NAMING = _DATA.words("naming")
 
 
 @dataclass(frozen=True, slots=True)

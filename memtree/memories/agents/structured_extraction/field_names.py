@@ -9,85 +9,20 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+
+from memtree.memories.word_file import WordFile
+
+_DATA = WordFile("en", "memory_field_names")
 
 _BORDER = re.compile(
     r"(?<=[a-z0-9ß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-ZÀ-ÖØ-Þ])(?=[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ])"
 )
 _WORD = re.compile(r"[^\W_]+")
 READ = 200  # characters of a name
-_MEANINGLESS = frozenset("user users my our the current own a an of personal actual".split())
-_BRITISH = {
-    "favourite": "favorite",
-    "favourites": "favorite",
-    "fav": "favorite",
-    "colour": "color",
-    "colours": "color",
-    "organisation": "organization",
-    "programme": "program",
-    "licence": "license",
-    "tyre": "tire",
-    "mum": "mother",
-    "hobbies": "hobby",
-    "num": "number",
-    "no": "number",
-    "pref": "preferred",
-    "prefs": "preference",
-}
-_KEPT = frozenset("class business address status news boss bus gas plus lens css aws ios".split())
-
-# What a field is about, by how it is called.
-_TOPICS = {
-    "name": "name|full name|display name|real name|preferred name|person name|customer name",
-    "first_name": "first name|given name|forename",
-    "last_name": "last name|surname|family name",
-    "nickname": "nickname|nick name|nick|call me|preferred name|goes by",
-    "age": "age|age year|age in year",
-    "city": "city|town|home city|city of residence|residence city|living city|lives in|live in",
-    "country": "country|home country|country of residence|residence country",
-    "location": "location|residence|place of residence|home|home location|where live|lives in"
-    "|live in|based in|place",
-    "origin": "hometown|home town|birthplace|birth place|place of birth|origin|comes from"
-    "|city of birth|birth city",
-    "occupation": "occupation|job|profession|job title|role|work|career|position|title|job role"
-    "|employment|line of work",
-    "employer": "employer|company|workplace|organization|company name|employer name|works at"
-    "|works for|work place|firm|place of work",
-    "language": "language|spoken language|speaks|language spoken|known language|speaks language",
-    "likes": "like|likes|interest|thing liked|liked thing|enjoys|loves|love",
-    "hobby": "hobby|hobbies|pastime|leisure activity|interest|activity",
-    "dislikes": "dislike|dislikes|hate|hates|thing disliked|aversion|avoids",
-    "allergy": "allergy|allergen|allergic to|food allergy|known allergy|allergy list",
-    "diet": "diet|dietary preference|dietary restriction|diet type|eating habit|dietary"
-    "|dietary requirement|food preference|nutrition",
-    "birthday": "birthday|birth date|birthdate|date of birth|dob|born|born on|birth day",
-    "birth_year": "birth year|year of birth|born in",
-    "marital": "marital status|relationship status|family status|civil status",
-    "weight": "weight|weight kg|weight in kg|body weight|weight kilogram|weight lb|weight pound",
-    "height": "height|height cm|height in cm|body height|height m|height meter",
-    "target_language": "target language|learning language|language learned|learning",
-    "instrument": "instrument|musical instrument|plays",
-    "condition": "condition|medical condition|health condition|chronic condition|diagnosis|illness"
-    "|disease",
-    "coding": "programming language|coding language|tech stack|stack|code in",
-    "experience": "year of experience|experience|experience year|year experience|work experience"
-    "|professional experience",
-    "children": "number of child|child|kid|number of kid|child count|kid count|how many child",
-    "car": "car|vehicle|car model|vehicle model",
-    "study": "major|field of study|study|course of study|degree|subject of study|studies",
-    "school": "university|college|school|alma mater|university name",
-    "team_size": "team size|size of team|team member count|number of team member",
-    "due": "due|due date|deadline|due at|due by|due on|target date|by|remind at|reminder date"
-    "|remind on|when|date|time|day|scheduled for|due day",
-    "title": "title|task|name|text|description|content|summary|what|action|item|todo|to do"
-    "|subject|reminder|goal|event|appointment|activity|label|note|message|todo item|headline"
-    "|task name|task title|event name|event title",
-    "date": "date|day|when|start date|event date|start|scheduled for|time|on|starts"
-    "|appointment date|scheduled date|begin|start day|deadline|due|due date",
-    "place": "location|place|where|venue|city|destination",
-    "species": "species|type|kind|animal|pet type|animal type|breed",
-    "relation": "relationship|relation|role|type|kind|relation to|connection|related as"
-    "|relationship to",
-}
+_MEANINGLESS = _DATA.words("meaningless")
+_BRITISH = _DATA.table("british")
+_KEPT = _DATA.words("kept")
 
 
 def words(name: str) -> list[str]:
@@ -119,12 +54,16 @@ def singular(word: str) -> str:
     return word
 
 
-_OF_PHRASE: dict[str, tuple[str, ...]] = {}
-for _topic, _names in _TOPICS.items():
-    for _name in dict.fromkeys(spoken(name) for name in _names.split("|")):
-        _OF_PHRASE[_name] = (*_OF_PHRASE.get(_name, ()), _topic)
+@cache
+def _topics_by_phrase() -> dict[str, tuple[str, ...]]:
+    file = WordFile("en", "memory_topics")
+    found: dict[str, tuple[str, ...]] = {}
+    for topic in file.names():
+        for name in dict.fromkeys(map(spoken, file.entries(topic))):
+            found[name] = (*found.get(name, ()), topic)
+    return found
 
 
 def topics(phrase: str) -> tuple[str, ...]:
     """Return what a spoken name is about; () where that is not known."""
-    return _OF_PHRASE.get(phrase, ())
+    return _topics_by_phrase().get(phrase, ())

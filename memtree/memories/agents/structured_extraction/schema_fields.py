@@ -22,6 +22,9 @@ from memtree.memories.agents.structured_extraction.field_names import (
     words,
 )
 from memtree.memories.schemas.memory_schema import KIND, MemorySchema
+from memtree.memories.word_file import WordFile
+
+_DATA = WordFile("en", "memory_schema_fields")
 
 FIELDS = 120  # of a schema that are read
 CHOICES = 60  # of a field that are read
@@ -78,33 +81,13 @@ class KindFields:
         return set(self.unique_on) == {KIND}
 
 
-_USER = frozenset(
-    """user profile person personal personality identity me self customer member patient student
-    player account bio biography about human client candidate traveler traveller guest demographic
-    basic employee info information owner subscriber""".split()
-)
+_USER = _DATA.words("user")
 # A kind of this name is of the user, though its fields may be called like those of other things.
-_SIDES = frozenset(
-    """preference setting diet dietary health fitness work job career travel household family home
-    hobby interest favorite skill education finance budget goal language like dislike taste medical
-    body lifestyle communication style config configuration option food music sport learning
-    professional location contactinfo demographics background habit routine shopping device tool
-    setup environment coding development financial housing living""".split()
-)
+_SIDES = _DATA.words("sides")
 # Kinds of this name are of things that the user's words are not about.
-_THINGS = frozenset(
-    """task todo reminder event appointment meeting pet dog cat animal car vehicle project company
-    product order contact friend character page website document file book movie recipe issue ticket
-    bug server team place restaurant city country house invoice customer lead deal interaction
-    message conversation session error log test build deployment finding research source""".split()
-)
+_THINGS = _DATA.words("things")
 # What a thing of any kind may have.
-_COMMON = frozenset(
-    """name title type kind status date time day location place age city country description color
-    brand size email phone address price cost weight height role text content summary value note
-    category topic relationship number id label language model owner version due start end
-    when where what who level rating score count amount""".split()
-)
+_COMMON = _DATA.words("common")
 
 
 @lru_cache(maxsize=512)
@@ -259,7 +242,7 @@ def _phrases(path: Path, part: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(phrase for phrase in found if phrase))
 
 
-_UNITS = frozenset("kg lb pound cm m minute hour day week month year usd eur bpm".split())
+_UNITS = _DATA.words("units")
 
 
 def _by_name(kind: KindFields) -> dict[str, tuple[SchemaField, ...]]:
@@ -293,10 +276,7 @@ def _by_name(kind: KindFields) -> dict[str, tuple[SchemaField, ...]]:
 
 
 _HAS, _IS = frozenset("has have owns own got".split()), frozenset("is are am be".split())
-_ON = frozenset(
-    "enable enabled want wants prefer prefers receive receives allow allows subscribe use uses"
-    " active activated on subscribed opt in show".split()
-)
+_ON = _DATA.words("on")
 
 
 def _truth_keys(name: str) -> list[str]:
@@ -316,7 +296,7 @@ def _truth_keys(name: str) -> list[str]:
     return keys
 
 
-_SMALL = frozenset("a an the to of for do does my user".split())
+_SMALL = _DATA.words("small")
 
 
 def switched(name: str) -> list[str]:
@@ -339,13 +319,10 @@ def stem(verb: str) -> str:
     return word
 
 
-_ATTRIBUTES = frozenset(
-    """preferred preference favorite default length style type level mode format option choice
-    setting usual main primary desired class""".split()
-)
+_ATTRIBUTES = _DATA.words("attributes")
 
 
-_SAME = {"mode": "theme", "appearance": "theme", "answer": "response", "reply": "response"}
+_SAME = _DATA.table("same")
 
 
 def bare(phrase: str) -> str:

@@ -16,82 +16,32 @@ from memtree.memories.extraction import fiction, gate
 from memtree.memories.extraction.candidates import Skip, SkipReason
 from memtree.memories.extraction.clauses import LEAST, heads, without_lead
 from memtree.memories.extraction.own_sentences import lowered, own_sentences
+from memtree.memories.word_file import WordFile
 from memtree.text.spans import Span
+
+_DATA = WordFile("all", "memory_spoken_clauses")
 
 CLAUSES = 12  # of a sentence that are read
 LONGEST = 600  # characters of a sentence
 
-_FIRST = r"(?:i|i'm|im|i've|i'd|we|we're|my|our)\b"
-_FIRST_ABROAD = (
-    r"(?:ich|wir|mein\w*|je|j'\w+|mon|ma|mes|soy|tengo|vivo|trabajo|me|mi|hablo|mio|mia"
-    r"|il mio|la mia"
-    r"|sono|ho|abito|lavoro|parlo|eu|meu|minha|tenho|moro|sou|falo|ik|mijn)\b"
-)
-_JOINT = re.compile(
-    rf"(?:[,;:.] +|\s+[-–—] )(?:(?:and|but|so|also|plus) )?(?:now )?(?:also )?(?={_FIRST})"
-    rf"|,? (?:and|but|plus) (?:also |now )?(?={_FIRST}|(?:the|its) [\w-]+ (?:of my|is)\b"
-    r"|[\w' -]{2,30} is my\b)"
-)
-_JOINT_ABROAD = re.compile(
-    rf"(?:[,;:.] +|\s+[-–—] )(?:(?:und|et|y|e|en|aber|mais|pero) )?(?={_FIRST_ABROAD})"
-    rf"|,? (?:und|et|y|e|en|aber|mais|pero) (?={_FIRST_ABROAD})"
-)
+_JOINT = _DATA.pattern("joint")
+_JOINT_ABROAD = _DATA.pattern("joint_abroad")
 # "nuts and soy" is English, though "soy" begins a clause in Spanish.
-_ABROAD = re.compile(
-    rf"(?:hola|hallo|bonjour|ciao|oi|hoi|moi c'est \w+"
-    rf"|guten tag)?[,!. ]*{_FIRST_ABROAD}"
-)
+_ABROAD = _DATA.pattern("abroad")
 # "Set my font size to 14 and change my currency": orders have no subject.
-_ORDERED = re.compile(
-    r"(?:please )?(?:set|change|switch|turn|use|enable|disable|make|keep|put|update|remind|add)\b"
-)
-_ORDERS = re.compile(
-    r",? (?:and|then) (?:then |also )?(?=(?:set|change|switch|turn|use|enable|disable|make"
-    r"|keep|put"
-    r"|update|remind|add) )"
-)
+_ORDERED = _DATA.pattern("ordered")
+_ORDERS = _DATA.pattern("orders")
 _WITH_MINE = re.compile(r"my \w+ and i (?=\w)")
-_VERBS = (
-    r"(?:live|work|speak|like|love|prefer|hate|dislike|enjoy|use|own|drive|study|weigh|have|code"
-    r"|am|was born|moved to|don't|do not|can't stand|need to|smoke)\b"
-)
-_SAME_SUBJECT = re.compile(
-    rf",? (?:and|but) (?:also |mostly |mainly )?(?={_VERBS})"
-    rf"|, (?={_VERBS})"
-)
-_GERMAN = re.compile(
-    r",? und (?=(?:bin|wohne|lebe|arbeite|heiße|spreche|habe|mag)\b)|, (?=(?:bin|wohne|lebe"
-    r"|arbeite)\b)"
-)
+_SAME_SUBJECT = _DATA.pattern("same_subject")
+_GERMAN = _DATA.pattern("german")
 # "I'm Bo, 30, a nurse from Graz"
-_APPOSITION = re.compile(
-    r"(?:,| and)(?: and)? (?=(?:\d{1,3}(?:,|$|\W*$| years? old| and )|an? [a-z]|(?:from"
-    r"|based in|living in|working"
-    r" (?:as|at|for)|allergic to|born (?:in|on)|married|single|divorced|vegan|vegetarian)\b))"
-)
-_INTRODUCED = re.compile(
-    r"(?:i'm|i am|im|my name is|my name's) (?:an? [^,]{2,60}?|[\w'-]+(?: [\w'-]+)?)(?=,| and )"
-)
-_SPOKEN_FOR = re.compile(
-    r"\b(?:say|says|saying|said|tell|tells|telling|told|write|writes|that|if|when|whenever"
-    r"|whether"
-    r"|pretend|example|thinks?|believes?|claims?|assuming|why|how|until|unless|once|called|asks?"
-    r"|asked|mentioned|dass|wenn|que|si|quand|cuando|se|che|als|dat)\b"
-)
-_YOURS = re.compile(
-    r"\byour(?= (?:answers?|repl(?:y|ies)|responses?|messages?|explanations?|tone)\b)"
-)
-_ASKED = re.compile(
-    r",? ?(?:right|correct|yes|no|ok|okay|isn't it|am i not|aren't i|don't i|huh|eh|true|oder|no"
-    r"|verdad|n'est-ce pas|vero|né|toch)\W*$"
-)
-_RESTART = re.compile(
-    r"(?:no[,.]? )?(?:wait|scratch that|i mean|rather)[,:]? (?=\S)", re.IGNORECASE
-)
-_ASIDE = re.compile(
-    r",? (?:in case|so that|so you know|just so|for when|when|as) (?:you|u)\b|,? if (?:you"
-    r"|that|it)\b"
-)
+_APPOSITION = _DATA.pattern("apposition")
+_INTRODUCED = _DATA.pattern("introduced")
+_SPOKEN_FOR = _DATA.pattern("spoken_for")
+_YOURS = _DATA.pattern("yours")
+_ASKED = _DATA.pattern("asked")
+_RESTART = _DATA.pattern("restart", re.IGNORECASE)
+_ASIDE = _DATA.pattern("aside")
 GRADE = 2  # characters before a minus that is said: "O-", "AB-", "B2-"
 
 

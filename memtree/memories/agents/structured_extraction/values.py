@@ -14,87 +14,33 @@ from memtree.memories.agents.structured_extraction.field_names import singular, 
 from memtree.memories.agents.structured_extraction.schema_fields import FieldType, SchemaField
 from memtree.memories.extraction.dates import DateKind, DateMention, dates
 from memtree.memories.rules.wording.quantities import NUMBERS
+from memtree.memories.word_file import WordFile
+
+_DATA = WordFile("en", "memory_values")
 
 LONGEST, MOST_WORDS = 120, 10  # characters and words of a string
 ITEMS = 20  # of a list
 
-_STOP = re.compile(
-    r"(?:,? (?:because|since|so|but|although|though|even though|which|who|if|when|while"
-    r"|as long as"
-    r"|where|unless|weil|aber|parce que|porque|pero|perché|mas|omdat|maar)\b|;|:\s| - | – "
-    r"| — | ?\("
-    r"|\.\.\.|…| and (?:its?|it's|he|she|they|you|this|that|then)\b|, (?:not|especially"
-    r"|particularly|mostly|like|as|thanks|thank you|please|ok"
-    r"|okay|by the way|btw|fyi|actually|though|too|then|right)\b"
-    r"|(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bst)\. )"
-)
-_TAIL = re.compile(
-    r"(?:,? (?:now|btw|by the way|actually|too|as well|currently|please|right now|these days"
-    r"|at the moment|by far|of course|obviously|for now|though|fyi|again|instead|nowadays"
-    r"|from now on|everywhere|always|ok|okay|thanks|lol|haha|jetzt|übrigens|ahora|maintenant)\b"
-    r"|[\s.!,;:\"'”’»)])++"  # possessive: a comma could begin both of them
-)
-_HEDGE = re.compile(
-    r"\b(?:probably|maybe|perhaps|possibly|might|either|or|not|no longer|never|nothing|none|no"
-    r"|unknown|undecided|secret|isn't|kind of|sort of|i think|i guess|vielleicht|peut-être"
-    r"|quizás|forse|talvez|misschien|nicht|kein\w*|pas|oder|either|what|whatever|depends"
-    r"|between|anything|something|everything)\b|n't\b|\?"
-)
-_NO_BEGIN = re.compile(
-    r"(?:i|we|it|its|that|this|these|those|they|he|she|you|your|what|how|why|where|too|so"
-    r"|very|really"
-    r"|quite|pretty|super|rather|the same|like|being|going|getting|in|on|at|to|of|for|with|from"
-    r"|about|still|already|just|only|more|less|better|worse|because|as|here|there|below|above|up"
-    r"|down|out|back|over|done|also|always|often|usually|supposed|meant|such|all|one|some|any|my"
-    r"|our|his|her|their|not|been|be|due|based|mine|me|is|are|was|were|if|when|and|but|or)\b"
-)
+_STOP = _DATA.pattern("stop")
+_TAIL = _DATA.pattern("tail")
+_HEDGE = _DATA.pattern("hedge")
+_NO_BEGIN = _DATA.pattern("no_begin")
 _SAYS = re.compile(r" (?:is|are|was|were|has) ")  # another statement
-_STATES = frozenset(
-    """broken slow fast great bad wrong good nice boring hard easy fine ok okay ready open closed
-    full empty late early gone lost stuck down dead alive sick ill tired happy sad angry busy free
-    new old long short big small important different difficult stressful exhausting awesome amazing
-    cool terrible awful annoying missing hidden public private correct incorrect invalid valid
-    required optional unclear clear ambitious simple complicated confusing cheap expensive enough
-    nearby far close safe unsafe beautiful ugly loud quiet dirty clean cold hot warm cute funny
-    weird strange common rare unique here there blocked locked""".split()
-)
+_STATES = _DATA.words("states")
 _NUMBER = re.compile(
     r"(?<![\w.,:/-])(?P<money>[$€£] ?)?(?P<digits>\d{1,3}(?:,\d{3})+"
     r"|\d{1,15})(?P<rest>\.\d{1,6})?"
     r"(?P<scale> ?(?:k|million|m)(?![\w.]))?(?P<unit> ?(?:[^\W\d_]{1,12}|%|€|\$|£|°))?"
     r"(?![\w/:.,-]*\d)"
 )
-_UNITS = {
-    "kg": "kg kgs kilo kilos kilogram kilograms kilogramm",
-    "lb": "lb lbs pound pounds",
-    "g": "g gram grams",
-    "cm": "cm centimeter centimeters centimetre centimetres",
-    "m": "m meter meters metre metres",
-    "ft": "ft foot feet",
-    "inch": "inch inches",
-    "km": "km kilometer kilometers kilometre kilometres kms",
-    "mile": "mile miles mi",
-    "year": "year years yr yrs yo jahre ans años anni anos jaar",
-    "month": "month months",
-    "week": "week weeks",
-    "day": "day days",
-    "hour": "hour hours hr hrs h",
-    "minute": "minute minutes min mins",
-    "second": "second seconds sec secs s",
-    "bpm": "bpm",
-    "percent": "percent %",
-    "usd": "dollar dollars usd $ bucks",
-    "eur": "euro euros eur €",
-    "gbp": "quid gbp £",
-}
-_UNIT_OF = {word: unit for unit, names in _UNITS.items() for word in names.split()}
+_UNIT_OF = _DATA.by_word("units")
 _MONEY = {"$": "usd", "€": "eur", "£": "gbp"}
-_TRUE = frozenset("yes true on enabled activated sure".split())
-_FALSE = frozenset("no false off disabled deactivated".split())
+_TRUE = _DATA.words("true")
+_FALSE = _DATA.words("false")
 _DENIED = re.compile(r"\b(?:not|no|never|or|neither|nicht|pas)\b|n't\b")
 _SIGNS = re.compile(r"(?<=[^\W_])[+#-]++(?!\w)")  # at the end of a word: "C++", "O-"
 _AS_LETTERS = str.maketrans("+#-", "ᐩⵌー")  # so that they are of the word
-_JOIN = re.compile(r", (?:and |as well as )?| (?:and|&|und|et|y|e|en|as well as) ")
+_JOIN = _DATA.pattern("join")
 _ARTICLE = re.compile(r"(?:an?|some|eine?n?|une?|una?|um|uma|een) (?=\S)", re.IGNORECASE)
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{2,63}){1,4}")
 _URL = re.compile(
@@ -103,9 +49,7 @@ _URL = re.compile(
 )
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)")
 _COUNTED = {DateKind.RELATIVE, DateKind.WEEKDAY, DateKind.MONTH_DAY}
-_PAST_FIELDS = frozenset(
-    "birthday birthdate born birth dob anniversary joined since founded hired last".split()
-)
+_PAST_FIELDS = _DATA.words("past_fields")
 
 
 def value_end(lower: str, start: int) -> int:
@@ -256,9 +200,7 @@ def numbers_in(lower: str) -> set[float]:
     return found | {float(NUMBERS[word]) for word in spelled if word in NUMBERS}
 
 
-_NOISE = frozenset(
-    "about is are exactly only just a an per month year week day old bpm of the".split()
-)
+_NOISE = _DATA.words("noise")
 
 
 def _numeric(field: SchemaField, lower: str) -> int | float | None:
@@ -279,7 +221,7 @@ def _numeric(field: SchemaField, lower: str) -> int | float | None:
     if rest:
         return None
     wanted = field_unit(field)
-    if wanted and unit in _UNITS and unit != wanted:
+    if wanted and _UNIT_OF.get(unit) == unit != wanted:
         return None
     if (field.lowest is not None and value < field.lowest) or (
         field.highest is not None and value > field.highest

@@ -9,8 +9,12 @@ from datetime import date, timedelta
 
 from memtree.memories.extraction.calendar import words
 from memtree.memories.extraction.calendar.mentions import DateKind, DateMention
+from memtree.memories.word_file import WordFile
 from memtree.text import day_names
 from memtree.text.lazy_patterns import lazily
+
+_DATA = WordFile("all", "memory_dates")
+_DAYS = _DATA.pattern("days", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +24,9 @@ class DateRule:
 
 
 def _rule(
-    pattern: str, read: Callable[[re.Match[str], date | None], DateMention | None]
+    section: str, read: Callable[[re.Match[str], date | None], DateMention | None]
 ) -> DateRule:
-    return DateRule(lazily(pattern, re.IGNORECASE), read)
+    return DateRule(_DATA.pattern(section, re.IGNORECASE, shaped=words.with_names), read)
 
 
 def _mention(match: re.Match[str], kind: DateKind, day: date | None = None) -> DateMention:
@@ -84,8 +88,8 @@ def _named(match: re.Match[str], said: date | None) -> DateMention | None:
 
 
 _SEVERAL = lazily(r"\d\s?[-–]\s?\d")
-_MEASURED = lazily(rf"\s?(?:{words.MEASURED})\b|[-–./:]\d|\.\w|%", re.IGNORECASE)
-_CERTAIN = lazily(rf"\b(?:{words.AT_DAY}|{words.IN_MONTH})\s$", re.IGNORECASE)
+_MEASURED = _DATA.pattern("not_a_day", re.IGNORECASE)
+_CERTAIN = _DATA.pattern("before_month", re.IGNORECASE)
 _OF = lazily(r"\s(?:of|de)\s", re.IGNORECASE)
 
 
@@ -122,7 +126,7 @@ def _month(match: re.Match[str], said: date | None) -> DateMention | None:
     return _mention(match, DateKind.MONTH) if (match["year"] and upper) or certain else None
 
 
-_GOES_ON = lazily(r"\s(?:or may|not\b|be\b|have\b|need\b|order|madness|company|cas)|['’]s\b|-\w")
+_GOES_ON = _DATA.pattern("goes_on")
 _LOOSE = frozenset({"a", "de", "di", "da", "para", "for", "from", "this"})
 
 # -- weekdays and days counted from today ------------------------------------------------------
@@ -138,7 +142,7 @@ def _weekday(match: re.Match[str], said: date | None) -> DateMention | None:
     return _mention(match, DateKind.RECURRING if recurring else DateKind.WEEKDAY)
 
 
-_PLURAL = lazily(r"(?:\w+days|\w+tags|mittwochs|\w+dis|domingos|sábados)", re.IGNORECASE)
+_PLURAL = _DATA.pattern("plural", re.IGNORECASE)
 
 
 def _recurring(match: re.Match[str], said: date | None) -> DateMention | None:
@@ -150,19 +154,12 @@ def _short_weekday(match: re.Match[str], said: date | None) -> DateMention | Non
     return _mention(match, DateKind.WEEKDAY) if name[0].isupper() else None
 
 
-_AWAY = {
-    "today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1, "day after tomorrow": 2,
-    "the day after tomorrow": 2, "heute": 0, "übermorgen": 2, "gestern": -1, "hoy": 0,
-    "pasado mañana": 2, "ayer": -1, "aujourd'hui": 0, "aujourd’hui": 0, "demain": 1,
-    "après-demain": 2, "hoje": 0, "amanhã": 1, "ontem": -1, "oggi": 0, "domani": 1,
-    "dopodomani": 2, "ieri": -1, "vandaag": 0, "overmorgen": 2, "gisteren": -1, "mañana": 1,
-    "morgen": 1,
-}  # fmt: skip
+_AWAY = _DATA.table("away")
 
 
 def _from_today(match: re.Match[str], said: date | None) -> DateMention | None:
     name = match["date"].lower()
-    day = _shifted(said, _AWAY[name]) if name in _AWAY else None
+    day = _shifted(said, int(_AWAY[name])) if name in _AWAY else None
     return _mention(match, DateKind.RELATIVE, day)
 
 
@@ -174,23 +171,13 @@ def _counted(match: re.Match[str], said: date | None) -> DateMention | None:
     if _TOOK.search(before) and not _AHEAD.search(before):
         return None
     number = match["number"].lower()
-    days = int(number) if number.isdigit() else words.DIGITS.get(number, 0)
-    exact = days and re.fullmatch(words.DAYS, match["unit"], re.IGNORECASE)
+    days = int(number) if number.isdigit() else int(words.DIGITS.get(number, 0))
+    exact = days and _DAYS.fullmatch(match["unit"])
     return _mention(match, DateKind.RELATIVE, _shifted(said, days) if exact else None)
 
 
-_TOOK = lazily(
-    r"\b(?:\w{2,20}ed|did|made|wrote|built|ran|read|lost|took|done|got|grew|had|was|were|been|first"
-    r"|only|gelernt|geschafft|habe?|war|aprendí|hice|perdí|appris|fait|perdu|aprendi|fiz|ho"
-    r"|geleerd)\b",
-    re.IGNORECASE,
-)
-_AHEAD = lazily(
-    r"\b(?:will|going|is|are|am|due|scheduled|planned|booked|starts?|begins?|ends?|expires?|have"
-    r"|has"
-    r"|get|ist|sind|werde|wird|voy|va|es|será|vais|sera|vou|será|sarà|ga|is)\b|['’](?:ll|m|re|s)\b",
-    re.IGNORECASE,
-)
+_TOOK = _DATA.pattern("took", re.IGNORECASE)
+_AHEAD = _DATA.pattern("ahead", re.IGNORECASE)
 
 
 def _shifted(said: date | None, days: int) -> date | None:
@@ -212,120 +199,26 @@ def _time(match: re.Match[str], said: date | None) -> DateMention | None:
     return _mention(match, DateKind.TIME)
 
 
-_EDGE = r"(?<![\w./#:$€£-])"
-_SHORT = "|".join(day_names.SHORT_MONTHS)
-_YEAR = r"(?P<year>(?:19|20|21)\d\d)"
-_CLOCK = r"\d{1,2}(?:[:.h]\d\d)?"
-_HALF = r"\s?(?:a\.?m\b\.?|p\.?m\b\.?)"
 RULES = (
-    _rule(
-        rf"{_EDGE}{_YEAR}(?P<sign>[-/.])(?P<month>\d\d?)(?P=sign)(?P<day>\d\d?)"
-        r"(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?(?![\w-]|\.\d)",
-        _iso,
-    ),
-    _rule(
-        rf"{_EDGE}(?P<a>\d\d?)(?P<sign>[/.])\s?(?P<b>\d\d?)(?P=sign)\s?"
-        r"(?P<year>(?:19|20|21)\d\d|\d\d)(?![\w/-]|\.\d)",
-        _numbers,
-    ),
-    _rule(
-        rf"\b(?:{words.AT_DAY}|deadline:?)\s(?:the\s)?(?P<date>(?P<a>\d\d?)(?P<sign>/)(?P<b>\d\d?))"
-        r"(?![\w/-]|\.\d|\s?(?:of|tasks|points|steps|done|tests))",
-        _month_and_day,
-    ),
-    _rule(
-        r"\b(?:am|bis|bis zum|zum|vom|ab|den|vor dem|nach dem|seit dem)\s"
-        r"(?P<date>(?P<a>\d\d?)(?P<sign>\.)\s?(?P<b>\d\d?)\.)(?!\d)",
-        _month_and_day,
-    ),
-    _rule(
-        rf"\b(?P<month>{words.MONTH})\s(?:the\s)?(?P<day>\d\d?)(?P<suffix>st|nd|rd|th)?\b"
-        rf"(?:\s?[-–]\s?\d\d?(?:st|nd|rd|th)?\b(?!\.\d"
-        rf"|\s(?:{words.MEASURED})\b))?(?:,?\s{_YEAR}\b)?",
-        _named,
-    ),
-    _rule(
-        rf"{_EDGE}(?P<day>\d\d?)(?P<suffix>st|nd|rd|th|er|º|°|\.)?\s?(?:of\s|de\s|d')?"
-        rf"(?P<month>{words.MONTH})(?!\w)(?:,?\s(?:de[l]?\s)?{_YEAR}\b)?",
-        _named,
-    ),
-    _rule(
-        rf"{_EDGE}(?P<day>\d\d?)(?P<suffix>)-(?P<month>{_SHORT})-{_YEAR}\b",
-        _named,
-    ),
-    _rule(rf"\b(?:{words.ORDINALS})\sof\s(?:{words.ENGLISH})\b", _day_of_month),
-    _rule(
-        r"\b(?P<date>(?:on|by|until|till|before|after|from|due)\sthe\s\d\d?(?:st|nd|rd|th))"
-        r"(?=\s?(?:[.,;:!?)]|$|at\s\d|and\sthe\s\d|to\sthe\s\d|until|if|because|so\b|in\sthe\s"
-        r"(?:morning|evening|afternoon)))",
-        _from_today,
-    ),
-    _rule(r"每(?:个?星期|周)[一二三四五六日天]|毎週[月火水木金土日]曜?日?", _recurring),
-    _rule(r"(?:(?:19|20|21)\d\d年)?\d\d?月\d\d?日", _day_of_month),
-    _rule(r"\b(?:in|by|until|for|of|this|next|since)\sQ[1-4](?:\s20\d\d)?\b", _quarter),
-    _rule(
-        rf"(?P<before>\b(?:{words.IN_MONTH})[\s-])?\b(?P<month>{words.ANY_MONTH})\b"
-        rf"(?:,?\s(?:de\s)?{_YEAR}\b)?(?!\s\d)",
-        _month,
-    ),
-    _rule(
-        rf"(?P<each>\b(?:{words.EACH})\s(?:other\s|second\s)?)?(?P<before>\b(?:{words.AT_DAY})\s)?"
-        rf"(?<!-)\b(?<!\bBlack )(?<!\bAsh )(?<!\bCyber )(?<!\bCasual )(?<!\bSuper )(?<!\bRuby )"
-        r"(?<!\bFreaky )"
-        rf"(?P<weekday>{day_names.WEEKDAYS})\b(?![-.]\w|['’]s\snight|\sNight\sLive)",
-        _weekday,
-    ),
-    _rule(
-        rf"\b(?:{words.AT_DAY})\s(?P<weekday>{words.SHORT_WEEKDAYS})\b(?![-'’]\w)"
-        rf"|\b(?P<alone>{words.SHORT_WEEKDAYS})\sat\s\d",
-        _short_weekday,
-    ),
-    _rule(
-        rf"\b(?:{words.AT_DAY}|at|over|zu|an|à|em|en|a|met)\s(?:{words.HOLIDAYS})\b", _day_of_month
-    ),
-    _rule(
-        r"\b(?P<date>(?:the\s)?day after tomorrow|today|tonight|tomorrow|yesterday|heute|übermorgen"
-        r"|gestern|hoy|pasado mañana|ayer|aujourd['’]hui|après-demain|demain|hoje|amanhã|ontem|oggi"
-        r"|dopodomani|domani|ieri|vandaag|overmorgen|gisteren"
-        r"|(?<!guten )(?<!goede )(?<!goeie )(?<!am )(?<!jeden )(?<!elke )(?<!de )morgen"
-        r"|(?<!la )(?<!esta )(?<!buena )(?<!cada )(?<!de )mañana)\b(?!\w|['’]s\b)",
-        _from_today,
-    ),
-    _rule(
-        r"\b(?P<date>recently|lately|the other (?:day|week|night|weekend)|kürzlich|neulich"
-        r"|recientemente|hace poco|récemment|recentemente|onlangs"
-        r"|the week after next|(?:the )?(?:end|beginning|middle|start) of (?:the|this|next) (?:week"
-        r"|month|quarter|year)"
-        r"|(?:this|next|last|coming)\s(?:week|weekend|month|quarter|year|spring|summer"
-        r"|autumn|fall|winter|semester|term|morning|afternoon|evening)"
-        r"|(?:nächste[nrs]?|kommende[nrs]?|diese[nrsm]?|letzte[nrs]?)\s(?:woche|wochenende|monat"
-        r"|jahr"
-        r"|sommer|winter|frühling|herbst)"
-        r"|(?:la |el )?próxim[oa]\s(?:semana|mes|año|mês|ano|fin de semana)"
-        r"|(?:la\ssemana|el\smes|el\saño)\s(?:que\sviene|próxim[oa])"
-        r"|(?:semana|mês|ano)\s(?:que\svem)"
-        r"|la\ssemaine\sprochaine|le\smois\sprochain|l['’]année\sprochaine|ce\sweek-end"
-        r"|la\sprossima\ssettimana|(?:il\s)?(?:mese|anno|prossimo mese)\sprossimo|prossimo\smese"
-        r"|(?:volgende|komende|deze|vorige)\s(?:week|maand|weekend|jaar))\b",
-        _from_today,
-    ),
-    _rule(
-        rf"\b(?:in|within|dentro de|en|dans|em|daqui a|tra|fra|over|binnen)\s"
-        rf"(?:about\s|around\s|etwa\s|ca\.\s|unos\s|environ\s|cerca de\s|circa\s)?"
-        rf"(?P<number>{words.NUMBER})\s(?P<unit>{words.UNITS})(?:['’]\stime)?\b",
-        _counted,
-    ),
-    _rule(
-        rf"\b(?P<number>{words.NUMBER})\s(?P<unit>{words.UNITS})\s(?:from\snow|ago)\b",
-        lambda match, said: _mention(match, DateKind.RELATIVE),
-    ),
-    _rule(
-        rf"{_EDGE}(?:\b(?:at|from|by|until|around|um|ab|bis|gegen|a las?|à|às|alle|om|vanaf)\s)?"
-        rf"\d{{1,2}}(?::\d\d)?{_HALF}"
-        rf"|\b(?:at|um|a las|à|às|alle|om)\s(?:\d{{1,2}}[:.]\d\d|\d{{1,2}}h(?:\d\d)?\b)"
-        rf"(?![\w:/]|\.\d|%)(?:\s?(?:uhr|uur|h)\b)?|\b(?:um|bis|ab|gegen)\s\d{{1,2}}\suhr\b"
-        rf"|\bat\s(?:noon|midnight|midday)\b|\bom\s\d{{1,2}}\suur\b|\ba\slas\s\d{{1,2}}\b"
-        rf"|\bàs\s\d{{1,2}}\b|\balle\s\d{{1,2}}\b",
-        _time,
-    ),
+    _rule("rule_iso", _iso),
+    _rule("rule_numbers", _numbers),
+    _rule("rule_month_and_day", _month_and_day),
+    _rule("rule_day_and_month", _month_and_day),
+    _rule("rule_month_day", _named),
+    _rule("rule_day_month", _named),
+    _rule("rule_day_short_month", _named),
+    _rule("rule_ordinal_of_month", _day_of_month),
+    _rule("rule_the_nth", _from_today),
+    _rule("rule_unspaced_weekday", _recurring),
+    _rule("rule_unspaced_day", _day_of_month),
+    _rule("rule_quarter", _quarter),
+    _rule("rule_month_alone", _month),
+    _rule("rule_weekday", _weekday),
+    _rule("rule_short_weekday", _short_weekday),
+    _rule("rule_holiday", _day_of_month),
+    _rule("rule_from_today", _from_today),
+    _rule("rule_near_today", _from_today),
+    _rule("rule_counted", _counted),
+    _rule("rule_counted_from_now", lambda match, said: _mention(match, DateKind.RELATIVE)),
+    _rule("rule_time", _time),
 )

@@ -14,9 +14,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from memtree.memories.word_file import WordFile
 from memtree.summaries.checks import claims, injection, numbers
 from memtree.text import languages
 from memtree.text.spans import Span
+
+_DATA = WordFile("en", "memory_grounding")
 
 LONGEST = 300  # characters of a memory
 SHORTEST = 2  # words of a quotation
@@ -24,25 +27,13 @@ SHARED = 0.5  # of the words of a memory, which are the user's own
 STEM = 4  # letters by which two forms of a word are one
 
 _WORD = re.compile(r"[^\W\d_]+")
-_BORDER = re.compile(
-    r"[,;:.!?\n–—](?=\s)|\s(?:and|but|because|so|although|though|while|und|aber|weil|et|mais|y|pero"
-    r"|porque|e|ma|en|maar)\s",
-    re.IGNORECASE,
-)
+_BORDER = _DATA.pattern("border", re.IGNORECASE)
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"'})
 # How a memory tells of the user what they said in other words.
-_TOLD = frozenset(
-    """
-    user users their they them theirs themselves have has had been being with that this from what
-    when where which while like likes love loves enjoy enjoys prefer prefers preference favorite
-    favourite hate hates dislike dislikes want wants need needs live lives work works name named
-    called own owns born moved plan plans planning will would going about into also does doesn
-    always never usually speak speaks native language some very uses using
-    """.split()
-)
+_TOLD = _DATA.words("told")
 _ASKS = re.compile(r"[?？؟](?=\s|$)")
-_LIKES = re.compile(r"\b(?:likes?|loves?|enjoys?|prefers?|favou?rites?|fond|fan)\b", re.IGNORECASE)
-_DISLIKES = re.compile(r"\b(?:dislikes?|hates?|loathes?|detests?|can't stand|avoids?)\b", re.I)
+_LIKES = _DATA.pattern("likes", re.IGNORECASE)
+_DISLIKES = _DATA.pattern("dislikes", re.I)
 
 
 class Grounds(NamedTuple):
@@ -123,11 +114,7 @@ def _turned(memory: str, clause: str) -> bool:
     return denies(clause) != denies(memory) and not disliked
 
 
-_DENIES = re.compile(
-    r"\b(?:not?|never|none|nobody|nothing|neither|nor|without|cannot|no longer)\b|n't\b|\b(?:nicht|"
-    r"kein\w*|nie|niemals|ne|pas|jamais|nunca|ningún|ninguna|não|nunca|mai|geen|niet)\b",
-    re.IGNORECASE,
-)
+_DENIES = _DATA.pattern("denies", re.IGNORECASE)
 
 
 def denies(text: str) -> bool:

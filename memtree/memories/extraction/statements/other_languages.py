@@ -1,6 +1,7 @@
-"""Reads what people say of themselves in other languages than English. Each has a grammar, a file
-in `languages/`, with patterns for statements that are kept, by their category, and for sentences
-that are none, by their reason. A pattern is for the beginning of a sentence in lower case.
+"""Reads what people say of themselves in other languages than English. Each has a
+grammar, the data file `memory_statements`, with patterns for statements that are kept, by their
+category, and for sentences that are none, by their reason. A pattern is for the beginning of a
+sentence in lower case.
 
     >>> category_of("ich habe zwei katzen"), str(refused("ich bin so müde"))
     ('fact', 'transient')
@@ -9,38 +10,23 @@ that are none, by their reason. A pattern is for the beginning of a sentence in 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 
 from memtree.memories.extraction.candidates import SkipReason
-from memtree.text.lazy_patterns import lazily
+from memtree.memories.word_file import WordFiles, languages_with
 
-SPACED = ("de", "es", "fr", "pt", "it", "nl")
-UNSPACED = ("zh", "ja")
+UNSPACED = ("ja", "zh")
 CATEGORIES = ("preference", "fact", "general")
 REASONS = (
     SkipReason.HYPOTHETICAL, SkipReason.QUESTION, SkipReason.CODE, SkipReason.REQUEST,
     SkipReason.TRANSIENT, SkipReason.OTHERS, SkipReason.VAGUE,
 )  # fmt: skip
 _UNSPACED_LETTER = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
-_INDENT = re.compile(r"(?:^|\n)\s*")  # of a pattern that goes on in the next line
-_LEAD = lazily(
-    r"(?:(?:hallo|hi|hey|guten (?:tag|morgen)|moin|übrigens|also|ach|und|aber|ja|nein|danke|ok"
-    r"|bonjour|salut|bonsoir|alors|merci|oui|non|et|mais|au fait|hola|buenas|buenos días|sí|pero"
-    r"|gracias|además|bueno|por cierto|olá|oi|bom dia|sim|mas|obrigad[oa]|aliás|ciao|salve"
-    r"|buongiorno|grazie|però|comunque|allora|hoi|dag|bedankt|maar|en|trouwens|eigenlijk"
-    r"|eigentlich|außerdem|tatsächlich|en fait|de plus|anche|inoltre|também)\b[\s,:;.!–—-]*+)++"
-)
+_EVERYWHERE = WordFiles("memory_statements", without=("en",))
+_LEAD = _EVERYWHERE.pattern("lead", shaped=lambda words: rf"(?:(?:{words})\b[\s,:;.!–—-]*+)++")
 # What passes, what is at hand, and what is somebody else's, in any of them.
-_PASSING = lazily(
-    r"\b(?:branche?|rama|ramo|tak|code|código|codice|bugs?|fehler|erreur|error|erro|errore|fout"
-    r"|problem\w*|problème|probleem|down|kaputt|defekt|lent[ao]?|langsam|rot|grün|en panne|caído"
-    r"|giù|jetzt|drüber|dein\w*|ton|tes|votre|tu|tus|tuo|tua|seu|sua|jouw|así|assim"
-    r"|così|hambre|fome|fame|faim|esto|eso|isso|isto|nisso|questo|quello|dit|dat|wie (?:das|man)"
-    r"|lol|haha|keine (?:zeit|lust|ahnung)|hätte|würde|geparkt|gedanken)\b"
-)
+_PASSING = _EVERYWHERE.pattern("passes", shaped=lambda words: rf"\b(?:{words})\b")
 
 
 def lead(lower: str) -> int:
@@ -66,29 +52,14 @@ def is_unspaced(text: str) -> bool:
 
 
 def _first(lower: str, names: Sequence[str]) -> str:
-    patterns = _patterns(UNSPACED if is_unspaced(lower) else SPACED)
+    patterns = _patterns(is_unspaced(lower))
     return next((str(name) for name in names if patterns[name].match(lower)), "")
 
 
 @cache
-def _patterns(languages: Sequence[str]) -> dict[str, re.Pattern[str]]:
-    """One pattern for each name, for several languages."""
-    grammars = [grammar(language) for language in languages]
-    return {
-        name: lazily("|".join(f"(?:{one[name]})" for one in grammars))
-        for name in (*CATEGORIES, *REASONS)
-    }
-
-
-def grammar(language: str) -> dict[str, str]:
-    """Read the patterns of a language by their names. `{kin}` in one stands for its part `kin`."""
-    file = resources.files(__package__) / "languages" / f"{language}.toml"
-    table = tomllib.loads(file.read_text("utf-8"))
-    parts = {f"{{{name}}}": _INDENT.sub("", part) for name, part in table["parts"].items()}
-    found = {}
-    for name, alternatives in table["patterns"].items():
-        pattern = "|".join(_INDENT.sub("", one) for one in alternatives)
-        for mark, part in parts.items():
-            pattern = pattern.replace(mark, part)
-        found[name] = pattern
-    return found
+def _patterns(unspaced: bool) -> dict[str, re.Pattern[str]]:
+    """One pattern for each name, for all languages of these scripts."""
+    known = languages_with("memory_statements")
+    kept = tuple(each for each in known if (each in UNSPACED) == unspaced)
+    grammars = WordFiles("memory_statements", kept)
+    return {name: grammars.pattern(name) for name in (*CATEGORIES, *REASONS)}

@@ -11,28 +11,14 @@ from __future__ import annotations
 
 import re
 
-from memtree.memories.extraction.statements.people import AROUND, KIN
-from memtree.text.lazy_patterns import lazily
+from memtree.memories.word_file import WordFile
 
-_RELATIVE = rf"(?P<who>(?:my|our) (?P<kin>(?:[\w'-]+ ){{0,2}}?(?:{KIN}|{AROUND})))"
-_NAMED = r"(?:,? (?P<name>(?!and\b|or\b)[^\W\d_][\w'-]*),?)?"
+_DATA = WordFile("en", "memory_plain_form")
+
 # Group `name` is the relative's.
-WITH_MINE = lazily(
-    rf"(?:both )?{_RELATIVE}{_NAMED} and i (?=\w)|(?:me|i) and (?P<who2>my (?P<kin2>"
-    rf"(?:[\w'-]+ ){{0,2}}?(?:{KIN}|{AROUND})))(?:,? (?P<name2>(?!(?:have|are|were|live|both|do"
-    r"|don't|just|also|never|got|went|met|work|moved|like|love|hate|own|share|can|can't|will|would"
-    r"|bought|adopted|is|was|had|always|usually)\b)[^\W\d_][\w'-]*))? (?=\w)",
-    re.IGNORECASE,
-)
-_MINE_BOTH = lazily(
-    rf"{_RELATIVE}{_NAMED} and (?:my|our) (?:[\w'-]+ ){{0,2}}?(?:{KIN}|{AROUND})"
-    r"(?:,? (?!are\b|have\b|both\b|live\b)[^\W\d_][\w'-]*,?)? (?=are\b|have\b|both\b|live\b)"
-)
-_WE = lazily(
-    r"(?:we|(?:at (?:work|home|our \w+),? )?(?:everyone|everybody|all of us|no ?one|nobody)"
-    r"(?: (?:at|in|on) (?:work|home|(?:my|our) \w+))? (?=is\b|uses?\b|eats?\b|speaks?\b|drinks?\b))"
-    r" ?(?P<be>'re\b|are\b|is\b)?(?P<have>'ve\b)?"
-)
+WITH_MINE = _DATA.pattern("with_mine", re.IGNORECASE)
+_MINE_BOTH = _DATA.pattern("mine_both")
+_WE = _DATA.pattern("we")
 _SHARE = re.compile(r"^(?:neither|none|both|one|two|some|all) of (?=(?:my|our)\b)")
 _SINGULAR = re.compile(r"^(use|eat|speak|drink)s\b")  # "nobody eats pork"
 _MORE = r"(?:(?:really|actually|currently|still|also|personally|just|ever|even|at all) )*"

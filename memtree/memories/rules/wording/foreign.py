@@ -4,89 +4,34 @@ negation."""
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import lru_cache
-from importlib.resources import files
 
 from memtree.memories.background.sentences import languages_of
+from memtree.memories.word_file import WordFiles, at_first_use
 
+_DATA = WordFiles("memory_wording")
 # Telling words: a text with one of them, or with letters beyond ASCII, is not read as English.
-TELLING = frozenset(
-    """
-    der das und ist ich nicht kein keine keinen ein eine einen einem mein meine wir wird werden
-    auf mit für bei sind benutzer nutzer
-    le les une est je j'ai mon ma mes nous l'utilisateur utilisateur pas n'est c'est du des dans
-    el los las una es mi yo nosotros usuario con en del sus
-    il gli uno è sono mio mia utente che non
-    het een ik mijn niet geen gebruiker wij
-    o os um uma meu minha usuário usuária não
-    """.split()
-)
-FUNCTION = frozenset(
-    """
-    der die das den dem des ein eine einen einem einer eines ist sind bin bist wird werden und
-    auch am im in an zu zum zur auf bei mit für von vom als es dass sich um findet statt
-    le la les l un une des du de d est sont suis es et à au aux en dans pour par que qui se il y a
-    el los las una unos unas son soy y e al del por para con que lo
-    o os um uma é são sou
-    gli uno è sono di da del della nel nella che
-    het een is zijn ben en op te van voor
-    и в во на с со к у это что является
-    dell all nell dall sull ai aura lieu sur será fue seré estoy está estamos
-    jahre años ans anni anos jaar
-    """.split()
-)
-USER = frozenset(
-    """
-    ich mich mir mein meine meinen meinem meiner benutzer benutzers benutzerin nutzer nutzers
-    nutzerin anwender
-    je j me m moi mon ma mes utilisateur utilisatrice
-    yo mi mis mí usuario usuaria
-    eu meu minha meus minhas usuário usuária utilizador
-    io mio mia miei mie utente
-    ik mij mijn gebruiker
-    я мне меня мой моя моё мои моего моей пользователь пользователя пользователю пользователем
-    """.split()
-)
+TELLING: frozenset[str]
+FUNCTION: frozenset[str]
+USER: frozenset[str]
 # Words of which something is: "mein", and what stands before the user in "del usuario".
-POSSESSIVE = frozenset(
-    """
-    mein meine meinen meinem meiner meines unser unsere benutzers nutzers mon ma mes notre nos
-    mi mis nuestro nuestra meu minha meus minhas mio mia miei mie mijn ons onze мой моя моё мои
-    моего моей пользователя
-    """.split()
-)
-OF = frozenset("dell de del du d von van di dell do da".split())
-_ARTICLES = frozenset("der de la l the".split())
-NEGATIONS = frozenset(
-    """
-    nicht kein keine keinen keinem keiner nie niemals ohne nichts
-    ne n pas jamais sans aucun aucune rien non plus
-    no nunca jamás sin ningún ninguna nada tampoco não nem sem nenhum non mai senza
-    niet geen nooit zonder
-    не нет ни никогда без нельзя
-    """.split()
-)
-SECOND = frozenset("pas jamais rien plus aucun aucune".split())  # behind "ne" and its verb
-NUMBERS = {
-    word: at + 1
-    for line in (
-        "- zwei drei vier fünf sechs sieben acht neun zehn",
-        "- deux trois quatre cinq six sept huit neuf dix",
-        "- dos tres cuatro cinco seis siete ocho nueve diez",
-        "- due tre quattro cinque sei sette otto nove dieci",
-        "- dois três quatro cinco seis sete oito nove dez",
-        "- twee drie vier vijf zes zeven acht negen tien",
-        "- два три четыре пять шесть семь восемь девять десять",
-        "- две",
-    )
-    for at, word in enumerate(line.split())
-    if word != "-"
-}
-# Endings of one verb with "I" and with "the user"; what tells a sister from a brother is not here.
-_ENDINGS = frozenset(
-    frozenset(pair.split("-"))
-    for pair in "e-t e-st e-en t-en o-e e-es ю-ет ю-ёт ю-ит у-ет у-ёт у-ит".split()
+POSSESSIVE = _DATA.words("possessive")
+OF = _DATA.words("of")
+_ARTICLES = WordFiles("memory_wording", without=("all",)).words("articles_after_of")
+NEGATIONS: frozenset[str]
+SECOND: frozenset[str]  # behind "ne" and its verb
+NUMBERS: dict[str, str]
+_ENDINGS = _DATA.words("verb_endings")
+__getattr__ = at_first_use(
+    globals(),
+    {
+        "TELLING": lambda: frozenset(_DATA.words("telling")),
+        "FUNCTION": lambda: frozenset(_DATA.words("function")),
+        "USER": lambda: frozenset(_DATA.words("user")),
+        "NEGATIONS": lambda: frozenset(_DATA.words("negations")),
+        "SECOND": lambda: frozenset(_DATA.words("second_negations")),
+        "NUMBERS": lambda: dict(_DATA.table("numbers")),
+    },
 )
 _LEAST = 3  # letters that two forms share
 
@@ -117,8 +62,9 @@ def is_possessive(lower: list[str], at: int) -> bool:
 @lru_cache(maxsize=64)
 def synonyms(languages: tuple[str, ...]) -> dict[str, str]:
     """Return the words of any of these languages that others stand for, by each of the others."""
-    table = tomllib.loads((files(__package__) / "foreign_synonyms.toml").read_text("utf-8"))
-    lines = (line.split() for known in languages for line in table.get(known, "").splitlines())
+    if not languages:
+        return {}
+    lines = map(str.split, WordFiles("memory_wording", languages).entries("synonyms"))
     return {word: line[0] for line in lines for word in line[1:]}
 
 
@@ -134,4 +80,8 @@ def same_verb(one: str, other: str) -> bool:
         if left != right:
             break
         size += 1
-    return size >= _LEAST and frozenset((one[size:], other[size:])) in _ENDINGS
+    return size >= _LEAST and _either_way(one[size:], other[size:])
+
+
+def _either_way(one: str, other: str) -> bool:
+    return f"{one}-{other}" in _ENDINGS or f"{other}-{one}" in _ENDINGS

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from memtree.memories.rules.wording import lexicon, quantities
 from memtree.memories.rules.wording.inflection import base_form
+from memtree.memories.word_file import WordFile
 
 
 def key_of(lower: str) -> str:
     """The key of a word that is no value."""
-    if lower in MEANT:
-        return MEANT[lower]
+    known = synonyms()
+    if lower in known:
+        return known[lower]
     if not (lower.isascii() and lower.isalpha()):
         return quantities.version(lower) or lower
     base = base_form(lower)
-    return MEANT.get(base, base)
+    return known.get(base, base)
 
 
-def _synonyms() -> dict[str, str]:
+@cache
+def synonyms() -> dict[str, str]:
+    """Return for each word of a line of synonyms the first of them."""
     found: dict[str, str] = {}
-    for line in lexicon.data_lines("synonyms"):
+    for line in WordFile("en", "memory_synonyms").entries("synonyms"):
         first, *others = line.split()
         for word in (first, *others):
             found[word] = first
@@ -26,5 +32,7 @@ def _synonyms() -> dict[str, str]:
     return found
 
 
-MEANT = _synonyms()
-LIGHT = frozenset(map(key_of, lexicon.LIGHT))
+@cache
+def light() -> frozenset[str]:
+    """Return the keys of words that may stand on one side alone without another meaning."""
+    return frozenset(map(key_of, lexicon.LIGHT))

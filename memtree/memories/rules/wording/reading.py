@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memtree.memories.rules.wording import foreign, lexicon, quantities
-from memtree.memories.rules.wording.meanings import MEANT, key_of
+from memtree.memories.rules.wording.meanings import key_of, synonyms
 from memtree.memories.rules.wording.words import Word, with_phrases, words_of
 
 COPULA, PREPOSITION, CONJUNCTION, POSSESSIVE, ARTICLE, MODAL, COMMA = 1, 2, 4, 8, 16, 32, 64
@@ -178,10 +178,10 @@ class _Reader:
                 self._add(key, word.surface)
         elif lower in _EACH and at + 1 < len(self._words) and self._lower[at + 1] in _OFTEN:
             pass
-        elif lower in _VALUES and not (word.capital and at and lower in ("may", "will")):
+        elif lower in lexicon.VALUES and not (word.capital and at and lower in ("may", "will")):
             if lower in lexicon.COPULAS:
                 self._lead |= COPULA
-            self._marker(_VALUES[lower], word.surface, at)
+            self._marker(lexicon.VALUES[lower], word.surface, at)
         elif lower in _GO and at + 1 < len(self._words) and self._lower[at + 1].endswith("ing"):
             pass
         elif lower in lexicon.FUNCTION or lower in lexicon.PREPOSITIONS:
@@ -248,7 +248,7 @@ class _Reader:
         subject = bool(self._tokens) and self._tokens[-1].key in _SUBJECTS and not self._lead
         if form == "past" and (subject or (self._tokens and self._tokens[-1].key == "have")):
             self._past = True
-        name = word.capital and not self._starts and lower not in MEANT
+        name = word.capital and not self._starts and lower not in synonyms()
         key = lower.removesuffix("s") if name and word.surface[:-1].isupper() else lower
         key = key if name else key_of(lower)
         if self._lead & ARTICLE and not self._lead & POSSESSIVE:
@@ -324,11 +324,3 @@ def _active(tokens: list[Token]) -> list[Token]:
             verb.lead, verb.form = 0, "does"
             return [*agent, verb, *patient, *tokens[end:]]
     return tokens
-
-
-_VALUES = {
-    word: key
-    for line in lexicon.VALUES
-    for key, _, words in [line.partition(": ")]
-    for word in words.split()
-}

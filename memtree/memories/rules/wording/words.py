@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from memtree.memories.rules.wording import foreign, lexicon, quantities
-from memtree.memories.rules.wording.meanings import MEANT
+from memtree.memories.rules.wording.meanings import synonyms
+from memtree.memories.word_file import WordFile
 from memtree.text.normal_form import nfc
 
 _RAW = re.compile(
@@ -81,7 +83,7 @@ def _compound(raw: str, lower: str, capital: bool) -> Iterator[Word]:
     pieces = re.split("[-/&]", raw)
     wordy = [piece.isalpha() for piece in pieces]
     splits = all(wordy) or (pieces[0].isdigit() and all(wordy[1:]))
-    if len(pieces) > 1 and splits and lower not in MEANT:
+    if len(pieces) > 1 and splits and lower not in synonyms():
         for piece in pieces:
             yield Word(piece.lower(), piece, piece[0].isupper())
     else:
@@ -90,10 +92,11 @@ def _compound(raw: str, lower: str, capital: bool) -> Iterator[Word]:
 
 def with_phrases(words: list[Word]) -> list[Word]:
     """Phrases put into the words that they stand for; the longest that fits."""
+    known = _phrases()
     made: list[Word] = []
     at = 0
     while at < len(words):
-        for size, meant in _PHRASES.get(words[at].lower, ()):
+        for size, meant in known.get(words[at].lower, ()):
             if [word.lower for word in words[at : at + size[0]]] == size[1] and (
                 meant[-1:] != ["*"] or (at + size[0] < len(words) and words[at + size[0]].capital)
             ):
@@ -107,15 +110,13 @@ def with_phrases(words: list[Word]) -> list[Word]:
     return made
 
 
+@cache
 def _phrases() -> Mapping[str, list[tuple[tuple[int, list[str]], list[str]]]]:
     found: dict[str, list[tuple[tuple[int, list[str]], list[str]]]] = {}
-    for line in lexicon.data_lines("phrases"):
+    for line in WordFile("en", "memory_phrases").entries("phrases"):
         phrase, _, meant = line.partition(" = ")
         words = phrase.split()
         found.setdefault(words[0], []).append(((len(words), words), meant.split()))
     for each in found.values():
         each.sort(key=lambda entry: -entry[0][0])
     return found
-
-
-_PHRASES = _phrases()

@@ -41,7 +41,7 @@ def test_a_question_about_the_world_is_told_from_one_about_the_users_own(languag
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_patterns_of_each_language_can_be_compiled(language: str) -> None:
-    for file in ("general_questions", "changing"):
+    for file in ("memory_general_questions", "memory_changing"):
         assert pattern(file, (language,)).search("") is None
 
 

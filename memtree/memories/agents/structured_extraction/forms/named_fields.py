@@ -19,63 +19,28 @@ from memtree.memories.agents.structured_extraction.field_names import spoken, to
 from memtree.memories.agents.structured_extraction.schema_fields import bare
 from memtree.memories.agents.structured_extraction.statements import Statement
 from memtree.memories.agents.structured_extraction.values import value_end
+from memtree.memories.word_file import WordFile
+
+_DATA = WordFile("en", "memory_named_fields")
 
 NAME_WORDS = 6
-_IS = re.compile(
-    r"(?: (?:is|are|would be|will be)(?: (?:now|currently|still|called|named|actually))*|'s|:"
-    r"| =) "
-)
-_MINE = re.compile(
-    r"(?:my|our) (?:new |current |absolute |all-time |all time |own |personal |very )?"
-)
-_IS_MINE = re.compile(
-    r" (?:is|are) (?:definitely |still |now |by far )?(?:my|our) (?:absolute |all-time |new )?"
-)
-_SET = re.compile(
-    r"(?:please |and |then )?(?:set|change|switch|update|put) (?:my|the"
-    r"|our) ((?:[\w'-]+ ){1,5}?)(?:to|as|=) (?:be )?"
-)
-_AS = re.compile(
-    r"(?:i|we)(?:'d| would| will|'ll)? (?:(?:now|always|usually|mostly|only|currently"
-    r"|do) )?(?:use|like|want|prefer|choose|chose|have|picked|pick|take|go with"
-    r"|went with) "
-)
+_IS = _DATA.pattern("is")
+_MINE = _DATA.pattern("mine")
+_IS_MINE = _DATA.pattern("is_mine")
+_SET = _DATA.pattern("set")
+_AS = _DATA.pattern("as")
 _AS_MY = re.compile(r" (?:as|for|to be) (?:my|our|the) ")
-_KEEP = re.compile(
-    r"(?:please |always )?(?:keep|make|give|write) (?:(?:me|my|the|your"
-    r"|all) ){0,2}"
-)
-_WISH = re.compile(
-    r"(?:(?:i|we)(?:'d| would)? (?:(?:really|always|usually|generally|strongly|only|much"
-    r"|still|mostly|definitely|also|now) ){0,2}"
-    r"(?:prefer|like|love|want|use|need|choose|go with|take|book|rather have|pick)"
-    r"|(?:i'm|i am|we're|we are) on|(?:please )?(?:switch|move|upgrade|put) (?:me|us) to"
-    r"|i (?:always |usually )?write (?:in|with)"
-    r"|(?:please )?(?:always )?(?:use|switch to|enable|turn on|activate|set|go with)) (?:the "
-    r"|a |an |my |to have |to use |to sit in )*"
-)
-_NUMBER_OF = re.compile(
-    r"(?:(?:i|we)(?:'ve got| have got| have|'ve)|(?:my|our) (?P<owner>team|company|family"
-    r"|household|home|house) (?:has|have|consists of)) (?:about |exactly )?"
-    r"(?P<value>(?:\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven"
-    r"|twelve) (?P<what>[\w-]+(?: of [\w-]+)?(?: [\w-]+)?))"
-)
-_ENDS = re.compile(r"(?:$|,| already| now| so far| and | with | at | in | on | who | that )")
+_KEEP = _DATA.pattern("keep")
+_WISH = _DATA.pattern("wish")
+_NUMBER_OF = _DATA.pattern("number_of")
+_ENDS = _DATA.pattern("ends")
 _WORD = re.compile(r"[\w'-]+[+#]*")
 _SPOKEN_OF = re.compile(r"(?:i|we|it|that|this|he|she|they|there|my|our)\b")
-_OF_RECORDS = frozenset("title due date place species relation".split())
+_OF_RECORDS = _DATA.words("of_records")
 _AIMS = re.compile(r"\b(?:goal|dream|aim|plan|objective|resolution|wish)$")
-_ENDS_ON = re.compile(
-    r"(?:my|our) (?P<name>[\w' -]{2,40}?) (?:expires|runs out|ends|starts|begins) (?:on )?(?=\S)"
-)
-_OF_MINE = re.compile(
-    r"(?:the|its) (?P<name>[\w' -]{2,40}?) of (?:my"
-    r"|our) (?P<of>[\w-]{2,30}) is "
-)
-_UNSURE = re.compile(
-    r"\b(?:not|no|don't|never|used to|was|were|should|could|might|isn't"
-    r"|aren't)\b"
-)
+_ENDS_ON = _DATA.pattern("ends_on")
+_OF_MINE = _DATA.pattern("of_mine")
+_UNSURE = _DATA.pattern("unsure")
 
 
 def named(said: Statement) -> Iterator[Claim]:

@@ -1,10 +1,9 @@
-"""Forms in which people speak of themselves in German, Spanish, French, Italian, Portuguese and
-Dutch."""
+"""Forms in which people speak of themselves in other languages than English, one data file each."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from memtree.memories.agents.structured_extraction.claims import (
     MEANT,
@@ -17,41 +16,36 @@ from memtree.memories.agents.structured_extraction.claims import (
 from memtree.memories.agents.structured_extraction.forms.lexicon import COUNTRIES
 from memtree.memories.agents.structured_extraction.statements import Statement
 from memtree.memories.agents.structured_extraction.values import value_end
+from memtree.memories.word_file import WordFiles
 
-_NAME = re.compile(
-    r"(?:ich heiße|ich heisse|mein name ist|me llamo|mi nombre es|je m'appelle|mon nom est"
-    r"|mon prénom est|mi chiamo|il mio nome è|me chamo|meu nome é|chamo-me|o meu nome é|ik heet"
-    r"|mijn naam is) "
-)
-_AM = re.compile(r"(?:soy|sono|sou) (?P<name>[A-ZÀ-Þ][\w’'-]+)(?=$|,)", re.IGNORECASE)
-_AGE = re.compile(
-    r"(?:ich bin (?P<a>\d{1,3})(?: jahre alt)?|tengo (?P<b>\d{1,3}) años|j'ai (?P<c>\d{1,3}) ans"
-    r"|ho (?P<d>\d{1,3}) anni|tenho (?P<e>\d{1,3}) anos"
-    r"|ik ben (?P<f>\d{1,3})(?: jaar(?: oud)?)?)$"
-)
-_LIVE = re.compile(
-    r"(?:ich (?:wohne|lebe) in|vivo en|resido en|j'habite (?:à|a|au|en)|je vis (?:à|a|au|en)"
-    r"|(?:vivo|abito) (?:a|in|ad)|(?:moro|vivo) (?:em|no|na)|ik woon in) "
-)
-_JOB = re.compile(
-    r"(?:ich arbeite als|trabajo (?:como|de)|je travaille comme|lavoro come|trabalho como"
-    r"|ik werk als) (?:eine?|una?|une?|um|uma|een)? ?"
-)
-_FIRM = re.compile(
-    r"(?:ich arbeite (?:bei|für)|je travaille chez|lavoro (?:presso|per)|ik werk bij) "
-)
-_COLOR = re.compile(
-    r"(?:meine lieblingsfarbe ist|mi color (?:favorito|preferido) es(?: el)?"
-    r"|ma couleur préférée est(?: le)?|il mio colore preferito è(?: il)?"
-    r"|(?:a )?minha cor (?:favorita|preferida) é(?: o)?|mijn lievelingskleur is) "
-)
-_ALLERGIC = re.compile(
-    r"(?:ich bin allergisch gegen|soy alérgic[oa] a(?: l[oa]s?|l)?|je suis allergique (?:à la"
-    r"|aux?|à)"
-    r"|sono allergic[oa] a(?:lle?|i|gli|lla)?|sou alérgic[oa] a[os]?|ik ben allergisch voor) "
-)
-_SPEAKS = re.compile(r"(?:ich spreche|hablo|je parle|parlo|falo|ik spreek) ")
-_STOP = re.compile(r",| (?:und|y|et|e|en|mit|con|avec|com|met|seit|desde|depuis|da|sinds)\b")
+_DATA = WordFiles("memory_self_statements")
+
+
+def _before(behind: str) -> Callable[[str], str]:
+    """Return what makes a pattern of alternatives that stand before `behind`."""
+    return lambda alternatives: f"(?:{alternatives}){behind}"
+
+
+def _ages(alternatives: str) -> str:
+    numbered = alternatives.replace("{number}", r"(\d{1,3})")
+    return f"(?:{numbered})$"
+
+
+def _jobs(alternatives: str) -> str:
+    return f"(?:{alternatives}) (?:{_DATA.part('article')})? ?"
+
+
+_NAME = _DATA.pattern("name", shaped=_before(" "))
+_AM = _DATA.pattern("am", re.IGNORECASE, _before(r" (?P<name>[A-ZÀ-Þ][\w’'-]+)(?=$|,)"))
+_AGE = _DATA.pattern("age", shaped=_ages)
+_LIVE = _DATA.pattern("live", shaped=_before(" "))
+_JOB = _DATA.pattern("work_as", shaped=_jobs)
+_FIRM = _DATA.pattern("work_at", shaped=_before(" "))
+_COLOR = _DATA.pattern("favorite_color", shaped=_before(" "))
+_ALLERGIC = _DATA.pattern("allergic", shaped=_before(" "))
+_SPEAKS = _DATA.pattern("speak", shaped=_before(" "))
+_STOP = _DATA.pattern("stop", shaped=lambda words: rf",| (?:{words})\b")
+_NO_LANGUAGE = _DATA.pattern("not_a_language", shaped=lambda words: rf"\b(?:{words})\b")
 _NAMES = (
     (_NAME, ("@name",), False),
     (_LIVE, (), True),
@@ -81,8 +75,7 @@ def meant_abroad(said: Statement) -> Iterator[Claim]:
     if match and match["name"][0].isupper():
         yield claim(said, ("@name",), *match.span("name"), MEANT, TEXTS, right=True, listed=False)
     if match := _AGE.match(lower):
-        group = match.lastgroup or "a"
-        yield claim(said, ("@age",), *match.span(group), MEANT, NUMERIC)
+        yield claim(said, ("@age",), *match.span(match.lastindex or 0), MEANT, NUMERIC)
     if match := _JOB.match(lower):
         stop = _STOP.search(lower, match.end())
         end = min(value_end(lower, match.end()), stop.start() if stop else len(lower))
@@ -95,6 +88,6 @@ def meant_abroad(said: Statement) -> Iterator[Claim]:
     for pattern, name in ((_ALLERGIC, "@allergy"), (_SPEAKS, "@language")):
         if match := pattern.match(lower):
             end = value_end(lower, match.end())
-            sound = name == "@allergy" or not re.search(r"\b(?:mit|con|avec|com|met|kein)\b", lower)
+            sound = name == "@allergy" or not _NO_LANGUAGE.search(lower)
             if sound:
                 yield claim(said, (name,), match.end(), end, MEANT, TEXTS)

@@ -11,93 +11,32 @@ from collections.abc import Iterator
 from datetime import date
 
 from memtree.memories.agents.structured_extraction.claims import CHOSEN, MEANT, RecordClaim
-from memtree.memories.agents.structured_extraction.forms.lexicon import PETS
 from memtree.memories.agents.structured_extraction.statements import Statement
 from memtree.memories.agents.structured_extraction.values import coming_day
 from memtree.memories.extraction.dates import DateKind, dates
 from memtree.memories.extraction.schedule import is_schedule
+from memtree.memories.word_file import WordFile
 from memtree.text.lazy_patterns import lazily
 
+_DATA = WordFile("en", "memory_records")
+
 TASK, EVENT, PET, PERSON = "task", "event", "pet", "person"
-_KINDS = {
-    TASK: "task todo reminder chore errand assignment deadline do",
-    EVENT: "appointment event meeting trip schedule calendar booking",
-    PET: "pet animal",
-    PERSON: "contact person relation relationship relative friend people member family",
-}
-RECORDS = {name: frozenset(names.split()) for name, names in _KINDS.items()}
+RECORDS = {name: _DATA.words(f"kinds_of_{name}") for name in (TASK, EVENT, PET, PERSON)}
 LONGEST = 12  # words of a title
 
-_ASKED = lazily(
-    r"(?:also )?(?:please |can you |could you "
-    r"|also )*(?:remind me(?P<when> [^,]{2,30}?)?(?: that i (?:need|have))? to"
-    r"|don't let me forget to"
-    r"|(?:add|create|make|put)(?: me)? (?:an? |another |the )?(?:new )?(?:task|to-?do"
-    r"|reminder|chore)(?: item)?(?: (?:to|on) my (?:list|to-?do list))?(?: for me)?(?: to|:"
-    r"| called|,)"
-    r"|my (?:next |first |main )?(?:task|to-?do)(?: for [a-z ]{3,20})? is(?: to)?"
-    r"|(?:new )?(?:task|to-?do|reminder):) "
-)
-_ADD_TO = lazily(
-    r"(?:please )?(?:add|put) (?P<what>.{2,120}?) (?:to|on) (?:my|the) (?:to-?do"
-    r"|task)s?(?: list)?"
-)
-_MUST = lazily(
-    r"(?:i|we) (?:(?:still|really|also) )?(?:need|have|must|have got|gotta)(?: to)? "
-    r"|i've got to |i must "
-)
-_PRIORITY = lazily(
-    r",? (?:(?:with|at) )?(?:an? )?(?P<level>low|medium|normal|high|urgent|critical"
-    r"|top) priority|,? priority:? (?P<other>\w+)|,? it's (?P<urgent>urgent)"
-)
-_TIDY = lazily(
-    r"(?:[\s,;:.!-]|\b(?:by|on|at|before|until|for|due|is|this|the|and|in|from|starting"
-    r"|please|sometime))+$"
-)
-_HAVE = lazily(
-    r"(?:i|we)(?:'ve| have)? (?:(?:just|also) )?(?:have|got|had|scheduled|booked|planned"
-    r"|arranged)?(?: got)? ?(?:an?|my|our|the) "
-)
+_ASKED = _DATA.pattern("asked")
+_ADD_TO = _DATA.pattern("add_to")
+_MUST = _DATA.pattern("must")
+_PRIORITY = _DATA.pattern("priority")
+_TIDY = _DATA.pattern("tidy")
+_HAVE = _DATA.pattern("have")
 _MY = lazily(r"(?:my|our|the) (?:next )?(?=\w)")
-_VERB = lazily(
-    r" (?:is|are|takes place|starts|begins|will be|is scheduled|is booked|is set"
-    r"|has been moved|was moved|got moved|is due|falls)\b"
-)
-_SPECIES = "|".join(sorted((one.replace("_", " ") for one in PETS), key=len, reverse=True))
-_NAME = r"[A-ZÀ-Þ][\w’'-]*[\wà-ÿ]"
-_MINE = r"(?:[Mm]y|[Oo]ur)"
-_PET_HAVE = lazily(
-    rf"(?:I|We|i|we)(?:['’]ve| have)?(?: have| got| own| adopted"
-    rf"| bought)? an? (?:[\w-]+ ){{0,2}}?"
-    rf"(?P<species>{_SPECIES}) (?:named|called) (?P<one>{_NAME})"
-    r"(?=$|[,.;!]| and| who| last| yesterday| this)"
-)
-_PET_MY = lazily(
-    rf"{_MINE} (?:[\w-]+ ){{0,2}}?(?P<species>{_SPECIES})"
-    rf"(?:(?:['’]s name)? is(?: called| named)? (?P<one>{_NAME})(?=$|[,.;!]| and)"
-    rf"|,? (?P<two>{_NAME})(?=,?$|,? (?:is|has|loves|likes|hates|was|eats|needs)\b))"
-    r"(?:,? is (?P<age>\d{1,2})(?: years? old)?$)?"
-)
+_VERB = _DATA.pattern("verb")
+_PET_HAVE = _DATA.pattern("pet_have")
+_PET_MY = _DATA.pattern("pet_my")
 
-_KIN = (
-    r"wife|husband|partner|spouse|fiancee|fiancée|fiancé|girlfriend|boyfriend|son|daughter"
-    r"|mother|mom|mum|father|dad"
-    r"|brother|sister|grandmother|grandma|grandfather|grandpa|uncle|aunt|cousin|niece|nephew"
-    r"|best friend|friend|roommate|flatmate"
-    r"|neighbor|neighbour|boss|manager|coworker|colleague|cofounder|mentor|therapist|doctor"
-    r"|dentist|coach|teacher|tutor|landlord"
-    r"|landlady|accountant|lawyer|nanny|mother-in-law|father-in-law|sister-in-law|brother-in-law"
-)
-_PERSON = lazily(
-    rf"{_MINE} (?:(?:older|younger|little|big|twin|eldest|oldest|youngest) )?(?P<kin>{_KIN})"
-    rf"(?:(?:['’]s name)? is(?: called| named)? (?P<one>{_NAME}(?: [A-ZÀ-Þ][\w-]+)?)"
-    rf"(?=$|[,.;!]| and)|,? (?P<two>{_NAME})(?=,?$|,? (?:is|has|lives|works|loves|likes|hates|was"
-    r"|and I|just|got|moved)\b))"
-)
-_NOT_NAMES = frozenset(
-    """German French English Spanish Italian Chinese American Canadian Irish Monday Tuesday
-    Wednesday Thursday Friday Saturday Sunday Vegan Catholic Jewish Muslim""".split()
-)
+_PERSON = _DATA.pattern("person")
+_NOT_NAMES = _DATA.words("not_names")
 
 
 def records(said: Statement, day: date | None) -> Iterator[RecordClaim]:

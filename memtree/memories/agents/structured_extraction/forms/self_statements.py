@@ -4,7 +4,7 @@ Graz"."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from memtree.memories.agents.structured_extraction.claims import (
     CHOSEN,
@@ -29,99 +29,47 @@ from memtree.memories.agents.structured_extraction.forms.lexicon import (
 )
 from memtree.memories.agents.structured_extraction.statements import Statement
 from memtree.memories.agents.structured_extraction.values import value_end
+from memtree.memories.word_file import WordFile
 from memtree.text.lazy_patterns import lazily
 
-_SO = (
-    r"(?:(?:now|currently|also|still|just|actually|really|mostly|mainly|usually|recently"
-    r"|always) ){0,2}"
-)
-_AM = rf"(?:i'm|i am|im) {_SO}"
-_CALLED = lazily(
-    r"(?:I[’']m|I am|Im|i[’']?m|i am|[Mm]y name is|[Mm]y name[’']s|[Tt]his is|I[’']m called"
-    r"|i[’']m called|I am called) "
-    r"(?P<name>[A-ZÀ-Þ][\w’'-]*[\wà-ÿ](?: [A-ZÀ-Þ][\w’'-]*\.?){0,2})(?=[,.;!)]|$| and| from"
-    r"| here| - | \()"
-)
-_NICK = lazily(
-    r"(?:please |you can |(?:my )?(?:friends|everyone|people"
-    r"|everybody) )?calls? me (?P<name>\w[\w'-]+)$"
-    r"|(?:i go by|i'd like to be called|i prefer to be called) (?P<other>\w[\w'-]+)$"
-)
-_AGE = lazily(
-    rf"(?:{_AM}|i (?:just |recently )?turned )(?:an? )?(?P<age>\d{{1,3}})(?:[ -]?(?:years?"
-    rf"|yrs?)[ -]?old| ?y/?o)?(?P<rest>\b.*)"
-)
-_LIVE = lazily(
-    rf"(?:i|we) {_SO}(?:live|reside) (?:in|near)? ?(?=\S)|{_AM}(?:living|based|located"
-    rf"|residing) in |(?:i|we)(?:'ve)? {_SO}moved to "
-)
-_FROM = lazily(
-    rf"{_AM}(?:originally )?from |i {_SO}(?:come from|grew up in|was born in|am originally from) "
-)
-_WORK_AS = lazily(
-    rf"i {_SO}work(?:ed)? (?:(?P<at>at|for) (?P<firm>[^,]{{1,60}}?) )?as (?!\w+ as\b|much\b"
-    rf"|hard\b|usual)"
-    rf"(?:an? |the )?|{_AM}working as (?:an? )?"
-)
-_A = lazily(rf"{_AM}(?:an? |the )(?P<what>[\w /&+-]{{2,60}})")
-_WORK_AT = lazily(rf"(?:i {_SO}work|{_AM}(?:working|employed)) (?:at|for|by) ")
+_DATA = WordFile("en", "memory_self_statements")
+
+_CALLED = _DATA.pattern("called")
+_NICK = _DATA.pattern("nick")
+_AGE = _DATA.pattern("age")
+_LIVE = _DATA.pattern("live")
+_FROM = _DATA.pattern("from")
+_WORK_AS = _DATA.pattern("work_as")
+_A = _DATA.pattern("a")
+_WORK_AT = _DATA.pattern("work_at")
 _AT = lazily(r" (?:at|for|with) ")
 _LANGS = lazily(r"(?:i|we) (?:also |can |fluently |natively )*speak ")
-_LIKES = lazily(
-    rf"(?:i|we) (?:(?:really|also|absolutely|totally|do|just|quite) ){{0,2}}(?:like|love"
-    rf"|enjoy|adore) |{_AM}(?:into|fond of|a (?:big |huge )?fan of) "
-)
-_DISLIKES = lazily(
-    r"(?:i|we) (?:(?:really|also|absolutely|totally) ){0,2}(?:dislike|hate|can't stand"
-    r"|cannot stand|detest|loathe|don't like|do not like|don't enjoy) "
-)
+_LIKES = _DATA.pattern("likes")
+_DISLIKES = _DATA.pattern("dislikes")
 _HOBBY = lazily(r"[\w-]+ing\b")
-_AT_HAND = lazily(
-    r"(?:it|this|that|these|those|them|you|your|him|her|how|what|when|where|the (?:idea|way"
-    r"|new|first|second|last|one|other|design|answer|sound|look|fact|code)|to |being|having"
-    r"|seeing|hearing|all|every|a |an |my|our|working with|talking|using this|his|their|its"
-    r"|so|both|neither|either)\b"
-)
-_ALLERGIC = lazily(
-    rf"{_AM}(?:severely |very |mildly |highly |deathly )?allergic to |(?:i"
-    rf"|we) (?:also )?have (?:an? )?(?:severe |mild |bad )?allerg(?:y|ies) to "
-)
-_ALLERGY = lazily(
-    r"i (?:also )?have (?:an? )?(?:severe |mild |bad )?(?P<what>[\w-]+(?: [\w-]+)?) allergy$"
-)
-_DIET = lazily(
-    rf"(?:{_AM}|i've been |i have been |i eat |i follow )(?:(?:an?|strictly|strict"
-    rf"|mostly) ){{0,2}}(?P<diet>[\w-]+)(?: diet)?(?: (?:since|for) .*)?$"
-)
-_BORN = lazily(
-    r"i was born (?:on |in )(?=\S)|(?:my birthday is|my birthday's|my date of birth is"
-    r"|my birth date is) (?:on )?"
-)
+_AT_HAND = _DATA.pattern("at_hand")
+_ALLERGIC = _DATA.pattern("allergic")
+_ALLERGY = _DATA.pattern("allergy")
+_DIET = _DATA.pattern("diet")
+_BORN = _DATA.pattern("born")
 _YEAR = lazily(r"i was born in (?P<year>(?:19|20)\d\d)$")
-_MARITAL = lazily(rf"(?:{_AM}|we're |we are )(?:happily |recently |newly )?(?P<what>[a-z]+)$")
-_WEIGH = lazily(r"i (?:currently |now )?weigh (?P<what>(?:about )?\d[\w., ]*)$")
-_TALL = lazily(rf"{_AM}(?P<what>\d[\d.]*\s?[a-z]+)(?: tall)?$")
+_MARITAL = _DATA.pattern("marital")
+_WEIGH = _DATA.pattern("weigh")
+_TALL = _DATA.pattern("tall")
 _CM = lazily(r"(?:1\d\d|2[01]\d) ?cm")
-_CODE = lazily(
-    r"i (?:mostly |mainly |usually |primarily |also )?(?:code|program|develop"
-    r"|write code) (?:mostly |mainly |usually )?in "
-)
-_YEARS = lazily(r"i(?:'ve| have) (?:got )?(?P<what>\d{1,2} years?) of (?:[\w-]+ ){0,3}experience")
+_CODE = _DATA.pattern("code")
+_YEARS = _DATA.pattern("years")
 _DRIVE = lazily(r"i (?:currently |now )?drive an? ")
-_STUDY = lazily(rf"(?:i {_SO}study|i studied|{_AM}studying|i majored in|{_AM}majoring in) ")
-_TEAM = lazily(
-    r"there are (?P<what>\w+ (?:people|of us|engineers|developers)) (?:on|in) (?:my|our) team"
-    r"|(?:my|our) team is (?P<two>\w+ (?:people|persons|engineers|developers))(?: strong)?$"
-    r"|(?:we're|we are) a team of (?P<three>\w+)(?: (?:people|engineers|developers))?$"
-)
+_STUDY = _DATA.pattern("study")
+_TEAM = _DATA.pattern("team")
 
 
 _JOINTS = lazily(r", (?:and )?| and | & ")
-_LITTLE = lazily(
-    r"(?:a (?:little |tiny )?bit of |a little |some |basic |fluent |conversational |the |an? )+"
-)
+_LITTLE = _DATA.pattern("little")
+_LEARNING = _DATA.pattern("learning")
+_PLAYS = lazily(r"(?:i|we) (?:also |can )*play ")
 _LISTS = (
-    (lazily(rf"{_AM}learning "), "@target_language", LANGUAGES),
+    (_LEARNING, "@target_language", LANGUAGES),
     (lazily(r"(?:i|we) (?:also |can )*play "), "@instrument", INSTRUMENTS),
     (lazily(r"i (?:also )?(?:have|suffer from|was diagnosed with) "), "@condition", CONDITIONS),
 )
@@ -180,7 +128,7 @@ def _person(said: Statement) -> Iterator[Claim]:
                 yield claim(said, (name,), match.end(), end, MEANT, TEXTS, items=items)
 
 
-def _listed(said: Statement, start: int, end: int, known: frozenset[str]) -> tuple[str, ...]:
+def _listed(said: Statement, start: int, end: int, known: Set[str]) -> tuple[str, ...]:
     """The items of a list, if all of them are known words; "a bit of" before them says nothing."""
     found: list[str] = []
     at = start
@@ -235,13 +183,7 @@ def _lived(said: Statement, start: int, end: int) -> Iterator[Claim]:
         )
 
 
-_PLACE_STOP = lazily(
-    r" (?:with|and|since|for|now|but|because|where|on|near|until|at|by|when|which|to|as|from"
-    r"|last|this|next|back|recently|already|again|ago|a few|two|three|almost|about|in \d"
-    r"|in (?:january|february|march|april|may|june|july|august|september|october|november"
-    r"|december)|these|currently|right|if|though|while|so|most|in (?:a|an|the|my|our))\b"
-    r"|,(?! [a-zà-ÿ .'-]{2,30}$)|[.;(]| - "
-)
+_PLACE_STOP = _DATA.pattern("place_stop")
 
 
 def _place_end(lower: str, start: int) -> int:

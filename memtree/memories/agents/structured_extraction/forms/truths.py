@@ -3,39 +3,21 @@ notifications"."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from memtree.memories.agents.structured_extraction.claims import MEANT, NAMED, TRUTH, Claim, claim
 from memtree.memories.agents.structured_extraction.field_names import singular, spoken, words
 from memtree.memories.agents.structured_extraction.schema_fields import stem
 from memtree.memories.agents.structured_extraction.statements import Statement
+from memtree.memories.word_file import WordFile
 
-_SO = r"(?:(?:now|currently|also|still|just|actually|really|mostly) ){0,2}"
-_AM = rf"(?:i'm|i am|im) {_SO}"
-_IS = re.compile(
-    rf"(?:{_AM}|we're |we are )(?P<no>not |no longer )?(?:an? )?(?P<what>[\w -]{{2,50}})$"
-)
-_HAS = re.compile(
-    r"(?:i|we) (?:(?P<no>don't have|do not have|don't own|do not own|have no|haven't got"
-    r"|never had)|have got|have|'ve got|own|got)(?: an?| any| some| two| three| four| five"
-    r"| \d{1,2}| several)? (?P<what>[\w-]+(?: [\w-]+)?)$"
-)
-_DOES = re.compile(
-    r"(?:i|we) (?P<no>don't |do not |never |no longer |don't ever )?(?:(?:always|regularly"
-    r"|mostly|fully|only|also|100%) )?(?P<what>[a-z]+(?: [\w-]+){0,3}?)(?P<more> any ?more)?$"
-)
-_TURN = re.compile(
-    r"(?:please )?(?:(?P<on>turn on|switch on|enable|activate|subscribe me to|sign me up for"
-    r"|i want to (?:receive|get))|(?P<off>turn off|switch off|disable|deactivate"
-    r"|unsubscribe me from|i don't want(?: to (?:receive|get))?|i do not want|no more"
-    r"|stop sending(?: me)?)) (?:the |my |any |all )*(?P<what>[\w -]{2,50})(?:,.*)?$"
-    r"|(?:please )?(?:turn|switch) (?:the |my |all )*(?P<what2>[\w -]{2,50}) (?P<way>on|off)$"
-)
-_SOMETIMES = re.compile(
-    r"\b(?:sometimes|rarely|seldom|occasionally|hardly|used to|would|might|could|almost"
-    r"|trying|going to)\b"
-)
+_DATA = WordFile("en", "memory_truths")
+
+_IS = _DATA.pattern("is")
+_HAS = _DATA.pattern("has")
+_DOES = _DATA.pattern("does")
+_TURN = _DATA.pattern("turn")
+_SOMETIMES = _DATA.pattern("sometimes")
 
 
 def truths(said: Statement) -> Iterator[Claim]:

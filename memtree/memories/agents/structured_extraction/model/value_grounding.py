@@ -35,20 +35,20 @@ from memtree.memories.extraction.dates import dates
 from memtree.memories.extraction.model.grounding import denies, grounds
 from memtree.memories.extraction.model.prompt import ShownMessage
 from memtree.memories.extraction.own_sentences import lowered
-from memtree.memories.extraction.statements.people import AROUND, KIN, PET
+from memtree.memories.word_file import WordFile
 from memtree.summaries.checks import injection
 from memtree.text.spans import Span
+
+_DATA = WordFile("en", "memory_value_grounding")
 
 CONFIDENCE = 0.8  # of a value that a model found and the text holds
 ROOT = 3  # letters that are left of a word without its ending
 _REFUSED = {SkipReason.QUESTION, SkipReason.HYPOTHETICAL, SkipReason.FICTION, SkipReason.LONG}
-_OTHERS = re.compile(
-    rf"\b(?:he|she|they|his|her|their)\b|\b(?:my|our) (?:[\w-]+ )?(?:{KIN}|{AROUND}|{PET})\b"
-)
+_OTHERS = _DATA.pattern("others")
 # What a sentence names only to say that it is not so: "window, not aisle".
-_CONTRAST = re.compile(r",\s(?:and\s|und\s)?(?:not|nicht|pas|no|non|niet|não)\s[^,;.!?]{1,60}")
+_CONTRAST = _DATA.pattern("contrast")
 _OFF = re.compile(r"\b(?:off|disable\w*|stop\w*|without|unsubscribe\w*)\b")
-_NEGATIVE = frozenset("dislike hate allergy allergic avoid aversion intolerance".split())
+_NEGATIVE = _DATA.words("negative")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _ENDINGS = ("ing", "ism", "ed", "er", "e")
 
@@ -156,7 +156,7 @@ def _single(text: str, span: Span, value: str) -> _Grounds | None:
     return _Grounds(Span(start, end), _clause(text, start, end, span), span)
 
 
-_BORDER = re.compile(r"[,;:.!?](?=\s)|\s(?:and|but|because|so|while|und|aber|et|mais|y|pero|e)\s")
+_BORDER = _DATA.pattern("border")
 
 
 def _clause(text: str, start: int, end: int, span: Span) -> Span:

@@ -1,0 +1,187 @@
+"""Words and patterns of one data file, each read at its first use: most are needed by few requests.
+
+    >>> people = WordFile("en", "memory_people")
+    >>> people.pattern("pet").fullmatch("guinea pig") is not None
+    True
+    >>> "friend" in WordFile("en", "memory_known_words").words("countries")
+    False
+
+An entry may name a section of another file: `{memory_people.kin}` of its own language,
+`{en/memory_people.kin}` of any.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any, cast
+
+from memtree.language.lists import in_order, sections
+
+_ELSEWHERE = re.compile(r"\{(?:([a-z]{2,3})/)?([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]*)\}")
+_METHODS = ("search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn")
+
+
+class _Sections:
+    """What is made of sections, of one file or several."""
+
+    __slots__ = ()
+
+    def entries(self, section: str) -> tuple[str, ...]:
+        """Return a section's entries in their order."""
+        raise NotImplementedError
+
+    def part(self, section: str) -> str:
+        """Return a section's entries as alternatives of a pattern."""
+        return in_order(self.entries(section))
+
+    def pattern(
+        self, section: str, flags: int = 0, shaped: Callable[[str], str] | None = None
+    ) -> re.Pattern[str]:
+        """Compile a section's entries as alternatives, at the first use. `shaped` makes the
+        pattern's text from them."""
+
+        def text() -> str:
+            return shaped(self.part(section)) if shaped else self.part(section)
+
+        return cast("re.Pattern[str]", _Pattern(text, flags))
+
+    def words(self, *names: str) -> Set[str]:
+        """Return the words of all these sections, read at the first use."""
+        return _Words(lambda: frozenset(word for name in names for word in self.entries(name)))
+
+    def table(self, section: str) -> Mapping[str, str]:
+        """Return a section of lines `word = value`, read at the first use."""
+        return _Table(lambda: dict(map(_pair, self.entries(section))))
+
+    def by_word(self, section: str) -> Mapping[str, str]:
+        """Return the value of each word of lines `value = words`, read at the first use."""
+
+        def read() -> dict[str, str]:
+            lines = map(_pair, self.entries(section))
+            return {word: value for value, words in lines for word in words.split()}
+
+        return _Table(read)
+
+
+@dataclass(frozen=True, slots=True)
+class WordFile(_Sections):
+    """The file `name` of a language. Raises `KeyError` for a section that it does not have."""
+
+    language: str
+    name: str
+
+    def entries(self, section: str) -> tuple[str, ...]:
+        return tuple(map(self._filled, sections(self.language, self.name)[section]))
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the sections."""
+        return tuple(sections(self.language, self.name))
+
+    def _filled(self, entry: str) -> str:
+        if "." not in entry or "{" not in entry:
+            return entry
+        return _ELSEWHERE.sub(
+            lambda match: WordFile(match[1] or self.language, match[2]).part(match[3]), entry
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WordFiles(_Sections):
+    """The files `name` of several languages, read as one: by default of all that have it, but for
+    those in `without`. A file may lack a section."""
+
+    name: str
+    languages: tuple[str, ...] = ()
+    without: tuple[str, ...] = ("all", "en")
+
+    def entries(self, section: str) -> tuple[str, ...]:
+        having = languages_with(self.name)
+        known = [each for each in self.languages or having if each in having]
+        kept = [WordFile(each, self.name) for each in known if each not in self.without]
+        return tuple(
+            entry for file in kept if section in file.names() for entry in file.entries(section)
+        )
+
+
+@cache
+def languages_with(name: str) -> tuple[str, ...]:
+    """Return the languages that have a file of this name, in the order of the alphabet."""
+    folders = (files("memtree.language") / "data").iterdir()
+    return tuple(sorted(each.name for each in folders if (each / f"{name}.txt").is_file()))
+
+
+def at_first_use(
+    module: dict[str, Any], readers: Mapping[str, Callable[[], Any]]
+) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module whose names are read at their first use. From then on
+    they are plain sets and tables, for what is asked hundreds of times a text."""
+
+    def read(name: str) -> Any:
+        if name not in readers:
+            raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
+        module[name] = readers[name]()
+        return module[name]
+
+    return read
+
+
+def _pair(line: str) -> tuple[str, str]:
+    word, _, value = line.partition(" = ")
+    return word, value
+
+
+class _Pattern:
+    """Has all that the compiled pattern has, from the first use on."""
+
+    def __init__(self, text: Callable[[], str], flags: int) -> None:
+        self._text, self._flags = text, flags
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = re.compile(self._text(), self._flags)
+        for method in _METHODS:
+            setattr(self, method, getattr(compiled, method))
+        return getattr(compiled, name)
+
+
+class _Words(Set[str]):
+    def __init__(self, read: Callable[[], frozenset[str]]) -> None:
+        self._read = read
+
+    @cached_property
+    def _kept(self) -> frozenset[str]:
+        return self._read()
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._kept
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @classmethod
+    def _from_iterable(cls, words: Any) -> frozenset[Any]:
+        return frozenset(words)
+
+
+class _Table(Mapping[str, str]):
+    def __init__(self, read: Callable[[], dict[str, str]]) -> None:
+        self._read = read
+
+    @cached_property
+    def _kept(self) -> dict[str, str]:
+        return self._read()
+
+    def __getitem__(self, word: str) -> str:
+        return self._kept[word]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        return len(self._kept)

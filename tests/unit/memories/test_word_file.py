@@ -1,0 +1,54 @@
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+
+import pytest
+
+from memtree.language.lists import sections
+from memtree.memories.word_file import WordFile
+
+# A section that is not there; some names of patterns are filled in by code.
+REFERENCE = re.compile(r"\{(?!(?:month|any_month|short_months|weekdays|number)\})[a-z]")
+DATA = files("memtree.language") / "data"
+
+
+def memory_files() -> Iterator[tuple[str, str]]:
+    for language in DATA.iterdir():
+        for file in language.iterdir():
+            if file.name.startswith("memory_"):
+                yield language.name, file.name.removesuffix(".txt")
+
+
+@pytest.mark.parametrize(("language", "name"), sorted(memory_files()))
+def test_a_file_says_what_belongs_there_and_all_its_references_are_known(
+    language: str, name: str
+) -> None:
+    assert (DATA / language / f"{name}.txt").read_text("utf-8").startswith("# ")
+    file = WordFile(language, name)
+    for section in sections(language, name):
+        for entry in file.entries(section):
+            assert not REFERENCE.search(entry), f"{section}: {entry}"
+
+
+def test_a_pattern_is_compiled_at_its_first_use() -> None:
+    missing = WordFile("en", "memory_people").pattern("no_such_section")
+    with pytest.raises(KeyError):
+        missing.match("")
+
+
+def test_words_of_several_sections_are_one_set() -> None:
+    file = WordFile("en", "memory_known_words")
+    assert {"german", "canadian"} <= file.words("languages", "no_names")
+    assert file.words("languages") & {"german", "canadian"} == {"german"}
+
+
+def test_an_entry_may_name_a_section_of_another_language() -> None:
+    kin = WordFile("all", "memory_mentions").pattern("kin")
+    assert kin.fullmatch("stepfather")
+    assert kin.fullmatch("landlord")
+
+
+def test_a_table_has_a_value_for_each_word() -> None:
+    agents = WordFile("en", "memory_wording").table("agents")
+    assert agents["teacher"] == "teach"
+    assert len(agents) == len(set(agents)) > 10
