@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memtree.extraction.boilerplate import speaker_of
 from memtree.extraction.borders import UNSPACED
-from memtree.text.common_words import COMMON_WORDS, is_common
+from memtree.text.common_words import common_words, is_common
 
 _PIECE = re.compile(r"; | -> | \(|\)")
 _WORD = re.compile(r"[^\W_][^\W]*(?:['’][^\W_]+)*")
@@ -23,7 +23,7 @@ _GENITIVE = ("'s", "’s")
 ERRORS = ("Error", "Exception")
 # Common words of scripts without spaces, the longest first: they are cut out of a run.
 _UNSPACED_WORDS = re.compile(
-    "|".join(sorted(filter(UNSPACED.search, COMMON_WORDS), key=lambda word: (-len(word), word)))
+    "|".join(sorted(filter(UNSPACED.search, common_words()), key=lambda word: (-len(word), word)))
 )
 
 

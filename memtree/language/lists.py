@@ -23,7 +23,7 @@ Files are read at first use and kept, as they are part of the package.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -57,9 +57,26 @@ def by_language(file: str, section: str) -> dict[str, tuple[str, ...]]:
     return {language: entries for language, entries in read.items() if entries}
 
 
+@cache
 def merged(file: str, section: str) -> tuple[str, ...]:
     """Return the entries of a section in all languages, in their order."""
     return tuple(entry for each in by_language(file, section).values() for entry in each)
+
+
+@cache
+def words(file: str, section: str) -> frozenset[str]:
+    """Return the entries of a section in all languages as a set."""
+    return frozenset(merged(file, section))
+
+
+def joined(file: str, section: str) -> str:
+    """Join the entries of a section in all languages to alternatives, in their order."""
+    return in_order(merged(file, section))
+
+
+def source(file: str, section: str) -> Callable[[], str]:
+    """Return a function that reads a pattern, for `memtree.text.lazy_patterns.lazily`."""
+    return lambda: joined(file, section)
 
 
 @cache

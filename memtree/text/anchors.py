@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from memtree.text.common_words import CHAT_WORDS, COMMON_WORDS
+from memtree.text.common_words import chat_words, common_words
 from memtree.text.terms import STOP_WORDS
 
 LEAF_ANCHORS = 12
@@ -103,7 +103,7 @@ _KATAKANA = re.compile(r"[ァ-ヴー]{3,}(?:・[ァ-ヴー]+)*")
 # Words that begin a sentence, and no name, with a capital.
 _STARTERS = (
     STOP_WORDS
-    | CHAT_WORDS
+    | chat_words()
     | frozenset(
         """
         absolutely actually add after again all also although always amazing another any
@@ -173,7 +173,7 @@ def token_kind(word: str) -> str | None:
         return "path" if _PATH.fullmatch(word) else "url" if _URL.fullmatch(word) else None
     if word.isalpha():
         if word.isupper():
-            return None if word.lower() in COMMON_WORDS else "special"
+            return None if word.lower() in common_words() else "special"
         return "ident" if _HUMPS.fullmatch(word) else None
     if "." in word and _PATH.fullmatch(word):
         return "path"
@@ -227,7 +227,7 @@ def _names(text: str) -> Iterator[str]:
         if _without_apostrophe(first) in _STARTERS:
             name = rest
         name = name.removesuffix("'s").removesuffix("’s")
-        if len(name) < 3 or name.lower() in COMMON_WORDS or name.lower() in _STARTERS:
+        if len(name) < 3 or name.lower() in common_words() or name.lower() in _STARTERS:
             continue
         if ("'" in name or "’" in name) and _APOSTROPHE.split(name.lower(), 1)[0] in _STARTERS:
             continue  # "They've", "Can't"
