@@ -9,37 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from memtree.language.lists import words
 from memtree.text.day_names import ALL_MONTHS, SHORT_BESIDE_YEARS, WEEKDAYS
 from memtree.text.lazy_patterns import lazily
 from memtree.text.written_days import WrittenDay, written_day
 
-# A word before one of these may be anybody's: "aider chat", "team session".
-_SESSION = frozenset(
-    """
-    session chat conversation dialogue dialog transcript sitzung gespräch unterhaltung sesión sesion
-    conversación charla séance discussion conversa sessão conversazione sessione gesprek sessie
-    会话 对话 会話 セッション 대화 세션
-    """.split()
-)
-_TODAY = frozenset(("today", "today's", "today’s", "current", "heute", "hoy", "oggi", "hoje"))
-_LABEL = frozenset(
-    """
-    date day diary journal tag datum tagebuch fecha día dia diario data jour giorno dag dagboek
-    日期 日记 날짜 일기 日付 日記
-    """.split()
-)
-_BESIDE = frozenset(
-    """
-    on at of the is no nr started begins log um uhr am den der le el la las los à as às em do op
-    om il lo alle del de del von vom du h uur um utc gmt cet cest bst est edt cst cdt mst mdt pst
-    pdt ist jst z
-    mon tue tues wed thu thur thurs fri sat sun mo di mi do fr sa so lun mar mié mie jue vie sáb sab
-    dom mer jeu ven sam dim seg ter qua qui sex gio ma wo vr za zo
-    星期一 星期二 星期三 星期四 星期五 星期六 星期日 周一 周二 周三 周四 周五 周六 周日 月曜日
-    火曜日 水曜日 木曜日 金曜日 土曜日 日曜日 月 火 水 木 金 土 日 上午 下午 午前 午後 오전 오후
-    월요일 화요일 수요일 목요일 금요일 토요일 일요일
-    """.split()
-)
 _MONTH_STARTS = frozenset(name[:3] for name in (*ALL_MONTHS, *SHORT_BESIDE_YEARS))
 _WEEKDAY = lazily(WEEKDAYS, re.IGNORECASE)
 _CLOCK = lazily(
@@ -140,8 +114,8 @@ def _day_at(line: str, at: int) -> tuple[WrittenDay, int] | None:
 def _word(word: str, kinds: set[str]) -> bool:
     """Note what kind of word it is; false where it does not go with days."""
     low = word.lower()
-    for kind, words in (("session", _SESSION), ("today", _TODAY), ("label", _LABEL)):
-        if low in words:
+    for kind in ("session", "today", "label"):
+        if low in words("day_lines", kind):
             kinds.add(kind)
             return True
-    return low in _BESIDE or bool(_WEEKDAY.fullmatch(low))
+    return low in words("day_lines", "beside") or bool(_WEEKDAY.fullmatch(low))

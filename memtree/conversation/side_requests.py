@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from memtree.conversation.message import (
@@ -29,7 +30,10 @@ from memtree.conversation.message import (
     Volatile,
     check_message,
 )
+from memtree.language.lists import merged, source
+from memtree.text.lazy_patterns import lazily
 
+_FILE = "side_requests"  # of data/<language>
 LEADING = 3  # messages looked at from the front
 OPENING = 700  # characters of a system prompt in which its order stands
 HEAD, TAIL = 2_500, 4_000  # characters of the newest message: an order stands before or after data
@@ -39,113 +43,21 @@ ENOUGH, ENOUGH_ALONE = 2, 1
 
 _VOLATILE = Volatile()
 
-_TALK = (
-    r"(?:(?:conversations?|chats?|sessions?|discussions?|dialogues?|transcripts?|threads?"
-    r"|histor(?:y|ies)|(?:previous|prior|earlier|above|new|following|these|of|chat) messages"
-    r"|messages (?:above|below)|interactions?|context window"
-    r"|(?:story|roleplay|events) so far)"
-    # and not the first half of another noun, as in "the session handler"
-    r"(?=\s*(?:[.,:;!?)\n*<]|$)|\s+(?:so|above|below|in|into|to|for|between|with|without|that|which"
-    r"|provided|up|until|as|and|from|based|before|while|using|briefly|histor(?:y|ies)|lines"
-    r"|about|we|you|is|was|has|of (?:previous|messages))\b))"
-)
-_MADE = (
-    r"(?:summar(?:y|ies)|recap|synopsis|hand-?off|checkpoint|snapshot|compaction|compression"
-    r"|continuation (?:note|prompt)|prompt for continuing|prompt to continue)"
-)
-_VERBS = (
-    r"(?:summari[sz](?:e|es|ing)|condens(?:e|es|ing)|compact(?:s|ing)?|compress(?:es|ing)?"
-    r"|distill?(?:s|ing)?)"
-)
-_MAKE = (
-    r"(?:creat(?:e|es|ing)|provid(?:e|ing)|writ(?:e|es|ing)|generat(?:e|es|ing)|produc(?:e|es|ing)"
-    r"|mak(?:e|ing)|giv(?:e|ing)|draft|compile|output|prepar(?:e|ing)|perform(?:ing)?|build(?:ing)?"
-    r"|updat(?:e|ing)|maintain(?:ing)?|extend|merge|extract)"
-)
-# What may stand between the beginning of a sentence and its verb.
-_LEAD = (
-    r"(?:(?:please|now|then|next|first|instead|immediately|kindly|and|so|\*?briefly\*?|progressively)"
-    r",? ){0,4}"
-    r"(?:(?:your|the)(?: \w+)? (?:task|job|goal|role|objective)(?: now)? is(?: to)? "
-    r"|you(?: are|'re| have been| will be) (?:now )?"
-    r"(?:tasked with |asked to |given a task to |to )?"
-    r"|you (?:must|need to|should|will|have to) |i (?:need|want) you to |(?:can|could|would) you )?"
-    r"(?:(?:please|now|\*?briefly\*?) ){0,2}"
-)
-_BEGIN = r"(?:^|(?<=[.!?:] )|(?<=\n))[ \t#>*\-]{0,12}"
-_NEAR = r"[^.!?\n]{0,110}?"
 
-_SUMMARY = re.compile(
-    rf"{_BEGIN}{_LEAD}"
-    rf"(?:{_VERBS}\b{_NEAR}\b(?:{_TALK}|into an? (?:[\w\-]+ ){{0,3}}?summary\b)"
-    rf"|{_MAKE} (?:[\w,'\-]+ ){{0,7}}?{_MADE}\b)",
-    re.IGNORECASE,
-)
-# fmt: off
-_SUMMARY_WORDS = (
-    "summar", "condens", "compact", "compress", "distil", "recap", "synopsis", "handoff",
-    "hand-off", "checkpoint", "snapshot", "continu",
-)
-_MARK_WORDS = ("context_summary", "context checkpoint", "speak next", "this prompt", "extraction")
-# fmt: on
-_TITLE = re.compile(
-    rf"{_BEGIN}{_LEAD}{_MAKE} (?:[\w,'\-]+ ){{0,7}}?(?:titles?|names?|topics?|subject line|tags?)\b"
-    rf"{_NEAR}\b(?:{_TALK}|first message\b|user(?:'s)? message\b)",
-    re.IGNORECASE,
-)
-_COMMIT = re.compile(
-    rf"{_BEGIN}{_LEAD}{_MAKE} (?:[\w,'\-]+ ){{0,7}}?commit messages?\b", re.IGNORECASE
-)
+_SUMMARY = lazily(source(_FILE, "summary"), re.IGNORECASE)
+_TITLE = lazily(source(_FILE, "title"), re.IGNORECASE)
+_COMMIT = lazily(source(_FILE, "commit"), re.IGNORECASE)
 # The opening of a system prompt may say what the model *is*.
-_ROLE = re.compile(
-    rf"\byou(?: are|'re) (?:[\w,'\-]+ ){{0,9}}?"
-    rf"(?:{_VERBS}\b{_NEAR}\b{_TALK}|(?:conversation|context|chat|dialogue|thread)[ -]"
-    rf"(?:summar\w+|compact\w+|compress\w+|title)\b|title generator\b|that summari[sz]es\b)",
-    re.IGNORECASE,
-)
+_ROLE = lazily(source(_FILE, "role"), re.IGNORECASE)
 # Words that no person types to a model in a chat: known clients, and what is copied from them.
-_MARKED = re.compile(
-    r"""<explicit_instructions\ type="(?:summarize_task|condense)"
-    |<state_snapshot>|<context_summary>|\bcontext\ checkpoint\ compaction\b
-    |\bwho\ should\ (?:logically\ )?speak\ next\b
-    |\bgenerate\ an\ enhanced\ version\ of\ this\ prompt\b
-    |\bcontext\ extraction\ assistant\b
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+_MARKED = lazily(source(_FILE, "marked"), re.IGNORECASE)
 _TASK = re.compile(r"\s*#{1,3} Task:?\s", re.IGNORECASE)
 _CHAT_HISTORY = re.compile(r"</?chat_history>|^#{1,3} Chat History", re.IGNORECASE | re.MULTILINE)
 
-# Signs that the answer is for a program, or for a model that knows nothing else.
-_GOES_ON = (
-    r"\banother (?:\w+ )?(?:llm|agent|model|assistant|ai|instance|developer)\b",
-    r"\b(?:next|new|fresh|future) "
-    r"(?:llm|agent|model|assistant|session|conversation|chat|instance)\b",
-    r"\bwithout losing (?:\w+ )?(?:context|information|progress|details)",
-    r"\bcontext (?:window|limit|length)|\bout of context|\bfuture context|\btoken limit",
-    r"\bcontinu\w+ (?:\w+ ){0,4}?"
-    r"(?:work|task|development|conversation|discussion|story|seamlessly)",
-    r"\breplac\w+ (?:\w+ ){0,4}?(?:history|conversation|messages)",
-    r"\b(?:only|sole) (?:\w+ )?(?:memory|context|record)\b",
-    r"\bresum(?:e|es|ing) (?:\w+ ){0,3}?(?:work|task|conversation)",
-    r"\bfor continuation\b|\bhand-?off\b|\b(?:single|one) summary message\b",
-)
-_FORM = (
-    r"\b(?:only|nothing but|just) (?:\w+ ){0,4}?(?:summary|title|snapshot|tags|json)\b",
-    r"\b(?:do not|don't|never) (?:call|use|invoke) (?:any )?tools?\b|\btext only\b",
-    r"\b(?:exact|following) (?:format|structure|sections|output)|\bas follows:?$",
-    r"<(?:analysis|summary|scratchpad|previous[-_]summary|conversation|thinking|chat_history)>",
-    r"\bprimary request and intent\b|\bkey (?:technical concepts|decisions)\b",
-    r"\bpending tasks\b|\bnext steps\b",
-    r"\bmust include\b|\bpreserv\w+\b",
-    r"\b(?:\d+|three|four|five|six|ten)(?:[- ](?:to|or)?[- ]?\w+)?[- ](?:words?|characters?)\b",
-    r"\bsingle line\b|\btitle case\b|\bstraight to the title\b|\bjson\b",
-    r"\b(?:no|without|omitting) (?:[\w\-]+,? ){0,3}?"
-    r"(?:quotes|quotation marks|punctuation|explanations?)\b",
-    r"\b(?:previous|prior|existing)[ -]summary\b",
-)
-_GOES_ON_SIGNS = tuple(re.compile(sign, re.IGNORECASE) for sign in _GOES_ON)
-_FORM_SIGNS = tuple(re.compile(sign, re.IGNORECASE | re.MULTILINE) for sign in _FORM)
+
+@cache
+def _signs(section: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(sign, re.IGNORECASE | re.MULTILINE) for sign in merged(_FILE, section))
 
 
 def is_side(messages: Sequence[Message], *, tools: bool) -> bool:
@@ -190,20 +102,22 @@ def _window(text: str) -> str:
 
 
 class _Order(NamedTuple):
-    """A pattern, and words without one of which it cannot match: found 15 times as fast."""
+    """A pattern, and the section of words without one of which it cannot match:
+    found 15 times as fast."""
 
     pattern: re.Pattern[str]
-    words: tuple[str, ...]
+    words: str
 
     def stands_in(self, text: str) -> bool:
         low = text.lower()
-        return any(word in low for word in self.words) and bool(self.pattern.search(text))
+        may = any(word in low for word in merged(_FILE, self.words))
+        return may and bool(self.pattern.search(text))
 
 
-_SUMMARISES = _Order(_SUMMARY, _SUMMARY_WORDS)
-_NAMES = _Order(_TITLE, ("title", "name", "topic", "subject line", "tag"))
-_COMMITS = _Order(_COMMIT, ("commit message",))
-_MARKS = _Order(_MARKED, ("explicit_instructions", "state_snapshot", *_MARK_WORDS))
+_SUMMARISES = _Order(_SUMMARY, "summary_words")
+_NAMES = _Order(_TITLE, "title_words")
+_COMMITS = _Order(_COMMIT, "commit_words")
+_MARKS = _Order(_MARKED, "marked_words")
 
 
 def _opens(text: str) -> bool:
@@ -221,7 +135,7 @@ def _asks(text: str, alone: bool) -> bool:
         return True
     if not (_SUMMARISES.stands_in(text) or _NAMES.stands_in(text)):
         return False
-    points = 2 * _count(_GOES_ON_SIGNS, text) + _count(_FORM_SIGNS, text)
+    points = 2 * _count(_signs("goes_on"), text) + _count(_signs("form"), text)
     return points >= (ENOUGH_ALONE if alone else ENOUGH)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from math import fsum
 
 from memtree.extraction import borders
@@ -18,11 +19,15 @@ from memtree.extraction.clause import Clause, SourcePassage
 from memtree.extraction.outcomes import may_end, outcome
 from memtree.extraction.quotations import OTHERS, OWN, parts, quotation
 from memtree.extraction.read_lines import Judgement, ReadLines
+from memtree.language.lists import joined, merged, source
+from memtree.language.lists import words as word_set
+from memtree.text.lazy_patterns import lazily
 from memtree.text.pasted.own_words import others_words
 from memtree.text.requests import orders
 from memtree.text.spans import Span
 from memtree.text.standing_rules import standing_rules
 
+_FILE = "clauses"  # of data/<language>
 MAX_CLAUSE = 200  # characters; a longer sentence is cut at a border
 SENTENCES = 60  # sentences of one passage that are scored, half from each end
 RULE = 6.0
@@ -30,60 +35,9 @@ BOILERPLATE = -5.0
 LEAST_BASE = 1.0  # of what who says it is worth: the assistant
 
 
-# Words that tell: errors, decisions and reasons, rules, changes, the state of the work, events of a
-# life, times, people and things of a life; then chatter, and the same ideas in German, French,
-# Spanish, Russian.
-_WEIGHED_WORDS = """
-    1.6  error errors failed fails failing failure exception
-    1.6  bug crash crashed broke broken fatal panic regression
-    1.5  decided decide decision chose agreed instead because cause caused reason
-    1.5  reverted revert undo rollback
-    1.3  must requirement constraint deadline prefer prefers preferred allergic
-    1.1  fixed fix fixes resolved solved replaced replace renamed rename removed
-    1.1  migrated switched changed
-    0.9  added created updated implemented refactored deleted installed upgraded
-    0.9  disabled enabled works passes
-    0.9  todo blocked remaining pending finally issue problem
-    0.9  however but not only always never without until unless
-    0.9  married divorced born died pregnant engaged moved promoted hired fired retired
-    0.9  graduated sold adopted signed won lost started quit joined accepted booked
-    0.9  planned met visited launched published diagnosed
-    0.9  called lives lived owns paid bought keeps inherited promised swore owes hid gave gives
-    0.9  carries set pinned configured stored heißt wohnt gekauft bezahlt versprochen
-    0.9  зовут живёт живет заплатил заплатила купил купила лежит отвечает s'appelle habite llama
-    0.6  yesterday tomorrow tonight ago last next since week weekend month year years
-    0.6  birthday summer winter
-    0.6  monday tuesday wednesday thursday friday saturday sunday
-    0.5  my our mother father mom dad sister brother wife husband son daughter kids
-    0.5  friend partner boss dog cat job school university hospital money budget
-    0.5  want need plan goal got went took made saw named name bought
-    -2.2  apologize apologies confusion sorry
-    -0.9  hope feel hello hi hey thanks thank welcome glad
-    1.3  fehler weil entschieden entschied statt niemals immer gelöst behoben
-    1.3  erreur parce décidé jamais toujours corrigé
-    1.3  porque decidido decidimos nunca siempre corregido
-    1.3  ошибка потому решили решил никогда всегда исправил
-"""
-_WEIGHTS = {
-    word: float(weight)
-    for weight, *words in map(str.split, _WEIGHED_WORDS.strip().splitlines())
-    for word in words
-}
-_SIGNALS = frozenset(_WEIGHTS)
 # In a story: what changes for good, or is known from then on.
 _LASTS = 1.5
-_LASTING = frozenset(
-    """
-    give gives gave trade trades traded sell sells sold buy bought steal steals stole hide hides
-    hid bury buries buried burn burns burned burnt lose loses lost die dies died dead kill killed
-    drowned broke promise promises promised swear swears swore owe owes oath vow secret knows learn
-    learns learned learnt nobody password poisoned wounded marry married heir son daughter twin
-    carries keeps wears key map treaty ring camps meet
-    """.split()
-)
-_CJK_SIGNAL = re.compile(
-    r"叫|住在|花了|搬到|负责|という|住んで|払い|担当|错误|失败|因为|决定|必须|不要|改为|修复|エラー|失敗|ため|ので|決め|決定|必ず|修正|오류|실패|때문|결정"
-)
+_CJK_SIGNAL = lazily(source(_FILE, "signals_unspaced"))
 _UNPUNCTUATED = str.maketrans(dict.fromkeys("\"'`.,:;!?()[]{}<>*/|=#“”‘’…—–-", " "))
 
 _PLAIN = bytes(range(128)).decode().lower().translate(_UNPUNCTUATED).encode() + bytes(128)
@@ -101,40 +55,11 @@ _LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")
 _NUMBERED = re.compile(r"\d{1,5}\s?[:|]|[\[{]{1,2}\"\w")  # a line of output, or JSON
 _DOTS = re.compile(r"\.{4,}")
 SPACE = re.compile(r"\s+")
-# The first words of fillers: a cheap test before the pattern.
-_FILLING = frozenset(
-    """
-    hello hi hey long how how's what's bye take
-    ok okay yes yeah yep no certainly sure absolutely of definitely totally got i
-    great awesome nice cool wow good sounds congrats congratulations
-    thanks thank thx you're you glad happy hope feel
-    gerne klar danke verstanden hallo prima super merci bonjour parfait claro gracias hola
-    that that's if is would let let's here here's now by remember these this
-    """.split()
-)
-_FILLER = re.compile(
-    r"(?:\w{2,20}: )?(?:"
-    r"long time no|how are you|how(?:'s| is) it going|what's up"
-    r"|certainly|sure|absolutely|of course|great|awesome|thanks|thank you|thx"
-    r"|hello|hi|hey|wow|cool|nice|ok(?:ay)?|yes|yeah|yep|no problem|you're welcome"
-    r"|sounds (?:good|great)|good (?:luck|morning|night|to)|got it|i see|take care|bye"
-    r"|feel free|let me know|hope|glad|congrat\w*|definitely|totally|you're right"
-    r"|i appreciate|gerne|klar|danke|verstanden|hallo|prima|super|merci|bonjour|parfait"
-    r"|claro|gracias|hola"
-    r"|that(?:'s| is| sounds) (?:so |really |very )?"
-    r"(?:great|awesome|amazing|cool|good|wonderful)"
-    r"|if you (?:have|need)|is there anything|would you like|here(?:'s| is| are)"
-    r"|let's|let me|now,? let|i hope|happy to|i understand|by following|remember,"
-    r"|these? (?:changes|modifications))\b",
+_FILLER = lazily(
+    lambda: rf"(?:\w{{2,20}}: )?(?:{joined(_FILE, 'fillers')})\b",
     re.IGNORECASE,
 )
-_FILLER_ELSEWHERE = re.compile(
-    r"もちろん|おめでとう|ありがとう|はい|了解|承知|なるほど|そうですね|それは.{0,12}(?:ですね|よかった)"
-    r"|当然|好的|没问题|恭喜|谢谢|明白|太好了|这确实|不客气|물론|네[,. ]|감사|축하"
-    r"|(?:конечно|поздравляю|спасибо|хорошо|понятно|отлично|пожалуйста|привет|natürlich|glückwunsch"
-    r"|schön|selbstverständlich|d'accord|très bien|bien sûr|félicitations|¡|de nada|por supuesto)",
-    re.IGNORECASE,
-)
+_FILLER_ELSEWHERE = lazily(source(_FILE, "fillers_elsewhere"), re.IGNORECASE)
 SOURCE_LINE = re.compile(
     r"(?:def|class|import|return|raise|elif|async def|const|let|var|function|public|private"
     r"|static|func|fn|package|using|#include)\s.*[:;{(),\]}\"']$"
@@ -147,34 +72,33 @@ SOURCE_LINE = re.compile(
 _MIDDLE_NAME = re.compile(r" [A-Z][a-z]")
 _DETAIL = re.compile(r"[_/.][A-Za-z]")
 NUMBER = re.compile(r"[0-9][\d,.:/-]*")
-# A clause that begins so leans on another, or says what everybody says.
-_VAGUE = frozenset(
-    """
-    it this that these those they he she which there ensure ensures you if consider can could
-    how hmm so and but also then additionally overall finally remember
-    """.split()
-)
+
+
+@cache
+def _weights() -> dict[str, float]:
+    entries = map(str.split, merged(_FILE, "weights"))
+    return {word: float(weight) for word, weight in entries}
 
 
 def merit(text: str) -> float:
     """How telling a clause is by its words alone, about -3 to 6."""
-    words = _words(text)
+    words, weights = _words(text), _weights()
     # An exact sum: the order of a set of words differs from process to process.
-    score = min(fsum(map(_WEIGHTS.__getitem__, _SIGNALS.intersection(words))), 3.0)
+    score = min(fsum(map(weights.__getitem__, weights.keys() & words)), 3.0)
     if numbers := len(NUMBER.findall(text)):
         score += 0.5 + 0.25 * min(numbers, 3)
     if names := len(_MIDDLE_NAME.findall(text)):
         score += 0.4 + 0.25 * min(names, 3)
     if _DETAIL.search(text):
         score += 0.9
-    if words and words[0] in _VAGUE:
+    if words and words[0] in word_set(_FILE, "vague"):
         score -= 0.7
     if not text.isascii():
         if _CJK_SIGNAL.search(text):
             score += 1.5
         if _FILLER_ELSEWHERE.match(text):
             score -= 2.6 if len(text) < 40 else 1.0
-    if words and not _FILLING.isdisjoint(words[:2]) and _FILLER.match(text):
+    if words and not word_set(_FILE, "filling").isdisjoint(words[:2]) and _FILLER.match(text):
         score -= 2.6 if len(text) < 60 else 1.0
     if (len(text) < 24 and text.isascii()) or text.istitle():
         score -= 1.2  # short, or a heading
@@ -235,7 +159,7 @@ def spoken(
         rule = any(rule in sentence for rule in rules) if rules else False
         told, boilerplate, source_line, ends = lines.judgement(sentence)
         score = base + told
-        if fiction and not _LASTING.isdisjoint(_words(sentence)):
+        if fiction and not word_set(_FILE, "lasting").isdisjoint(_words(sentence)):
             score += _LASTS
         if rule:
             score += RULE

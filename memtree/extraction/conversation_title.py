@@ -35,9 +35,9 @@ from memtree.extraction.title_words import (
     SELF,
     SPEAKER,
     TAGGED,
-    VAGUE,
     VERB,
 )
+from memtree.language.lists import words
 from memtree.text import secrets
 from memtree.text.pasted.client_messages import is_by_client
 from memtree.text.pasted.document_names import document_name
@@ -141,7 +141,7 @@ def _talk(speakers: Sequence[str], beginning: Sequence[tuple[str, str]]) -> str:
     for word, _ in often.most_common(8 * _THEMES):
         if (
             len(word) > 3
-            and word not in people | VAGUE
+            and word not in people | words("titles", "vague")
             and not any(word[:4] == other[:4] for other in themes)
         ):
             themes.append(word)

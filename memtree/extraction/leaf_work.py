@@ -32,7 +32,7 @@ from memtree.extraction.events.event import (
 )
 from memtree.extraction.events.fields import unescaped
 from memtree.extraction.events.outputs import output
-from memtree.extraction.events.programs import READERS, program
+from memtree.extraction.events.programs import program, readers
 from memtree.extraction.outcomes import numbered
 from memtree.extraction.work_clauses import (
     DETAIL,
@@ -253,7 +253,7 @@ def _looked(name: str, arguments: str) -> Work | None:
         return Work(USED, shown(said, NAME)) if name else None
     said = command_name(command)
     words = said.split()
-    if not name and "```" in arguments[-24:] and words and words[0] not in READERS:
+    if not name and "```" in arguments[-24:] and words and words[0] not in readers():
         return None
     if len(words) > 1 and words[0] in _SHOWS and ("." in words[-1] or "/" in words[-1]):
         return Work(READ, words[-1])

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memtree.extraction.boilerplate import speaker_of
 from memtree.extraction.borders import UNSPACED
-from memtree.text.common_words import COMMON_WORDS, is_common
+from memtree.language.lists import alternation
+from memtree.text.common_words import common_words, is_common
+from memtree.text.lazy_patterns import lazily
 
 _PIECE = re.compile(r"; | -> | \(|\)")
 _WORD = re.compile(r"[^\W_][^\W]*(?:['’][^\W_]+)*")
@@ -22,9 +24,7 @@ _LINES = re.compile(r"\blines? [0-9]+(?:-[0-9]+)?\b|\b[0-9]{1,9} (?:more )?lines
 _GENITIVE = ("'s", "’s")
 ERRORS = ("Error", "Exception")
 # Common words of scripts without spaces, the longest first: they are cut out of a run.
-_UNSPACED_WORDS = re.compile(
-    "|".join(sorted(filter(UNSPACED.search, COMMON_WORDS), key=lambda word: (-len(word), word)))
-)
+_UNSPACED_WORDS = lazily(lambda: alternation(filter(UNSPACED.search, common_words())))
 
 
 def particular(text: str, anchors: Sequence[str] = (), siblings: Sequence[str] = ()) -> bool:

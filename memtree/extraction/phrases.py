@@ -13,112 +13,48 @@ from collections.abc import Sequence
 
 from memtree.extraction import borders
 from memtree.extraction.clauses import SOURCE_LINE
+from memtree.language.lists import joined, source
 from memtree.text import tokens
+from memtree.text.lazy_patterns import lazily
 
+_FILE = "phrases"  # of data/<language>
 _LEAST = 3  # words of a phrase
 _WORD = re.compile(r"\w+")
 _BYTES = 4.1  # UTF-8 bytes a token of o200k, about
-# How somebody feels about a thing, which tells less than the thing
-_HOW = (
-    r"(?:(?:kinda|kind of|sorta|sort of|a (?:bit|little)|pretty|really|so|very|quite|also|still"
-    r"|just|feeling|not sure|currently|definitely) )*"
-)
-_MOOD = (
-    r"(?:worried|nervous|anxious|curious|excited|interested|concerned|unsure|confused|stressed"
-    r"|torn|stuck|overwhelmed|wondering|struggling|thinking|considering|debating)"
-)
-_POLITE = re.compile(
-    r"(?:/\w+ (?=\w+ \w+ \w)|step \d+[:.]? |\d+(?:\.\d+)+ |\d+[.)] )?"
-    r"(?:(?:ok(?:ay)?|so|now|well|and|but|also|please|hi|hey|thanks|great|hmm|then|finally"
-    r"|(?:first|next|last)(?=,)|cool"
-    r"|on the other hand|in that case|in this case|as a first step|as a result|for now|in addition"
-    r"|additionally|however|therefore|actually|basically|certainly|sure|yes|no|wow|oh)\b[,!.]? )*"
-    r"(?:(?:can|could|would|will) you (?:please |help me (?:to )?)?"
-    r"|i(?:'d| would) like (?:you )?to |i want (?:you )?to |i need (?:you )?to "
-    r"|i need help (?:with|to) "
-    r"|to (?=\w+ \w+ \w)|i(?:'m| am) (?:currently )?(?:trying|planning|hoping|looking) to "
-    r"|i(?:'m| am) (?:having|struggling) (?:(?:some )?(?:trouble|difficulty|problems|issues) )?"
-    r"(?:understanding |with )?|i(?:'m| am) (?:working|focusing) on |help me (?:to )?"
-    r"|please "
-    r"|let'?s |we need to |we should |we (?:can|could) |you should "
-    rf"|i(?:'m| am) {_HOW}{_MOOD} (?:(?:about|on|with|if|whether|how|to|by) ){{1,2}}(?=\w+ \w+)"
-    r"|i think (?:that )?|i noticed that "
-    r"|kannst du (?:bitte )?|könntest du (?:bitte )?|bitte |peux-tu |pourrais-tu |puedes "
-    r"|por favor,? "
-    r"|пожалуйста,? |можешь )?",
+_POLITE = lazily(
+    lambda: (
+        r"(?:/\w+ (?=\w+ \w+ \w)|step \d+[:.]? |\d+(?:\.\d+)+ |\d+[.)] )?"
+        rf"(?:(?:{_any('fillers')})\b[,!.]? )*(?:{_any('requests')})?"
+    ),
     re.IGNORECASE,
 )
 # Before a detail that may be left out.
-_DETAIL = re.compile(
-    r" (?=(?:and|or|to|for|with|using|by|from|into|including|such as|through|without|during|about"
-    r"|in|on"
-    r"|at|as|und|mit|für|von|bei|и|для|с|в|на|pour|avec|dans|con|para|en)\b)",
-    re.IGNORECASE,
-)
+_DETAIL = lazily(lambda: rf" (?=(?:{_any('detail')})\b)", re.IGNORECASE)
 _COMMA = re.compile(r", |，")
 ASIDE = re.compile(r" ?(?<!\\)\([^()]{0,200}(?<!\\)\)")  # no formula between "\(" and "\)"
-_OPEN = re.compile(
-    r"(?:^|[\s,])(?:the|a|an|to|of|and|or|for|with|in|on|at|by|from|as|is|are|was|be|that|this|if|when"
-    r"|because|which|get|make|be|have|help|take|use|more|most|very|some|any|it's|such|not|how|what|who"
-    r"|want|would|could|should|will|can|may|might|must|has|had|do|does|did|always|never|just|only|than|like|i|you|we|they|it|he|she|my|your|our|their|his|her|its|der|die|das|und|mit|ein|eine|zu|и|в|на|с|не|что)$",
-    re.IGNORECASE,
-)
+_OPEN = lazily(lambda: rf"(?:^|[\s,])(?:{_any('open')})$", re.IGNORECASE)
 _OPEN_REACH = 10  # characters: the longest of these words, what stands before it, a line break
-_CONDITION = re.compile(
-    r"(?:if|when|whenever|since|because|although|though|while|as|after|before|once|for example"
-    r"|by \w+ing|given|considering"
-    r"|wenn|weil|obwohl|nachdem|quand|comme|cuando|если|когда)\b",
-    re.IGNORECASE,
-)
+_CONDITION = lazily(lambda: rf"(?:{_any('condition')})\b", re.IGNORECASE)
 # A place or time before the clause that tells something, and one that stands alone
-_OPENING = re.compile(
-    r"(?:in|at|on|for|from|during|without|unlike|most of|some of|instead of) [^,]{1,32}, ", re.I
-)
-_ADVERBIAL = re.compile(
-    r"(?:in|at|on|for|from|during|most of|some of|because of|under|above|below|behind) "
-    r"[\w' -]{1,32}$",
-    re.IGNORECASE,
-)
-_LINKED = re.compile(
-    r"(?:such as|which|that|who|whose|and|but|or|so|where|we'll|it's|specifically|especially"
-    r"|particularly|including|like|not|still|even|rather)\b",
-    re.IGNORECASE,
-)
+_OPENING = lazily(source(_FILE, "opening"), re.IGNORECASE)
+_ADVERBIAL = lazily(source(_FILE, "adverbial"), re.IGNORECASE)
+_LINKED = lazily(source(_FILE, "linked"), re.IGNORECASE)
 # "understand how my belief", "torn between saving money"
-_OPEN_CLAUSE = re.compile(
-    r"\b(?:(?:how|that|what|whether|why|if|since) (?:my|the|our|his|her|their|your|an?|this|these) "
-    r"|between )([^,;]{1,48})$",
-    re.IGNORECASE,
-)
-_FINITE = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|can|could|will|would|should|does|do|did|must|may|might|and"
-    r"|\w+n't|\w{2,}ed)\b",
-    re.IGNORECASE,
-)
-# A phrase that was cut before what it says of somebody: "My mentor, Wendy", "excited that Joseph"
-_NAME_ALONE = (
-    r"(?:my|our|his|her|their|(?:i(?:'ve| have)(?: got)?|there(?:'s| is)) an?)(?: [\w'-]+){1,3}"
-    r"(?:,? (?-i:[A-Z])[\w'-]+)?(?:, \d{1,3})?"
-)
-_UNSAID = re.compile(
-    rf"{_NAME_ALONE}[.,]?$|.{{0,80}}\b(?:that|what|how|whether) (?:my |our )?(?:\w+ )?"
-    r"(?-i:[A-Z])[\w'-]+(?:, \d{1,3})?$"
-    rf"|(?:i(?:'m| am) )?{_HOW}{_MOOD}(?: to \w+)?(?: with (?:it|this|that))?[.!?]?$",
-    re.IGNORECASE,
-)
+_OPEN_CLAUSE = lazily(source(_FILE, "open_clause"), re.IGNORECASE)
+_FINITE = lazily(source(_FILE, "finite"), re.IGNORECASE)
+_UNSAID = lazily(source(_FILE, "unsaid"), re.IGNORECASE)
 _CODE = re.compile(r"\w_\w|[=(){}<>\[\];\\]|\w[/.]\w")  # none of it matches white space
 # What is asked or done without a word of what it is about.
-_HOLLOW = re.compile(
-    r"(?:\w+ ){1,3}(?:it|this|that|these|those|them|the)"
-    r"(?: (?:changes?|errors?|issues?|problems?|files?"
-    r"|code|tests?|fix|update))?(?: too| again| now)?[.!?]?$",
-    re.IGNORECASE,
-)
+_HOLLOW = lazily(source(_FILE, "hollow"), re.IGNORECASE)
 _SOURCE = re.compile(
     r"(?:return|raise|import|from|def|class|const|let|var|await|yield) .*[(){}=\"']"
 )
 _TELLING, _TELLING_ASCII = re.compile(r"[^\W\d_]{2,}"), re.compile(r"[A-Za-z]{2,}")
 _MARKS = " ,;:.-–—*_|>#\\，。；：、"
+
+
+def _any(section: str) -> str:
+    return joined(_FILE, section)
 
 
 def whole(text: str, cap: int) -> tuple[str, float]:

@@ -3,6 +3,8 @@
 A file begins with comments: what belongs there and what tests it. Then come sections, a
 name in brackets each, with one entry a line. `{name}` stands for the entries of the section `name`
 of the same file: alone in a line they are entries here, too; in a pattern they are alternatives.
+A long pattern may stand in several lines: one that ends with `(?:` begins a group, one that begins
+with `)` ends it, and each line between them is an alternative. `␣` is a space at a line's ends.
 Files are read at first use and kept, as they are part of the package.
 
     # Names of colours. Tested by tests/unit/test_colours.py.
@@ -12,18 +14,24 @@ Files are read at first use and kept, as they are part of the package.
     [all]
     {light}
     (?:dark )?brown
+    deep (?:
+        blue
+        red
+    ) or so
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from types import MappingProxyType
 
 _HEADING = re.compile(r"\[([a-z][a-z0-9_]*)\]")
 _REFERENCE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+_OPENING = re.compile(r"\(\?(?:[:=!]|<[=!]|P<\w+>)$")
 
 Sections = Mapping[str, tuple[str, ...]]
 
@@ -32,38 +40,95 @@ Sections = Mapping[str, tuple[str, ...]]
 def sections(language: str, file: str) -> Sections:
     """Return the entries of each section of a file. Raises `FileNotFoundError` if the language has
     no such file, and `ValueError` if the file is damaged."""
-    path = files(__package__).joinpath("data", language, f"{file}.txt")
-    return parsed(path.read_text("utf-8"))
+    return parsed(_folder().joinpath(language, f"{file}.txt").read_text("utf-8"))
+
+
+@cache
+def languages_with(file: str) -> tuple[str, ...]:
+    """Return the languages that have a file, in the order in which their entries are joined: `all`,
+    where it has one, is last."""
+    known = (*sections("all", "languages")["languages"], "all")
+    return tuple(each for each in known if _folder().joinpath(each, f"{file}.txt").is_file())
+
+
+def by_language(file: str, section: str) -> dict[str, tuple[str, ...]]:
+    """Return the entries of a section by language, of those that have it."""
+    read = {language: sections(language, file).get(section) for language in languages_with(file)}
+    return {language: entries for language, entries in read.items() if entries}
+
+
+@cache
+def merged(file: str, section: str) -> tuple[str, ...]:
+    """Return the entries of a section in all languages, in their order."""
+    return tuple(entry for each in by_language(file, section).values() for entry in each)
+
+
+@cache
+def words(file: str, section: str) -> frozenset[str]:
+    """Return the entries of a section in all languages as a set."""
+    return frozenset(merged(file, section))
+
+
+def joined(file: str, section: str) -> str:
+    """Join the entries of a section in all languages to alternatives, in their order."""
+    return in_order(merged(file, section))
+
+
+def source(file: str, section: str) -> Callable[[], str]:
+    """Return a function that reads a pattern, for `memtree.text.lazy_patterns.lazily`."""
+    return lambda: joined(file, section)
+
+
+@cache
+def _folder() -> Traversable:
+    return files(__package__).joinpath("data")
 
 
 def parsed(text: str) -> Sections:
     """Read a file's text. A reference to a section that the file does not have, or that stands
     further down, is left as it is: a caller may fill it in. Raises `ValueError` if an entry stands
-    before the first section, or if a section comes twice.
+    before the first section, if a section comes twice, or if a group is not closed.
 
-    >>> dict(parsed("[pets]\\ncat\\ndog\\n[owner]\\nmy (?:{pets})"))
-    {'pets': ('cat', 'dog'), 'owner': ('my (?:cat|dog)',)}
+    >>> dict(parsed("[pets]\\ncat\\ndog\\n[owner]\\nmy (?:\\n{pets}\\n)s?"))
+    {'pets': ('cat', 'dog'), 'owner': ('my (?:cat|dog)s?',)}
     """
     entries: dict[str, list[str]] = {}
-    section: list[str] | None = None
+    groups: list[tuple[str, list[str]]] = []  # how each begins, and the alternatives around it
+    kept: list[str] | None = None
     for line in text.splitlines():
         entry = line.strip()
-        heading = _HEADING.fullmatch(entry)
+        if not entry or entry[0] == "#":
+            continue
+        heading = _HEADING.fullmatch(entry) if entry[0] == "[" else None
         if heading:
-            if heading[1] in entries:
-                raise ValueError(f"the section [{heading[1]}] comes twice")
-            section = entries[heading[1]] = []
-        elif entry and not entry.startswith("#"):
-            if section is None:
-                raise ValueError(f"no section stands before the entry {entry!r}")
-            section += _expanded(entry, entries)
-    return MappingProxyType({name: tuple(kept) for name, kept in entries.items()})
+            if heading[1] in entries or groups:
+                raise ValueError(f"the section [{heading[1]}] comes twice, or within a group")
+            kept = entries[heading[1]] = []
+        elif kept is None:
+            raise ValueError(f"no section stands before the entry {entry!r}")
+        elif entry.isalpha():  # most are plain words
+            kept.append(entry)
+        else:
+            read = _expanded(entry, entries)
+            if entry[0] == ")" and groups:
+                beginning, around = groups.pop()
+                read = [f"{beginning}{'|'.join(kept)}{'|'.join(read)}"]
+                kept = around
+            if _OPENING.search(entry):
+                groups.append((read[0], kept))
+                kept = []
+            else:
+                kept += read
+    if groups:
+        raise ValueError(f"no line closes the group {groups[-1][0]!r}")
+    return MappingProxyType({name: tuple(read) for name, read in entries.items()})
 
 
 def _expanded(entry: str, entries: Mapping[str, list[str]]) -> list[str]:
     whole = _REFERENCE.fullmatch(entry)
     if whole and whole[1] in entries:
         return entries[whole[1]]
+    entry = entry.replace("␣", " ")
     return [
         _REFERENCE.sub(
             lambda match: "|".join(entries[match[1]]) if match[1] in entries else match[0], entry

@@ -13,27 +13,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from memtree.text.common_words import CHAT_WORDS, COMMON_WORDS
+from memtree.language.lists import joined, words
+from memtree.text.common_words import chat_words, common_words
+from memtree.text.lazy_patterns import lazily
 from memtree.text.stop_words import STOP_WORDS
 
 LEAF_ANCHORS = 12
 REACH = 6_000  # characters looked at; a leaf is rarely longer
 
 _TOKEN = re.compile(r"[A-Za-z0-9_./\\@~$€£%:+#-]{2,}")
-_FILE = (
-    r"(?:py|pyi|js|mjs|jsx|ts|tsx|rs|go|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift"
-    r"|md|rst|txt|toml|json|jsonl|ya?ml|sh|bash|ps1|sql|html?|css|scss|vue|svelte"
-    r"|cfg|ini|env|lock|xml|csv|tsv|log|ipynb|proto|tf|scm|el|lua|ex|hs|ml|pony"
-    r"|png|jpe?g|svg|gif|pdf|zip|gz|db|exe|dll|so|conf)"
-)
 _ERROR = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Fault|Panic)|E[A-Z]{4,}|SIG[A-Z]{3,}")
-_PATH = re.compile(
-    rf"(?:[\w.@~+\\:/-]*[/\\])?[\w.@+-]*\w\.{_FILE}(?::\d+)?"
-    r"|(?:~|\.{1,2}|[A-Z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?"
-    r"|(?:[\w.@+-]+/){2,}[\w.@+-]*"
-    r"|[\w.@-]*[a-z][\w.@-]*/"
+_PATH = lazily(
+    lambda: (
+        rf"(?:[\w.@~+\\:/-]*[/\\])?[\w.@+-]*\w\.(?:{_any('file_endings')})(?::\d+)?"
+        r"|(?:~|\.{1,2}|[A-Z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?"
+        r"|(?:[\w.@+-]+/){2,}[\w.@+-]*"
+        r"|[\w.@-]*[a-z][\w.@-]*/"
+    )
 )
 _URL = re.compile(r"[a-z]{2,6}://[\w.-]+\.[\w.:/~%+#@-]+")
 _HUMPS = re.compile(r"[a-z]+[0-9]*(?:[A-Z][a-z0-9]*)+|(?:[A-Z][a-z0-9]+){2,}")
@@ -54,21 +52,12 @@ _RANK = {
     "option": 3.2, "ident": 3.0, "name": 3.0, "version": 2.8, "url": 2.4, "commit": 2.0,
     "dotted": 1.8, "special": 1.4, "number": 1.4,
 }  # fmt: skip
-_NOISE = frozenset(
-    """
-    AND NOT THE FOR EITHER EVERY EXCEPT EMPTY ENTER EXISTS EXPLAIN EXAMPLE ENDIF
-    SEARCH REPLACE HEAD README TODO NOTE INFO DEBUG WARNING ERROR ERRORS
-    e.g i.e n/a and/or Y/n __init__ __main__ __name__
-    """.split()
-)
 
-_MONTH = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
-    r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
-)
-_DATE = re.compile(
-    rf"(?:\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? )?{_MONTH}\b"
-    r"(?:[ -]\d{1,2}(?:st|nd|rd|th)?\b)?(?:[,-]? ?\d{4}\b)?"
+_DATE = lazily(
+    lambda: (
+        rf"(?:\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? )?(?:{_any('months')})\b"
+        r"(?:[ -]\d{1,2}(?:st|nd|rd|th)?\b)?(?:[,-]? ?\d{4}\b)?"
+    )
 )
 _DATE_CJK = re.compile(
     r"[0-9]{2,4}[年년](?: ?\d{1,2}[月월](?: ?\d{1,2}[日일])?)?|[0-9]{1,2}[月월] ?\d{1,2}[日일]"
@@ -76,18 +65,13 @@ _DATE_CJK = re.compile(
 _SIGNS, _QUOTES = "$€£¥", '"“«'  # without which the next pattern, and that of titles, need no look
 _MONEY = re.compile(r"[$€£¥][0-9][\d,.]*\d")
 # A number without a unit matches, too, as a whole: else each of its digits would be tried again.
-_UNIT = re.compile(
-    r"[0-9][\d,.]*+( ?(?:%|°C|ms\b|[kKMGT]i?B\b|km\b|kg\b|USD|EUR|GBP|[ap]m\b)"
-    r"| (?:second|minute|hour|day|week|month|year|token|page|word|mile|dollar|euro)s?\b| people\b"
-    r"|万元|万|円|元|岁|歳|人|キロ|时|時|分|명)?"
+_UNIT = lazily(
+    lambda: (
+        rf"[0-9][\d,.]*+( ?(?:{_any('units')})| (?:{_any('unit_words')})s?\b| people\b"
+        rf"|{_any('units_unspaced')})?"
+    )
 )
 _HEADING = re.compile(r"#+ .*|[ \t]*(?:[-*] |\d+\. )?\*\*[^*\n]+\*\*")  # of one line
-_MONTHS = frozenset(
-    """
-    Jan Feb Mar Apr May Jun Jul Aug Sep Sept Oct Nov Dec
-    January February March April June July August September October November December
-    """.split()
-)
 _LETTERS = re.compile(r"[JFMASOND][a-z]{2,8}")
 _NOT_BEFORE = frozenset("_/.-*#([<`")
 _CAPITAL = "A-ZÀ-ÖØ-ÞĀЁА-ЯΑ-Ω"
@@ -100,28 +84,16 @@ _APOSTROPHE = re.compile("['’]")
 _TITLE = re.compile(r"[\"“«]([A-ZÀ-ÞА-Я][^\"“”»\n]{2,40})[\"”»]")
 _TITLE_CJK = re.compile(r"[「『《]([^」』》\n]{2,24})[」』》]")
 _KATAKANA = re.compile(r"[ァ-ヴー]{3,}(?:・[ァ-ヴー]+)*")
-# Words that begin a sentence, and no name, with a capital.
-_STARTERS = (
-    STOP_WORDS
-    | CHAT_WORDS
-    | frozenset(
-        """
-        absolutely actually add after again all also although always amazing another any
-        anything anyway awesome based because before being besides both bye certainly check
-        congrats congratulations consider cool create das day define definitely der die during
-        each ein eine either el ella ensure es especially et even ever every everything
-        exactly example false feel finally first further get give given glad go going good got
-        great guess happy having hello here hope however ich instead je keep la las lastly le
-        les let like look looking looks los make makes may maybe might more most much must
-        never next nice none note nothing nous now null once one only other others out over
-        overall perfect perhaps please plus really recent recently remember right same second
-        see seeing seems set sie since something sometimes sorry sounds specific stay step
-        still such sure take talk tell thank thanks third those thus time today together true
-        try two un una und under une until update use using very via vous way well while wir
-        without yesterday yet yours él как мы но он она они что это я
-        """.split()
-    )
-)
+
+
+@cache
+def _starters() -> frozenset[str]:
+    """Words that begin a sentence, and no name, with a capital."""
+    return STOP_WORDS | chat_words() | words("anchors", "sentence_starts")
+
+
+def _any(section: str) -> str:
+    return joined("anchors", section)
 
 
 def anchors(text: str, limit: int = LEAF_ANCHORS) -> tuple[str, ...]:
@@ -154,12 +126,14 @@ def weigh(text: str, prose: bool = True) -> dict[str, float]:
 
 
 def _tokens(counts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    noise = words("anchors", "noise")
     for token in counts:
         if token.isalpha() and (token.islower() or token.istitle()):
             continue  # plain words: most of any prose
         word = token.rstrip(":.,#+-\\") if token[0] in "-.#" else token.strip(":.,#+-\\")
         word = word.removeprefix("self.").removeprefix("this.")
-        kind = token_kind(word) if 2 < len(word) <= 100 and word not in _NOISE else None
+        named = 2 < len(word) <= 100 and word not in noise
+        kind = token_kind(word) if named else None
         if kind and (kind != "number" or token[-1] != ":"):  # "1561:" numbers a source line
             yield word, kind
 
@@ -173,7 +147,7 @@ def token_kind(word: str) -> str | None:
         return "path" if _PATH.fullmatch(word) else "url" if _URL.fullmatch(word) else None
     if word.isalpha():
         if word.isupper():
-            return None if word.lower() in COMMON_WORDS else "special"
+            return None if word.lower() in common_words() else "special"
         return "ident" if _HUMPS.fullmatch(word) else None
     if "." in word and _PATH.fullmatch(word):
         return "path"
@@ -189,7 +163,7 @@ def token_kind(word: str) -> str | None:
 
 
 def _phrases(text: str) -> Iterator[tuple[str, str]]:
-    if not _MONTHS.isdisjoint(_LETTERS.findall(text)):
+    if not words("anchors", "month_names").isdisjoint(_LETTERS.findall(text)):
         for match in _DATE.finditer(text):
             # "May" alone is a verb, "March" a walk.
             if match.group()[-1].isdigit() or match.group()[0].isdigit():
@@ -224,12 +198,12 @@ def _names(text: str) -> Iterator[str]:
             continue
         name = match.group()
         first, _, rest = name.partition(" ")
-        if _without_apostrophe(first) in _STARTERS:
+        if _without_apostrophe(first) in _starters():
             name = rest
         name = name.removesuffix("'s").removesuffix("’s")
-        if len(name) < 3 or name.lower() in COMMON_WORDS or name.lower() in _STARTERS:
+        if len(name) < 3 or name.lower() in common_words() or name.lower() in _starters():
             continue
-        if ("'" in name or "’" in name) and _APOSTROPHE.split(name.lower(), 1)[0] in _STARTERS:
+        if ("'" in name or "’" in name) and _APOSTROPHE.split(name.lower(), 1)[0] in _starters():
             continue  # "They've", "Can't"
         if (before[-1:] == " " and before[0] not in ".!?:…\n*#>-•") or (name == rest and rest):
             sure[name] = None

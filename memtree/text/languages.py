@@ -1,6 +1,6 @@
 """Tell the script and language of a text: enough to see that a summary is in another.
 
-Scripts by the names of their letters, seven languages in Latin letters by their small words. A
+Scripts by the names of their letters, languages in Latin letters by their small words. A
 text that is too short or too mixed has none.
 
     >>> script("Как дела?"), language("Der Test ist nicht mehr rot, und das ist auch gut so.")
@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cache
+
+from memtree.language.lists import by_language
 
 _SCRIPTS = {
     "latin": r"A-Za-zÀ-ɏ", "cyrillic": "Ѐ-ԯ", "greek": "Ͱ-Ͽ", "hebrew": "֐-׿",
@@ -19,17 +22,14 @@ _SCRIPTS = {
 }  # fmt: skip
 _LETTERS = {name: re.compile(f"[{letters}]") for name, letters in _SCRIPTS.items()}
 _DENSE = {"kana": 2.5, "han": 2.5, "hangul": 2.5}  # letters of Latin that say as much as one
-_SMALL = {
-    "en": "the and is was are were that this with for not have has had they from which its of",
-    "de": "der die das und ist nicht ein eine mit auf für sich auch war wurde dass wird von dem",
-    "fr": "le les des et est une pas que qui dans pour sur avec sont été du au ne elle il aux",
-    "es": "el los las y es una que en por con para del como está fue pero su se lo más",
-    "it": "il gli che di è una per con non sono della nel alla anche più stato ha ma delle questo",
-    "pt": "o os uma que em por não para da dos das foi está mais seu sua ao também",
-    "nl": "de het een en van is niet dat op te voor met zijn ook werd naar maar bij wordt er",
-}
-_LANGUAGES = {name: frozenset(words.split()) for name, words in _SMALL.items()}
-SMALL_WORDS = frozenset().union(*_LANGUAGES.values())
+
+
+@cache
+def _small_words() -> dict[str, frozenset[str]]:
+    by = by_language("common_words", "small")
+    return {name: frozenset(words) for name, words in by.items()}
+
+
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
@@ -53,7 +53,7 @@ def language(text: str, least: int = 4) -> str:
     """The language whose small words are most of those found; empty below `least` of its own, or
     where another language has more than half as many."""
     words = Counter(_WORD.findall(text.lower()))
-    hits = {name: sum(words[one] for one in small) for name, small in _LANGUAGES.items()}
+    hits = {name: sum(words[one] for one in small) for name, small in _small_words().items()}
     first, second = sorted(hits, key=lambda name: -hits[name])[:2]
     return first if hits[first] >= least and hits[second] <= hits[first] / 2 else ""
 

@@ -11,6 +11,7 @@ all of them were compiled at the start of the server they took a quarter of it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, cast
 
 _METHODS = ("search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn")
@@ -19,17 +20,19 @@ _METHODS = ("search", "match", "fullmatch", "split", "findall", "finditer", "sub
 class LazyPattern:
     """Has all that the compiled pattern has. A mistake in it is found at its first use."""
 
-    def __init__(self, source: str, flags: int) -> None:
+    def __init__(self, source: str | Callable[[], str], flags: int) -> None:
         self._source, self._flags = source, flags
 
     def __getattr__(self, name: str) -> Any:
         """Only of what is not there yet: from the second use on methods are the pattern's own."""
-        compiled = re.compile(self._source, self._flags)
+        source = self._source if isinstance(self._source, str) else self._source()
+        compiled = re.compile(source, self._flags)
         for method in _METHODS:
             setattr(self, method, getattr(compiled, method))
         return getattr(compiled, name)
 
 
-def lazily(source: str, flags: int = 0) -> re.Pattern[str]:
-    """Compile a pattern as `re.compile` does, at its first use."""
+def lazily(source: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
+    """Compile a pattern as `re.compile` does, at its first use. `source` may be a function that
+    reads the words of the pattern: it is called then, too."""
     return cast("re.Pattern[str]", LazyPattern(source, flags))

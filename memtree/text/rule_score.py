@@ -1,9 +1,9 @@
 """How much a sentence of a user looks like a standing rule: a score of the phrases found in it.
 
 No phrase makes a rule alone: "use" asks for one thing, "always" tells a habit. Together they ask
-for a habit. A rule has a score of at least `RULE`; every language has its own phrases (the room
-`rule_phrases`), all have the same weights, which were found on sentences written by hand
-(`benchmarks/rules.py`).
+for a habit. A rule has a score of at least `RULE`; every language has its own phrases
+(`rule_phrases.py` reads them), all have the same weights, which were found on sentences written by
+hand (`benchmarks/rules.py`).
 
 What this file does not do: find sentences, or leave out code and quotations (`standing_rules.py`).
 """
@@ -29,8 +29,8 @@ class Phrases:
     is not read. Where a language sets no spaces, `marks` is a pattern that is searched instead.
     """
 
-    first: str = ""
-    anywhere: str = ""
+    first: tuple[str, ...] = ()
+    anywhere: tuple[str, ...] = ()
     marks: str = ""
     lead: str = ""
     joint: str = ""  # words that join clauses: and

@@ -16,6 +16,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
+
+from memtree.language.lists import merged, words
 
 MASK = "[secret]"
 OPENAI_LEAST = 23  # characters, `sk-` among them
@@ -34,68 +37,19 @@ class Secret:
 # others are tried at all; and each of those only where its literal beginning stands.
 _RUN = re.compile(r"[A-Za-z0-9_-]{16,}")
 _DIGIT = re.compile(r"[0-9]")
-_VENDORS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
-    (kind, literal, re.compile(rf"{pattern}(?![A-Za-z0-9])"))
-    for kind, literals, pattern in (
-        ("anthropic", ("sk-ant-",), r"sk-ant-[A-Za-z0-9_-]{20,}"),
-        ("openai", ("sk-",), rf"[A-Za-z0-9_-]{{{OPENAI_LEAST},}}"),
-        ("stripe", ("sk_", "rk_", "pk_"), r"[srp]k_(?:live|test)_[A-Za-z0-9]{16,}"),
-        ("stripe", ("whsec_",), r"whsec_[A-Za-z0-9+/=]{24,}"),
-        ("aws", ("AKIA", "ASIA"), r"A[KS]IA[A-Z0-9]{16}"),
-        ("github", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{30,}"),
-        ("github", ("github_pat_",), r"github_pat_[A-Za-z0-9_]{22,}"),
-        ("gitlab", ("glpat-",), r"glpat-[A-Za-z0-9_.-]{18,}"),
-        ("slack", ("xox", "xapp-"), r"(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}"),
-        ("slack", ("hooks.slack.com/",), r"hooks\.slack\.com/services/T\w+/B\w+/\w{16,}"),
-        ("google", ("AIza",), r"AIza[A-Za-z0-9_-]{35}"),
-        ("google", ("ya29.",), r"ya29\.[A-Za-z0-9_-]{20,}"),
-        ("google", ("GOCSPX-",), r"GOCSPX-[A-Za-z0-9_-]{20,}"),
-        ("npm", ("npm_",), r"npm_[A-Za-z0-9]{36}"),
-        ("pypi", ("pypi-",), r"pypi-[A-Za-z0-9_-]{50,}"),
-        ("huggingface", ("hf_",), r"hf_[A-Za-z0-9]{30,}"),
-        ("twilio", ("SK", "AC"), r"(?:SK|AC)[0-9a-f]{32}"),
-        ("sendgrid", ("SG.",), r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-        ("digitalocean", ("dop_v1_", "doo_v1_", "dor_v1_"), r"do[opr]_v1_[0-9a-f]{64}"),
-        ("groq", ("gsk_",), r"gsk_[A-Za-z0-9]{40,}"),
-        ("xai", ("xai-",), r"xai-[A-Za-z0-9]{40,}"),
-        ("replicate", ("r8_",), r"r8_[A-Za-z0-9]{30,}"),
-        ("openrouter", ("sk-or-",), r"sk-or-[A-Za-z0-9_-]{20,}"),
-        (
-            "shopify",
-            ("shpat_", "shpca_", "shppa_", "shpss_"),
-            r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}",
-        ),
-        ("linear", ("lin_api_",), r"lin_api_[A-Za-z0-9]{32,}"),
-        ("figma", ("figd_",), r"figd_[A-Za-z0-9_-]{32,}"),
-        ("docker", ("dckr_pat_",), r"dckr_pat_[A-Za-z0-9_-]{20,}"),
-        ("grafana", ("glsa_", "glc_"), r"gl(?:sa|c)_[A-Za-z0-9_+/=]{32,}"),
-        ("databricks", ("dapi",), r"dapi[0-9a-f]{32}(?:-\d)?"),
-        ("vault", ("hvs.", "hvb."), r"hv[sb]\.[A-Za-z0-9_-]{24,}"),
-        ("postman", ("PMAK-",), r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
-        ("new relic", ("NRAK-",), r"NRAK-[A-Z0-9]{27}"),
-        ("notion", ("ntn_", "secret_"), r"(?:ntn_|secret_)[A-Za-z0-9]{40,}"),
-        ("supabase", ("sbp_",), r"sbp_[0-9a-f]{40}"),
-        ("perplexity", ("pplx-",), r"pplx-[A-Za-z0-9]{40,}"),
-        ("planetscale", ("pscale_tkn_", "pscale_pw_"), r"pscale_(?:tkn|pw)_[A-Za-z0-9_=.-]{32,}"),
-        ("doppler", ("dp.pt.", "dp.st."), r"dp\.[ps]t\.[A-Za-z0-9_.-]{40,}"),
-        ("atlassian", ("ATATT3",), r"ATATT3[A-Za-z0-9_=-]{40,}"),
-        ("rubygems", ("rubygems_",), r"rubygems_[0-9a-f]{48}"),
-        ("age", ("AGE-SECRET-KEY-1",), r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
-        ("telegram", (":AA",), r":AA[A-Za-z0-9_-]{32,34}"),
-        (
-            "jwt",
-            ("eyJ",),
-            r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?(?:\.[A-Za-z0-9_-]+)*",
-        ),
-    )
-    for literal in literals
-)
-_NESTED = frozenset(
-    """
-    sk-ant- sk-or- xox xapp- glpat- GOCSPX- pypi- figd_ dckr_pat_ glsa_ glc_ hvs. hvb. pscale_tkn_
-    pscale_pw_ dp.pt. dp.st. ATATT3
-    """.split()
-)  # see `_vendor_keys`
+
+
+@cache
+def _vendors() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
+    """(kind, beginning, pattern) of every beginning."""
+    read: list[tuple[str, str, re.Pattern[str]]] = []
+    for kind, *literals, pattern in map(str.split, merged("secrets", "vendors")):
+        key = pattern.replace("{openai_least}", str(OPENAI_LEAST))
+        whole = re.compile(rf"{key}(?![A-Za-z0-9])")
+        read += ((kind.replace("_", " "), literal, whole) for literal in literals)
+    return tuple(read)
+
+
 _SEGMENT = re.compile(r"[A-Za-z0-9_-]+")
 # An unclosed block ends with its last base64 line: leaves and clipped logs cut keys in two.
 _PEM = re.compile(
@@ -166,7 +120,8 @@ def _vendor_keys(text: str) -> Iterator[Secret]:
     keyed = any(_DIGIT.search(run) for run in _RUN.findall(text))
     if not keyed and "AKIA" not in text and "ASIA" not in text:  # these may lack digits
         return
-    for kind, literal, pattern in _VENDORS:
+    nested = words("secrets", "nested")
+    for kind, literal, pattern in _vendors():
         if literal not in text:
             continue
         if kind == "openai":
@@ -177,7 +132,8 @@ def _vendor_keys(text: str) -> Iterator[Secret]:
             end = 0
             for at in _beginnings(text, literal):
                 # A key with its own beginning in it is one key, and is read once.
-                if (at >= end or literal not in _NESTED) and (match := pattern.match(text, at)):
+                alone = at >= end or literal not in nested
+                if alone and (match := pattern.match(text, at)):
                     end = match.end()
                     yield Secret(kind, at, end)
 

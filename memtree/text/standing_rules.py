@@ -16,10 +16,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
+from memtree.language.lists import joined, merged
 from memtree.text import rule_phrases, rule_topics
+from memtree.text.lazy_patterns import lazily
 from memtree.text.rule_score import RULE
 from memtree.text.spans import Span
 
@@ -53,26 +56,31 @@ _QUOTED = re.compile(
     r"|`[^\s`]++(?:[ ][^\s`]++)++`"
 )
 # "..., ok?" asks for consent, not for an answer.
-_TAG = re.compile(
-    r",? ?\b(?:ok|okay|okey|alright|all right|please|deal|bitte|ja|gut|d'accord|s'il te plaît|vale|"
-    r"de acuerdo|por favor|va bene|per favore|tá|certo|goed|dobrze|хорошо|ладно|добре)\?\Z"
-    r"|[,，]?(?:好吗|可以吗|行吗)[?？]\Z|(?<=[.!。！])[^.!?。！？]{0,3}[?？]\Z"
+_TAG = lazily(
+    lambda: (
+        rf",? ?\b(?:{_any('consents')})\?\Z"
+        rf"|[,，]?(?:{_any('consents_unspaced')})[?？]\Z|(?<=[.!。！])[^.!?。！？]{{0,3}}[?？]\Z"
+    )
 )
-_HEADING = re.compile(
-    r"^[ ]{0,3}(?:#{1,3} |\*\*)?[^\n.?!:]{0,60}?(?:\b(?:rules|guidelines|conventions|"
-    r"instructions for you|regeln|richtlinien|konventionen|règles|consignes|reglas|normas|"
-    r"convenciones|regole|convenzioni|regras|convenções|regels|afspraken|zasady|reguły|правила|"
-    r"regler|kurallar|quy tắc)\b|قواعد|नियम|规则|規則|约定|ルール|規約|규칙)"
-    r"[^\n.?!:]{0,40}(?::\**|：|(?<=\*)\*|)[ ]*$",
+_HEADING = lazily(
+    lambda: (
+        r"^[ ]{0,3}(?:#{1,3} |\*\*)?[^\n.?!:]{0,60}?"
+        rf"(?:\b(?:{_any('headings')})\b|{_any('headings_unspaced')})"
+        r"[^\n.?!:]{0,40}(?::\**|：|(?<=\*)\*|)[ ]*$"
+    ),
     re.IGNORECASE | re.MULTILINE,
 )
-# Those of its words that are ASCII, for a text that is: a cheap look before the pattern.
-_ASCII_HEADINGS = (
-    "rules", "guidelines", "conventions", "instructions for you", "regeln", "richtlinien",
-    "konventionen", "consignes", "reglas", "normas", "convenciones", "regole", "convenzioni",
-    "regras", "regels", "afspraken", "zasady", "regler", "kurallar",
-)  # fmt: skip
 _LISTED = re.compile(r"\n?(?:[ ]{0,3}(?:[-*+•]|\d{1,3}[.)]) [^\n]*+(?:\n|\Z)\n?)++")
+
+
+@cache
+def _ascii_headings() -> tuple[str, ...]:
+    """Return the headings in ASCII: for a text in ASCII, a cheap look before the pattern."""
+    return tuple(word for word in merged("rule_marks", "headings") if word.isascii())
+
+
+def _any(section: str) -> str:
+    return joined("rule_marks", section)
 
 
 class ReadSentence(NamedTuple):
@@ -148,7 +156,7 @@ def _under_headings(plain: str) -> list[tuple[int, int]]:
     """Where the list items stand that follow a heading such as "Rules:"."""
     if plain.isascii():
         lower = plain.lower()
-        if not any(word in lower for word in _ASCII_HEADINGS):
+        if not any(word in lower for word in _ascii_headings()):
             return []
     headings = islice(_HEADING.finditer(plain), HEADINGS)
     found = (_LISTED.match(plain, heading.end() + 1) for heading in headings)

@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from memtree.language.lists import joined, source
+from memtree.text.lazy_patterns import lazily
+
+_FILE = "command_results"  # of data/all
 OK, FAILED, UNKNOWN, STOPPED = 0, 1, -1, 124  # else the exit code itself
 READ_AHEAD, READ_BEHIND = 12_000, 12_000  # characters of a result that are looked at
 _EXIT = re.compile(
@@ -26,53 +30,10 @@ _LABELLED = re.compile(
 )
 _RAN_TESTS = re.compile(r"^Ran (\d{1,7}) tests?", re.MULTILINE)
 _TOTAL = re.compile(r"Tests run: (\d{1,7}), Failures: (\d{1,7}), Errors: (\d{1,7})")
-_SUMS_UP = re.compile(
-    r"\d (?:failed|passed|passing|failing|errors?)\b"
-    r"|test result:|Tests?:|tests passed|Tests run|examples?, ",
-    re.IGNORECASE,
-)
-_ERROR_LINES = (
-    r"E {2,7}\S",
-    r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b(?::|$)",
-    r"[^\s:]{1,160}(?::\d{1,7}){0,2}: (?:fatal )?error\b[: ]",
-    r"error(?:\[\w+\])?: ",
-    r"(?:fatal|Error|ERROR|E|panic|FAILED|--- FAIL)(?:: | )",
-    r"FAIL\b",
-    r"g?make(?:\[\d+\])?: \*\*\* ",
-    r"npm (?:ERR!|error) ",
-    r"CMake Error",
-    r"[^\n:]{0,80}: (?:line )?[^\n]{0,100}"
-    r"(?:command not found|No such file or directory|Permission denied|not found)$",
-    r"thread '[^\n']{1,80}' panicked",
-    r"Segmentation fault",
-    r"Uncaught |Unhandled |\[ERROR\] ",
-    r"\S{0,80}[Ss]yntax ?[Ee]rror\b",
-)
-_ERROR = re.compile(rf"^(?:{'|'.join(_ERROR_LINES)})[^\n]{{0,240}}", re.MULTILINE)
-_STOPPED = re.compile(
-    r"timed out after|(?:command|execution) timed out|timed out because|TimeoutExpired"
-    r"|Request interrupted by user"
-    r"|was interrupted|has no new output after|\btimeout: sending signal",
-    re.IGNORECASE,
-)
-_REFUSALS = (
-    r"no replacement was performed|did not appear verbatim|no sufficiently similar match",
-    r"string (?:to replace )?(?:was )?not found|not found in (?:the )?file",
-    r"could not find|couldn't find",
-    r"failed to (?:apply|find|edit|match|write|create|replace|parse|exactly match)",
-    r"no match(?:es)? (?:was |were )?found|0 occurrences|failed to match",
-    r"has introduced new syntax error|has not been read yet|has been modified since",
-    r"must be (?:unique|different)|found \d+ matches of the|multiple (?:occurrences|matches)",
-    r"are (?:exactly |both )?(?:the same|identical)|no changes (?:to make|were made|detected|made)",
-    r"parameter [^\n]{1,60} (?:is|are) required|is required for command|expected to be one of",
-    r"invalid [^\n]{1,60}parameter|missing (?:required )?(?:parameter|value|argument)",
-    r"permission denied|no such file|does not exist|doesn't exist|already exists|not allowed",
-    r"user (?:denied|rejected|doesn't want)|denied by|was rejected|tool_use_error",
-    r"unable to (?:apply|find|edit|write)|unknown (?:command|tool)|InputValidationError",
-    r"(?:edit|patch|hunk|block|operation|verification|tool call) failed|no edits were",
-    r"properly formatted edits",
-)
-_REFUSED = re.compile("|".join(_REFUSALS), re.IGNORECASE)
+_SUMS_UP = lazily(source(_FILE, "sums_up"), re.IGNORECASE)
+_ERROR = lazily(lambda: rf"^(?:{joined(_FILE, 'error_lines')})[^\n]{{0,240}}", re.MULTILINE)
+_STOPPED = lazily(source(_FILE, "stopped"), re.IGNORECASE)
+_REFUSED = lazily(source(_FILE, "refusals"), re.IGNORECASE)
 _SHELL_REFUSED = re.compile(
     r"^(?:[\w/]{0,20}sh: |rm: |cp: |mv: |sed: |touch: |tee: |cat: |git: |fatal: )[^\n]{0,200}?"
     r"(?:No such file|Permission denied|cannot |can't |Is a directory|fatal|read-only)[^\n]{0,80}",
@@ -83,12 +44,7 @@ _FAILURE = re.compile(
     r"|invalid\b)",
     re.IGNORECASE,
 )
-_DONE = re.compile(
-    r"has been (?:edited|updated|created|written|successfully)|successfully|^done|wrote "
-    r"|file (?:updated|created|written|edited)|edit applied|applied (?:edit|patch|the)"
-    r"|success\. updated|replaced \d+|text replaced|was saved",
-    re.IGNORECASE,
-)
+_DONE = lazily(source(_FILE, "done"), re.IGNORECASE)
 _MADE = re.compile(r"created|new file|\bA [\w./-]+", re.IGNORECASE)
 _OVERWRITTEN = re.compile(
     r"overwr[io]t|has been updated|updated successfully|replaced|\bM [\w./-]+"

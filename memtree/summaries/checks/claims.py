@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from memtree.language.lists import joined, words
 from memtree.text.lazy_patterns import lazily
 
 USER, ASSISTANT = "user", "assistant"
@@ -36,57 +37,31 @@ class Statement:
 
 
 _BORDER = lazily(
-    r"(?<=[.!?…])[\"')\]”’]*\s+|(?<=[。！？；，、])|[;\n]\s*"
-    r"|,\s+(?=(?:but|and|so|because|my|i|he|she|it|we|they|you|the|this|aber|und|ich|wir|sie|es|"
-    r"mais|je|il|elle|pero|но|а|я|он|она|это)\b)"
-    r"|(?<!\s)\s+(?:but|because|aber|weil|mais|pero|porque|но)\s+|\s[—–-]\s"
-    r"|(?=\b(?:user|assistant|tool): )"
+    lambda: (
+        r"(?<=[.!?…])[\"')\]”’]*\s+|(?<=[。！？；，、])|[;\n]\s*"
+        rf"|,\s+(?=(?:{_any('after_commas')})\b)"
+        rf"|(?<!\s)\s+(?:{_any('joints')})\s+"
+        r"|\s[—–-]\s|(?=\b(?:user|assistant|tool): )"
+    )
 )
 _STEM = lazily(r"[぀-ヿ㐀-鿿가-힯]{2,}|[^\W\d_]{3,}|[^\W_]*\d[^\W_]*")
 _DENSE = lazily("[぀-ヿ㐀-鿿가-힯]+")
-_STOP_WORDS = frozenset(
-    """
-    the and for that this with but from into out about also any all just than then
-    was were are has had have been will would can could should does did done
-    you your she her his him they them their its our
-    who what when which how why where there here
-    user assistant tool asked asks wants wanted said says told
-    not nor never without cannot don doesn didn isn wasn won aren weren hasn haven hadn
-    couldn wouldn shouldn
-    der die das und ist nicht ein eine mit auf für
-    les des est une pas que qui dans pour
-    los las una por con para
-    не что это как
-    """.split()
-)
-_DENIES = lazily(
-    r"\b(?:not|never|no|none|nothing|nobody|nor|neither|cannot|without|\w+n['’]t|"
-    r"nicht|kein\w*|nie|niemals|nichts|ohne|pas|jamais|sans|aucune?|rien|nunca|sin|"
-    r"ningun[oa]?|tampoco|nada|non|mai|senza|não|nem|niet|geen|zonder|"
-    r"не|нет|ни|без|никогда|нельзя)\b|不|没|沒|未|無|无|别|ない|ません|なかった|ず[にが、。]"
-    r"|안 |못|없|않|말고"
-    r"|لا |لم |ليس|नहीं|मत ",
-    re.IGNORECASE,
-)
-_HEDGES = lazily(
-    r"\b(?:avoid\w*|refus\w*|reject\w*|fail\w*|unable|un\w{4,}|lack\w*|stop\w*|skip\w*|omit\w*|"
-    r"leav\w+|left|instead|rather|except|forb\w+|prohibit\w*|prevent\w*|miss\w*|remov\w*|drop\w*|"
-    r"disab\w*|lost|loses?|declin\w*|exclud\w*|against|hardly|until|unless|few|little|"
-    r"false|wrong|zero|deny|denie[sd]|statt|kaum|weder|ni|solo|только|вместо|in\w{2,}ible|"
-    r"dis\w{4,}|im\w{3,}le)\b|n't|避|拒|禁|失败|失敗",
-    re.IGNORECASE,
-)
+_DENIES = lazily(lambda: rf"\b(?:{_any('denies')})\b|{_any('denies_unspaced')}", re.IGNORECASE)
+_HEDGES = lazily(lambda: rf"\b(?:{_any('hedges')})\b|{_any('hedges_unspaced')}", re.IGNORECASE)
 _ROLE = lazily(r"\b(?:user|assistant)\b")
 _LABEL = lazily(r"^\s*(?:[\"'(]*)(user|assistant|tool): ", re.IGNORECASE)
 _SUBJECT = lazily(
-    r"^\s*(?:(?:then|later|and|so|also|finally|first|next|but),? )?(?:the )?(user|assistant)"
-    r"(?:['’]s \w+|(?: also| then| now| later| explicitly)? "
-    r"(?:asks?|asked|wants?|wanted|says?|said|tells?|told|requests?|requested|prefers?|preferred|"
-    r"needs?|needed|decid\w+|chose|insist\w*|demand\w*|forb\w+|proposed?|proposes|suggest\w*|"
-    r"recommend\w*|found|fixed|explain\w*|report\w*|stat\w+|mention\w*|is|was|has|had|likes?|"
-    r"liked|plans?|planned|bought|made|did|does|will|must|can|hands?|\w+ed))\b",
+    lambda: (
+        r"^\s*(?:(?:then|later|and|so|also|finally|first|next|but),? )?(?:the )?(user"
+        r"|assistant)(?:['’]s \w+|(?: also| then| now| later| explicitly)? "
+        rf"(?:{_any('subject_verbs')}))\b"
+    ),
     re.IGNORECASE,
 )
+
+
+def _any(section: str) -> str:
+    return joined("claims", section)
 
 
 def statements(pieces: Iterable[tuple[str, str]]) -> list[Statement]:
@@ -121,7 +96,7 @@ def _content_words(text: str) -> Iterator[tuple[int, str]]:
         word, start = match.group(), match.start()
         if _DENSE.match(word):
             yield from ((start + at, word[at : at + 2]) for at in range(len(word) - 1))
-        elif word not in _STOP_WORDS:
+        elif word not in words("claims", "stop_words"):
             yield start, word[:5]
 
 

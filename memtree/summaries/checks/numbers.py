@@ -13,32 +13,23 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 
+from memtree.language.lists import merged
+from memtree.language.lists import words as word_set
 from memtree.text.anchors import weigh
 from memtree.text.normal_form import nfkc
 
 _NUMBER = re.compile(r"\d+(?:[.,:/'-]\d+)*")
 _SCALED = re.compile(r"(?<!\d)(\d{1,12}(?:[.,]\d{1,12})?) ?([kKM])(?!\w)")
-_NUMBER_WORDS = """
-    zero null
-    one a an once single first ein eine eins un une uno una один
-    two twice both pair second zwei deux dos два couple
-    three third drei trois tres три
-    four fourth vier quatre cuatro
-    five fifth fünf cinq cinco
-    six sixth sechs seis
-    seven seventh sieben sept siete
-    eight eighth acht huit ocho
-    nine ninth neun neuf nueve
-    ten tenth zehn dix diez
-    eleven
-    twelve dozen
-"""
-_WORDS = {
-    word: str(value)
-    for value, words in enumerate(_NUMBER_WORDS.strip().splitlines())
-    for word in words.split()
-}
+
+
+@cache
+def _words() -> dict[str, str]:
+    entries = map(str.split, merged("numbers", "words"))
+    return {entry[0]: entry[1] for entry in entries}
+
+
 _CJK_DIGITS = {digit: str(at) for at, digit in enumerate("〇一二三四五六七八九十")}
 _MONTHS = {
     name: str(at)
@@ -53,7 +44,8 @@ def invented_numbers(draft: str, text: str) -> Iterator[str]:
     draft, text = plain(draft), plain(text)
     known = set(_values(text))
     words = set(_LETTERED.findall(text.lower()))
-    known |= {_WORDS[word] for word in words if word in _WORDS}
+    spelt = _words()
+    known |= {spelt[word] for word in words if word in spelt}
     known |= {_MONTHS[word[:3]] for word in words if word[:3] in _MONTHS}
     known |= {_CJK_DIGITS[char] for char in text if char in _CJK_DIGITS}
     for match in _NUMBER.finditer(draft):
@@ -116,12 +108,6 @@ def _counted(text: str) -> dict[str, set[str]]:
     return counted
 
 
-_NAMED = frozenset(
-    "user users assistant assistants tool nutzer nutzers benutzer assistent utilisateur assistante "
-    "usuario asistente utente assistente usuário gebruiker "
-    "monday tuesday wednesday thursday friday saturday sunday english german french spanish "
-    "january february march april may june july august september october november december".split()
-)
 _PARTS = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
@@ -160,7 +146,7 @@ def _in_text(name: str, words: set[str]) -> bool:
     for part in name.split():
         part = part.removesuffix("'s")
         stem = part[: max(4, len(part) - 3)]
-        if part in _NAMED or part in words or len(part) < 3:
+        if part in word_set("numbers", "capitals") or part in words or len(part) < 3:
             continue
         if not any(
             word.startswith(stem) or (part.startswith(word) and len(word) > 3) for word in words
@@ -172,7 +158,8 @@ def _in_text(name: str, words: set[str]) -> bool:
 def _several(anchor: str, words: set[str]) -> bool:
     """Worded dates and amounts ("8 May 2023") are known when every word of them is."""
     return " " in anchor and all(
-        part in words or part in _NAMED or part.isdigit() for part in _PARTS.findall(anchor)
+        part in words or part in word_set("numbers", "capitals") or part.isdigit()
+        for part in _PARTS.findall(anchor)
     )
 
 

@@ -13,102 +13,71 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from memtree.language.lists import joined, source
 from memtree.text.lazy_patterns import lazily
-from memtree.text.pasted.languages import (
-    ABOUT_SELF,
-    HANDED,
-    NOUNS,
-    TEXTS,
-    VERBS,
-)
 
+_LISTS = "pasted_texts"  # of data/<language>
 READ = 400  # characters of a line
 LEAST_ABOVE = 200  # characters before "summarise the above" that are a text
 HEADINGS = 4  # of a document that has them
 LONG = 1_500  # characters of it
-_ASSISTANT = r"(?:assistant|claude|chat ?gpt|gpt|gemini|copilot|ai|llm|bot|all)"
 
 # The line ends with a colon or the text follows behind it.
 _LABEL = lazily(
-    rf"(?:^|[.!?]\s|\b)(?:{HANDED})\b[^.!?\n:]{{0,80}}:|\b(?:{TEXTS})\b[^.!?\n:]{{0,60}}:\s*$"
-    rf"|^(?:{TEXTS}|song|caption|post|review|story|sentence|prompt|title|issue|instructions|input"
-    rf"|output|statement|example(?: \d{{1,2}})?)\s*:"
-    r"|\b(?:wrote|sent|texted|e?mailed|messaged|told|said|says|writes|replied|answered|posted|found"
-    r"|read|received|copied|pasted|schrieb|geschrieben|escribió|écrit|escreveu|scritto|schreef)\b"
-    r"[^.!?\n:]{0,40}:\s*$",
-)
-_THESE = (
-    r"(?:this|these|the following|below|attached|dies\w*|folgend\w*|ceci|ce|suivant\w*|esto|este"
-    r"|esta|siguiente|isto|seguinte|questo|questa|seguente|dit|deze|volgende)"
+    lambda: (
+        rf"(?:^|[.!?]\s|\b)(?:{_handed()})\b[^.!?\n:]{{0,80}}:"
+        rf"|\b(?:{_any('texts')})\b[^.!?\n:]{{0,60}}:\s*$"
+        rf"|^(?:{_any('texts')}|{_any('labels')})\s*:"
+        rf"|\b(?:{_any('said')})\b[^.!?\n:]{{0,40}}:\s*$"
+    )
 )
 # With a colon, or at the end of its line: "please proofread this", "can you shorten my essay?"
 _TASK = lazily(
-    rf"\b(?:{VERBS})\b(?:[^.!?\n:]{{0,80}}?(?::|\s[-–—]\s)"
-    rf"|[^.!?\n:]{{0,60}}\b(?:{_THESE}|my (?:[\w-]+ )?(?:{NOUNS}))\b[^.!?\n:]{{0,60}}[.!?]?$)",
+    lambda: (
+        rf"\b(?:{_any('verbs')})\b(?:[^.!?\n:]{{0,80}}?(?::|\s[-–—]\s)"
+        rf"|[^.!?\n:]{{0,60}}\b(?:(?:{_any('these')})|my (?:[\w-]+ )?(?:{_nouns()}))\b"
+        r"[^.!?\n:]{0,60}[.!?]?$)"
+    )
 )
 # What a program asks: a text, then the question about it.
-_GIVEN = lazily(
-    r"#{0,4} ?\**(?:context|documents?|passages?|information|sources?|background|chat history"
-    r"|conversation(?: history)?|kontext|contexte|contexto|contesto)\**\s?:",
-)
-_ASKED = lazily(
-    r"#{0,4} ?\**(?:(?:user |my |final |current )?(?:question|query|task|request|input|message)"
-    r"|frage|pregunta|pergunta|domanda|vraag)\**\s?:",
-)
+_GIVEN = lazily(lambda: rf"#{{0,4}} ?\**(?:{_any('given')})\**\s?:")
+_ASKED = lazily(lambda: rf"#{{0,4}} ?\**(?:{_any('asked')})\**\s?:")
 # Files, and what agents say about them.
-_FILE = lazily(
-    r"(?:(?:the )?contents? of|called the \w+ tool|file:|---? ?(?:file|context from):?"
-    r"|={3,} ?file:?|#{2,4} file:?)\s?[^\n]{0,20}?\S*[./\\]\S+|# (?:agents|claude|gemini"
-    r"|qwen)\.md\b",
-)
+_FILE = lazily(source(_LISTS, "file"))
 _ABOVE = lazily(
-    rf"\b(?:{VERBS})\b[^.!?\n]{{0,60}}\b(?:the above|above|this (?:{NOUNS})|obig\w*|ci-dessus"
-    rf"|anterior|acima|sopra|bovenstaande)\b",
+    lambda: (
+        rf"\b(?:{_any('verbs')})\b[^.!?\n]{{0,60}}"
+        rf"\b(?:this (?:{_nouns()})|{_any('above')})\b"
+    )
 )
 _DONE_WITH = lazily(
-    rf"(?:(?:can|could|would|will) you|please|pls|now|so|then|help me|i(?:'d| would) like you to"
-    rf"|i (?:want|need) you to|what|how|why|is|are|does|kannst du|bitte|peux-tu|pouvez-vous"
-    rf"|puedes|por favor|você pode|puoi|per favore|kun je|alsjeblieft)?\b[^.!?\n]{{0,60}}?"
-    rf"\b(?:{VERBS}|reply|respond|answer|think of (?:this|it)|tone|antwort\w*|répon\w*|respond\w*"
-    rf"|rispond\w*|antwoord\w*)\b",
+    lambda: rf"(?:{_any('polite')})?\b[^.!?\n]{{0,60}}?\b(?:{_any('verbs')}|{_any('reply')})\b"
 )
 _MAIL = lazily(
-    r"(?:-{3,}|_{3,})\s?(?:original message|forwarded message|ursprüngliche nachricht"
-    r"|weitergeleitete nachricht|message d'origine|mensaje (?:original|reenviado)"
-    r"|mensagem (?:original|encaminhada)|messaggio (?:originale|inoltrato)"
-    r"|message (?:transféré|réexpédié)|oorspronkelijk bericht)|begin forwarded message"
-    r"|anfang der weitergeleiteten|début du message (?:transféré|réexpédié)"
-    r"|inicio del mensaje reenviado|inizio messaggio inoltrato"
-    r"|(?:on|am|le|el|em|il|op)\s.{5,100}\s(?:wrote|schrieb|a écrit|escribió|escreveu"
-    r"|ha scritto|schreef)\b.{0,80}:$",
+    lambda: (
+        rf"(?:-{{3,}}|_{{3,}})\s?(?:{_any('forwarded')})|{_any('forwarding')}"
+        rf"|(?:{_any('on_day')})\s.{{5,100}}\s(?:{_any('wrote')})\b.{{0,80}}:$"
+    )
 )
-_HEADER = lazily(
-    r"\*{0,2}(?:from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet"
-    r"|envoyé|para|asunto|enviado|fecha|assunto|data|da|a|oggetto|inviato|aan|onderwerp|verzonden)"
-    r"\*{0,2}\s?:\s?\S",
-)
-_MAIL_HEADER = lazily(
-    r"\*{0,2}(?:from|to|subject|von|an|betreff|de|objet|asunto|assunto|da|oggetto|van|onderwerp)\b",
-)
+_HEADER = lazily(lambda: rf"\*{{0,2}}(?:{_any('mail_fields')})\*{{0,2}}\s?:\s?\S")
+_MAIL_HEADER = lazily(lambda: rf"\*{{0,2}}(?:{_any('mail_first_fields')})\b")
 # "I copied this from https://...": what follows, without any mark.
-_COPIED = lazily(
-    r"\b(?:copied|pasted|taken|quoted|kopiert|copié|collé|tiré|copiado|copié|pegado|sacado|copiato"
-    r"|incollato|preso|gekopieerd)\b[^\n]{0,60}\bhttps?://",
-)
+_COPIED = lazily(lambda: rf"\b(?:{_any('copied')})\b[^\n]{{0,60}}\bhttps?://")
 # Nobody speaks so to the one assistant at hand.
 _TO_MACHINES = lazily(
-    r"(?:\W{0,4}\w++){0,3}?\W{0,4}\b(?:to|for|an|für|aux?|pour|à|para|a|per|agli|gli|ai|all|any|alle"
-    r"|tous|todos|tutti|los|les|die)"
-    r" (?:(?:all|any|alle|the|les|los|gli|die|tous|todos) ){0,2}(?:ai |ki-?)?(?:assistants|agents"
-    r"|models|robots|bots|chatbots|crawlers|llms|ais|assistenten|modelle|modèles|asistentes"
-    r"|modelos|assistenti|modelli)\s?:|(?:ai |ki-)?(?:assistants|assistenten|asistentes"
-    r"|assistenti|robots)\s?:",
+    lambda: (
+        rf"(?:\W{{0,4}}\w++){{0,3}}?\W{{0,4}}\b(?:{_any('to')})"
+        r" (?:(?:all|any|alle|the|les|los|gli|die|tous|todos) ){0,2}(?:ai |ki-?)?"
+        rf"(?:{_any('machines')})\s?:|(?:ai |ki-)?(?:{_any('machines_alone')})\s?:"
+    )
 )
 _LETTER = lazily(
-    rf"(?:dear|sehr geehrte\w*|liebe[rs]?|estimad[oa]s?|querid[oa]s?|ch[eè]re?s?|prezad[oa]s?|caro"
-    rf"|cara|gentile|egregio|geachte|beste)\s(?!{_ASSISTANT}\b)[^.?\n:;]{{1,50}}[,!]?$"
-    rf"|to whom it may concern",
+    lambda: (
+        rf"(?:{_any('dear')})\s(?!(?:{_any('assistants')})\b)[^.?\n:;]{{1,50}}[,!]?$"
+        r"|to whom it may concern"
+    )
 )
+_ABOUT_SELF = lazily(lambda: rf"\b(?:{_any('about_self')})\b")
 _STAMP = r"(?:[\[(]?\d[\d/.,:\s\-]{2,24}(?:[AaPp]\.?[Mm]\.?)?[\])]?\s?[-–]?\s?)?"
 _SPEAKER = lazily(
     rf"{_STAMP}(?:\*{{2}}|[-*]\s)?(?P<name>[A-ZÀ-Þ@][\w.'’-]{{0,24}}(?: [A-ZÀ-Þ][\w.'’-]{{0,24}})?"
@@ -117,6 +86,21 @@ _SPEAKER = lazily(
 )
 _ROLES = frozenset("user assistant human ai bot me you q a interviewer".split())
 _HEADING = lazily(r"#{1,4}\s\S")
+
+
+def _handed() -> str:
+    return (
+        rf"(?:{_any('handed')})\b[^.!?\n:]{{0,40}}\b(?:{_nouns()})"
+        rf"|(?:{_any('following')})(?:{_nouns()})"
+    )
+
+
+def _nouns() -> str:
+    return f"{_any('texts')}|{_any('nouns')}"
+
+
+def _any(section: str) -> str:
+    return joined(_LISTS, section)
 
 
 def handed_over(lines: Sequence[str]) -> tuple[int, int, int]:
@@ -194,7 +178,7 @@ def _label(read: str, *, follows: bool) -> int | None:
     """Where the text of others begins in a line, 0 for behind the line; None: it does not."""
     for pattern in (_LABEL, _TASK):
         match = pattern.search(read)
-        if match is None or ABOUT_SELF.search(read[: match.end()]):
+        if match is None or _ABOUT_SELF.search(read[: match.end()]):
             continue
         parted = match.group().rstrip()[-1:] in ":-–—"
         if parted and read[match.end() :].strip() and read[match.end()] != "/":

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.text.common_words import CHAT_WORDS, COMMON_WORDS, is_common
+from memtree.text.common_words import chat_words, common_words, is_common
 
 
 def test_each_word_stands_in_its_list_as_it_is_looked_up():
-    assert all(word == word.lower() and "'" not in word for word in COMMON_WORDS)
-    assert CHAT_WORDS < COMMON_WORDS
+    assert all(word == word.lower() and "'" not in word for word in common_words())
+    assert chat_words() < common_words()
 
 
 @pytest.mark.parametrize("word", ["Ill", "I'll", "Dont", "LOL", "haha", "guessing", "вот", "ouais"])

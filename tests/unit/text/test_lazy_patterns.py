@@ -36,6 +36,14 @@ def test_it_is_compiled_once_and_not_before(monkeypatch):
     assert len(compiled) == 1
 
 
+def test_its_words_are_read_at_the_first_use():
+    read = []
+    pattern = lazily(lambda: read.append("words") or "cat|dog", re.IGNORECASE)
+    assert not read
+    assert [bool(pattern.search(text)) for text in ("A Cat", "a cow")] == [True, False]
+    assert read == ["words"]
+
+
 def test_a_mistake_is_found_at_the_first_use():
     with pytest.raises(re.error):
         lazily("(").match("")

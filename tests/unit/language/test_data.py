@@ -1,0 +1,49 @@
+"""Each file of `memtree/language/data` can be read, says what it holds, and is in its place."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import memtree.language
+from memtree.language.lists import languages_with, parsed, sections
+from memtree.text.rule_phrases import phrases
+from memtree.text.rule_score import Scorer
+
+DATA = Path(memtree.language.__file__).parent / "data"
+FILES = sorted(DATA.glob("*/*.txt"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_file_says_what_it_holds_and_what_tests_it(path: Path):
+    text = path.read_text("utf-8")
+    head = re.match(r"(?:#[^\n]*\n)+", text)
+    assert head is not None, "it has no comment at its top"
+    assert "tests/" in head[0] or "benchmarks/" in head[0]
+    for named in re.findall(r"(?:tests|benchmarks|memtree|proxy)/[\w/]+\.py", head[0]):
+        assert (DATA.parents[2] / named).is_file(), named
+    assert all(parsed(text).values()), "a section has no entries"
+
+
+def test_each_folder_is_a_language_that_is_listed():
+    listed = sections("all", "languages")["languages"]
+    assert {path.name for path in DATA.iterdir()} == {*listed, "all"}
+
+
+@pytest.mark.parametrize("language", languages_with("standing_rules"))
+def test_the_phrases_of_standing_rules_are_patterns(language: str):
+    assert Scorer(phrases(language)).score("") == 0
+
+
+def test_no_file_is_read_before_its_words_are_needed():
+    read = (
+        "import memtree, memtree.text.standing_rules\n"
+        "from memtree.language import lists\n"
+        "print(lists.sections.cache_info().currsize)"
+    )
+    done = subprocess.run([sys.executable, "-c", read], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "0"
