@@ -18,7 +18,7 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree.stores import RamStore, SqliteStore
-from memtree_proxy.observability import request_log, request_trace
+from memtree_proxy.observability import background_writer, request_trace
 from memtree_proxy.observability.request_log import LogMetrics, RequestLogWriter
 from memtree_proxy.server.app import create_app
 from tests.http.fakes import FakeMemory, services, turn
@@ -55,7 +55,7 @@ class Outage:
 
 def ended(id_: str) -> request_trace.Trace:
     trace = request_trace.begin({"method": "POST", "path": "/v1/chat/completions"})
-    trace.id, trace.tenant, trace.status = id_, "t", 200
+    trace.entry.id, trace.tenant, trace.status = id_, "t", 200
     trace.keep("chat", [])
     return trace
 
@@ -124,7 +124,7 @@ async def test_the_oldest_are_dropped_and_counted(caplog: pytest.LogCaptureFixtu
 async def test_a_store_that_never_answers_holds_no_stop(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(request_log, "PATIENCE", 0.1)
+    monkeypatch.setattr(background_writer, "PATIENCE", 0.1)
     store = Outage()
     store.stuck.clear()
     writer = RequestLogWriter(store, pace=SOON)  # type: ignore[arg-type]
@@ -145,7 +145,7 @@ async def test_a_row_that_cannot_be_made_takes_no_others_along() -> None:
     store = Outage()
     writer = RequestLogWriter(store, pace=SOON)  # type: ignore[arg-type]
     odd = ended("0" * 16)
-    odd.address = "no hexadecimal digits"
+    odd.memory.address = "no hexadecimal digits"
     for trace in (ended("a" * 16), odd, ended("b" * 16)):
         writer.add(trace, 0.1)
     await writer.close()
