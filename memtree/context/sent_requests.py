@@ -2,7 +2,8 @@
 
 Kept in this process: for each address at which a request ended, when that was by model, and what
 the conversation had saved by then, whatever the model; no text. What an earlier process or another
-one has seen is looked up in the log, once. Deciding what a request saved is `memtree.budget.savings`.
+one has seen is looked up in the log, once. Deciding what a request saved is
+`memtree.budget.savings`.
 """
 
 from __future__ import annotations
@@ -131,8 +132,8 @@ class SentRequests:
         return None
 
     def _total(self, tenant: str, answer: Answer) -> int | None:
-        """What the newest request whose history is a beginning of this one, and those before it,
-        have saved."""
+        """Return what the conversation saved before this request, None where this process has seen
+        no request whose history is a beginning of this one's."""
         known = ((tenant, address) for address in _newest(answer))
         return next((self._totals[each] for each in known if each in self._totals), None)
 
