@@ -22,6 +22,7 @@ the rest. So the first request of a conversation is cached on neither side. Pure
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from memtree.budget.prices import Prices
 
@@ -35,8 +36,7 @@ class Prompt:
     known: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderUsage:
+class ProviderUsage(NamedTuple):
     """Usage that a provider tells of one answer, in its own tokens. `input`: of the whole prompt;
     `cached`: those it read from its cache, `written`: those it put there; `output`: those it
     answered with. None: it does not say."""

@@ -131,8 +131,8 @@ class SentRequests:
         return None
 
     def _total(self, tenant: str, answer: Answer) -> int | None:
-        """What the newest request whose history is a beginning of this one, and those before it,
-        have saved."""
+        """Return what the conversation saved before this request, None where this process has seen
+        no request whose history is a beginning of this one's."""
         known = ((tenant, address) for address in _newest(answer))
         return next((self._totals[each] for each in known if each in self._totals), None)
 

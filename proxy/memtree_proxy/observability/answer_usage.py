@@ -38,13 +38,13 @@ _ERROR_WORDS = re.compile(rb'"(?:type|code)"\s*+:\s*+"([a-z0-9_.]{1,60})"')
 class AnswerBytes:
     """The beginning and the end of an answer, decoded. `encoding`: its content-encoding."""
 
-    __slots__ = ("_decoder", "_encoded", "_head", "_tail", "_usage", "encoding")
+    __slots__ = ("_decoder", "_encoded", "_ends", "_usage", "_whole", "encoding")
 
     def __init__(self) -> None:
         self.encoding = ""
-        self._head = bytearray()
-        self._tail = bytearray()
-        self._encoded = bytearray()  # waits to be decoded
+        self._whole = b""  # all of it, as long as that is one short piece
+        self._ends: tuple[bytearray, bytearray] | None = None
+        self._encoded: bytearray | None = None  # waits to be decoded
         self._decoder: Decoder | Literal["ended"] | None = None
         self._usage: ProviderUsage | Literal["unread"] | None = "unread"
 
@@ -52,15 +52,18 @@ class AnswerBytes:
         if not self.encoding:
             self._keep(chunk)
         elif self._decoder != "ended":
+            if self._encoded is None:
+                self._encoded = bytearray()
             self._encoded += chunk
             if len(self._encoded) > MOST_ENCODED:
-                self._decode()
+                self._decode(self._encoded)
 
     def usage(self) -> ProviderUsage | None:
         """None where the answer tells none. Read once, when all of the answer is there."""
         if self._usage == "unread":
             head, tail = self.kept()
-            self._usage = usage_of(b"" if tail.startswith(head) else head, tail)
+            told = usage_of_whole(self._whole) if self._ends is None else None
+            self._usage = told or usage_of(b"" if tail.startswith(head) else head, tail)
         return self._usage
 
     def error_words(self) -> list[str]:
@@ -71,26 +74,34 @@ class AnswerBytes:
     def kept(self) -> tuple[bytes, bytes]:
         """The beginning and the end."""
         if self._encoded:
-            self._decode()
-        return bytes(self._head), bytes(self._tail)
+            self._decode(self._encoded)
+        if self._ends is None:
+            return self._whole, self._whole
+        head, tail = self._ends
+        return bytes(head), bytes(tail)
 
     def _keep(self, chunk: bytes) -> None:
-        if len(self._head) < HEAD:
-            self._head += chunk[: HEAD - len(self._head)]
-        tail = self._tail
+        if self._ends is None:
+            if not self._whole and len(chunk) <= HEAD:
+                self._whole = chunk
+                return
+            self._ends = bytearray(self._whole), bytearray(self._whole)
+        head, tail = self._ends
+        if len(head) < HEAD:
+            head += chunk[: HEAD - len(head)]
         tail += chunk[-TAIL:]
         if len(tail) > 2 * TAIL:
             del tail[:-TAIL]
 
-    def _decode(self) -> None:
-        """Decode what waits. After data that is broken, or too much of it, nothing more is read:
+    def _decode(self, encoded: bytearray) -> None:
+        """Decode what waited. After data that is broken, or too much of it, nothing more is read:
         the client is told by its own decoder."""
-        encoded, self._encoded = bytes(self._encoded), bytearray()
+        self._encoded = None
         try:
             if self._decoder is None:
                 self._decoder = Decoder(self.encoding, MOST_DECODED)
             if self._decoder != "ended":
-                for piece in self._decoder.pieces(encoded):
+                for piece in self._decoder.pieces(bytes(encoded)):
                     self._keep(piece)
         except (BadRequest, RequestTooLarge, UnsupportedMedia):
             self._decoder = "ended"
@@ -129,8 +140,25 @@ class _Told(msgspec.Struct, gc=False):
         return ProviderUsage(entered, cached, details.cache_write_tokens, output)
 
 
+class _Whole(msgspec.Struct, gc=False):
+    usage: _Told | None = None
+
+
 _NONE = _Details()
 _decode = msgspec.json.Decoder(_Told).decode
+_decode_whole = msgspec.json.Decoder(_Whole).decode
+
+
+def usage_of_whole(raw: bytes) -> ProviderUsage | None:
+    """The numbers of a whole answer, a third of the work of looking for them; None where it is
+    none, or tells none at its top."""
+    if not raw.startswith(b"{"):
+        return None
+    try:
+        told = _decode_whole(raw).usage
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return told.usage() if told else None
 
 
 def usage_of(head: bytes, tail: bytes) -> ProviderUsage | None:

@@ -1,10 +1,11 @@
 """The log of requests: a row for each, written behind them, one transaction a second.
 
-    a request ends -> [trace waits] -> once a second: rows made in a thread -> store -> listeners
+    a request ends -> [row waits] -> once a second: store -> listeners
 
-A request only puts its trace into a queue; what it told is read when the rows are made. A kill
-loses what waits, up to a second; a graceful stop writes it. What a failing store does not take
-waits as well: at most `MOST` requests, the oldest are dropped and counted.
+A row is made as its request ends: that takes some microseconds, and keeping all that a row is made
+of for a second, to make it in a thread, takes more. A kill loses what waits, up to a second; a
+graceful stop writes it. What a failing store does not take waits as well: at most `MOST` rows, the
+oldest are dropped and counted.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import asyncio
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -31,16 +32,13 @@ from memtree_proxy.observability.request_trace import Trace
 logger = logging.getLogger("memtree")
 
 PACE = 1.0  # seconds between two transactions
-MOST = 10_000  # requests that wait
-AT_ONCE = 50  # rows that a thread makes before it lets others run: half a millisecond
+MOST = 10_000  # rows that wait
 TRIMMED = 1_000  # rows of a tenant after which its oldest ones are looked for
 
 
-class EndedRequest(NamedTuple):
-    """`seconds`: that it took."""
-
-    trace: Trace
-    seconds: float
+class WaitingRow(NamedTuple):
+    tenant: str
+    row: RequestRow
 
 
 class LogMetrics(Collector):
@@ -58,7 +56,7 @@ Rows = dict[str, list[RequestRow]]
 
 
 class RequestLogWriter(BackgroundWriter):
-    """One for each app."""
+    """One for each app; `close` writes what is left."""
 
     def __init__(
         self,
@@ -71,12 +69,11 @@ class RequestLogWriter(BackgroundWriter):
         """`store`: None, and nothing is kept."""
         super().__init__("requests", "rows", pace)
         self.store, self._now, self._most = store, now, most
-        self._ended: deque[EndedRequest] = deque()
-        self._unwritten: Rows = {}
-        self._size = 0  # of `_unwritten`
+        self._waiting: deque[WaitingRow] = deque()
+        self._under_way = 0  # rows that the store is given just now
         self.dropped = 0
         self._written: Counter[str] = Counter()  # rows by tenant since they were trimmed
-        self._deleted: set[str] = set()  # tenants that were deleted while rows were made
+        self._deleted: set[str] = set()  # tenants that were deleted while rows were written
         self._changed = asyncio.Event()  # set, and made anew, with each transaction
         self._writing = asyncio.Lock()
 
@@ -87,18 +84,20 @@ class RequestLogWriter(BackgroundWriter):
             return
         if seen.entry.index_only or seen.entry.explained:
             return
-        if self.left >= self._most:
-            self._drop()
-        self._ended.append(EndedRequest(seen, seconds))
+        try:
+            row = request_row(seen, seconds)
+        except Exception as error:  # noqa: BLE001  no request fails for want of its row
+            log.failure("requests.no_row", error)
+            return
+        self._waiting.append(WaitingRow(seen.tenant, row))
+        self._drop()
         self._begin()
 
     async def forget(self, tenant: str) -> None:
         """All that the tenant has is to be deleted: nothing that waits is written, and what is
         being written is there before this returns."""
         self._deleted.add(tenant)
-        kept = [each for each in self._ended if each.trace.tenant != tenant]
-        self._ended = deque(kept)
-        self._size -= len(self._unwritten.pop(tenant, ()))
+        self._waiting = deque(each for each in self._waiting if each.tenant != tenant)
         async with self._writing:
             pass
 
@@ -110,23 +109,25 @@ class RequestLogWriter(BackgroundWriter):
 
     @property
     def left(self) -> int:
-        return len(self._ended) + self._size
+        return len(self._waiting) + self._under_way
 
     async def _write(self) -> None:
         assert self.store is not None
         async with self._writing:
             self._deleted.clear()
-            ended, self._ended = self._ended, deque()
-            self._size += len(ended)  # what is being made and written still waits
-            for tenant, new in (await asyncio.to_thread(_made, ended)).items():
-                if tenant not in self._deleted:
-                    self._unwritten.setdefault(tenant, []).extend(new)
-            rows, self._unwritten = self._unwritten, {}
-            stored = not rows or await self._stored(self.store.add_requests(rows))
+            taken, self._waiting = self._waiting, deque()
+            if not taken:
+                return
+            rows: Rows = {}
+            for tenant, row in taken:
+                rows.setdefault(tenant, []).append(row)
+            self._under_way = len(taken)
+            stored = await self._stored(self.store.add_requests(rows))
+            self._under_way = 0
             if not stored:
-                self._unwritten = {of: rows[of] for of in rows.keys() - self._deleted}
-            self._size = sum(map(len, self._unwritten.values()))
-        if rows and stored:
+                kept = (each for each in taken if each.tenant not in self._deleted)
+                self._waiting = deque((*kept, *self._waiting))
+        if stored:
             self._failing = False
             changed, self._changed = self._changed, asyncio.Event()
             changed.set()
@@ -145,30 +146,10 @@ class RequestLogWriter(BackgroundWriter):
             logger.warning("requests.untrimmed code=%s", error.code)
 
     def _drop(self) -> None:
-        """The oldest that waits."""
+        """The oldest that waits, where too many do."""
+        if self.left <= self._most:
+            return
+        self._waiting.popleft()
         self.dropped += 1
         if self.dropped == 1:
             logger.warning("requests.dropped waiting=%d", self._most)
-        if not self._unwritten:
-            if self._ended:
-                self._ended.popleft()
-            return
-        tenant = min(self._unwritten, key=lambda each: self._unwritten[each][0].time)
-        del self._unwritten[tenant][0]
-        self._size -= 1
-        if not self._unwritten[tenant]:
-            del self._unwritten[tenant]
-
-
-def _made(ended: Iterable[EndedRequest]) -> Rows:
-    """Rows by tenant, in a thread: the bytes of answers are read here."""
-    made: Rows = {}
-    for place, each in enumerate(ended, 1):
-        if (tenant := each.trace.tenant) is not None:
-            try:
-                made.setdefault(tenant, []).append(request_row(*each))
-            except Exception as error:  # noqa: BLE001  one odd request takes no others along
-                log.failure("requests.no_row", error)
-        if not place % AT_ONCE:
-            time.sleep(0)  # lets the event loop run
-    return made

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from memtree import errors
+from memtree.budget.savings import ProviderUsage
 from memtree.context.sent_requests import NOTHING
 from memtree.context.state import Reason, State
 from memtree.ports.request_log import CLIENT_GONE, LONGEST_MODEL, UNKNOWN, RequestRow
@@ -39,18 +40,15 @@ ERROR_TYPES = frozenset(
 # Says so little that another word of the same error goes before it.
 _PLAIN = frozenset({"invalid_request_error", "error"})
 _RUN = re.compile(r"[A-Za-z0-9_-]{1,32}")
+_UNTOLD = ProviderUsage(0)
 _CLIENT_HEADERS = frozenset(name.encode() for name in READING)
 
 
 def request_row(seen: Trace, seconds: float) -> RequestRow:
     """`seconds`: that the request took."""
-    usage, saving, first = seen.usage, seen.entry.saving or NOTHING, seen.entry.first
+    saving, first = seen.entry.saving or NOTHING, seen.entry.first
+    usage = seen.usage or _UNTOLD
     posted, sent = _known(seen.memory.raw_tokens), _known(seen.memory.sent_tokens)
-    cached, written, output = (
-        (_known(usage.cached), _known(usage.written), _known(usage.output))
-        if usage
-        else (UNKNOWN, UNKNOWN, UNKNOWN)
-    )
     return RequestRow(
         0,
         seen.entry.id,
@@ -65,9 +63,9 @@ def request_row(seen: Trace, seconds: float) -> RequestRow:
         saving.turn,
         posted,
         sent,
-        cached,
-        written,
-        output,
+        _known(usage.cached),
+        _known(usage.written),
+        _known(usage.output),
         saving.saved,
         saving.before,
         UNKNOWN if first is None else round((first - seen.work.begun) * 1000),
