@@ -61,13 +61,7 @@ QUERY_TOKENS = 512
 START_SECONDS = 20.0
 CHARACTERS_PER_TOKEN = 12  # more is white space, or no text; see `local_embedder.py`
 RELEVANT = 0.38  # until it is measured
-CALIBRATION = (
-    relevance_calibration.QUESTIONS,
-    relevance_calibration.PASSAGES,
-    relevance_calibration.PAIRS,
-    relevance_calibration.MESSAGES,
-    relevance_calibration.MEMORIES,
-)
+CALIBRATION = ("questions", "passages", "pairs", "messages", "memories")  # of texts
 SCALE = RelevanceScale(half=0.36, strong=0.74)  # until it is measured
 
 
@@ -211,7 +205,8 @@ class RemoteEmbedder:
 
     async def _measured(self) -> None:
         """The calls set the dimensions, this sets the threshold and the scale."""
-        texts = [list(part) for part in (CALIBRATION if self._measure else CALIBRATION[2:])]
+        names = CALIBRATION if self._measure else CALIBRATION[2:]
+        texts = [relevance_calibration.texts(name) for name in names]
         rows = await self._batches.few([text for part in texts for text in part])
         ends = np.cumsum([len(part) for part in texts])
         parts = np.split(rows, ends[:-1])

@@ -20,6 +20,7 @@ from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
+from memtree.models.relevance_calibration import texts
 from memtree.models.remote_embedder import CALIBRATION, RemoteEmbedder
 from memtree.tree.node import decode_node
 from tests.answered import Answered, compressed
@@ -27,7 +28,7 @@ from tests.embeddings import Embeddings, Status, serving
 from tests.sessions import chat
 
 NEEDLE = "The vault code is 7319."
-OWN = {text for part in CALIBRATION for text in part}
+OWN = {text for name in CALIBRATION for text in texts(name)}
 
 
 def asking() -> CompressRequest:

@@ -15,6 +15,7 @@ from memtree.errors import EmbedderUnavailable
 from memtree.models import relevance_calibration
 from memtree.models.embedding_batches import HARMLESS
 from memtree.models.openai_client import SENT, retry_after
+from memtree.models.relevance_calibration import texts
 from memtree.models.remote_embedder import CALIBRATION, RemoteEmbedder
 from tests.contracts.remote import KEY, TEXT, Hand, arrived, probed
 from tests.embeddings import (
@@ -74,7 +75,7 @@ async def test_threshold_and_scale_are_measured_in_one_call(endpoint, opened):
     await one.warm_up()
     await one.warm_up()
     (asked,) = endpoint.asked
-    assert asked.texts == [text for part in CALIBRATION for text in part]
+    assert asked.texts == [text for name in CALIBRATION for text in texts(name)]
     rows = await one.embed(asked.texts)
     questions, passages, *others = np.split(rows, [8, 16, 32, 40])
     assert one.relevant == pytest.approx(relevance_calibration.relevant(questions, passages))
@@ -87,7 +88,7 @@ async def test_a_threshold_that_is_given_is_kept_and_the_scale_is_measured(endpo
     before = one.scale
     await one.warm_up()
     (asked,) = endpoint.asked
-    assert asked.texts == [text for part in CALIBRATION[2:] for text in part]
+    assert asked.texts == [text for name in CALIBRATION[2:] for text in texts(name)]
     assert one.relevant == 0.3
     assert one.scale != before
 

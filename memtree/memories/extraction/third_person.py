@@ -12,6 +12,7 @@ nuts". Only where each "I" is followed by a verb that is known; else the words s
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from memtree.memories.extraction.statements.plain_form import WITH_MINE
 from memtree.memories.word_file import WordFile
@@ -40,7 +41,11 @@ _ME = re.compile(r"\b(?:me|im|mine)\b")
 _ENGLISH = _DATA.pattern("english")
 _NOT_BOTH = re.compile(r"\b(?:i|i'm|i've|i'd|you|your|let's)\b", re.IGNORECASE)
 _THEIRS = _DATA.table("theirs")
-_BOTHS = re.compile(rf"\b(?:{'|'.join(sorted(_THEIRS, reverse=True))})\b", re.IGNORECASE)
+
+
+@cache
+def _boths() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(sorted(_THEIRS, reverse=True))})\b", re.IGNORECASE)
 
 
 def told_of_user(sentence: str) -> str | None:
@@ -96,7 +101,7 @@ def _told_of_both(both: re.Match[str], rest: str) -> str | None:
     """Tell a sentence of the user and of somebody close to them: "they" needs no other verb."""
     if _NOT_BOTH.search(rest):
         return None
-    rest = _BOTHS.sub(lambda word: _THEIRS[word[0].lower()], rest)
+    rest = _boths().sub(lambda word: _THEIRS[word[0].lower()], rest)
     kin, name = both["kin"] or both["kin2"], both["name"] or both["name2"]
     if name and name[0].isupper() and not kin.endswith("s"):
         return f"User's {kin} is {name}; they {rest}"

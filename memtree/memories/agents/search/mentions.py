@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memtree.memories.memory import EntityMention, Memory
-from memtree.memories.word_file import WordFile
+from memtree.memories.word_file import WordFile, WordFiles
 
 _DATA = WordFile("all", "memory_mentions")
 
@@ -48,7 +48,7 @@ _CODE = re.compile(
 _EXTENSIONS = _DATA.words("extensions")
 _SHORT = re.compile(r"[A-ZÀ-Þ][A-Z0-9À-Þ&-]+")  # an abbreviation, wherever it stands
 _KIN = _DATA.pattern("kin")
-_KIN_ELSEWHERE = _DATA.words("kin_elsewhere")
+_KIN_ELSEWHERE = WordFiles("memory_people").words("relations")
 _TITLES = _DATA.words("titles")
 _CALLED = frozenset(["named", "called"])
 _INSIDE = _DATA.words("inside")

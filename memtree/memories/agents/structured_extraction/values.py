@@ -13,7 +13,7 @@ from typing import Any
 from memtree.memories.agents.structured_extraction.field_names import singular, words
 from memtree.memories.agents.structured_extraction.schema_fields import FieldType, SchemaField
 from memtree.memories.extraction.dates import DateKind, DateMention, dates
-from memtree.memories.rules.wording.quantities import NUMBERS
+from memtree.memories.rules.wording import quantity_words
 from memtree.memories.word_file import WordFile
 
 _DATA = WordFile("en", "memory_values")
@@ -174,13 +174,13 @@ def number_in(lower: str) -> tuple[float, str] | None:
     ((1500.0, 'eur'), (2.0, 'kids'), None)
     """
     matches = list(_NUMBER.finditer(lower))
-    spelled = [word for word in re.findall(r"[^\W\d_]+", lower) if word in NUMBERS]
+    spelled = [word for word in re.findall(r"[^\W\d_]+", lower) if word in quantity_words.NUMBERS]
     if len(matches) + len(spelled) != 1:
         return None
     if spelled:
         said = re.search(rf"\b{spelled[0]}\b(?: ([^\W\d_]+))?", lower)
         unit = said[1] or "" if said else ""
-        return float(NUMBERS[spelled[0]]), _UNIT_OF.get(unit, unit)
+        return float(quantity_words.NUMBERS[spelled[0]]), _UNIT_OF.get(unit, unit)
     match = matches[0]
     value = float(match["digits"].replace(",", "") + (match["rest"] or ""))
     scale = (match["scale"] or "").strip()
@@ -197,7 +197,9 @@ def numbers_in(lower: str) -> set[float]:
     """All numbers that words say, in digits or spelled."""
     found = {number[0] for match in _NUMBER.finditer(lower) if (number := number_in(match.group()))}
     spelled = re.findall(r"[^\W\d_]+", lower)
-    return found | {float(NUMBERS[word]) for word in spelled if word in NUMBERS}
+    return found | {
+        float(quantity_words.NUMBERS[word]) for word in spelled if word in quantity_words.NUMBERS
+    }
 
 
 _NOISE = _DATA.words("noise")
@@ -213,7 +215,7 @@ def _numeric(field: SchemaField, lower: str) -> int | float | None:
     rest = [
         word
         for word in re.findall(r"[^\W\d_]+", lower)
-        if word not in NUMBERS
+        if word not in quantity_words.NUMBERS
         and word not in _NOISE
         and _UNIT_OF.get(word, word) != unit
         and word not in ("k", "million")

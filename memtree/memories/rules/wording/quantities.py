@@ -12,71 +12,8 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-_SMALL = """
-zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-sixteen seventeen eighteen nineteen
-""".split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-NUMBERS = (
-    {word: at for at, word in enumerate(_SMALL)}
-    | {word: 20 + 10 * at for at, word in enumerate(_TENS)}
-    | {"dozen": 12}
-)
-_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_ORDINALS = {
-    word: at + 1
-    for at, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
-    )
-} | {"twentieth": 20, "hundredth": 100}
-_MONTHS = {
-    name[:size]: at + 1
-    for at, name in enumerate(
-        """january february march april may june july august september october november
-        december""".split()
-    )
-    for size in (3, len(name))
-} | {"sept": 9}
-_DAYS = {
-    name[:size] + end: name[:3]
-    for name in "monday tuesday wednesday thursday friday saturday sunday".split()
-    for size in (3, len(name))
-    for end in ("", "s")
-} | {"tues": "tue", "thur": "thu", "thurs": "thu"}
-_SHORT_DAYS = frozenset("sun sat wed mon suns sats weds mons".split())  # words as well
-_CURRENCIES = {
-    "$": "usd", "dollar": "usd", "dollars": "usd", "usd": "usd", "bucks": "usd",
-    "€": "eur", "euro": "eur", "euros": "eur", "eur": "eur",
-    "£": "gbp", "gbp": "gbp", "¥": "jpy", "yen": "jpy", "jpy": "jpy", "chf": "chf",
-    "francs": "chf", "franken": "chf",
-}  # fmt: skip
-_UNITS: dict[str, tuple[str, str]] = {}
-for _dimension, _words in {
-    "time": "ms millisecond:0.001 s sec second:1 min minute:60 h hr hour:3600 day:86400 "
-    "week:604800",
-    "month": "month:1 quarter:3 year yr:12",
-    "length": "mm millimeter millimetre:0.001 cm centimeter centimetre:0.01 m meter metre:1 "
-    "km kilometer kilometre:1000",
-    "mile": "mile mi:1",
-    "foot": "inch:1 ft foot feet:12",
-    "mass": "g gram gramme:1 kg kilo kilogram:1000 ton tonne:1000000",
-    "pound": "lb pound:1",
-    "volume": "ml milliliter millilitre:0.001 l liter litre:1",
-    "data": "kb kilobyte:1 mb megabyte:1000 gb gigabyte:1000000 tb terabyte:1000000000",
-    "share": "% percent:1",
-    "celsius": "°c celsius:1",
-    "fahrenheit": "°f fahrenheit:1",
-    "degree": "° degree:1",
-    "times": "times:1",
-}.items():
-    _waiting: list[str] = []
-    for _word in _words.split():
-        _name, _, _factor = _word.partition(":")
-        _waiting.append(_name)
-        if _factor:
-            for _each in _waiting:
-                _UNITS[_each] = _UNITS[f"{_each}s"] = (_dimension, _factor)
-            _waiting = []
+from memtree.memories.rules.wording import quantity_words
+
 _HALVES = frozenset(("am", "pm", "a.m", "p.m"))
 _PARTS = {"half": 30, "quarter": 15}  # of an hour
 _DAYTIMES = {"morning": "am", "afternoon": "pm", "evening": "pm"}
@@ -111,12 +48,18 @@ def quantity_at(words: Sequence[str], at: int, names: Sequence[bool] = ()) -> Qu
     words are capitalised: May is a month, may is none."""
     word = words[at]
     capital = bool(names) and names[at]
-    if word in _DAYS and (capital or word not in _SHORT_DAYS):
+    if word in quantity_words.DAYS and (capital or word not in quantity_words.SHORT_DAYS):
         plural = word.endswith("s") and word not in ("tues", "thurs")
-        return Quantity(f"wd{'s' * plural}:{_DAYS[word]}", at + 1)
-    if word in ("every", "each") and words[at + 1 : at + 2] and words[at + 1] in _DAYS:
-        return Quantity(f"wds:{_DAYS[words[at + 1]]}", at + 2)
-    if word in _MONTHS and (word not in ("may", "mar", "march") or not names or capital):
+        return Quantity(f"wd{'s' * plural}:{quantity_words.DAYS[word]}", at + 1)
+    if (
+        word in ("every", "each")
+        and words[at + 1 : at + 2]
+        and words[at + 1] in quantity_words.DAYS
+    ):
+        return Quantity(f"wds:{quantity_words.DAYS[words[at + 1]]}", at + 2)
+    if word in quantity_words.MONTHS and (
+        word not in ("may", "mar", "march") or not names or capital
+    ):
         return _from_month(words, at)
     if word in ("noon", "midday"):
         return Quantity("t:12:00", at + 1)
@@ -124,11 +67,15 @@ def quantity_at(words: Sequence[str], at: int, names: Sequence[bool] = ()) -> Qu
         return Quantity("t:00:00", at + 1)
     if word in ("once", "twice"):
         return Quantity(f"times:{1 + (word == 'twice')}", at + 1)
-    if word in _ORDINALS or _ORDINAL.fullmatch(word):
+    if word in quantity_words.ORDINALS or _ORDINAL.fullmatch(word):
         return _from_ordinal(words, at)
-    if word in _CURRENCIES and at + 1 < len(words):
+    if word in quantity_words.CURRENCIES and at + 1 < len(words):
         number = _number(words, at + 1)
-        return Quantity(f"{_CURRENCIES[word]}:{number[0]}", number[1]) if number else None
+        return (
+            Quantity(f"{quantity_words.CURRENCIES[word]}:{number[0]}", number[1])
+            if number
+            else None
+        )
     if word[0] in _DIGITS or word[0] == "v":
         found = _date(word) or _clock(words, at)
         if found:
@@ -149,7 +96,7 @@ def read(words: Sequence[str]) -> list[str]:
 
 
 def _from_month(words: Sequence[str], at: int) -> Quantity:
-    month, after, day, year = _MONTHS[words[at]], at + 1, "", ""
+    month, after, day, year = quantity_words.MONTHS[words[at]], at + 1, "", ""
     if after < len(words) and (number := _day(words[after])):
         day, after = number, after + 1
     at_year = after + (after < len(words) and words[after] == ",")
@@ -160,7 +107,7 @@ def _from_month(words: Sequence[str], at: int) -> Quantity:
 
 def _from_ordinal(words: Sequence[str], at: int) -> Quantity:
     match = _ORDINAL.fullmatch(words[at])
-    number = int(match[1]) if match else _ORDINALS[words[at]]
+    number = int(match[1]) if match else quantity_words.ORDINALS[words[at]]
     return _day_of_month(words, at, str(number)) or Quantity(f"o:{number}", at + 1)
 
 
@@ -169,9 +116,9 @@ def _day_of_month(words: Sequence[str], at: int, day: str) -> Quantity | None:
     after = at + 1
     if after < len(words) and words[after] in ("of", "de"):
         after += 1
-    if after >= len(words) or words[after] not in _MONTHS or not _day(day):
+    if after >= len(words) or words[after] not in quantity_words.MONTHS or not _day(day):
         return None
-    month, after, year = _MONTHS[words[after]], after + 1, ""
+    month, after, year = quantity_words.MONTHS[words[after]], after + 1, ""
     at_year = after + (after < len(words) and words[after] == ",")
     if at_year < len(words) and _is_year(words[at_year]):
         year, after = words[at_year], at_year + 1
@@ -183,7 +130,7 @@ def _day(word: str) -> str:
     digits = match[1] if match else word
     if digits.isascii() and digits.isdigit() and len(digits) < 3 and 1 <= int(digits) <= 31:
         return str(int(digits))
-    return str(_ORDINALS[word]) if word in _ORDINALS else ""
+    return str(quantity_words.ORDINALS[word]) if word in quantity_words.ORDINALS else ""
 
 
 def _is_year(word: str) -> bool:
@@ -236,7 +183,7 @@ def _spoken_clock(words: Sequence[str], at: int, number: tuple[str, int] | None)
     """Half past six, quarter to seven; nine in the morning, where "in the" is left out before."""
     following = list(words[at + 1 : at + 3])
     if words[at] in _PARTS and len(following) > 1 and following[0] in ("past", "to"):
-        hour, minute = NUMBERS.get(following[1], 0), _PARTS[words[at]]
+        hour, minute = quantity_words.NUMBERS.get(following[1], 0), _PARTS[words[at]]
         if not 1 <= hour <= 12:
             return None
         if following[0] == "to":
@@ -260,12 +207,12 @@ def _number(words: Sequence[str], at: int) -> tuple[str, int] | None:
             return None
         if _GROUPED.fullmatch(word) or _PLAIN.fullmatch(word):
             digits = word.replace(",", "")
-            if at + 1 < len(words) and words[at + 1] in _SCALES:
-                return _times(digits, _SCALES[words[at + 1]]), at + 2
+            if at + 1 < len(words) and words[at + 1] in quantity_words.SCALES:
+                return _times(digits, quantity_words.SCALES[words[at + 1]]), at + 2
             return digits.lstrip("0") or "0", at + 1
         return None
-    if word not in NUMBERS and not (
-        word == "a" and at + 1 < len(words) and words[at + 1] in _SCALES
+    if word not in quantity_words.NUMBERS and not (
+        word == "a" and at + 1 < len(words) and words[at + 1] in quantity_words.SCALES
     ):
         return None
     return _spelled(words, at)
@@ -277,14 +224,21 @@ def _spelled(words: Sequence[str], at: int) -> tuple[str, int]:
         word = words[at]
         if word == "a" and at == start:
             current = 1
-        elif word in NUMBERS and (current % 100 == 0 or (current % 10 == 0 and NUMBERS[word] < 10)):
-            current += NUMBERS[word]
+        elif word in quantity_words.NUMBERS and (
+            current % 100 == 0 or (current % 10 == 0 and quantity_words.NUMBERS[word] < 10)
+        ):
+            current += quantity_words.NUMBERS[word]
         elif word == "hundred" and current:
             current *= 100
-        elif word in _SCALES and current:
-            total, current = total + current * _SCALES[word], 0
-        elif not (word == "and" and at > start and at + 1 < len(words) and words[at + 1] in NUMBERS
-                  and words[at - 1] in _SCALES):  # fmt: skip
+        elif word in quantity_words.SCALES and current:
+            total, current = total + current * quantity_words.SCALES[word], 0
+        elif not (
+            word == "and"
+            and at > start
+            and at + 1 < len(words)
+            and words[at + 1] in quantity_words.NUMBERS
+            and words[at - 1] in quantity_words.SCALES
+        ):
             break
         at += 1
     return str(total + current), at
@@ -294,10 +248,10 @@ def _measured(words: Sequence[str], number: str, after: int) -> Quantity:
     following = words[after] if after < len(words) else ""
     if found := _day_of_month(words, after - 1, number):
         return found
-    if following in _CURRENCIES:
-        return Quantity(f"{_CURRENCIES[following]}:{number}", after + 1)
-    if following in _UNITS:
-        dimension, factor = _UNITS[following]
+    if following in quantity_words.CURRENCIES:
+        return Quantity(f"{quantity_words.CURRENCIES[following]}:{number}", after + 1)
+    if following in quantity_words.UNITS:
+        dimension, factor = quantity_words.UNITS[following]
         return Quantity(f"{dimension}:{_times(number, factor)}", after + 1)
     return Quantity(f"n:{number}", after)
 
@@ -305,7 +259,11 @@ def _measured(words: Sequence[str], number: str, after: int) -> Quantity:
 def glued(word: str) -> tuple[str, str] | None:
     """5km, 30%: the number and the unit of a word that holds both."""
     match = _AMOUNT.fullmatch(word)
-    if match and (match[2] in _UNITS or match[2] in _CURRENCIES) and word[0] in _DIGITS:
+    if (
+        match
+        and (match[2] in quantity_words.UNITS or match[2] in quantity_words.CURRENCIES)
+        and word[0] in _DIGITS
+    ):
         return match[1], match[2]
     return None
 

@@ -72,3 +72,7 @@ def test_a_number_is_itself(number):
 )
 def test_any_order_of_words_is_read(words):
     assert isinstance(read(words), list)
+
+
+def test_milliseconds_are_no_metres():
+    assert read(["5", "ms"]) == read(["0.005", "s"]) != read(["5", "m"])
