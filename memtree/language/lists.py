@@ -25,8 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pkgutil import get_data
 from types import MappingProxyType
 
 _HEADING = re.compile(r"\[([a-z][a-z0-9_]*)\]")
@@ -36,11 +35,22 @@ _OPENING = re.compile(r"\(\?(?:[:=!]|<[=!]|P<\w+>)$")
 Sections = Mapping[str, tuple[str, ...]]
 
 
-@cache
 def sections(language: str, file: str) -> Sections:
     """Return the entries of each section of a file. Raises `FileNotFoundError` if the language has
     no such file, and `ValueError` if the file is damaged."""
-    return parsed(_folder().joinpath(language, f"{file}.txt").read_text("utf-8"))
+    read = _read(language, file)
+    if read is None:
+        raise FileNotFoundError(f"{language}/{file}.txt")
+    return read
+
+
+@cache
+def _read(language: str, file: str) -> Sections | None:
+    try:
+        data = get_data(__package__, f"data/{language}/{file}.txt")
+    except FileNotFoundError:
+        return None
+    return parsed(data.decode()) if data is not None else None
 
 
 @cache
@@ -48,7 +58,7 @@ def languages_with(file: str) -> tuple[str, ...]:
     """Return the languages that have a file, in the order in which their entries are joined: `all`,
     where it has one, is last."""
     known = (*sections("all", "languages")["languages"], "all")
-    return tuple(each for each in known if _folder().joinpath(each, f"{file}.txt").is_file())
+    return tuple(language for language in known if _read(language, file) is not None)
 
 
 def by_language(file: str, section: str) -> dict[str, tuple[str, ...]]:
@@ -79,11 +89,6 @@ def source(file: str, section: str) -> Callable[[], str]:
     return lambda: joined(file, section)
 
 
-@cache
-def _folder() -> Traversable:
-    return files(__package__).joinpath("data")
-
-
 def parsed(text: str) -> Sections:
     """Read a file's text. A reference to a section that the file does not have, or that stands
     further down, is left as it is: a caller may fill it in. Raises `ValueError` if an entry stands
@@ -109,12 +114,12 @@ def parsed(text: str) -> Sections:
         elif entry.isalpha():  # most are plain words
             kept.append(entry)
         else:
-            read = _expanded(entry, entries)
+            read = _expanded(entry, entries) if "{" in entry or "␣" in entry else [entry]
             if entry[0] == ")" and groups:
                 beginning, around = groups.pop()
                 read = [f"{beginning}{'|'.join(kept)}{'|'.join(read)}"]
                 kept = around
-            if _OPENING.search(entry):
+            if entry[-1] in ":=!>" and _OPENING.search(entry):
                 groups.append((read[0], kept))
                 kept = []
             else:

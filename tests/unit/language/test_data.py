@@ -29,6 +29,19 @@ def test_a_file_says_what_it_holds_and_what_tests_it(path: Path):
     assert all(parsed(text).values()), "a section has no entries"
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_no_entry_stands_twice_in_a_section_and_each_is_a_pattern(path: Path):
+    """Entries of other sections, which a reference brings, are looked at there."""
+    own = re.sub(r"(?m)^\{\w+\}$", "", path.read_text("utf-8"))
+    for section, entries in parsed(own).items():
+        twice = {entry for entry in entries if entries.count(entry) > 1}
+        assert not twice, (section, twice)
+    for section, entries in parsed(path.read_text("utf-8")).items():
+        if (path.stem, section) != ("programs", "readers"):  # "[" is a program
+            for entry in entries:
+                re.compile(entry.replace("{start}", ""))
+
+
 def test_each_folder_is_a_language_that_is_listed():
     listed = sections("all", "languages")["languages"]
     assert {path.name for path in DATA.iterdir()} == {*listed, "all"}
@@ -41,9 +54,9 @@ def test_the_phrases_of_standing_rules_are_patterns(language: str):
 
 def test_no_file_is_read_before_its_words_are_needed():
     read = (
-        "import memtree, memtree.text.standing_rules\n"
+        "import memtree, memtree.extraction.summarize, memtree.summaries.batching\n"
         "from memtree.language import lists\n"
-        "print(lists.sections.cache_info().currsize)"
+        "print(lists._read.cache_info().currsize)"
     )
     done = subprocess.run([sys.executable, "-c", read], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0"
