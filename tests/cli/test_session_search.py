@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memtree.errors import EmbedderUnavailable, StoreUnavailable
+from memtree.errors import BadRequest, EmbedderUnavailable, StoreUnavailable
 from memtree_proxy.sessions import index, transcripts
 from memtree_proxy.sessions.search import RUNNING_SECONDS, SessionAnswer, SessionSearch
 from memtree_proxy.sessions.tool import NOTE, SessionTool
@@ -278,6 +278,26 @@ async def test_broken_transcripts_hide_no_other(place: Place, content: bytes) ->
     first = await place.found("invoice export")
     assert (first.sessions, bool(first.quotations)) == (1, True)
     assert (await place.found("invoice export")).left_out == []  # not read again
+
+
+@pytest.mark.parametrize("data", ["7", "[]", "{", b"\xff", None, 7])
+async def test_odd_rows_of_a_database_hide_no_other_session(place: Place, data: object) -> None:
+    claude(place.home, "good", ASKED, SAID, PRINTED)
+    path = opencode(place.home, "odd", ASKED, SAID, PRINTED)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE message SET data = ?", (data,))
+        db.execute("UPDATE part SET data = ?", (data,))
+        db.execute("UPDATE session SET directory = ?, title = ?", (data, data))
+    assert "good" in {each.session for each in (await place.found("invoice export")).quotations}
+
+
+def test_a_session_that_goes_while_it_is_read(place: Place) -> None:
+    path = opencode(place.home, "s1", ASKED, SAID, PRINTED)
+    (found,) = transcripts.newest(transcripts.folders({"HOME": str(place.home)}), 0)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DELETE FROM session")
+    with pytest.raises(BadRequest, match="no such session"):
+        transcripts.read(found)
 
 
 async def test_large_files_are_left_out(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

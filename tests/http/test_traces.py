@@ -26,6 +26,7 @@ from memtree_proxy.server.app import create_app
 from tests.collector import Collector, attributes, collecting
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import FakeMemory, services, turn
+from tests.http.mcp_client import OLD
 from tests.http.running import PATIENCE, refused_port
 from tests.http.upstream import FakeUpstream
 
@@ -110,6 +111,29 @@ async def test_operations_on_memories_have_the_names_of_the_conventions(
     for name in ("upsert_memory", "search_memory", "update_memory", "delete_memory"):
         known = attributes(collector.one(name))
         assert known == {"gen_ai.operation.name": name, "gen_ai.memory.store.id": "memtree"}
+    raw = b"".join(collector.raw)
+    assert b"The port" not in raw
+    assert b"shop" not in raw
+
+
+async def test_calls_of_tools_are_below_the_span_of_their_request(base: str, collector: Collector):
+    calls = [
+        ("remember", {"text": "The port is 8090."}),
+        ("recall", {"query": "the port of the shop"}),
+        ("forget", {"id": 1, "reason": "the shop is closed"}),
+    ]
+    async with traced(base, collector) as client:
+        for number, (name, given) in enumerate(calls):
+            params = {"name": name, "arguments": given}
+            body = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+            answer = await client.post("/mcp", json=body, headers={"mcp-protocol-version": OLD})
+            assert answer.json()["result"]["structuredContent"]["ok"] is True, answer.text
+    requests = {span.trace_id for span in collector.spans if span.name == "POST /mcp"}
+    assert len(requests) == len(calls)
+    for name in ("upsert_memory", "search_memory", "delete_memory"):
+        span = collector.one(name)
+        assert attributes(span)["gen_ai.operation.name"] == name
+        assert span.trace_id in requests
     raw = b"".join(collector.raw)
     assert b"The port" not in raw
     assert b"shop" not in raw

@@ -22,6 +22,7 @@ from urllib.parse import quote
 
 from memtree.errors import BadRequest
 from memtree_proxy.imports import tasks
+from memtree_proxy.imports.conversation import fields
 from memtree_proxy.imports.recognise import NoConversation, ParsedFile, parse
 
 MAX_BYTES = 1 << 30  # of one file; the largest exports known are some 400 MB
@@ -255,7 +256,9 @@ def _sessions(path: Path) -> list[str]:
 
 def _exported(path: Path, id_: str) -> dict[str, Any]:
     """A session as `opencode export` would write it."""
-    session = rows(path, "SELECT * FROM session WHERE id = ?", id_)[0]
+    found = rows(path, "SELECT * FROM session WHERE id = ?", id_)
+    if not found:
+        raise BadRequest(f"{path}:{id_}: there is no such session any more", param=str(path))
     stored = rows(
         path, "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", id_
     )
@@ -263,19 +266,23 @@ def _exported(path: Path, id_: str) -> dict[str, Any]:
     for row in rows(
         path, "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY message_id, id", id_
     ):
-        parts.setdefault(row[0], []).append(parse(row[1].encode(), f"{path}:{id_}").value)
+        parts.setdefault(row[0], []).append(_value(row[1], f"{path}:{id_}"))
     messages = [
         {
-            "info": {**parse(row[1].encode(), f"{path}:{id_}").value, "id": row[0]},
+            "info": {**fields(_value(row[1], f"{path}:{id_}")), "id": row[0]},
             "parts": parts.get(row[0], []),
         }
         for row in stored
     ]
-    known = dict(session)
-    revert = parse(known["revert"].encode(), str(path)).value if known.get("revert") else None
+    known = dict(found[0])
+    revert = _value(known["revert"], str(path)) if known.get("revert") else None
     time = {"created": known.get("time_created"), "updated": known.get("time_updated")}
     info = {"id": id_, "title": known.get("title"), "time": time, "revert": revert}
     return {"info": info, "messages": messages}
+
+
+def _value(stored: object, name: str) -> Any:
+    return parse(str(stored).encode(), name).value
 
 
 def rows(path: Path, query: str, *values: str) -> list[sqlite3.Row]:

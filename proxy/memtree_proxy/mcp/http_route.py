@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from memtree import tracing
 from memtree.config import Settings
 from memtree.memories.book import MemoryBook
 from memtree_proxy.access.auth import Gate
@@ -39,7 +40,8 @@ class McpRoute:
     async def handle(self, request: Request) -> Response:
         """Raises what `Gate.tenant` does, `BadRequest` for a header, and `RequestTooLarge`."""
         tenant = await self._gate.tenant(request)
-        caller = Caller(user_scope(request, tenant), idempotency_key(request.headers))
+        key = idempotency_key(request.headers)
+        caller = Caller(user_scope(request, tenant), key, tracing.current())
         body = await request_body.content(request, self._max_bytes)
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())

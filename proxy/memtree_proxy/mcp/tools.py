@@ -15,6 +15,7 @@ from memtree.errors import MemTreeError, NotFound
 from memtree.memories.book import ForgottenMemory, MemoryBook
 from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.scope import Scope
+from memtree.tracing import Tracer, watched
 from memtree_proxy.mcp import arguments, rendering
 from memtree_proxy.mcp.arguments import Arguments
 from memtree_proxy.mcp.definitions import SEARCH_SESSIONS, TOOLS
@@ -25,10 +26,12 @@ from memtree_proxy.observability import log
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whose memories a call is about. `idempotency_key`: of the request, "" for none."""
+    """Whose memories a call is about. `idempotency_key`: of the request, "" for none. `watch`: the
+    request's, since the SDK answers in a task of its own."""
 
     scope: Scope
     idempotency_key: str = ""
+    watch: Tracer | None = None
 
 
 class PastSessions(Protocol):
@@ -78,7 +81,8 @@ class MemoryTools:
         begun = time.perf_counter()
         failure: str | None = None
         try:
-            content = await self._carried[name](given, caller)
+            with watched(caller.watch):
+                content = await self._carried[name](given, caller)
         except MemTreeError as error:
             content, failure = rendering.refused(error), rendering.code(error)
         except Exception as error:  # noqa: BLE001  the end of the way: nothing may reach the SDK
