@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from memtree.memories.word_file import WordFile
+from memtree.language.word_file import WordFile
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl", "pl", "tr", "ru", "zh", "ja", "ko", "ar")
 LATIN = LANGUAGES[:9]

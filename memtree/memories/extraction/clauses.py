@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from memtree.memories.word_file import WordFile
+from memtree.language.word_file import WordFile
 from memtree.text.spans import Span
 
 _DATA = WordFile("all", "memory_clauses")

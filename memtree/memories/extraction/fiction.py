@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memtree.memories.word_file import WordFile
+from memtree.language.word_file import WordFile
 from memtree.text import persona_card
 from memtree.text.lazy_patterns import lazily
 

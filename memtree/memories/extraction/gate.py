@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from memtree.language.word_file import WordFile
 from memtree.memories.extraction import fiction
 from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.extraction.statements import other_languages
-from memtree.memories.word_file import WordFile
 from memtree.text.lazy_patterns import lazily
 from memtree.text.requests import asks
 

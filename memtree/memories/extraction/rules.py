@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 
+from memtree.language.word_file import WordFile
 from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import Candidate, Extraction, Skip, SkipReason
 from memtree.memories.extraction.clauses import (
@@ -31,7 +32,6 @@ from memtree.memories.extraction.statements.events import is_event
 from memtree.memories.extraction.statements.plain_form import plain
 from memtree.memories.extraction.third_person import told_of_user
 from memtree.memories.rules.canonical import canonical
-from memtree.memories.word_file import WordFile
 from memtree.text import rule_phrases, rule_topics
 from memtree.text.standing_rules import standing_rules
 

@@ -21,8 +21,8 @@ from __future__ import annotations
 import re
 from datetime import date
 
+from memtree.language.word_file import WordFile
 from memtree.memories.extraction.dates import DateKind, DateMention, dates
-from memtree.memories.word_file import WordFile
 from memtree.text.lazy_patterns import lazily
 
 _DATA = WordFile("all", "memory_schedule")

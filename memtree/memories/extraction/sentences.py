@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memtree.memories.word_file import WordFile
+from memtree.language.word_file import WordFile
 from memtree.text.spans import Span
 
 _DATA = WordFile("all", "memory_abbreviations")

@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from memtree.language.word_file import WordFile
 from memtree.memories.extraction.statements.plain_form import WITH_MINE
-from memtree.memories.word_file import WordFile
 
 _DATA = WordFile("en", "memory_third_person")
 

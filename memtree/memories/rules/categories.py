@@ -10,7 +10,7 @@ somebody else likes is a fact.
 
 from __future__ import annotations
 
-from memtree.memories.word_file import WordFile
+from memtree.language.word_file import WordFile
 from memtree.text.rule_score import grouped
 from memtree.text.standing_rules import standing_rules
 

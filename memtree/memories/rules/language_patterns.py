@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from memtree.language.word_file import WordFile
 from memtree.memories.background.sentences import LATIN
-from memtree.memories.word_file import WordFile
 
 SPACED = (*LATIN, "ru")
 

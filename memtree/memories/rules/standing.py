@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from memtree.memories.word_file import WordFile
+from memtree.language.word_file import WordFile
 from memtree.text.rule_score import grouped
 
 _DATA = WordFile("all", "memory_standing")

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memtree.language.word_file import WordFile, WordFiles
 from memtree.memories.memory import EntityMention, Memory
-from memtree.memories.word_file import WordFile, WordFiles
 
 _DATA = WordFile("all", "memory_mentions")
 

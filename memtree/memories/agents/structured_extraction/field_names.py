@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from memtree.memories.word_file import WordFile
+from memtree.language.word_file import WordFile
 
 _DATA = WordFile("en", "memory_field_names")
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from memtree.language.word_file import WordFile
 from memtree.memories.agents.structured_extraction.field_names import (
     singular,
     spoken,
@@ -22,7 +23,6 @@ from memtree.memories.agents.structured_extraction.field_names import (
     words,
 )
 from memtree.memories.schemas.memory_schema import KIND, MemorySchema
-from memtree.memories.word_file import WordFile
 
 _DATA = WordFile("en", "memory_schema_fields")
 

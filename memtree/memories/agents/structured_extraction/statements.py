@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from memtree.language.word_file import WordFile
 from memtree.memories.extraction import fiction, gate
 from memtree.memories.extraction.candidates import Skip, SkipReason
 from memtree.memories.extraction.clauses import LEAST, heads, without_lead
 from memtree.memories.extraction.own_sentences import lowered, own_sentences
-from memtree.memories.word_file import WordFile
 from memtree.text.spans import Span
 
 _DATA = WordFile("all", "memory_spoken_clauses")

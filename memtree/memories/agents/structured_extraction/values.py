@@ -10,11 +10,11 @@ import re
 from datetime import date, timedelta
 from typing import Any
 
+from memtree.language.word_file import WordFile
 from memtree.memories.agents.structured_extraction.field_names import singular, words
 from memtree.memories.agents.structured_extraction.schema_fields import FieldType, SchemaField
 from memtree.memories.extraction.dates import DateKind, DateMention, dates
 from memtree.memories.rules.wording import quantity_words
-from memtree.memories.word_file import WordFile
 
 _DATA = WordFile("en", "memory_values")
 

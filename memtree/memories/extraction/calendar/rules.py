@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from memtree.language.word_file import WordFile
 from memtree.memories.extraction.calendar import words
 from memtree.memories.extraction.calendar.mentions import DateKind, DateMention
-from memtree.memories.word_file import WordFile
 from memtree.text import day_names
 from memtree.text.lazy_patterns import lazily
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from memtree.language.lists import alternation
-from memtree.memories.word_file import WordFile
+from memtree.language.word_file import WordFile
 from memtree.text.day_names import (
     ALL_MONTHS,
     AMBIGUOUS_MONTHS,

@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memtree.memories.word_file import WordFile
+from memtree.language.word_file import WordFile
 from memtree.summaries.checks import claims, injection, numbers
 from memtree.text import languages
 from memtree.text.spans import Span

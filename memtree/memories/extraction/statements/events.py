@@ -15,8 +15,8 @@ from __future__ import annotations
 import re
 from datetime import date
 
+from memtree.language.word_file import WordFile
 from memtree.memories.extraction.dates import DateKind, dates
-from memtree.memories.word_file import WordFile
 
 _DATA = WordFile("en", "memory_events")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.memories.word_file import WordFile
+from memtree.language.word_file import WordFile
 
 _DATA = WordFile("en", "memory_facts")
 

@@ -3,7 +3,7 @@ in mind by the user's own word."""
 
 from __future__ import annotations
 
-from memtree.memories.word_file import WordFile
+from memtree.language.word_file import WordFile
 
 _DATA = WordFile("en", "memory_goals")
 

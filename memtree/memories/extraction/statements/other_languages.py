@@ -13,8 +13,9 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from memtree.language.lists import languages_with
+from memtree.language.word_file import WordFiles
 from memtree.memories.extraction.candidates import SkipReason
-from memtree.memories.word_file import WordFiles, languages_with
 
 UNSPACED = ("ja", "zh")
 CATEGORIES = ("preference", "fact", "general")

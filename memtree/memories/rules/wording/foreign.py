@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from memtree.language.word_file import WordFiles, at_first_use
 from memtree.memories.background.sentences import languages_of
-from memtree.memories.word_file import WordFiles, at_first_use
 
 _DATA = WordFiles("memory_wording")
 # Telling words: a text with one of them, or with letters beyond ASCII, is not read as English.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.memories.word_file import WordFile, at_first_use
+from memtree.language.word_file import WordFile, at_first_use
 
 _DATA = WordFile("en", "memory_wording")
 

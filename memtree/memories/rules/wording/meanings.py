@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from memtree.language.word_file import WordFile
 from memtree.memories.rules.wording import lexicon, quantities
 from memtree.memories.rules.wording.inflection import base_form
-from memtree.memories.word_file import WordFile
 
 
 def key_of(lower: str) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from memtree.language.word_file import WordFile
 from memtree.memories.rules.wording import foreign, lexicon, quantities
 from memtree.memories.rules.wording.meanings import synonyms
-from memtree.memories.word_file import WordFile
 from memtree.text.normal_form import nfc
 
 _RAW = re.compile(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from memtree.language.word_file import WordFile
 from memtree.memories.agents.structured_extraction.claims import (
     CHOSEN,
     DAYS,
@@ -19,7 +20,6 @@ from memtree.memories.agents.structured_extraction.field_names import spoken, to
 from memtree.memories.agents.structured_extraction.schema_fields import bare
 from memtree.memories.agents.structured_extraction.statements import Statement
 from memtree.memories.agents.structured_extraction.values import value_end
-from memtree.memories.word_file import WordFile
 
 _DATA = WordFile("en", "memory_named_fields")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from memtree.language.word_file import WordFiles
 from memtree.memories.agents.structured_extraction.claims import (
     MEANT,
     NAMED,
@@ -16,7 +17,6 @@ from memtree.memories.agents.structured_extraction.claims import (
 from memtree.memories.agents.structured_extraction.forms.lexicon import COUNTRIES
 from memtree.memories.agents.structured_extraction.statements import Statement
 from memtree.memories.agents.structured_extraction.values import value_end
-from memtree.memories.word_file import WordFiles
 
 _DATA = WordFiles("memory_self_statements")
 

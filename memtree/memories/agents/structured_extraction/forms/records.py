@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
+from memtree.language.word_file import WordFile
 from memtree.memories.agents.structured_extraction.claims import CHOSEN, MEANT, RecordClaim
 from memtree.memories.agents.structured_extraction.statements import Statement
 from memtree.memories.agents.structured_extraction.values import coming_day
 from memtree.memories.extraction.dates import DateKind, dates
 from memtree.memories.extraction.schedule import is_schedule
-from memtree.memories.word_file import WordFile
 from memtree.text.lazy_patterns import lazily
 
 _DATA = WordFile("en", "memory_records")

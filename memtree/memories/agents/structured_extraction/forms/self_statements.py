@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 
+from memtree.language.word_file import WordFile
 from memtree.memories.agents.structured_extraction.claims import (
     CHOSEN,
     DAYS,
@@ -29,7 +30,6 @@ from memtree.memories.agents.structured_extraction.forms.lexicon import (
 )
 from memtree.memories.agents.structured_extraction.statements import Statement
 from memtree.memories.agents.structured_extraction.values import value_end
-from memtree.memories.word_file import WordFile
 from memtree.text.lazy_patterns import lazily
 
 _DATA = WordFile("en", "memory_self_statements")

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memtree.language.word_file import WordFile
 from memtree.memories.agents.structured_extraction.claims import MEANT, NAMED, TRUTH, Claim, claim
 from memtree.memories.agents.structured_extraction.field_names import singular, spoken, words
 from memtree.memories.agents.structured_extraction.schema_fields import stem
 from memtree.memories.agents.structured_extraction.statements import Statement
-from memtree.memories.word_file import WordFile
 
 _DATA = WordFile("en", "memory_truths")
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from memtree.language.word_file import WordFile
 from memtree.memories.agents.structured_extraction.field_names import spoken
 from memtree.memories.agents.structured_extraction.forms.records import RECORDS
 from memtree.memories.agents.structured_extraction.model.schema_prompt import field_name
@@ -35,7 +36,6 @@ from memtree.memories.extraction.dates import dates
 from memtree.memories.extraction.model.grounding import denies, grounds
 from memtree.memories.extraction.model.prompt import ShownMessage
 from memtree.memories.extraction.own_sentences import lowered
-from memtree.memories.word_file import WordFile
 from memtree.summaries.checks import injection
 from memtree.text.spans import Span
 

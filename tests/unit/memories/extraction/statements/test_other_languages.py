@@ -1,5 +1,6 @@
 import pytest
 
+from memtree.language.word_file import WordFile, languages_with
 from memtree.memories.extraction.statements.other_languages import (
     CATEGORIES,
     REASONS,
@@ -7,7 +8,6 @@ from memtree.memories.extraction.statements.other_languages import (
     lead,
     refused,
 )
-from memtree.memories.word_file import WordFile, languages_with
 
 
 @pytest.mark.parametrize(

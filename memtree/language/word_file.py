@@ -15,11 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.resources import files
+from functools import cached_property
 from typing import Any, cast
 
-from memtree.language.lists import in_order, sections
+from memtree.language.lists import in_order, languages_with, sections
 
 _ELSEWHERE = re.compile(r"\{(?:([a-z]{2,3})/)?([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]*)\}")
 _METHODS = ("search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn")
@@ -99,19 +98,12 @@ class WordFiles(_Sections):
     without: tuple[str, ...] = ("all", "en")
 
     def entries(self, section: str) -> tuple[str, ...]:
-        having = languages_with(self.name)
+        having = sorted(languages_with(self.name))
         known = [each for each in self.languages or having if each in having]
         kept = [WordFile(each, self.name) for each in known if each not in self.without]
         return tuple(
             entry for file in kept if section in file.names() for entry in file.entries(section)
         )
-
-
-@cache
-def languages_with(name: str) -> tuple[str, ...]:
-    """Return the languages that have a file of this name, in the order of the alphabet."""
-    folders = (files("memtree.language") / "data").iterdir()
-    return tuple(sorted(each.name for each in folders if (each / f"{name}.txt").is_file()))
 
 
 def at_first_use(

@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 
 from memtree.language.lists import sections
-from memtree.memories.word_file import WordFile
+from memtree.language.word_file import WordFile
 
 DATA = files("memtree.language") / "data"
 REFERENCE = re.compile(r"\{([a-z]\w*)\}")
