@@ -18,7 +18,7 @@ APART := not agents and not llm and not soak
 FIRST := not outage and not long and $(APART)
 
 .DEFAULT_GOAL := help
-.PHONY: help install run worker test test-all starved wheel dist soak node deploytools browser pictures page-speed topology agents recipes llm peers load check format lint types layers limits size quick fuzz cover bench \
+.PHONY: help install run worker test test-all starved wheel dist soak node deploytools browser pictures page-speed topology agents recipes llm peers load check format lint types layers limits size rooms quick fuzz cover bench \
   fmt lock clean
 
 help: ## list the targets
@@ -197,9 +197,13 @@ layers: install
 
 limits: install
 	$(BIN)/python scripts/size.py --check
+	$(BIN)/python scripts/rooms.py --check
 
 size: install ## code lines, AST nodes and files, the longest of them (ARGS="--against REV")
 	$(BIN)/python scripts/size.py $(ARGS)
+
+rooms: install ## draw the rooms of the code, floor by floor, into docs/rooms.md
+	$(BIN)/python scripts/rooms.py
 
 quick: install
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/python scripts/grouped_tests.py --halve tests/unit -m "not slow and $(FIRST)"

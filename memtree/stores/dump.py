@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple, Protocol, TypeVar, cast, get_args, get_type_hints
+from typing import Any, NamedTuple, Protocol, TypeVar, get_args, get_type_hints
 
 from memtree.ports.request_log import RequestRow
 from memtree.stores.integrity import audit, audit_tallies
@@ -31,10 +30,11 @@ from memtree.stores.rows import (
     TurnRow,
     VectorRow,
 )
+from memtree.stores.sql import Row
+from memtree.stores.table import Snapshot, Table
 
 PAGE_ROWS = 500  # of 0.1 to 4 kB
 
-Row = tuple[Any, ...]
 Each = TypeVar("Each")
 
 
@@ -57,40 +57,6 @@ class AliasEntry(NamedTuple):
 
     name: str
     tenant: str
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """`key`: the columns that tell its rows apart, in the order of a dump. `changes`: a row with
-    the same key may be newer; otherwise it is the same row. `same`: those that never differ then,
-    so that two stores that number alike are told apart. `owned`: its rows are a tenant's."""
-
-    name: str
-    kind: type[tuple[Any, ...]]
-    key: tuple[str, ...]
-    order: tuple[str, ...] = ()
-    changes: bool = False
-    owned: bool = True
-    same: tuple[str, ...] = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return cast("tuple[str, ...]", self.kind._fields)  # type: ignore[attr-defined]
-
-    @property
-    def sorted_by(self) -> tuple[str, ...]:
-        return self.order or self.key
-
-    @property
-    def compared(self) -> tuple[str, ...]:
-        """Columns that make a row of another store the same as this one."""
-        return (self.same or self.key) if self.changes else self.columns
-
-    def compared_of(self, row: Row) -> Row:
-        return tuple(row[self.columns.index(name)] for name in self.compared)
-
-    def made(self, row: Row) -> Any:
-        return self.kind._make(row)  # type: ignore[attr-defined]
 
 
 OWNED = (
@@ -133,16 +99,6 @@ class Page(NamedTuple):
     table: Table
     tenant: str
     rows: Sequence[Row]
-
-
-class Snapshot(Protocol):
-    """One state of a store, read in one thread."""
-
-    def tenants(self) -> list[str]: ...
-
-    def rows(self, table: Table, tenant: str) -> Iterator[Row]:
-        """In the table's order; `tenant` is empty where it is nobody's."""
-        ...
 
 
 class Dump(Protocol):

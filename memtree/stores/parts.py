@@ -13,8 +13,8 @@ from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from memtree.stores.dump import Snapshot
 from memtree.stores.sql import Sql, Work
+from memtree.stores.table import Snapshot
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -7,9 +7,10 @@ from contextlib import aclosing
 from typing import Any
 
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
-from memtree.stores.dump import TABLES, Page, Table, in_a_thread, pages
+from memtree.stores.dump import TABLES, Page, in_a_thread, pages
 from memtree.stores.parts import SqlPart, keeping, reading
 from memtree.stores.sql import Sql
+from memtree.stores.table import Table
 
 _COUNTS = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
 # What a copy that was stopped brought has unique values that another one has had since.

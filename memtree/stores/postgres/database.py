@@ -10,13 +10,13 @@ from typing import TypeVar
 import psycopg
 
 from memtree.stores.context.store import SqlStore
-from memtree.stores.dump import Row, Table
 from memtree.stores.postgres.dsn import Dsn, read_dsn
 from memtree.stores.postgres.errors import fault, unreachable
 from memtree.stores.postgres.migrations import TABLES, migrate_all
 from memtree.stores.postgres.pool import SETTINGS, UNLIMITED, Pool
 from memtree.stores.postgres.statements import Connection, PostgresSql
-from memtree.stores.sql import Work
+from memtree.stores.sql import Row, Work
+from memtree.stores.table import Table
 
 FETCHED = 1000  # rows of one round trip
 

@@ -16,10 +16,10 @@ from typing import TypeVar
 from memtree.errors import StoreUnavailable
 from memtree.stores.context.store import SqlStore
 from memtree.stores.context.tenants import TENANT
-from memtree.stores.dump import Row, Table
-from memtree.stores.sql import Work, finish
+from memtree.stores.sql import Row, Work, finish
 from memtree.stores.sqlite.connection import Call, ConnectionThread, connect, create, fault
 from memtree.stores.sqlite.statements import SqliteSql
+from memtree.stores.table import Table
 
 
 class SqliteSnapshot:
