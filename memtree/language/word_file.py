@@ -25,7 +25,7 @@ _METHODS = ("search", "match", "fullmatch", "split", "findall", "finditer", "sub
 
 
 class _Sections:
-    """What is made of sections, of one file or several."""
+    """Base of one file and of several: makes patterns, sets and tables of their sections."""
 
     __slots__ = ()
 
