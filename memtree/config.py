@@ -50,9 +50,9 @@ ON = "on"
 SHADOW = "shadow"  # a mode of the chat routes alone: nothing is changed, only measured
 
 
-def _setting(default: Any, help_: str, *, shown: bool = True, told: str = "") -> Any:
-    """`told`: the default in words, where it depends on the machine."""
-    return field(default=default, metadata={"help": help_, "default": told}, repr=shown)
+def _setting(default: Any, help_: str, *, shown: bool = True, default_text: str = "") -> Any:
+    """`default_text`: the default in words, where it depends on the machine."""
+    return field(default=default, metadata={"help": help_, "default": default_text}, repr=shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +107,14 @@ class Settings:
         None,
         "folder of memtree.db where no store is named; a memtree.db in the current folder goes "
         "before it",
-        told="the user's folder for data of programs",
+        default_text="the user's folder for data of programs",
     )
     store: str = _setting(
         IN_THIS_FOLDER,
         "where the tree is kept: sqlite:///PATH, memory:, or for many processes "
         "postgresql://USER:PASSWORD@HOST/DATABASE",
         shown=False,
-        told="memtree.db in home",
+        default_text="memtree.db in home",
     )
     queue: str = _setting(
         "inprocess",
@@ -380,10 +380,10 @@ class Settings:
         """
         env = os.environ if env is None else env
         values = _from_file(env.get(FILE_VARIABLE)) if folder_counts else {}
-        for one in fields(cls):
-            name = variable(one.name)
+        for setting in fields(cls):
+            name = variable(setting.name)
             if name in env:
-                values[one.name] = _read(one.name, env[name], name)
+                values[setting.name] = _read(setting.name, env[name], name)
         values.update({k: v for k, v in (flags or {}).items() if v is not None})
         settings = cls.of(**values)
         if unknown := unknown_variables(env):
@@ -412,16 +412,16 @@ def config_file(env: Mapping[str, str] | None = None) -> Path | None:
 
 def unknown_variables(env: Mapping[str, str] | None = None) -> list[str]:
     """Names that begin like our variables and are none: most likely typing errors."""
-    ours = {variable(one.name) for one in fields(Settings)}
+    ours = {variable(setting.name) for setting in fields(Settings)}
     known = {FILE_VARIABLE, *OTHER_VARIABLES, *ours}
     names = os.environ if env is None else env
     return sorted(name for name in names if name.startswith(PREFIX) and name not in known)
 
 
 def _unknown_line(names: Sequence[str]) -> str:
-    ours = [variable(one.name) for one in fields(Settings)]
-    told = [f"{name} ({meant}?)" if (meant := nearest(name, ours)) else name for name in names]
-    return f"there is no such setting: {', '.join(told)}"
+    ours = [variable(setting.name) for setting in fields(Settings)]
+    shown = [f"{name} ({meant}?)" if (meant := nearest(name, ours)) else name for name in names]
+    return f"there is no such setting: {', '.join(shown)}"
 
 
 def variable(name: str) -> str:
@@ -444,7 +444,7 @@ def _from_file(given: str | None) -> dict[str, Any]:
 
 
 def _check_names(values: Mapping[str, Any], source: str) -> None:
-    known = {one.name for one in fields(Settings)}
+    known = {setting.name for setting in fields(Settings)}
     for name in values:
         if name not in known:
             meant = nearest(name, known)
@@ -453,7 +453,7 @@ def _check_names(values: Mapping[str, Any], source: str) -> None:
 
 
 def _read(name: str, value: Any, source: str) -> Any:
-    kind = str(next(one.type for one in fields(Settings) if one.name == name))
+    kind = str(next(setting.type for setting in fields(Settings) if setting.name == name))
     if isinstance(value, list):
         value = tuple(value)
     shown = "what is given" if name.endswith("_key") or name == "queue" else repr(value)

@@ -117,7 +117,7 @@ def check_embedding(settings: Settings) -> None:
             f"embedding_seconds must be a positive number, not {settings.embedding_seconds}",
             param="embedding_seconds",
         )
-    named = sum(1 for one in (settings.embedding_base_url, settings.embedding_model) if one)
+    named = sum(1 for value in (settings.embedding_base_url, settings.embedding_model) if value)
     wanted = settings.embedder == "remote" or (settings.embedder == "auto" and named == 1)
     _check_endpoint(settings, "embedding", "the remote embedder", wanted)
 

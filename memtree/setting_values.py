@@ -163,10 +163,10 @@ def passthrough_route(entry: str) -> re.Pattern[str]:
             "GET /files/{id} or GET /models/*",
             param="passthrough_routes",
         )
-    asked = "[A-Z]++" if method == OTHERS else method.replace("GET", "(?:GET|HEAD)")
+    method_pattern = "[A-Z]++" if method == OTHERS else method.replace("GET", "(?:GET|HEAD)")
     head, rest = (path[:-2], f"(?:/{_SEGMENT})++") if path.endswith("/*") else (path, "")
     fixed = re.escape(head).replace(re.escape("{id}"), f"({_SEGMENT})")
-    return re.compile(f"{asked} {fixed}{rest}", re.ASCII)
+    return re.compile(f"{method_pattern} {fixed}{rest}", re.ASCII)
 
 
 def is_plain_url(url: str) -> bool:
@@ -205,15 +205,15 @@ def without_password(url: str) -> str:
     'inprocess'
     """
     head, mark, rest = url.partition("://")
-    place, asked, _ = rest.partition("?")
+    place, query, _ = rest.partition("?")
     if "@" in place:  # the last one: a password that was not quoted may hold more, and slashes
         place = "***@" + place.rpartition("@")[2]
-    return f"{head}{mark}{place}{'?***' * bool(asked)}"
+    return f"{head}{mark}{place}{'?***' * bool(query)}"
 
 
 def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     if value not in allowed:
-        known = ", ".join(str(one) for one in allowed)
+        known = ", ".join(str(choice) for choice in allowed)
         raise BadRequest(f"{name} must be one of {known}, not {value!r}", param=name)
 
 

@@ -162,7 +162,8 @@ class Jobs(Generic[JobT]):
         return replaces(new.start, addresses, old.start, lambda: old.work.keys() <= new.work.keys())
 
     def drop(self, job: JobT) -> None:
-        """Take it out; one that was replaced meanwhile is left as it is."""
+        """Remove a job. A job that was replaced by a newer one is no longer here, so nothing
+        happens."""
         if job in self:
             del self._jobs[job.name]
             job.ended.set()

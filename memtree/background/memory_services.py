@@ -34,12 +34,13 @@ from memtree.tree.passages import passages
 
 @dataclass(frozen=True, slots=True)
 class MemoryServices:
-    """Whoever opens them starts and closes them; nothing works in the background before. `users`:
-    groups, settings and plans; `curation`: the past, merging, deleting many. `documents`: of
-    namespaces, for `use_rag`. `extracting`: what reads conversations for memories. `transfer`:
-    memories as files, and back. `schemas`: what structured memories must look like. `agents`: the
-    structured memories themselves; `agent_curation`: deleting what several agents remember.
-    `objects`: which tenant made what the provider keeps."""
+    """The services for memories of one process, opened together. Whoever opens them starts and
+    closes them; nothing works in the background before. `users`: groups, settings and plans;
+    `curation`: the past, merging, deleting many. `documents`: of namespaces, for `use_rag`.
+    `extracting`: what reads conversations for memories. `transfer`: memories as files, and back.
+    `schemas`: what structured memories must look like. `agents`: the structured memories
+    themselves; `agent_curation`: deleting what several agents remember. `objects`: which tenant
+    made what the provider keeps."""
 
     book: MemoryBook
     users: UserBook

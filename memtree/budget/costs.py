@@ -55,7 +55,8 @@ class LaterRequests:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """`share`: what folding may cost more, of what sending everything has `paid` so far."""
+    """Limit on the cost of a first fold: the share `share` of `paid`, which is what sending
+    everything has cost so far."""
 
     paid: float
     share: float
@@ -87,19 +88,19 @@ def costs_little(
     fixed: int,
     prices: Prices,
     share: float,
-    met: int | None = None,
+    cached_messages: int | None = None,
     later: LaterRequests | None = None,
 ) -> bool:
     """Return True if a first fold to `size` tokens costs at most this share of all that was paid so
     far, now and, where they are given, after the `later` requests.
 
     Folding writes what is sent anew. What came since the last request has to be written anyway,
-    and the rest of the history would be read from the provider's cache: at most its first `met`
-    messages (None: as many as the last request had).
+    and the rest of the history would be read from the provider's cache: at most its first
+    `cached_messages` messages (None: as many as the last request had).
     """
     cached = _cached(history)
-    if met is not None:
-        cached = min(cached, history.size(0, met))
+    if cached_messages is not None:
+        cached = min(cached, history.size(0, cached_messages))
     extra = prices.write * (size - (history.tokens - cached)) - prices.read * cached
     limit = Limit(direct_cost(history, fixed, prices), share)
     if extra > share * limit.paid:

@@ -55,10 +55,11 @@ REASON_NAMES = {each.value: each.name.lower().replace("_", "-") for each in Epoc
 
 
 class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`start`: messages of the history that began it. `size`, `memory`: tokens of what was sent
-    then (system messages and recall blocks apart), and of the memory message in it with what
-    stands beside it (`packing.Packed.beside`). `memories`: whose lines it ends with. `reserved`:
-    tokens of a hard target that it kept for the requests that follow."""
+    """Stored record of an epoch: its plan, and the sizes it began with. `start`: messages of the
+    history that began it. `size`, `memory`: tokens of what was sent then (system messages and
+    recall blocks apart), and of the memory message in it with what stands beside it
+    (`packing.Packed.beside`). `memories`: whose lines it ends with. `reserved`: tokens of a hard
+    target that it kept for the requests that follow."""
 
     id: bytes
     start: int
@@ -104,7 +105,7 @@ class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def shows(self) -> bool:
-        """True if anything stands before its newest message."""
+        """Return True if a recall block or memories stand before the turn's newest message."""
         return bool(self.block or self.memories)
 
 
@@ -168,7 +169,8 @@ def key(
 def name(
     key_: bytes, address: bytes, plan: Plan, now: float, memories: tuple[MemoryVersion, ...] = ()
 ) -> bytes:
-    """An id for a new epoch; two that are begun at once differ unless they are the same."""
+    """Make an id for a new epoch. Two epochs that begin at once get the same id only if they have
+    the same content."""
     shown = _encoder.encode(memories) if memories else b""
     return _hash(repr((key_, address, now)).encode() + _encoder.encode(plan) + shown)
 
@@ -191,7 +193,8 @@ def stays(
 
 
 def mark_of(history: History, dialect: str) -> float:
-    """Where an epoch ends, of its high-water mark. In chats nothing is bound to what was sent."""
+    """Return the part of the high-water mark at which an epoch ends. In chats it is all of it,
+    because no thinking is bound to what was sent."""
     if not dialect:
         return 1.0
     return BEFORE_ASK if history.asks(len(history) - 1) else BEFORE_RESULT
@@ -203,7 +206,8 @@ def fits(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) -
 
 
 def room_left(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) -> int:
-    """Tokens that may be sent beside it at all."""
+    """Tokens that may still be sent beside the epoch's memory message, its rounds and its recall
+    blocks."""
     size = epoch.memory + history.size(epoch.plan.cut) + block_tokens
     most = min(terms.room, most_sent(history, terms.target)) if terms.hard else terms.room
     return most - size
@@ -331,5 +335,5 @@ def _bucket(
 
 
 def _refill(history: History, start: int, end: int) -> float:
-    asked = sum(fact.role == "user" for fact in history.facts[start:end])
-    return max(REFILL * history.size(start, end), REFILL_LEAST * asked)
+    user_messages = sum(fact.role == "user" for fact in history.facts[start:end])
+    return max(REFILL * history.size(start, end), REFILL_LEAST * user_messages)

@@ -24,9 +24,10 @@ WANTED = 0.6  # of the memory message of a new epoch, which a question finds or 
 
 @dataclass(frozen=True, slots=True)
 class EpochBudget:
-    """`memory`: tokens of the memory message. `reserved`: for the next `requests`. `alike`: how
-    much their questions count beside the present one, from 0 (rounds are short: another epoch
-    costs little more than its memory message) to 1 (all share alike)."""
+    """Division of a hard target between the present answer and later requests of its epoch.
+    `memory`: tokens of the memory message. `reserved`: for the next `requests`. `alike`: how much
+    their questions count beside the present one, from 0 (rounds are short: another epoch costs
+    little more than its memory message) to 1 (all share alike)."""
 
     memory: int
     reserved: int
@@ -35,7 +36,8 @@ class EpochBudget:
 
     @property
     def wanted(self) -> float:
-        """Tokens that a question must find room for, or it ends the epoch."""
+        """Tokens that must be left for a later question; with fewer, the question begins a new
+        epoch."""
         return WANTED * self.memory * (1 - self.alike)
 
 

@@ -73,13 +73,13 @@ class FirstFold:
         later = _later(history, begun, terms, carried)
         return replace(first, share=share, size=carried + begun.size + block, later=later)
 
-    def costs_little(self, met: int | None = None) -> bool:
-        """Return True if the fold is due. `met`: messages that the provider may have cached; None:
-        all but the newest round."""
+    def costs_little(self, cached: int | None = None) -> bool:
+        """Return True if the fold is due. `cached`: messages that the provider may have cached;
+        None: all but the newest round."""
         if self.share is None or self.history.tokens > self.room:
             return True
         return costs.costs_little(
-            self.size, self.history, self.fixed, self.prices, self.share, met, self.later
+            self.size, self.history, self.fixed, self.prices, self.share, cached, self.later
         )
 
     def folds_at(self) -> int:

@@ -52,12 +52,12 @@ REQUESTS_OF_MEAN = 8
 
 @dataclass(frozen=True, slots=True)
 class TokenLimits:
-    """`target` for everything but system messages; `hard`: given in the request itself.
-    `prompt`: what is packed for the model at most, output reserve and margin already off.
-    `alternate`: a user message of ours and one of the client have a line of the assistant between
-    them. `keep_first`: the first message goes whole and first, where it is the user's and short.
-    `largest`: what the model takes; the margin, a guess about its tokenizer, refuses nothing. None:
-    as `prompt`."""
+    """Limits that one request sets, in tokens. `target` for everything but system messages; `hard`:
+    given in the request itself. `prompt`: what is packed for the model at most, output reserve and
+    margin already off. `alternate`: a user message of ours and one of the client have a line of the
+    assistant between them. `keep_first`: the first message goes whole and first, where it is the
+    user's and short. `largest`: what the model takes; the margin, a guess about its tokenizer,
+    refuses nothing. None: as `prompt`."""
 
     target: int
     hard: bool
@@ -91,8 +91,8 @@ class PassReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """`folds_at`: tokens of the history from which on it has to be folded, where a reason of its
-    own says so; None: as `first_fold` reckons."""
+    """Decision to send the history whole. `folds_at`: tokens of the history from which on it has to
+    be folded, where a reason of its own says so; None: as `first_fold` reckons."""
 
     reason: PassReason = PassReason.FITS
     folds_at: int | None = None
@@ -100,12 +100,13 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """`cut`: first message sent as it is. `recent`: tokens from there on. `memory`: tokens for
-    the memory message (0: none). `head`: messages at the beginning that go whole before it, 0 or
-    1. `beside`: tokens of these, of lines of the assistant and of `pinned`: rounds before the cut
-    that go whole behind the memory message. `ask`: tokens that are shown of the user message whose
-    tool loop is cut. `reserved`: tokens that an epoch under a hard target keeps for the requests
-    that follow. `kept`: what stands in the memory message whatever is asked."""
+    """Decision to fold the history: where it is cut, and how many tokens each part gets. `cut`:
+    first message sent as it is. `recent`: tokens from there on. `memory`: tokens for the memory
+    message (0: none). `head`: messages at the beginning that go whole before it, 0 or 1. `beside`:
+    tokens of these, of lines of the assistant and of `pinned`: rounds before the cut that go whole
+    behind the memory message. `ask`: tokens that are shown of the user message whose tool loop is
+    cut. `reserved`: tokens that an epoch under a hard target keeps for the requests that follow.
+    `kept`: what stands in the memory message whatever is asked."""
 
     cut: int
     recent: int

@@ -20,17 +20,17 @@ def pinned_rounds(history: History, cut: int, most: int) -> Rounds:
     At most `most` tokens in all, the newest first: of a tool whose round is too large an older one
     may stay that is not, else none does, and the model has to load it again. The first message is
     never pinned; what a client repeats there is carried as a preamble."""
-    found: list[tuple[int, int]] = []
+    pinned: list[tuple[int, int]] = []
     names: set[str] = set()
     for start, end in _loading_rounds(history, cut):
         at = slice(bisect_left(history.loading, start), bisect_left(history.loading, end))
         loads = {name for at in history.loading[at] for name in history.messages[at].loads}
         size = history.size(start, end)
         if start and size <= most and not names.issuperset(loads):
-            found.append((start, end))
+            pinned.append((start, end))
             names |= loads
             most -= size
-    return tuple(reversed(found))
+    return tuple(reversed(pinned))
 
 
 def _loading_rounds(history: History, cut: int) -> Rounds:

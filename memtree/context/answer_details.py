@@ -70,8 +70,8 @@ class FoldedReader:
 
 
 class AnswerDetails:
-    """`folded`: a way into what the answer folded; None where it folded nothing, or where not all
-    of that can be ranked."""
+    """Details of an answer, computed when they are asked for. `folded`: a way into what the answer
+    folded; None where it folded nothing, or where not all of that can be ranked."""
 
     def __init__(
         self,

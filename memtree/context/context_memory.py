@@ -175,8 +175,8 @@ class ContextMemory:
                     self._indexing.passed(posted)
                     self._indexing.prepare_later(indexed)
                 return result
-        asked = query_text(posted, ask.query) if index is None else None
-        async with self._retriever.ahead(asked) as early:
+        query = query_text(posted, ask.query) if index is None else None
+        async with self._retriever.ahead(query) as early:
             index = index or await self._indexing.prepare(awaited)
             if fits and not index.whole:  # dearer, but nothing is lost
                 reason = with_size(Reason.TREE_PENDING, posted.tokens)
@@ -295,8 +295,9 @@ class ContextMemory:
         return await self._forget(tenant, None, dry_run)
 
     def forgotten(self, tenant: str | None) -> None:
-        """Another process deleted something of this tenant (None: of some, it is not known whom):
-        nothing of it is at hand any more, and requests under way keep nothing."""
+        """Drop what is cached of this tenant, because another process deleted something of it
+        (None: of a tenant that is not known, so of all). Requests under way store nothing of it
+        either."""
         if tenant is None:
             self._indexing.forget_all()
         else:

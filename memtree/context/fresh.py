@@ -87,13 +87,13 @@ def _decayed(posted: History, packed: packing.Packed, index: IndexState) -> Unfo
     ask = asked_message(posted, packed.cut)
     folded = ask is not None and window.folds(ask)
     shown = ask_excerpt(posted, ask, packed.ask) if ask is not None and folded else []
-    asked = [choice.span for choice in shown]
+    chosen = [choice.span for choice in shown]
     share = float(budget - packed.kept.tokens)
     while True:
         first = max(packed.head, index.frontier.messages)
         spans = packing.decay(posted, first, packed.cut, int(share))
         older = [span for span in spans if window.folds(span.message)]
-        quoted = tuple(merge((*asked, *older)))
+        quoted = tuple(merge((*chosen, *older)))
         plan = Plan(
             packed.cut,
             excerpts=quoted,

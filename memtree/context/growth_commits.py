@@ -42,17 +42,17 @@ class GrowthCommits:
         stored: int,
         *,
         end: Callable[..., HistoryEnd],
-        told: dict[bytes, None],
+        titled: dict[bytes, None],
         wanted: Callable[[], bool],
         made: Callable[[Sequence[Node]], None],
     ) -> None:
         """`expires`: unix seconds; `stored`: messages of the prefix that is stored already; `end`:
-        what is told of the first so many messages; `told`: addresses that end conversations whose
+        what is told of the first so many messages; `titled`: addresses that end conversations whose
         title this process has stored, so that it is not made again for those that go on from them;
         `wanted`: False once something of the tenant was deleted, and then nothing is stored;
         `made`: told of the nodes of a part before its end."""
         self._store, self._posted, self._expires = store, posted, expires
-        self._end, self._told, self._wanted, self._made = end, told, wanted, made
+        self._end, self._titled, self._wanted, self._made = end, titled, wanted, made
         self._lock = asyncio.Lock()
         self.stored = stored
 
@@ -66,7 +66,8 @@ class GrowthCommits:
         return stored
 
     async def commit(self, grown: GrownTree) -> bool:
-        """Store what of it is not stored yet. False where the store fails. Raises `NodesGone`."""
+        """Store the part of the grown tree that is not stored yet. Returns False where the store
+        fails. Raises `NodesGone`."""
         async with self._lock:
             if not grown.frontiers or not self._wanted():
                 return True
@@ -77,8 +78,8 @@ class GrowthCommits:
             if not frontiers:
                 return True
             before = addresses[self.stored]
-            told = before in self._told
-            ended = await asyncio.to_thread(self._end, last, told=told)
+            titled = before in self._titled
+            ended = await asyncio.to_thread(self._end, last, titled=titled)
             batch = IndexBatch(
                 grown.nodes,
                 thinned(frontiers, last),
@@ -95,12 +96,12 @@ class GrowthCommits:
                 log.warning("store.commit_failed code=%s", error.code)
                 return False
             self.stored = last
-            if told or ended.title:
-                self._told.pop(before, None)
-                self._told.pop(
-                    next(iter(self._told), b"") if len(self._told) >= TOLD else b"", None
+            if titled or ended.title:
+                self._titled.pop(before, None)
+                self._titled.pop(
+                    next(iter(self._titled), b"") if len(self._titled) >= TOLD else b"", None
                 )
-                self._told[addresses[last]] = None
+                self._titled[addresses[last]] = None
             return True
 
 
@@ -117,7 +118,7 @@ class SharedCommits:
         """`made`: told of a tenant's nodes that were made before the end of a run."""
         self._store, self._clock = store, clock
         self._generations, self._made = generations, made
-        self._told: dict[bytes, None] = {}
+        self._titled: dict[bytes, None] = {}
         self._runs: WeakValueDictionary[tuple[bytes, int, int], GrowthCommits] = (
             WeakValueDictionary()
         )
@@ -133,7 +134,7 @@ class SharedCommits:
                 self._clock.now() + request.days * DAY,
                 stored,
                 end=partial(request.end, used=self._clock.now()),
-                told=self._told,
+                titled=self._titled,
                 wanted=lambda: request.generation == self._generations.of(tenant),
                 made=lambda nodes: self._made(tenant, nodes),
             )

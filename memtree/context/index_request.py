@@ -90,9 +90,9 @@ class IndexRequest:
         message."""
         return self.posted.tenant, self.posted.addresses[1]
 
-    def end(self, length: int, used: float, *, told: bool = False) -> HistoryEnd:
+    def end(self, length: int, used: float, *, titled: bool = False) -> HistoryEnd:
         """Describe the first `length` messages; `used`: unix seconds of their last request.
-        `told`: its title and project are stored; else the beginning of the conversation is read,
+        `titled`: its title and project are stored; else the beginning of the conversation is read,
         which takes milliseconds."""
         posted = self.posted
         return HistoryEnd(
@@ -101,9 +101,9 @@ class IndexRequest:
             posted.size(0, length),
             posted.posted[0],
             length == len(posted),
-            "" if told else title(posted.beginning(MESSAGES, READ)),
+            "" if titled else title(posted.beginning(MESSAGES, READ)),
             self.client,
-            "" if told else project_of(self._surroundings()),
+            "" if titled else project_of(self._surroundings()),
         )
 
     def _surroundings(self) -> Iterator[str]:

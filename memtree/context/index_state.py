@@ -58,7 +58,7 @@ class IndexState:
 
     @property
     def whole(self) -> bool:
-        """Stage 1 reached the end of the history."""
+        """Return True if stage 1 has reached the end of the history."""
         return self.trouble is not Trouble.INDEXING
 
     @property

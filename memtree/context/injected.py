@@ -59,7 +59,7 @@ def _stands(line: MemoryLine, seen: Mapping[str, MemoryLine]) -> bool:
     source."""
     if line.memory.id in seen:
         return seen[line.memory.id].text == line.text
-    return any(one.kind is not line.kind and one.said == line.said for one in seen.values())
+    return any(other.kind is not line.kind and other.said == line.said for other in seen.values())
 
 
 def fitting(
@@ -71,10 +71,10 @@ def fitting(
     chosen: tuple[MemoryLine, ...] = tuple(lines)
     if size(chosen) <= room:
         return chosen
-    for one in ranked:
-        tried = tuple(line for line in lines if line in kept or line == one)
+    for candidate in ranked:
+        tried = tuple(line for line in lines if line in kept or line == candidate)
         if size(tried) <= room:
-            kept.add(one)
+            kept.add(candidate)
     return tuple(line for line in lines if line in kept)
 
 

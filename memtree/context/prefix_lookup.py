@@ -41,8 +41,8 @@ async def former_covering(store: TreeStore, history: History) -> tuple[CoveredPr
     """The longest prefix known under an address of the format before whose leaves still count in
     the same text, and that address."""
     addresses, same = history.former_addresses()
-    found = await _longest(store, history.tenant, addresses, same) if same else None
-    return (found, addresses[found.length]) if found else None
+    prefix = await _longest(store, history.tenant, addresses, same) if same else None
+    return (prefix, addresses[prefix.length]) if prefix else None
 
 
 async def _longest(
@@ -52,19 +52,19 @@ async def _longest(
     messages."""
     best: CoveredPrefix | None = None
     above = length + 1
-    asked = first_probes(length)
+    probes = first_probes(length)
     for _ in range(STEPS):
-        stored = await store.frontiers(tenant, [addresses[i] for i in asked])
-        hits = {i: stored[addresses[i]] for i in asked if addresses[i] in stored}
+        stored = await store.frontiers(tenant, [addresses[i] for i in probes])
+        hits = {i: stored[addresses[i]] for i in probes if addresses[i] in stored}
         if hits:
             longest = max(hits)
             soonest = min(prefix.expires for prefix in hits.values())
             if best is None or longest > best.length:
                 best = CoveredPrefix(longest, hits[longest].frontier, soonest)
         low = best.length if best else 0
-        above = min((i for i in asked if i > low), default=above)
-        asked = between(low, above)
-        if not asked or best is None:
+        above = min((i for i in probes if i > low), default=above)
+        probes = between(low, above)
+        if not probes or best is None:
             break
     return best
 
@@ -90,9 +90,9 @@ def between(low: int, high: int) -> list[int]:
 
 
 def thinned(frontiers: Mapping[bytes, Frontier], last: int) -> dict[bytes, Frontier]:
-    """Those of a chain's frontiers that are stored. `last`: length of the prefix of the last one;
-    the lengths of those before it have no gaps. Where a turn may be kept (`TurnRequest.beginnings`)
-    there must be one, or a deletion would not find the turn."""
+    """Choose which frontiers of a chain are stored. `last`: length of the last prefix; the lengths
+    of those before it have no gaps. Wherever a turn may be kept (`TurnRequest.beginnings`), a
+    frontier must be stored, or a deletion would not find the turn."""
     kept: dict[bytes, Frontier] = {}
     leaves = 0
     for length, (address, frontier) in enumerate(frontiers.items(), last - len(frontiers) + 1):

@@ -83,7 +83,7 @@ class ReadHistories:
             self._drop(next(iter(self._rows)))
 
     def forget(self, tenant: str | None) -> None:
-        """None: all of them."""
+        """Forget the histories of a tenant, or of all tenants (None)."""
         for number in [n for n, row in self._rows.items() if tenant in (None, row.tenant)]:
             self._drop(number)
 

@@ -141,8 +141,8 @@ class Retriever:
             unfolding = unfold(ranked, tree, window, split)
             return unfolding, explain.scored_by(unfolding, ranked)
 
-        asked = query_text(posted, query)
-        made, by_words = await self.rank(posted, index, asked, work, early)
+        search_query = query_text(posted, query)
+        made, by_words = await self.rank(posted, index, search_query, work, early)
         if signs := made[0].cut_lines:
             log.info("quotes.cut signs=%d", signs)
         return RetrievedContext(*made, by_words)

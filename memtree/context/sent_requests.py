@@ -88,8 +88,8 @@ class SentRequests:
         `several`: as `savings.saved` takes them."""
         if answer.sizes is None:
             return NOTHING
-        found = self._before(tenant, model, answer)
-        before, length = found or (None, 0)
+        previous = self._before(tenant, model, answer)
+        before, length = previous or (None, 0)
         total = self._total(tenant, answer) or 0
         goes_on = before is not None and bool(answer.epoch) and before.epoch == answer.epoch
         turn = (before.turn + 1 if before and before.turn else 0) if goes_on else 1

@@ -74,7 +74,7 @@ class TurnPlanner:
             return ()
         blocks = sum(turn.block_tokens for turn in content.blocks.values())
         room = epoch.room_left(content.epoch, posted, request.terms, blocks)
-        sent = [content.lines[one] for one in injected.sent(content.epoch, content.blocks)]
+        sent = [content.lines[key] for key in injected.sent(content.epoch, content.blocks)]
         return injected.in_block(request.ask.memories, sent, room, content.epoch.created)
 
     async def _recall_block(
@@ -102,5 +102,5 @@ class TurnPlanner:
             block = recall_block.chosen(ranked, plan, earlier, room, relevant)
             return block, recall_block.named_leaves(ranked.corpus, block.outline)
 
-        asked = query_text(posted, request.ask.query)
-        return await self._retriever.rank(posted, index, asked, work, early)
+        query = query_text(posted, request.ask.query)
+        return await self._retriever.rank(posted, index, query, work, early)

@@ -79,7 +79,7 @@ class TurnRequest:
 
     @property
     def again(self) -> bool:
-        """The very request of the previous turn, once more."""
+        """Return True if this request repeats that of the previous turn exactly."""
         return self.stands_here and not self._partial
 
     @property
@@ -97,15 +97,15 @@ class TurnRequest:
         epoch; any history that goes on from there may go on with the epoch. `begun`: with this
         turn. `indexed`: messages of the longest prefix that is indexed."""
         length = len(self.posted)
-        found = {self.previous_length} if self._partial else set()
+        lengths = {self.previous_length} if self._partial else set()
         if begun:
-            found = {stored_from(cut)}
+            lengths = {stored_from(cut)}
         if self.posted.facts[-1].role == "user":
             if begun:
-                found |= {length - 1, length - TAIL}
+                lengths |= {length - 1, length - TAIL}
             elif self._partial or self._strays(indexed):
-                found.add(length - 1)
-        return {each for each in found if cut <= each < length}
+                lengths.add(length - 1)
+        return {each for each in lengths if cut <= each < length}
 
     def _strays(self, indexed: int) -> bool:
         """Return True if the client changed its last request after it had sent it: what is known of

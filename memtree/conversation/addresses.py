@@ -63,8 +63,8 @@ def root(tenant: str) -> bytes:
 def chain(start: bytes, digests: Iterable[bytes]) -> list[bytes]:
     """Addresses of the prefixes that end after each digest; both lengths are fixed."""
     addresses, current = [], start
-    for one in digests:
-        current = sha256(current + one).digest()
+    for message_digest in digests:
+        current = sha256(current + message_digest).digest()
         addresses.append(current)
     return addresses
 

@@ -30,7 +30,8 @@ def origin(posted: History, index: int) -> str:
 
 
 def under(tenant: str, messages: Sequence[Message], volatile: Volatile) -> str:
-    """A name of the system messages before a conversation; "" where there are none to be read."""
+    """Return a name for the system messages in front of a conversation, made of their digests; ""
+    where there are none that can be read."""
     digests: list[bytes] = []
     try:
         for index, message in enumerate(messages):
@@ -45,9 +46,9 @@ def under(tenant: str, messages: Sequence[Message], volatile: Volatile) -> str:
 
 
 def keys_of(tenant: str, messages: Sequence[Message], volatile: Volatile) -> tuple[str, ...]:
-    """Names of a conversation as posted, which nobody may have checked: the one by which it goes,
-    made of its first message and its first answer, then the one before there was an answer. None
-    where the user says nothing. Reads the beginning alone."""
+    """Return the names of a conversation, made from its beginning, which nobody may have checked
+    yet. The first is made of its first message and first answer, the second of the first message
+    alone, as it was before there was an answer. Empty where the user says nothing."""
     digests: list[bytes] = []
     roles = ["user", "assistant"]
     try:
@@ -61,4 +62,4 @@ def keys_of(tenant: str, messages: Sequence[Message], volatile: Volatile) -> tup
     except (BadRequest, RecursionError):
         return ()
     chain = addresses.chain(addresses.root(tenant), digests)
-    return tuple(one.hex() for one in reversed(chain))
+    return tuple(digest.hex() for digest in reversed(chain))

@@ -50,12 +50,12 @@ def of_memory(
 
 def lives_an_hour(history: History) -> bool:
     """Return True if the newest cache marker asks for the one-hour cache."""
-    found: list[Any] = []
+    marks: list[Any] = []
     if history.marked:
-        found = markers(history.messages[history.marked[-1]])
+        marks = markers(history.messages[history.marked[-1]])
     elif history.system_markers:
-        found = [one for _, message in history.system for one in markers(message)]
-    return bool(found) and isinstance(found[-1], dict) and found[-1].get("ttl") == "1h"
+        marks = [marker for _, message in history.system for marker in markers(message)]
+    return bool(marks) and isinstance(marks[-1], dict) and marks[-1].get("ttl") == "1h"
 
 
 def _near(history: History, cut: int, head: int, behind: Iterable[int]) -> Iterator[Any]:

@@ -70,9 +70,9 @@ def first_day(line: str) -> tuple[DayLine | None, int]:
     kinds: set[str] = set()
     unknown = numbered = False
     while at < len(line):
-        found = None if written or unknown else _day_at(line, at)
-        if found:
-            (written, at), numbered = found, False
+        day_match = None if written or unknown else _day_at(line, at)
+        if day_match:
+            (written, at), numbered = day_match, False
         elif line[at] in _CLOCK_STARTS and (match := _CLOCK.match(line, at)):
             clock = clock or (12 if match["half"] or match["hour"] else 24)
             at, numbered = match.end(), False

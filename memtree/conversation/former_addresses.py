@@ -41,12 +41,12 @@ def former_root(tenant: str) -> bytes:
 
 
 def _media(message: Message) -> list[bytes]:
-    found = []
+    encoded = []
     for part in message.parts:
         if not is_said(part):
             kept = {key: _named(part[key]) for key in part if key != "cache_control"}
-            found.append(msgspec.json.encode(kept, order="deterministic"))
-    return found
+            encoded.append(msgspec.json.encode(kept, order="deterministic"))
+    return encoded
 
 
 def _named(value: Any, depth: int = 3) -> Any:

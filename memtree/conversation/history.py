@@ -227,10 +227,10 @@ def extended(
     `HistoryRecord.first` makes it). Looks at the others alone. Raises `BadRequest` as `read`."""
     new = range(known.length, len(posted))
     infos = [_facts(tenant, index, posted[index], volatile, cache, count) for index in new]
-    told = [fact for fact in infos if fact.role not in SYSTEM_ROLES]
+    conversation_facts = [fact for fact in infos if fact.role not in SYSTEM_ROLES]
     kept = [at for at, fact in zip(new, infos, strict=True) if fact.role not in SYSTEM_ROLES]
     system = [at for at, fact in zip(new, infos, strict=True) if fact.role in SYSTEM_ROLES]
-    facts, rounds = _pair(told, kept)
+    facts, rounds = _pair(conversation_facts, kept)
     before, total = len(known.facts), known.totals[-1]
     chain = addresses.chain(known.addresses[-1], (fact.digest for fact in facts))
     cuts = (at for at in rounds if not before + at or not posted[kept[at]].joined)

@@ -20,8 +20,8 @@ _FILE_NAME = re.compile(r"[^\s.]\S{0,200}\.[A-Za-z][A-Za-z0-9]{0,7}|\.[^\s.]\S{0
 
 @dataclass(frozen=True, slots=True)
 class KeepOptions:
-    """`patterns`: globs over paths of files, and parts of lines. `tools`: names of tools whose
-    results are kept."""
+    """Texts that a request keeps in each memory message. `patterns`: globs over paths of files, and
+    parts of lines. `tools`: names of tools whose results are kept."""
 
     patterns: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()

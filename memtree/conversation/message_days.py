@@ -93,5 +93,5 @@ def day_text(day: int) -> str:
     >>> day_text(738648)
     '8 May 2023'
     """
-    found = date.fromordinal(day)
-    return f"{found.day} {ENGLISH_NAMES[found.month - 1]} {found.year}"
+    calendar_day = date.fromordinal(day)
+    return f"{calendar_day.day} {ENGLISH_NAMES[calendar_day.month - 1]} {calendar_day.year}"

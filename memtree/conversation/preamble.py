@@ -68,21 +68,21 @@ def preamble(history: History, start: int = 0, end: int | None = None) -> Preamb
 
 def _leading_blocks(text: str, volatile: Volatile, tags: tuple[str, ...]) -> tuple[list[str], bool]:
     """The blocks before the first other text, and whether there is no other text."""
-    found: list[str] = []
+    blocks: list[str] = []
     at = 0
     for tag, start, end in volatile.blocks(text):
         if text[at:start].strip():
-            return found, False
+            return blocks, False
         if tag in tags:
-            found.append(text[start:end])
+            blocks.append(text[start:end])
         at = end
-    return found, not text[at:].strip()
+    return blocks, not text[at:].strip()
 
 
 def _block_parts(message: Message, volatile: Volatile) -> tuple[list[int], bool]:
     """Indexes of the text parts that hold carried blocks alone, and whether the message
     holds nothing but blocks."""
-    found: list[int] = []
+    indexes: list[int] = []
     wholly = True
     for index, part in enumerate(message.parts):
         if part["type"] not in TEXT_PARTS:
@@ -92,5 +92,5 @@ def _block_parts(message: Message, volatile: Volatile) -> tuple[list[int], bool]
         wholly &= alone
         carried, _ = _leading_blocks(part["text"], volatile, volatile.carried)
         if alone and blocks and carried == blocks:
-            found.append(index)
-    return found, wholly
+            indexes.append(index)
+    return indexes, wholly

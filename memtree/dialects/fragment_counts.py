@@ -45,11 +45,11 @@ class FragmentCounts:
         if len(fragment) < SHORT:
             return _counted(fragment)
         key = xxhash.xxh3_128_digest(fragment, self._seed)
-        found = self._rows.get(key)
-        if found is None:
-            found = _counted(fragment)
-            self._rows.put(key, found)
-        return found
+        count = self._rows.get(key)
+        if count is None:
+            count = _counted(fragment)
+            self._rows.put(key, count)
+        return count
 
 
 def _counted(fragment: bytes) -> FragmentCount:

@@ -51,7 +51,7 @@ class PostedDialectHistory:
             return ("max_output_tokens",)
         return OUTPUT_FIELDS
 
-    def asked(self, ask: CompressRequest, prices: Prices | None = None) -> CompressRequest:
+    def complete(self, ask: CompressRequest, prices: Prices | None = None) -> CompressRequest:
         """Return the request with what only the dialect knows. What some chat templates need, the
         other two APIs refuse. `prices`: of the vendor's own API, where they are known."""
         if self.read is None:
@@ -75,28 +75,28 @@ class PostedDialectHistory:
 
 def read(body: Body, tenant: str, most: int | None = None) -> PostedDialectHistory:
     """Raises `BadRequest` naming the field. `most`: messages or items that may be posted."""
-    dialect = told(body)
+    dialect = dialect_of(body)
     if dialect == CHAT:
         return PostedDialectHistory(dialect, MESSAGES, b"", body.messages(most))
     # Nothing is kept of what was read: the next request brings all of it again.
     if dialect == RESPONSES:
         items = ItemCache(0, most=0)
-        found: DialectHistory = responses_history.read(body, tenant, items, most)
+        history: DialectHistory = responses_history.read(body, tenant, items, most)
     else:
-        found = messages_history.read(body, tenant, messages_request.Cache(0, most=0), most)
+        history = messages_history.read(body, tenant, messages_request.Cache(0, most=0), most)
     field = INPUT if dialect == RESPONSES else MESSAGES
-    if found.passes:
+    if history.passes:
         raise BadRequest(
             f"{field}: a part of this history lies on the server (a thread, a response or "
             "conversation that is referred to, a compaction), so it cannot be read here",
             param=field,
         )
     return PostedDialectHistory(
-        dialect, field, body.fragment(field) or b"[]", found.messages, found
+        dialect, field, body.fragment(field) or b"[]", history.messages, history
     )
 
 
-def told(body: Body) -> str:
+def dialect_of(body: Body) -> str:
     """One of DIALECTS. Raises `BadRequest`."""
     named = body.value("dialect")
     if isinstance(named, str) and named in DIALECTS:

@@ -11,8 +11,9 @@ from memtree.conversation.message_list import EarlierList, MessageList
 
 
 class TranslatedMessages(MessageList):
-    """`leading`: messages from beside the list. `length`: how many the list is, and `make` makes
-    one; what was made stays as long as this. `loading`: indexes of those with `loads`."""
+    """List of canonical messages that makes each message when it is first looked at. `leading`:
+    messages from beside the list. `length`: how many the list is, and `make` makes one; what was
+    made stays as long as this. `loading`: indexes of those with `loads`."""
 
     __slots__ = ("_leading", "_length", "_made", "_make", "loading")
 

@@ -42,12 +42,14 @@ class TranslationCache(Generic[V]):
 
     @property
     def deletions(self) -> int:
-        """How many there were: what a request that began before one puts is not kept."""
+        """Number of deletions so far. A request that began before the newest one stores nothing
+        here."""
         return self._deletions
 
     def put(self, tenant: str, raw: bytes, value: V, size: int, since: int | None = None) -> None:
-        """`size`: bytes of text that `value` holds. What is larger than all may be is not kept.
-        `since`: the deletions when the request began, where there may have been one since."""
+        """Keep a translation, unless it is larger than the whole cache may be. `size`: bytes of
+        text that `value` holds. `since`: number of deletions when the request began; after a later
+        deletion nothing is kept (None: always kept)."""
         size += ENTRY_BYTES
         if size > self._most:
             return

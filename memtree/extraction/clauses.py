@@ -132,8 +132,8 @@ def spoken(
     fiction: bool = False,
     lines: ReadLines | None = None,
 ) -> list[Clause]:
-    """`name`: of who speaks, where that stands before what is said; `fiction`: it plays a part or
-    tells a story."""
+    """Return the clauses of what a person or a model says, with their scores. `name`: of who
+    speaks, where that stands before what is said; `fiction`: it plays a part or tells a story."""
     lines = lines or read_lines()
     text, speaker = source.text, name or source.role
     base = 1.8 if chat else 2.4 if source.role == "user" else LEAST_BASE
@@ -157,8 +157,8 @@ def spoken(
         if name and sentence.startswith(name):
             sentence = sentence[len(name) :].lstrip(":： ") or sentence
         rule = any(rule in sentence for rule in rules) if rules else False
-        told, boilerplate, source_line, ends = lines.judgement(sentence)
-        score = base + told
+        sentence_merit, boilerplate, source_line, ends = lines.judgement(sentence)
+        score = base + sentence_merit
         if fiction and not word_set(_FILE, "lasting").isdisjoint(_words(sentence)):
             score += _LASTS
         if rule:
@@ -196,12 +196,12 @@ def read_lines() -> ReadLines:
 
 
 def judgement(sentence: str) -> Judgement:
-    told, boilerplate = merit(sentence), is_boilerplate(sentence)
+    sentence_merit, boilerplate = merit(sentence), is_boilerplate(sentence)
     # Boilerplate that is worth anything at all counts as such, whatever else it is.
-    source = not (boilerplate and told > -LEAST_BASE) and bool(
+    source = not (boilerplate and sentence_merit > -LEAST_BASE) and bool(
         _NUMBERED.match(sentence) or (sentence[-1] not in ".!?…" and SOURCE_LINE.match(sentence))
     )
-    return Judgement(told, boilerplate, source, may_end(sentence))
+    return Judgement(sentence_merit, boilerplate, source, may_end(sentence))
 
 
 def is_fiction(text: str) -> bool:

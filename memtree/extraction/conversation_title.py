@@ -74,15 +74,15 @@ def title(turns: Iterable[tuple[str, str]]) -> str:
     beginning = list(_beginning(turns))
     if speakers := _speakers(beginning):
         return _finished(_talk(speakers, beginning))
-    asked = [text for role, text in beginning if role == "user"]
+    user_texts = [text for role, text in beginning if role == "user"]
     for read in (_request, _command):
-        for text in asked:
+        for text in user_texts:
             if line := read(text):
                 return _finished(line)
     answers = (_best(_answered(text)) for role, text in beginning if role == "assistant")
-    told = next((line for line, worth in answers if worth >= _GOOD), "")
-    short = (" ".join(text.split()) for text in asked)
-    return _finished(told or next((line for line in short if 0 < len(line) <= LONGEST), ""))
+    best_line = next((line for line, worth in answers if worth >= _GOOD), "")
+    short = (" ".join(text.split()) for text in user_texts)
+    return _finished(best_line or next((line for line in short if 0 < len(line) <= LONGEST), ""))
 
 
 def _beginning(turns: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -274,5 +274,5 @@ def _enough(phrase: str) -> bool:
     """Return True if a phrase has two content words, or some more that are common."""
     if borders.UNSPACED.search(phrase):
         return len(phrase) > 5
-    told = len(set(telling_words(phrase)))
-    return told > 1 or (told > 0 and len(phrase.split()) > 2)
+    content_words = len(set(telling_words(phrase)))
+    return content_words > 1 or (content_words > 0 and len(phrase.split()) > 2)

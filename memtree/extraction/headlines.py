@@ -75,13 +75,13 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     quoted, clauses = clauses[0].text, [clause for clause in clauses if not clause.quoted]
     if not clauses:
         return listed([quoted.partition(": “")[0], *names[:3], *names[:3:-1]], HEADLINE)
-    told = [clause for clause in clauses if clause.score > BOILERPLATE / 2]
+    good = [clause for clause in clauses if clause.score > BOILERPLATE / 2]
     if speakers := {clause.speaker for clause in clauses} - _ROLES:
-        return _talk(told, [name for name in names if name not in speakers])
-    best = nlargest(_LOOKED_AT, told, key=_worth)
+        return _talk(good, [name for name in names if name not in speakers])
+    best = nlargest(_LOOKED_AT, good, key=_worth)
     asks = [clause for clause in best if clause.speaker == "user" and _worth(clause) > 2.0]
     for ask in asks[:2]:
-        if line := _asked(ask, told):
+        if line := _asked(ask, good):
             if END not in line:
                 short, lost = _said(ask, _THING)
                 others = (clause for clause in best[:5] if clause.speaker != "user")
@@ -93,15 +93,15 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
                 )
                 line = _joined(short if short and lost < 1.0 else line, uncut) or line
             return _with_names(line, names)
-    found = [*_works(told), *_candidates([clause for clause in best if not clause.work], HEADLINE)]
-    found.sort(key=lambda pair: -pair[0])
-    if not found or found[0][0] < -1.0:
-        return _named(clauses, names) or (found[0][1] if found else "")
-    first = found[0][1]
+    pairs = [*_works(good), *_candidates([clause for clause in best if not clause.work], HEADLINE)]
+    pairs.sort(key=lambda pair: -pair[0])
+    if not pairs or pairs[0][0] < -1.0:
+        return _named(clauses, names) or (pairs[0][1] if pairs else "")
+    first = pairs[0][1]
     if label := _point(first):  # advice that could stand anywhere
         longer = _with_names(label, names)
         first = longer if longer != label else first
-    return _joined(first, found[1:]) or _with_names(first, [*names, *_times(clauses)])
+    return _joined(first, pairs[1:]) or _with_names(first, [*names, *_times(clauses)])
 
 
 def _point(phrase: str) -> str:
@@ -175,8 +175,8 @@ def node_headline(
     subjects = _subjects(children, shared, _FIRST)
     parts = [part for part in _parts(children, subjects) if not part.names(named)]
     first = max(parts, key=lambda part: part.worth, default=None)
-    asked = first is not None and _asked_there(first.text, children[first.at].body)
-    if line := _listing(children, 0.75 if asked else 0.5):
+    is_request = first is not None and _asked_there(first.text, children[first.at].body)
+    if line := _listing(children, 0.75 if is_request else 0.5):
         return line
     if first is None or first.worth < _SAYS:
         names = [] if first is None else [first.text]
@@ -254,18 +254,18 @@ def _worth(clause: Clause) -> float:
 def _candidates(clauses: Sequence[Clause], cap: int) -> list[tuple[float, str]]:
     """Phrases with what they are worth, the best first. `clauses`: the best first; those that
     cannot come near the best phrase any more are not looked at."""
-    found: list[tuple[float, str]] = []
+    phrases: list[tuple[float, str]] = []
     for clause in clauses:
         worth = _worth(clause)
-        if len(found) > 1 and worth < found[0][0] - 1.0:
+        if len(phrases) > 1 and worth < phrases[0][0] - 1.0:
             break
         phrase, lost = _said(clause, cap)
         if phrase:
             words = len(borders.units(phrase))
             short = 0.6 * max(0, 5 - words) if not clause.outcome else 0.0
-            found.append((worth - lost - short, phrase))
-            found.sort(key=lambda pair: -pair[0])
-    return found
+            phrases.append((worth - lost - short, phrase))
+            phrases.sort(key=lambda pair: -pair[0])
+    return phrases
 
 
 def _said(clause: Clause, cap: int) -> tuple[str, float]:
@@ -433,19 +433,19 @@ def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float,
         own = sum(0.4 for word in child.anchors if shared[word] == 1 and word in phrase)
         score = min(own, 0.8) + min(merit(phrase), _MERIT) - lost - 0.2 * number
         said = phrase.partition(": ")[2] or phrase
-        asked = _asked_there(phrase, child.body)
+        is_request = _asked_there(phrase, child.body)
         if leans(said):
-            score, asked = score - 2.0, False
+            score, is_request = score - 2.0, False
         elif _RULES.match(said):
-            score, asked = score - 3.0, False
+            score, is_request = score - 3.0, False
         elif SELF.match(said) or _PLANS.match(said):
             score -= 1.0  # what somebody did or will do says less than what is wanted
         elif said != phrase:
             score -= 1.5  # a point of a list
-        elif not asked and _is_heading(said):
+        elif not is_request and _is_heading(said):
             score -= 4.5  # its capital letters count as names
         elif _BARE.match(said) and is_verbless(said):  # a thing, and nothing of it
-            score, asked = score - 0.5, False
+            score, is_request = score - 0.5, False
         if _UNSURE.search(said):
             score -= 2.0
         size = len(borders.units(phrase))
@@ -453,7 +453,7 @@ def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float,
         score += 0.25 * min(size, 5) - (size < 3) + 0.35 * min(len(telling), 4)
         if is_hollow(phrase) or not telling:
             score -= 3.0
-        elif asked:
+        elif is_request:
             score += _ASKED
         if score > weight:
             best, weight = phrase, score

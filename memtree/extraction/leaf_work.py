@@ -86,8 +86,8 @@ class _Call:
 
 
 class LeafWork:
-    """Works in order; those of calls wait for the results that follow. Passages are given in their
-    order, each to the method of its kind."""
+    """Collects the work done in a leaf, in order; a call waits for its result. Call the method for
+    each passage's kind, in the order of the passages."""
 
     def __init__(self) -> None:
         self._works: list[Work] = []

@@ -67,7 +67,8 @@ def outcome(line: str, speaker: str) -> Clause | None:
 
 
 def may_end(line: str) -> bool:
-    """Return True if `outcome` may find anything: a cheap look before the pattern is tried."""
+    """Return True if `outcome` may find something in the line. A cheap test before the pattern is
+    tried."""
     return (
         line[0] in "=[0123456789"
         or "Error" in line

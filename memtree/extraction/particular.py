@@ -34,12 +34,12 @@ def particular(text: str, anchors: Sequence[str] = (), siblings: Sequence[str] =
     `text`: the line without its range; `anchors`: of the same summary; `siblings`: the lines beside
     it, without it. The name of who speaks does not count.
     """
-    told = set(telling_words(text, anchors))
-    if not told or not siblings:
-        return bool(told)
+    own_words = set(telling_words(text, anchors))
+    if not own_words or not siblings:
+        return bool(own_words)
     allowed = 1 + len(siblings) // 6
     others = [line.lower() for line in siblings]
-    return any(sum(word in other for other in others) <= allowed for word in told)
+    return any(sum(word in other for other in others) <= allowed for word in own_words)
 
 
 def telling_words(text: str, anchors: Iterable[str] = ()) -> Iterator[str]:
@@ -51,8 +51,8 @@ def telling_words(text: str, anchors: Iterable[str] = ()) -> Iterator[str]:
         said, speaker = piece, speaker_of(piece) if ":" in piece or "：" in piece else ""
         if speaker and not speaker.endswith(ERRORS):
             said = piece[len(speaker) + 1 :]
-        for number, found in enumerate(_WORD.findall(said)):
-            word = found[:-2] if found[-2:] in _GENITIVE else found
+        for number, token in enumerate(_WORD.findall(said)):
+            word = token[:-2] if token[-2:] in _GENITIVE else token
             if _tells(word, names, first=number == 0):
                 yield word.lower()
 

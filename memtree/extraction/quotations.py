@@ -71,8 +71,8 @@ def parts(
     from the line alone. `asks`: `requests.asks`, or what remembers its answers."""
     if others is None:
         quoted = _LINE.match(line) is not None
-        found = [Span(0, len(line))] if quoted else inline(line) if _SAID.search(line) else ()
-        inside = tuple(sorted(found))
+        spans = [Span(0, len(line))] if quoted else inline(line) if _SAID.search(line) else ()
+        inside = tuple(sorted(spans))
     else:
         inside = clipped(others, start, start + len(line))
     if not inside:

@@ -32,8 +32,9 @@ class Judgement(NamedTuple):
 
 
 class ReadLines:
-    """Sentences by line; by sentence judgements, what is told of standing rules, and whether it
-    asks for something. All are dropped when there are too many."""
+    """Caches what was read of lines and sentences: the sentences of a line, and of each sentence
+    its judgement, whether it is a standing rule, and whether it asks for something. The cache is
+    emptied when it grows too large."""
 
     def __init__(
         self,
@@ -50,33 +51,34 @@ class ReadLines:
         self.size = 0
 
     def sentences(self, line: str) -> tuple[str, ...]:
-        found = self._sentences.get(line)
-        if found is None:
-            found = self._split(line)
+        pieces = self._sentences.get(line)
+        if pieces is None:
+            pieces = self._split(line)
             if self._has_room(line):
-                self._sentences[line] = found
-        return found
+                self._sentences[line] = pieces
+        return pieces
 
     def judgement(self, sentence: str) -> Judgement:
-        found = self._judgements.get(sentence)
-        if found is None:
-            found = self._judge(sentence)
+        verdict = self._judgements.get(sentence)
+        if verdict is None:
+            verdict = self._judge(sentence)
             if self._has_room(sentence):
-                self._judgements[sentence] = found
-        return found
+                self._judgements[sentence] = verdict
+        return verdict
 
     def rule(self, sentence: str) -> ReadSentence:
         """`read_sentence`: of the user, who is read by the message, by the passage, and in the
         summaries of each level."""
-        found = self._rules.get(sentence)
-        if found is None:
-            found = read_sentence(sentence)
+        reading = self._rules.get(sentence)
+        if reading is None:
+            reading = read_sentence(sentence)
             if self._has_room(sentence):
-                self._rules[sentence] = found
-        return found
+                self._rules[sentence] = reading
+        return reading
 
     def asks(self, sentence: str) -> bool:
-        """`requests.asks`: of others, whose mails and files are shown again and again."""
+        """Return `requests.asks` from the cache. Used for texts of others: mails and files come
+        again many times."""
         asking = self._asks.get(sentence)
         if asking is None:
             asking = requests.asks(sentence)

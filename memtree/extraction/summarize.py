@@ -130,7 +130,7 @@ def _moved(source: SourcePassage) -> tuple[Span, ...] | None:
     hidden = secrets.find(source.text)
     ends = [secret.end for secret in hidden]
     longer = list(
-        accumulate((len(secrets.MASK) - one.end + one.start for one in hidden), initial=0)
+        accumulate((len(secrets.MASK) - secret.end + secret.start for secret in hidden), initial=0)
     )
 
     def moved(at: int) -> int:
@@ -156,7 +156,7 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
     """The clauses of consecutive passages, in order; none repeats another."""
     clauses: list[Clause] = []
     work = LeafWork()
-    asked = played = False
+    has_request = played = False
     # People who talk: short turns of text alone. Both say things about themselves.
     chat = len(sources) > 2 and all(
         source.kind == "text" and len(source.text) < 500 for source in sources
@@ -180,9 +180,9 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
             said = replace(source, text=work.thought(source), kind="text")
             clauses += spoken(said, chat, "", False, lines)
         elif source.kind == "code":
-            found = code(source.role, source.text, clauses)
-            if not (found and clauses and continues(clauses[-1], found[0])):
-                clauses += found
+            code_clauses = code(source.role, source.text, clauses)
+            if not (code_clauses and clauses and continues(clauses[-1], code_clauses[0])):
+                clauses += code_clauses
         else:
             name = names.get(number, "")
             played = played or (source.role == "user" and is_fiction(source.text))
@@ -192,8 +192,8 @@ def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]
             if task:
                 said_clauses.insert(0, Clause("user", task, TASK))
             mine = [clause for clause in said_clauses if not clause.quoted]
-            if source.role == "user" and mine and not asked and not chat and not fiction:
-                asked = True
+            if source.role == "user" and mine and not has_request and not chat and not fiction:
+                has_request = True
                 best = max(mine[:4], key=lambda clause: clause.score)
                 best.score += 1.5  # the ask that the rest answers
             clauses += said_clauses
@@ -363,8 +363,8 @@ def _pieces(child: Extract, longest: int, lines: ReadLines, works: list[Work]) -
             yield Clause(speaker, piece, QUOTED, verbatim=True, quoted=True)
             continue
         rule = speaker not in ("assistant", "tool") and bool(standing_rules(piece, lines.rule))
-        told = lines.judgement(piece).merit  # mostly known: it is a sentence of a leaf
-        score = told + (1.4 if speaker == "user" else 0.0) + (6.0 if rule else 0.0)
+        sentence_merit = lines.judgement(piece).merit  # mostly known: it is a sentence of a leaf
+        score = sentence_merit + (1.4 if speaker == "user" else 0.0) + (6.0 if rule else 0.0)
         yield Clause(speaker, piece if rule else clip(piece, longest), score, verbatim=rule)
 
 

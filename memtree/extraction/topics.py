@@ -68,10 +68,10 @@ def topic(summary: SummaryText, cap: int = TOPIC) -> str:
         phrase, lost = whole(_OFTEN.sub("", piece) if done else piece, cap)
         if phrase and readable(phrase):
             words = borders.units(phrase)
-            told = sum(_weight(word, summary.anchors) for word in words) - lost - number
-            told -= 3.0 * (leans(phrase) or is_hollow(phrase))
-            if told > weight:
-                best, weight = phrase, told
+            worth = sum(_weight(word, summary.anchors) for word in words) - lost - number
+            worth -= 3.0 * (leans(phrase) or is_hollow(phrase))
+            if worth > weight:
+                best, weight = phrase, worth
     ending, more = _stretch(headline, summary.anchors, cap, ends=True)
     if ending and more > weight + 1.5:
         return ending

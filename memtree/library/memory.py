@@ -139,8 +139,8 @@ class MemTree:
         read = await self._read(messages, None, (), dialect)
         request = self._request(read, target=SEARCHED, query=query, mode="fresh")
         _, details = await self._runtime.memory.compress_with_details(request)
-        found = [_passage(each, read.history) for each in details.explain().excerpts]
-        return sorted(found, key=lambda passage: (passage.message, passage.start))
+        passages = [_passage(each, read.history) for each in details.explain().excerpts]
+        return sorted(passages, key=lambda passage: (passage.message, passage.start))
 
     async def delete(self, messages: Posted, *, dialect: Dialect | None = None) -> Receipt:
         """Forget a history and all that was derived of it; returns how many rows went."""
@@ -201,7 +201,7 @@ class MemTree:
             tools_tokens=tools_tokens(read.body),
             markers=markers(read.body),
         )
-        return read.history.asked(request)
+        return read.history.complete(request)
 
 
 @asynccontextmanager

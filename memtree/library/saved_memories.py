@@ -39,8 +39,8 @@ class SavedMemories:
 
     async def search(self, query: str, *, limit: int = 5) -> list[MemoryHit]:
         """Return the memories that are nearest to a question, best first."""
-        found = await self._book.search(self._scope, query, limit=limit, unhurried=True)
-        return list(found.hits)
+        result = await self._book.search(self._scope, query, limit=limit, unhurried=True)
+        return list(result.hits)
 
     async def list(self, *, limit: int = 100) -> list[Memory]:
         """Return the newest memories. Raises `BadRequest` for a limit out of range."""

@@ -257,9 +257,10 @@ class MemoryBook:
         unhurried: bool = False,
         at: float | None = None,
     ) -> SearchResult:
-        """The best first. `least`: relevance that a hit must have. `unhurried`: the embedder has as
-        long as it takes. `at`: in what was remembered then, unix seconds. Raises `BadRequest` for
-        an empty query, and store errors."""
+        """Return the memories nearest to a query, best first. `least`: relevance that a hit must
+        have. `unhurried`: wait for the embedder as long as it takes. `at`: search what was
+        remembered at that time (unix seconds). Raises `BadRequest` for an empty query, and store
+        errors."""
         if not query.strip():
             raise BadRequest("query must not be empty", param="query")
         patience = None if unhurried else self._patience

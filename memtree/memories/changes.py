@@ -18,14 +18,14 @@ POLL_SECONDS = 1.0
 
 @dataclass(slots=True)
 class ScopeWaiters:
-    """`asked`: monotonic seconds of the last look at the store, whose answer was `state`; `wakes`:
+    """`polled`: monotonic seconds of the last look at the store, whose answer was `state`; `wakes`:
     changes of this process so far, any of which makes that answer old."""
 
     count: int = 0
     wakes: int = 0
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    asked: float = float("-inf")
+    polled: float = float("-inf")
     state: ScopeState = field(default_factory=ScopeState)
 
 
@@ -44,7 +44,7 @@ class ScopeWatch:
         waiters = self._waiters.get(scope)
         if waiters is not None:
             waiters.wakes += 1
-            waiters.asked = float("-inf")
+            waiters.polled = float("-inf")
             waiters.woken.set()
             waiters.woken = asyncio.Event()
 
@@ -74,8 +74,8 @@ class ScopeWatch:
     async def _state(self, scope: Scope, waiters: ScopeWaiters) -> ScopeState:
         async with waiters.asking:
             # A little less than the pause: timers may come early.
-            if self._clock.monotonic() - waiters.asked >= self._poll * 0.9:
-                asked, wakes = self._clock.monotonic(), waiters.wakes
+            if self._clock.monotonic() - waiters.polled >= self._poll * 0.9:
+                now, wakes = self._clock.monotonic(), waiters.wakes
                 waiters.state = await self._store.state(scope)
-                waiters.asked = asked if wakes == waiters.wakes else float("-inf")
+                waiters.polled = now if wakes == waiters.wakes else float("-inf")
             return waiters.state

@@ -177,4 +177,4 @@ class MemoryCuration:
         until = None if purge else self.book.clock.now() + self.book.rules.deleted_days * DAY
         ends = until if gone else None
         snapshots = tuple(sorted(left.snapshots))
-        return DeletionReceipt(tuple(gone), not left.told, ends, left.tombstones, snapshots)
+        return DeletionReceipt(tuple(gone), not left.visible, ends, left.tombstones, snapshots)

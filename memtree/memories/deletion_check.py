@@ -27,10 +27,10 @@ _LONGEST_QUERY = 500  # characters
 
 
 class DeletionTrace(NamedTuple):
-    """Traces that deleted memories left. `told`: some route answers one, or a twin of it.
+    """Traces that deleted memories left. `visible`: some route still answers one, or a twin of it.
     `tombstones`: so many, without texts. `snapshots`: ids of those that quote one."""
 
-    told: bool = False
+    visible: bool = False
     tombstones: int = 0
     snapshots: frozenset[str] = frozenset()
 
@@ -47,18 +47,18 @@ class DeletionCheck:
         """`gone`: ids, all looked up. `before`: some of them as they were; those of the first
         `MOST_SEARCHED` are looked for in every way."""
         ids = frozenset(gone)
-        told = await self._answered(scope, gone)
-        stones = [one for one in await self._store.tombstones(scope) if one.id in ids]
-        told = told or any(stone.text for stone in stones)
+        visible = await self._answered(scope, gone)
+        stones = [stone for stone in await self._store.tombstones(scope) if stone.id in ids]
+        visible = visible or any(stone.text for stone in stones)
         snapshots: set[str] = set()
-        asked = [memory for memory in before if memory.id in ids][:MOST_SEARCHED]
-        for at in range(0, len(asked), _TOGETHER):
-            some = asked[at : at + _TOGETHER]
+        searched = [memory for memory in before if memory.id in ids][:MOST_SEARCHED]
+        for at in range(0, len(searched), _TOGETHER):
+            some = searched[at : at + _TOGETHER]
             listed = await asyncio.gather(*(self._listed(scope, each) for each in some))
-            found = await asyncio.gather(*(self._found(scope, each, ids) for each in some))
-            told = told or any(listed) or any(twin for twin, _ in found)
-            snapshots.update(*(quoting for _, quoting in found))
-        return DeletionTrace(told, len(stones), frozenset(snapshots))
+            traces = await asyncio.gather(*(self._found(scope, each, ids) for each in some))
+            visible = visible or any(listed) or any(twin for twin, _ in traces)
+            snapshots.update(*(quoting for _, quoting in traces))
+        return DeletionTrace(visible, len(stones), frozenset(snapshots))
 
     async def _answered(self, scope: Scope, ids: Sequence[str]) -> bool:
         parts = (ids[at : at + _LOOKED_UP] for at in range(0, len(ids), _LOOKED_UP))

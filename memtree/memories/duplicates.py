@@ -57,12 +57,12 @@ class DuplicateCheck:
 
     async def near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:
         """The best first: the same, duplicates, and what the text may be an update of."""
-        found = await self._search.neighbours(scope, text, vector, limit=NEIGHBOURS)
-        hits = found.hits
+        neighbours = await self._search.neighbours(scope, text, vector, limit=NEIGHBOURS)
+        hits = neighbours.hits
         others = comparisons(text, [hit.memory.text for hit in hits])
         rows = await _compared(
             text, others,
-            lambda: [_near(text, hit, not found.by_words) for hit in hits[: len(others)]],
+            lambda: [_near(text, hit, not neighbours.by_words) for hit in hits[: len(others)]],
         )  # fmt: skip
         near = [row for row in rows if row.relation is not Relation.OTHER]
         near.sort(key=lambda row: (_ORDER[row.relation], -row.relevance, row.memory.number))
@@ -95,11 +95,11 @@ async def _compared(text: str, others: Sequence[str], work: Callable[[], Result]
 
 def _near(text: str, hit: MemoryHit, by_vector: bool) -> NearMemory:
     relation, differs = compare(text, hit.memory.text, hit.relevance if by_vector else None)
-    told = differs
+    named = differs
     if relation is Relation.POSSIBLE_UPDATE:  # what a translation says differently is no value
         other = apart(text, hit.memory.text)
-        told = (WORDING,) if other else named_difference(differs)
-    return NearMemory(hit.memory, hit.relevance, relation, told)
+        named = (WORDING,) if other else named_difference(differs)
+    return NearMemory(hit.memory, hit.relevance, relation, named)
 
 
 def named_difference(differs: Sequence[str]) -> tuple[str, ...]:

@@ -117,8 +117,8 @@ class CandidateReader(Protocol):
     mode: str
 
     async def read(self, scope: Scope, messages: Sequence[UserMessage]) -> Sequence[ReadMessage]:
-        """In the order of the messages; one that is missing is not done. `Unavailable` where it is
-        to be tried again."""
+        """Read messages and return the results in their order. A message without a result is to be
+        read again later. Raises `Unavailable` where all of them are to be tried again."""
         ...
 
 
@@ -137,11 +137,11 @@ class RuleReader:
 
     def _read(self, message: UserMessage) -> ReadMessage:
         text = message.text[:READ]
-        found = self._extract(text, message.said, most=self._most, fiction=message.fiction)
+        read = self._extract(text, message.said, most=self._most, fiction=message.fiction)
         skipped = tuple(
-            SkippedText(text[skip.start : skip.end], str(skip.reason)) for skip in found.skipped
+            SkippedText(text[skip.start : skip.end], str(skip.reason)) for skip in read.skipped
         )
-        return ReadMessage(message, found.candidates, skipped)
+        return ReadMessage(message, read.candidates, skipped)
 
 
 class MemoryExtraction:
@@ -175,7 +175,7 @@ class MemoryExtraction:
     async def keep(
         self,
         scope: Scope,
-        found: ReadMessage,
+        reading: ReadMessage,
         place: MessagePlace = NOWHERE,
         *,
         most: int = PER_MESSAGE,
@@ -184,7 +184,7 @@ class MemoryExtraction:
         """Keep what was found in one message. `most`: memories that may come of it. `dry_run`:
         nothing is stored, and the message is not done. Raises store errors; then nothing is
         stored."""
-        news, skipped = self._made(found, place, most)
+        news, skipped = self._made(reading, place, most)
         vectors = await self._saving.vectors([new.text for new in news], patience=self._patience)
         async with self._saving.turn(scope):
             kept: list[tuple[NewMemory, Vector | None]] = []
@@ -199,15 +199,15 @@ class MemoryExtraction:
             if dry_run:
                 stored = tuple(_memory(new) for new, _ in kept)
                 return ExtractionReport(stored, tuple(skipped), 1)
-            return await self._added(scope, found.message, kept, skipped, rivals)
+            return await self._added(scope, reading.message, kept, skipped, rivals)
 
     def _made(
-        self, found: ReadMessage, place: MessagePlace, most: int
+        self, reading: ReadMessage, place: MessagePlace, most: int
     ) -> tuple[list[NewMemory], list[SkippedText]]:
         now = self._clock.now()
         news: list[NewMemory] = []
-        skipped = list(found.skipped)
-        for candidate in found.candidates:
+        skipped = list(reading.skipped)
+        for candidate in reading.candidates:
             reason = ""
             if len(news) >= most:
                 reason = SkipReason.CAP
@@ -215,7 +215,7 @@ class MemoryExtraction:
                 reason = EXPIRED
             else:
                 try:
-                    draft = self._draft(candidate, found.message.digest, place, now)
+                    draft = self._draft(candidate, reading.message.digest, place, now)
                     news.append(made(draft, self._new_id(), now, self._max_text_chars))
                 except SecretRejected:
                     reason = SkipReason.SECRET
@@ -288,11 +288,11 @@ class MemoryExtraction:
         ]
         if stored:
             await self._saving.keep_vectors(scope, stored, check=True)
-        told = [
+        saved = [
             await self._saving.keep_updates(scope, memory, rivals.get(memory.id, ()))
             for memory, _ in stored
         ]
-        return ExtractionReport(tuple(told), tuple(skipped), 1)
+        return ExtractionReport(tuple(saved), tuple(skipped), 1)
 
 
 def _memory(new: NewMemory) -> Memory:

@@ -68,8 +68,9 @@ class PostedHistory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class InjectionChoice:
-    """`lines`: of the chosen memories, by age. `hits`: the ids of those that fit the message, best
-    first. `degraded`: what failed on the way. `standing`: tokens of the standing ones."""
+    """Memories chosen for one request. `lines`: of the chosen memories, by age. `hits`: the ids of
+    those that fit the message, best first. `degraded`: what failed on the way. `standing`: tokens
+    of the standing ones."""
 
     lines: tuple[MemoryLine, ...] = ()
     hits: tuple[str, ...] = ()
@@ -169,8 +170,8 @@ class MemoryInjection:
             )
         ]
         shown = [known for known in shown if known.id not in first]
-        shown, found = await self._current(scope, shown, hits)
-        live = {id_: memory for id_, memory in found.items() if options.admits(memory)}
+        shown, current = await self._current(scope, shown, hits)
+        live = {id_: memory for id_, memory in current.items() if options.admits(memory)}
         away = await _away(live, posted)
         made = choice.chosen(hits, shown, live, self._now(), options.most, options.line, away)
         degraded = result.degraded
@@ -215,8 +216,8 @@ class MemoryInjection:
             if (other := memory.superseded_by or memory.duplicate_of) and memory.deleted is None
         }
         if corrections:
-            found = await self._store.get(scope, list(corrections.values()))
-            live |= {memory.id: memory for memory in found}
+            corrected = await self._store.get(scope, list(corrections.values()))
+            live |= {memory.id: memory for memory in corrected}
         known_now = [
             known._replace(id=corrections[known.id], version=0)  # no version of it was shown
             if known.id in corrections
@@ -263,11 +264,11 @@ async def _away(live: Mapping[str, Memory], posted: PostedHistory | None) -> set
     if posted is None:
         return set()
     rule = posted.rule
-    asked = [memory for memory in live.values() if branches.depends(memory.source, rule)]
-    if not asked:
+    bound = [memory for memory in live.values() if branches.depends(memory.source, rule)]
+    if not bound:
         return set()
     every, folded = await posted.addresses()
-    return {memory.id for memory in asked if not branches.fits(memory.source, every, rule, folded)}
+    return {memory.id for memory in bound if not branches.fits(memory.source, every, rule, folded)}
 
 
 def _line(scope: Scope, memory: Memory, options: InjectionOptions, stale: float) -> MemoryLine:
@@ -288,8 +289,8 @@ class KeptLines:
 
     async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, MemoryLine]:
         wanted = [(memory.id, memory.version) for memory in memories]
-        found = await self.store.versions(self.scope, wanted)
+        versions = await self.store.versions(self.scope, wanted)
         return {
             MemoryVersion(*key): _line(self.scope, memory, self.options, self.stale)
-            for key, memory in found.items()
+            for key, memory in versions.items()
         }

@@ -168,8 +168,8 @@ class MemorySaving:
         vectors = await self._search.embed([memory.text], None)
         if vectors is None:
             return
-        found = await self._duplicates.near(scope, memory.text, vectors[0])
-        older = [near for near in found if near.memory.number < memory.number]
+        neighbours = await self._duplicates.near(scope, memory.text, vectors[0])
+        older = [near for near in neighbours if near.memory.number < memory.number]
         for near in older:
             if near.says_the_same:
                 await self._store.mark_duplicate(scope, memory.id, near.memory.id)

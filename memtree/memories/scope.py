@@ -43,7 +43,8 @@ class Scope:
 
     @classmethod
     def of_namespace(cls, tenant: str, namespace: str) -> Scope:
-        """The passages of documents: a namespace is the tenant's, whichever user asks."""
+        """Return the scope of a namespace of documents. It belongs to the tenant, whichever of its
+        users asks."""
         return cls(tenant, ScopeKind.NAMESPACE, namespace)
 
 

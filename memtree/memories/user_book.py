@@ -208,13 +208,13 @@ class UserBook:
         return await self._store.twins(scope, ids)
 
     async def _unknown(self, scope: Scope, refs: Sequence[MemoryRef]) -> tuple[MemoryRef, ...]:
-        found = await self._store.get(scope, refs)
-        names = _names(found)
+        memories = await self._store.get(scope, refs)
+        names = _names(memories)
         rest = [ref for ref in refs if ref not in names]
         if not rest:
             return ()
         # A duplicate answers with the memory that counts, under the other one's id.
-        counting = {memory.id for memory in found}
+        counting = {memory.id for memory in memories}
         stored = await self._store.get(scope, rest, deleted=True)
         names |= _names([memory for memory in stored if memory.duplicate_of in counting])
         return tuple(dict.fromkeys(ref for ref in rest if ref not in names))

@@ -150,8 +150,8 @@ class ChatEndpoint:
         ticket = await self._turn(call.input + question.room)
         used: int | None = None
         try:
-            asked = body(form, self._model, question.messages, question.room, question.schema)
-            said = await self._chat.ask(asked, seconds=self._seconds)
+            request = body(form, self._model, question.messages, question.room, question.schema)
+            said = await self._chat.ask(request, seconds=self._seconds)
             used = call.spend(said)
         except CallFailed as error:
             used = call.lost(form) if error.billed else 0

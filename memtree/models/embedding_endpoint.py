@@ -46,8 +46,8 @@ INLINE_BYTES = 200_000  # of an answer; more than 1 ms of reading is done in a t
 
 
 class RequestRefused(EmbedderUnavailable):
-    """The endpoint does not take these texts: too many, too long, or something else in them.
-    Or it finds nothing in them."""
+    """Raised when the endpoint does not take these texts, because they are too many or too long or
+    for another reason, or when it returns no vectors for them."""
 
 
 class ComeLater(EmbedderUnavailable):
@@ -63,7 +63,7 @@ class ConnectionLost(EmbedderUnavailable):
 
 
 class NotInTime(EmbedderUnavailable):
-    """Somebody waited in vain."""
+    """Raised when the vectors did not come in the time that the caller had."""
 
 
 class _Item(msgspec.Struct):

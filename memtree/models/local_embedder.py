@@ -95,7 +95,8 @@ class LocalEmbedder:
         self._loading = threading.Lock()
 
     async def ready(self) -> None:
-        """Until the model is loaded. `EmbedderUnavailable` where that cannot be done."""
+        """Wait until the model is loaded. Raises `EmbedderUnavailable` where it cannot be
+        loaded."""
         await self._loaded()
 
     async def embed(self, texts: Sequence[str]) -> Matrix:

@@ -32,7 +32,8 @@ for _noisy in ("httpcore2", "httpx2", "openai"):
 
 
 class AnswerTooLong(openai.APIConnectionError):
-    """The server was not heard to the end. No error of a connection, so it is not tried again."""
+    """Raised when reading stopped because an answer was too long. The connection is sound, so the
+    call is not tried again."""
 
 
 class _Client(openai.DefaultAsyncHttpxClient):
@@ -62,8 +63,8 @@ class _Client(openai.DefaultAsyncHttpxClient):
 
 
 def connected(url: str, key: str | None, most: int = ANSWER_BYTES) -> openai.AsyncOpenAI:
-    """`url`: up to and with `/v1`. `key` None: none is sent. `most`: bytes of an answer, unpacked;
-    beyond that `AnswerTooLong`."""
+    """Make a client of the OpenAI SDK for a server. `url`: up to and with `/v1`. `key` None: none
+    is sent. `most`: bytes of an answer, unpacked; beyond that `AnswerTooLong`."""
 
     async def only_ours(request: httpx2.Request) -> None:
         """The SDK adds headers of its own, some of them for OpenAI's eyes (`OPENAI_ORG_ID`)."""

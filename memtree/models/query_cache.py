@@ -36,7 +36,8 @@ class QueryCache:
 
     @property
     def generation(self) -> int:
-        """Changes with every `clear`: who began before must not put."""
+        """Number that changes with every `clear`. A caller that began before a change must not
+        `put`."""
         return self._cleared
 
     def get(self, text: str) -> Matrix | None:

@@ -72,7 +72,8 @@ class RateLimit:
         return ticket
 
     def end(self, ticket: RateTicket, used: int | None = None) -> None:
-        """`used`: its actual tokens; None: not known. A second call does nothing."""
+        """End a call, so that others may begin. `used`: the tokens that it took; None: not known.
+        Calling it again for the same ticket does nothing."""
         if ticket.ended:
             return
         ticket.ended = True

@@ -51,18 +51,18 @@ def body(
 ) -> dict[str, Any]:
     """The request. `room`: tokens that the answer may take. `schema`: a `response_format` that
     holds one."""
-    asked: dict[str, Any] = {"model": model, "messages": list(messages)}
+    request: dict[str, Any] = {"model": model, "messages": list(messages)}
     if form.format == SCHEMA:
-        asked["response_format"] = schema
+        request["response_format"] = schema
     elif form.format == OBJECT:
-        asked["response_format"] = {"type": OBJECT}
+        request["response_format"] = {"type": OBJECT}
     if form.room:
-        asked[form.room] = room + form.spare
+        request[form.room] = room + form.spare
     if form.temperature:
-        asked["temperature"] = TEMPERATURE
+        request["temperature"] = TEMPERATURE
     if form.effort:
-        asked["reasoning_effort"] = form.effort
-    return asked
+        request["reasoning_effort"] = form.effort
+    return request
 
 
 _NAMES = (

@@ -33,7 +33,8 @@ class ModelAnswer:
 
 
 class ChatModel(Protocol):
-    """`recipe` names the model, and where it is asked."""
+    """Port of a model that answers questions in the background. `recipe` names the model, and where
+    it is asked."""
 
     recipe: str
 

@@ -71,8 +71,8 @@ class ConversationStore(Protocol):
     async def conversations(
         self, tenant: str, now: float, limit: int, before: ConversationPlace | None = None
     ) -> list[StoredConversation]:
-        """Newest first; `before`: only those that stand behind it. One read by an index, however
-        many there are."""
+        """Return conversations, newest first; `before`: only those behind this place. One read of
+        an index, however many conversations there are."""
         ...
 
     async def conversation(

@@ -74,12 +74,12 @@ class InjectedMemories:
     async def kept(self, memories: Sequence[MemoryVersion]) -> dict[MemoryVersion, MemoryLine]:
         """The lines of memories that were sent before; deleted ones are left out. Raises
         `Unavailable`."""
-        found: dict[MemoryVersion, MemoryLine] = {}
+        lines: dict[MemoryVersion, MemoryLine] = {}
         for source in self.sources:
-            wanted = [memory for memory in memories if memory not in found]
+            wanted = [memory for memory in memories if memory not in lines]
             if wanted:
-                found |= await source.kept.lines(wanted)
-        return found
+                lines |= await source.kept.lines(wanted)
+        return lines
 
 
 def _in_turn(lists: Sequence[Sequence[One]]) -> Iterator[One]:

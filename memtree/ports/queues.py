@@ -71,8 +71,8 @@ class SummaryQueue(Protocol):
         *,
         backfill: bool = False,
     ) -> None:
-        """Have these nodes summarised some time, children before parents; `nodes`: the whole tree.
-        The rest as `IndexQueue.submit`."""
+        """Queue these nodes to be summarised, children before parents. `nodes`: the whole tree. The
+        other arguments are those of `IndexQueue.submit`."""
         ...
 
     async def pending(self, tenant: str) -> Pending:

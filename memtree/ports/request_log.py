@@ -130,7 +130,7 @@ class RequestLog(Protocol):
         where: RequestFilter = ALL,
         before: RequestPlace | None = None,
     ) -> list[RequestRow]:
-        """Newest first; `before`: only those that stand behind it."""
+        """Return rows, newest first; `before`: only those behind this place."""
         ...
 
     async def request_totals(self, tenant: str, where: RequestFilter = ALL) -> RequestTotals: ...
@@ -147,7 +147,7 @@ class RequestLog(Protocol):
     async def requests_after(
         self, tenant: str, number: int, limit: int, where: RequestFilter = ALL
     ) -> list[RequestRow]:
-        """Those with a greater number, the least first."""
+        """Return the rows with a number greater than `number`, in ascending order."""
         ...
 
     async def last_request(self) -> int:

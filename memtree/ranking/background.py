@@ -29,7 +29,8 @@ _TINY = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Background:
-    """`mean`: (d,). `axes`: orthonormal rows (k, d)."""
+    """Mean and main directions of everyday sentences of one language, in the space of an embedder.
+    `mean`: (d,). `axes`: orthonormal rows (k, d)."""
 
     mean: Matrix
     axes: Matrix
@@ -37,7 +38,8 @@ class Background:
 
     @classmethod
     def of(cls, rows: Matrix) -> Background:
-        """`rows`: (n, d) unit rows of sentences, n > 1."""
+        """Compute the background of everyday sentences. `rows`: (n, d) their unit
+        vectors, n > 1."""
         mean = rows.mean(axis=0)
         axes = np.linalg.svd(rows - mean, full_matrices=False)[2][:AXES]
         bare = _without(rows, mean, axes)

@@ -93,30 +93,30 @@ class Lexicon:
         mean = max(1.0, float(self._lengths.mean()))
         norms = K1 * (1 - B + B * self._lengths / mean)
         norm, whole = K1 * (1 - B + B * sum(query.values()) / mean), 0.0
-        found = []
+        term_postings = []
         for (docs, counts), times in zip(self._postings(list(query)), query.values(), strict=True):
             number = max(1, len(docs))
             weight = min(times, 3) * np.log1p((total - number + 0.5) / (number + 0.5))
             whole += float(weight) * times * (K1 + 1) / (times + norm)
             if len(docs):
-                found.append((docs, counts, weight))
-        if not found:
+                term_postings.append((docs, counts, weight))
+        if not term_postings:
             return scores, whole
-        ends = list(accumulate((len(docs) for docs, _, _ in found), initial=0))
-        docs = np.concatenate([docs for docs, _, _ in found])
-        times_in = np.concatenate([counts for _, counts, _ in found]).astype(np.float32)
-        weights = np.repeat(np.array([weight for _, _, weight in found]), np.diff(ends))
+        ends = list(accumulate((len(docs) for docs, _, _ in term_postings), initial=0))
+        docs = np.concatenate([docs for docs, _, _ in term_postings])
+        times_in = np.concatenate([counts for _, counts, _ in term_postings]).astype(np.float32)
+        weights = np.repeat(np.array([weight for _, _, weight in term_postings]), np.diff(ends))
         gained = weights * times_in * (K1 + 1) / (times_in + norms[docs])
         for low, high in pairwise(ends):  # term by term: within one no passage comes twice
             scores[docs[low:high]] += gained[low:high]
         return scores, whole
 
     def _postings(
-        self, asked: Sequence[int]
+        self, term_hashes: Sequence[int]
     ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.uint8]]]:
         """Passages and counts of each of these terms, in order."""
         # Of the type of the hashes, or numpy converts all of them for each search.
-        wanted = np.array(asked, np.uint32)
+        wanted = np.array(term_hashes, np.uint32)
         lows = np.searchsorted(self._hashes, wanted).tolist()
         highs = np.searchsorted(self._hashes, wanted, "right").tolist()
         hashes, fresh_docs, fresh_counts = self._unsorted()

@@ -17,8 +17,8 @@ def query_text(history: History, given: str | None = None) -> str:
     if given:
         return given
     backwards = range(len(history) - 1, -1, -1)
-    asked = next((at for at in backwards if history.asks(at)), None)
-    text = ends(history.view(asked).text) if asked is not None else ""
+    request = next((at for at in backwards if history.asks(at)), None)
+    text = ends(history.view(request).text) if request is not None else ""
     others = (at for at in backwards if history.facts[at].role != "user" or history.asks(at))
     newest = next(others, None)
     if newest is None or history.facts[newest].answers is None:

@@ -12,8 +12,8 @@ from memtree.ranking.fusion import Ranking
 
 @dataclass(frozen=True, slots=True)
 class RankedHistory:
-    """Holds as long as the corpus is locked: what is kept longer is copied out of it. `query`: the
-    terms of what was asked."""
+    """History with its passages ranked for a query. Valid while the corpus is locked, so copy what
+    is kept longer. `query`: the terms of the question."""
 
     history: History
     corpus: Corpus

@@ -32,11 +32,11 @@ def ranking(
     corpus.speakers.extend(
         history.view(index).text for index in range(len(corpus.speakers), corpus.messages)
     )
-    asked = terms.terms(query)
-    named = corpus.speakers.named(asked)
+    query_terms = terms.terms(query)
+    named = corpus.speakers.named(query_terms)
     names = frozenset().union(*named.values())
-    matter = {term: count for term, count in asked.items() if term not in names}
-    lexical, whole = corpus.lexicon.matches(matter or asked)
+    matter = {term: count for term, count in query_terms.items() if term not in names}
+    lexical, whole = corpus.lexicon.matches(matter or query_terms)
     weights = None
     if len(named) == 1:
         says = corpus.speakers.says(next(iter(named)), corpus.message)

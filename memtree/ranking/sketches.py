@@ -66,14 +66,14 @@ class SketchIndex:
         without terms."""
         if columns[0, row] == NOTHING:
             return []
-        found = [np.array([row])]
+        row_sets = [np.array([row])]
         for at in range(LOOKED_UP):
             number, numbers = columns[at, row], self._sorted[at]
             low, high = numbers.searchsorted(number), numbers.searchsorted(number, "right")
             behind = np.flatnonzero(columns[at, self.covered :] == number)[-MOST:]
-            found.append(self._orders[at][max(low, high - MOST + len(behind)) : high])
-            found.append(behind + self.covered)
-        others = np.unique(np.concatenate(found))
+            row_sets.append(self._orders[at][max(low, high - MOST + len(behind)) : high])
+            row_sets.append(behind + self.covered)
+        others = np.unique(np.concatenate(row_sets))
         if len(others) == 1:
             return [row]
         same = (columns[:, others] == columns[:, row, None]).sum(axis=0)

@@ -28,8 +28,8 @@ _TAG = re.compile(
 
 def speaker(text: str) -> str:
     """The name that a message begins with; empty without one."""
-    found = _TAG.match(text, 0, min(len(text), REACH))
-    return found["name"].strip() if found else ""
+    match = _TAG.match(text, 0, min(len(text), REACH))
+    return match["name"].strip() if match else ""
 
 
 def tag(text: str) -> str:
@@ -75,12 +75,12 @@ class Speakers:
         first name is enough. None where the history is no transcript."""
         if not self._is_transcript():
             return {}
-        found = {}
+        speakers = {}
         for name, number in self._often.items():
             own = list(terms.terms(name))
             if own and own[0] in query:
-                found[number] = frozenset(own)
-        return found
+                speakers[number] = frozenset(own)
+        return speakers
 
     def begins_with_name(self, message: int) -> bool:
         """Return True if a message of a transcript begins with the name of one who says much."""

@@ -37,16 +37,16 @@ def seen(cut: int, visible: str, key: bytes) -> SightRecord:
     return SightRecord(cut, array("Q", sorted(_hash(term, key) for term in every)).tobytes())
 
 
-def used(history: History, asked: int, before: SightRecord, key: bytes) -> dict[str, Score]:
-    """How much was visible of what the answer to the first `asked` messages took from them. Empty
-    where message `asked` is no answer."""
-    if asked >= len(history) or history.facts[asked].role != "assistant":
+def used(history: History, answer: int, before: SightRecord, key: bytes) -> dict[str, Score]:
+    """How much was visible of what the answer to the first `answer` messages took from them. Empty
+    where message `answer` is no answer."""
+    if answer >= len(history) or history.facts[answer].role != "assistant":
         return {}
-    named = sorted(terms(history.view(asked).text), key=lambda term: _hash(term, key))[:MOST]
+    named = sorted(terms(history.view(answer).text), key=lambda term: _hash(term, key))[:MOST]
     known = set(memoryview(before.hashes).cast("Q"))
     in_sight = {term for term in named if _hash(term, key) in known}
-    lost = _present(history, range(asked), set(named) - in_sight)
-    recent = _present(history, range(before.cut, asked), in_sight)
+    lost = _present(history, range(answer), set(named) - in_sight)
+    recent = _present(history, range(before.cut, answer), in_sight)
     old = len(in_sight) - len(recent)
     return {
         USED: Score(len(in_sight) + len(lost), len(in_sight)),

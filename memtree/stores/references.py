@@ -37,7 +37,8 @@ def plan_nodes(epochs: Iterable[Epoch]) -> Iterator[bytes]:
 
 
 def plan_versions(epochs: Iterable[Epoch]) -> set[Version]:
-    """Version 0 is in the node itself."""
+    """Return the summary versions that the plans of these epochs name. Version 0 is left out, since
+    it is stored in the node itself."""
     every = (shown for epoch in epochs for shown in epoch.plan.outline)
     return {(shown.id, shown.version) for shown in every if shown.version}
 
@@ -78,10 +79,10 @@ def left_at_ends(
     `previous`: of all addresses before the deletion; `ended`: the rows of those conversations that
     are gone. Whoever used these used what was before them; how long that is is not known.
     """
-    found: dict[bytes, bytes] = {}
+    nearest: dict[bytes, bytes] = {}
     rows: dict[bytes, ConversationRow] = {}
     for row in sorted(ended, key=lambda row: (row.used, row.address)):
-        address = _nearest(row.address, previous, gone, found)
+        address = _nearest(row.address, previous, gone, nearest)
         if address:
             rows[address] = row._replace(address=address, messages=0, tokens=0, whole=1)
     if rows:
@@ -97,21 +98,21 @@ def relinked(previous: Mapping[bytes, bytes], gone: set[bytes]) -> dict[bytes, b
     So the rest of a chain holds together, and no row names what was deleted.
     """
     links: dict[bytes, bytes] = {}
-    found: dict[bytes, bytes] = {}  # a gone address -> the nearest before it that stays
+    nearest: dict[bytes, bytes] = {}  # a gone address -> the nearest before it that stays
     for address, link in previous.items():
         if link in gone and address not in gone:
-            links[address] = _nearest(link, previous, gone, found)
+            links[address] = _nearest(link, previous, gone, nearest)
     return links
 
 
 def _nearest(
-    link: bytes, previous: Mapping[bytes, bytes], gone: set[bytes], found: dict[bytes, bytes]
+    link: bytes, previous: Mapping[bytes, bytes], gone: set[bytes], nearest: dict[bytes, bytes]
 ) -> bytes:
     passed = []
-    while link in gone and link not in found:
-        found[link] = b""  # a chain that meets itself ends
+    while link in gone and link not in nearest:
+        nearest[link] = b""  # a chain that meets itself ends
         passed.append(link)
         link = previous.get(link, b"")
-    end = found.get(link, link)
-    found.update(dict.fromkeys(passed, end))
+    end = nearest.get(link, link)
+    nearest.update(dict.fromkeys(passed, end))
     return end

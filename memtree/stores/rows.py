@@ -178,9 +178,9 @@ def address_rows(
 
 
 def conversation_row(address: bytes, end: HistoryEnd) -> ConversationRow:
-    told = (end.title, end.client, end.project)
+    texts = (end.title, end.client, end.project)
     return ConversationRow(
-        address, end.used, end.messages, end.tokens, end.first, int(end.whole), *told
+        address, end.used, end.messages, end.tokens, end.first, int(end.whole), *texts
     )
 
 

@@ -53,8 +53,8 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`model`: its recipe, empty where none is configured. `calls`, `input`, `output`, `money`:
-    what this report itself has cost."""
+    """Audit of the summaries of one history. `model`: its recipe, empty where none is configured.
+    `calls`, `input`, `output`, `money`: what this report itself has cost."""
 
     nodes: int
     model: str

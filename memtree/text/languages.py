@@ -35,25 +35,25 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 def shares(text: str) -> dict[str, float]:
     """The share of each script among the letters, dense scripts weighed up; only those found."""
-    found = {
+    counts = {
         name: len(pattern.findall(text)) * _DENSE.get(name, 1.0)
         for name, pattern in _LETTERS.items()
     }
-    total = sum(found.values())
-    return {name: number / total for name, number in found.items() if number}
+    total = sum(counts.values())
+    return {name: number / total for name, number in counts.items() if number}
 
 
 def script(text: str) -> str:
     """The script of most letters; empty where there are none."""
-    found = shares(text)
-    return max(found, key=found.__getitem__) if found else ""
+    by_script = shares(text)
+    return max(by_script, key=by_script.__getitem__) if by_script else ""
 
 
 def language(text: str, least: int = 4) -> str:
     """The language whose small words are most of those found; empty below `least` of its own, or
     where another language has more than half as many."""
     words = Counter(_WORD.findall(text.lower()))
-    hits = {name: sum(words[one] for one in small) for name, small in _small_words().items()}
+    hits = {name: sum(words[word] for word in small) for name, small in _small_words().items()}
     first, second = sorted(hits, key=lambda name: -hits[name])[:2]
     return first if hits[first] >= least and hits[second] <= hits[first] / 2 else ""
 

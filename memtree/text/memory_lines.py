@@ -64,7 +64,8 @@ class MemoryLine(NamedTuple):
 
     @property
     def said(self) -> str:
-        """Words of the line, whatever category it stands under: the same memory may be saved twice.
+        """Return the words of the line without its category. Two memories that say the same under
+        different categories have the same words.
 
         >>> MemoryLine(MemoryVersion("a", 1), "Likes tea. (fact)").said
         'likes tea'
@@ -103,8 +104,8 @@ def section(lines: Iterable[MemoryLine]) -> str:
         note = [] if user else [_note(chat, user)]
         parts.append("\n".join((HEADING, *_numbered(chat), *note)))
     if user:
-        told = (USER_HEADING, *_numbered(user), _note(chat, user))
-        parts.append("\n".join((OPENING, *told, CLOSING)))
+        shown = (USER_HEADING, *_numbered(user), _note(chat, user))
+        parts.append("\n".join((OPENING, *shown, CLOSING)))
     return SEAM.join((*parts, *_passages(documents)))
 
 
@@ -112,12 +113,12 @@ def block(lines: Iterable[MemoryLine]) -> str:
     """For a message of the user, whose own words stand beside it: all in tags."""
     first, rest = _parted(lines)
     chat, user, documents = _by_kind(rest)
-    told: list[str] = []
+    shown: list[str] = []
     if chat:
-        told += (HEADING, *_numbered(chat))
+        shown += (HEADING, *_numbered(chat))
     if user:
-        told += (USER_HEADING, *_numbered(user))
-    memories = ["\n".join((OPENING, *told, _note(chat, user), CLOSING))] if told else []
+        shown += (USER_HEADING, *_numbered(user))
+    memories = ["\n".join((OPENING, *shown, _note(chat, user), CLOSING))] if shown else []
     return SEAM.join((*_standing(first), *memories, *_passages(documents)))
 
 
@@ -139,10 +140,10 @@ def _standing(lines: Sequence[MemoryLine]) -> list[str]:
 def _by_kind(
     lines: Iterable[MemoryLine],
 ) -> tuple[list[MemoryLine], list[MemoryLine], list[MemoryLine]]:
-    found: dict[LineKind, list[MemoryLine]] = {kind: [] for kind in LineKind}
+    by_kind: dict[LineKind, list[MemoryLine]] = {kind: [] for kind in LineKind}
     for line in lines:
-        found[line.kind].append(line)
-    return found[LineKind.CHAT], found[LineKind.USER], found[LineKind.DOCUMENT]
+        by_kind[line.kind].append(line)
+    return by_kind[LineKind.CHAT], by_kind[LineKind.USER], by_kind[LineKind.DOCUMENT]
 
 
 def _numbered(lines: Sequence[MemoryLine]) -> list[str]:
@@ -158,5 +159,5 @@ def _note(chat: Sequence[MemoryLine], user: Sequence[MemoryLine]) -> str:
 def _passages(lines: Sequence[MemoryLine]) -> list[str]:
     if not lines:
         return []
-    told = (DOCUMENTS_HEADING, *_numbered(lines), DOCUMENTS_NOTE)
-    return ["\n".join((DOCUMENTS_OPENING, *told, DOCUMENTS_CLOSING))]
+    shown = (DOCUMENTS_HEADING, *_numbered(lines), DOCUMENTS_NOTE)
+    return ["\n".join((DOCUMENTS_OPENING, *shown, DOCUMENTS_CLOSING))]

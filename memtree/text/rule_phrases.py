@@ -65,16 +65,16 @@ def _candidates(lower: str) -> Sequence[str]:
                 return [one for one in _of_script(script) if _scorer(one).marked(lower)]
     words = _WORD.findall(lower)
     first, anywhere = _telling()
-    found = 0
+    bits = 0
     for word in words[:_BEGINNING]:
-        found |= first.get(word, 0)
+        bits |= first.get(word, 0)
     for word in words[_BEGINNING:_BEGINNING_OF_OTHERS]:
-        found |= first.get(word, 0) & ~1
+        bits |= first.get(word, 0) & ~1
     for word in anywhere.keys() & words:
-        found |= anywhere[word]
-    if found and not _english_alone().isdisjoint(words):
-        found &= 1  # the first of the Latin languages
-    return [one for at, one in enumerate(_of_script("latin")) if found >> at & 1] if found else ()
+        bits |= anywhere[word]
+    if bits and not _english_alone().isdisjoint(words):
+        bits &= 1  # the first of the Latin languages
+    return [one for at, one in enumerate(_of_script("latin")) if bits >> at & 1] if bits else ()
 
 
 @cache

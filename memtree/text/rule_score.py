@@ -131,23 +131,23 @@ class Scorer:
         if self._lead is not None and (lead := self._lead.match(lower)):
             bare = lower[lead.end() :]
         asking = self._any_request is not None and self._any_request.search(bare) is not None
-        found = _found(self._requests, bare) if asking else {}
-        if not found or (self._against is not None and self._against.search(bare)):
+        classes = _found(self._requests, bare) if asking else {}
+        if not classes or (self._against is not None and self._against.search(bare)):
             return self._asked(lower)
-        found |= _found(self._others, bare)
-        if "asks" in found:
+        classes |= _found(self._others, bare)
+        if "asks" in classes:
             return {}
-        if found.keys() & _HABITS:  # may be about a thing at hand: always show the command
-            found.pop("definite", None)
-            if "once" in found:  # never on a Friday
-                found["once"] = -1
-            if "task" in found and "order" not in found:
-                found["task"] = WEIGHTS["order"]
-        elif not found.keys() & (_REQUESTS - {"task"}):
+        if classes.keys() & _HABITS:  # may be about a thing at hand: always show the command
+            classes.pop("definite", None)
+            if "once" in classes:  # never on a Friday
+                classes["once"] = -1
+            if "task" in classes and "order" not in classes:
+                classes["task"] = WEIGHTS["order"]
+        elif not classes.keys() & (_REQUESTS - {"task"}):
             return {}
         if len(bare) > LENGTHY:
-            found["lengthy"] = -1 if len(bare) <= 1.6 * LENGTHY else -2
-        return found
+            classes["lengthy"] = -1 if len(bare) <= 1.6 * LENGTHY else -2
+        return classes
 
     def _asked(self, lower: str) -> dict[str, int]:
         """A question is a rule where it politely asks for a habit: can you always ..."""
@@ -180,7 +180,7 @@ def grouped(source: str) -> str:
     """
     groups: dict[str, list[str]] = {}
     for each in _ALTERNATIVE.findall(source):
-        prefix = next((one for one in _PREFIXES if each.startswith(one)), "")
+        prefix = next((candidate for candidate in _PREFIXES if each.startswith(candidate)), "")
         groups.setdefault(prefix, []).append(each[len(prefix) :])
     return "|".join(
         f"{prefix}(?:{'|'.join(rest)})" if prefix else "|".join(rest)

@@ -118,14 +118,14 @@ def comparable(sentence: str) -> str:
 def _words(lower: str) -> frozenset[str]:
     if not lower.isascii():
         lower = _PARTICLE.sub(" ", _UNSPACED_FILLER.sub(" ", lower))
-    found: set[str] = set()
+    kept: set[str] = set()
     for run in _RUN.findall(lower):
         if "\u3040" <= run[0] <= "\u9fff":  # no spaces: what stands in kana alone is grammar
             for part in _KANJI.findall(run):
-                found.update(part[at : at + 2] for at in range(max(1, len(part) - 1)))
+                kept.update(part[at : at + 2] for at in range(max(1, len(part) - 1)))
         else:
-            found.add(run[:STEM] if run.isalpha() else "" if run.isdigit() else run)
-    return frozenset(found) - _filler() - {""}
+            kept.add(run[:STEM] if run.isalpha() else "" if run.isdigit() else run)
+    return frozenset(kept) - _filler() - {""}
 
 
 def _condition(lower: str, slot: str) -> frozenset[str]:

@@ -12,18 +12,18 @@ class Span(NamedTuple):
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """Sorted, and none touches another.
+    """Sort spans, and join those that touch or overlap.
 
     >>> merged([Span(5, 7), Span(0, 2), Span(6, 9)])
     [Span(start=0, end=2), Span(start=5, end=9)]
     """
-    found: list[Span] = []
+    joined: list[Span] = []
     for span in sorted(spans):
-        if found and span.start <= found[-1].end:
-            found[-1] = Span(found[-1].start, max(found[-1].end, span.end))
+        if joined and span.start <= joined[-1].end:
+            joined[-1] = Span(joined[-1].start, max(joined[-1].end, span.end))
         elif span.start < span.end:
-            found.append(span)
-    return found
+            joined.append(span)
+    return joined
 
 
 def outside(spans: Iterable[Span], cuts: Iterable[Span]) -> list[Span]:

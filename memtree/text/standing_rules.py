@@ -159,8 +159,8 @@ def _under_headings(plain: str) -> list[tuple[int, int]]:
         if not any(word in lower for word in _ascii_headings()):
             return []
     headings = islice(_HEADING.finditer(plain), HEADINGS)
-    found = (_LISTED.match(plain, heading.end() + 1) for heading in headings)
-    return [items.span() for items in found if items]
+    matches = (_LISTED.match(plain, heading.end() + 1) for heading in headings)
+    return [items.span() for items in matches if items]
 
 
 def _bonus(start: int, end: int, listed: Sequence[tuple[int, int]], size: int) -> int:

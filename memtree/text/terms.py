@@ -42,12 +42,12 @@ class _Memo(dict[str, tuple[int, ...]]):
     """The terms of short words, which come again."""
 
     def __missing__(self, word: str) -> tuple[int, ...]:
-        found = tuple(hashed(form) for form in _forms(word))
+        hashes = tuple(hashed(form) for form in _forms(word))
         if len(word) <= _MEMO_WORD:
             if len(self) >= _MEMO_LIMIT:
                 self.clear()
-            self[word] = found
-        return found
+            self[word] = hashes
+        return hashes
 
 
 _memo = _Memo()
@@ -138,7 +138,7 @@ def profile(counts: Mapping[int, int]) -> tuple[bytes, bytes]:
     if len(often) < PROFILE_TERMS:  # then those that stand there once count as well
         often = [(-count << 32) + term for term, count in counts.items()]
     order = sorted(often)[:PROFILE_TERMS]
-    return _ints([one & 0xFFFF_FFFF for one in order]), _bytes([-(one >> 32) for one in order])
+    return _ints([term & 0xFFFF_FFFF for term in order]), _bytes([-(term >> 32) for term in order])
 
 
 def unprofile(packed: tuple[bytes, bytes]) -> dict[int, int]:

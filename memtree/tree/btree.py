@@ -77,7 +77,7 @@ class Spine:
         return self._sealed.get(_parent_id(children)) if self._sealed else None
 
     def nodes(self) -> list[Node]:
-        """Left to right: the oldest lie highest."""
+        """Nodes from left to right, so the highest levels first."""
         return [node for level in reversed(self.levels) for node in level]
 
     def frontier(self) -> Frontier:

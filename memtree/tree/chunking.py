@@ -96,7 +96,7 @@ def blocks(views: Sequence[View], first: int, skip: int) -> list[Block]:
     # A coding session shows the same again and again: half of its blocks were there before.
     distinct = list(dict.fromkeys(run.text for run in runs))
     sizes = dict(zip(distinct, tokens.count_many(distinct), strict=True))
-    found = {text: terms.terms(text) for text in distinct}
+    terms_by_text = {text: terms.terms(text) for text in distinct}
     counted = [sizes[run.text] for run in runs]
     borders = _loosened([run.border for run in runs], counted)
     return [
@@ -107,7 +107,7 @@ def blocks(views: Sequence[View], first: int, skip: int) -> list[Block]:
             size,
             run.kind,
             border,
-            found[run.text],
+            terms_by_text[run.text],
         )
         for run, size, border in zip(runs, counted, borders, strict=True)
     ]
@@ -117,19 +117,19 @@ def blocks_of(leaf: node.Node, borders: bytes, first: int) -> list[Block]:
     """The blocks that a leaf was made of, which begins with message `first`, from its passages.
     `borders`: as `borders_of` told them."""
     return [
-        Block(first + one.message, one.start, one.end, one.tokens, one.kind, border, counts)
-        for one, border, counts in zip(
+        Block(first + row.message, row.start, row.end, row.tokens, row.kind, border, counts)
+        for row, border, counts in zip(
             leaf.passages, borders, terms.unpack(leaf.terms), strict=True
         )
     ]
 
 
-def borders_of(found: Sequence[Block], leaf: node.Node) -> bytes:
+def borders_of(blocks: Sequence[Block], leaf: node.Node) -> bytes:
     """The borders before the blocks of a leaf, for `blocks_of`; empty where its passages do not
     tell all about them: packed counts have a limit."""
     if terms.is_capped(leaf.terms):
         return b""
-    return bytes(block.border for block in found)
+    return bytes(block.border for block in blocks)
 
 
 def _loosened(borders: list[int], sizes: Sequence[int]) -> list[int]:
@@ -144,62 +144,64 @@ def _loosened(borders: list[int], sizes: Sequence[int]) -> list[int]:
     return borders
 
 
-def cuts(found: Sequence[Block]) -> Iterator[LeafCut]:
+def cuts(blocks: Sequence[Block]) -> Iterator[LeafCut]:
     """Final leaves, left to right. What follows the last one is not final yet."""
     start = 0
-    while (seen := _lookahead(found, start)) is not None:
-        end = _leaf_end(found, start, seen)
+    while (seen := _lookahead(blocks, start)) is not None:
+        end = _leaf_end(blocks, start, seen)
         yield LeafCut(start, end, seen)
         start = end
 
 
-def _lookahead(found: Sequence[Block], start: int) -> int | None:
+def _lookahead(blocks: Sequence[Block], start: int) -> int | None:
     """The first block that 900 tokens stand before, counted from `start`; None: not there yet."""
     total = 0
-    for index in range(start, len(found)):
+    for index in range(start, len(blocks)):
         if total >= MAX_LEAF:
             return index
-        total += found[index].tokens
+        total += blocks[index].tokens
     return None
 
 
-def _leaf_end(found: Sequence[Block], start: int, seen: int) -> int:
+def _leaf_end(blocks: Sequence[Block], start: int, seen: int) -> int:
     total, early, late = 0, 0, start + 1
     borders: list[tuple[int, int]] = []
     for index in range(start + 1, seen + 1):
-        total += found[index - 1].tokens
+        total += blocks[index - 1].tokens
         if total > MAX_LEAF:
             break
         late = index
-        border = found[index].border
+        border = blocks[index].border
         if border == GLUED:
             continue
-        if borders and found[index - 1].message - found[start].message >= MOST_MESSAGES:
+        if borders and blocks[index - 1].message - blocks[start].message >= MOST_MESSAGES:
             break
         if total < MIN_LEAF:
             early = index
         else:
             borders.append((-border, index))
-    return _best(found, sorted(borders), start, seen) or early or late
+    return _best(blocks, sorted(borders), start, seen) or early or late
 
 
-def _best(found: Sequence[Block], borders: Sequence[tuple[int, int]], start: int, seen: int) -> int:
+def _best(
+    blocks: Sequence[Block], borders: Sequence[tuple[int, int]], start: int, seen: int
+) -> int:
     """The best of (-strength, index), strongest first: 0 where there is none. Equal: the first."""
     best, best_score = 0, 0.0
     for strength, index in borders:
         if 1 - strength < best_score:
             break  # cohesion adds less than one step of structure
-        score = 1 - strength - terms.similarity(*_around(found, index, start, seen))
+        score = 1 - strength - terms.similarity(*_around(blocks, index, start, seen))
         if score > best_score or (score == best_score and index < best):
             best, best_score = index, score
     return best
 
 
 def _around(
-    found: Sequence[Block], index: int, start: int, seen: int
+    blocks: Sequence[Block], index: int, start: int, seen: int
 ) -> tuple[dict[int, int], dict[int, int]]:
-    before = found[max(start, index - CONTEXT) : index]
-    behind = found[index : min(seen + 1, index + CONTEXT)]
+    before = blocks[max(start, index - CONTEXT) : index]
+    behind = blocks[index : min(seen + 1, index + CONTEXT)]
     return terms.merge(b.terms for b in before), terms.merge(b.terms for b in behind)
 
 

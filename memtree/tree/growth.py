@@ -75,7 +75,8 @@ class GrownTree:
 
 
 def grow(tail: Tail, lines: ReadLines | None = None) -> GrownTree:
-    """`lines`: what was found in other messages of the same history."""
+    """Grow the tree over the messages of a tail. `lines`: what was found in other messages of the
+    same history."""
     first = tail.frontier.messages
     views = _Views(tail.messages, first, Volatile(tail.volatile))
     blocks = _blocks(tail, views)
@@ -135,12 +136,12 @@ def _by_address(
 ) -> Iterator[tuple[bytes, Frontier]]:
     current, upcoming = tail.frontier, iter([*changes, (1 << 62, EMPTY)])
     message, following = next(upcoming)
-    for index, one in enumerate(tail.addresses, start=first):
+    for index, message_address in enumerate(tail.addresses, start=first):
         while message <= index:
             current = following
             message, following = next(upcoming)
         if current.nodes and index >= tail.known:
-            yield one, current
+            yield message_address, current
 
 
 def _next(blocks: Sequence[Block], index: int) -> Block | None:
@@ -292,5 +293,5 @@ class _Leaves:
         return address.node_id("leaf", covered)
 
 
-def _summary(found: summarize.Extract) -> Summary:
-    return Summary(found.headline, found.body, found.anchors, extraction=summarize.VERSION)
+def _summary(extract: summarize.Extract) -> Summary:
+    return Summary(extract.headline, extract.body, extract.anchors, extraction=summarize.VERSION)

@@ -11,7 +11,8 @@ CHILD_BYTES, PASSAGE_BYTES, END_BYTES = 65, 105, 36
 
 
 def node_bytes(node: Node) -> int:
-    """Estimated, the same each time."""
+    """Estimate the bytes that a node takes in memory. The same node always gives the same
+    number."""
     summary, terms = node.summary, node.terms
     texts = (summary.headline, summary.body, summary.extracted, *summary.anchors)
     return (

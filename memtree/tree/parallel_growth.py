@@ -48,13 +48,13 @@ def split(tail: Tail, parts: int, overlap: int = OVERLAP) -> list[Stretch]:
     ends = list(accumulate(len(message) for message in tail.messages))
     starts = {bisect_left(ends, ends[-1] * part // parts) + 1 for part in range(1, parts)}
     begins = [0, *sorted(start for start in starts if start < len(ends))]
-    found = []
+    stretches = []
     for start, following in zip(begins, [*begins[1:], None], strict=True):
         end = len(ends)
         if following is not None:
             end = min(end, bisect_left(ends, ends[following - 1] + overlap) + 1)
-        found.append(Stretch(start, end, _part(tail, start, end)))
-    return found
+        stretches.append(Stretch(start, end, _part(tail, start, end)))
+    return stretches
 
 
 def _part(tail: Tail, start: int, end: int) -> Tail:
@@ -69,12 +69,12 @@ def _part(tail: Tail, start: int, end: int) -> Tail:
 
 
 def join_next(
-    tail: Tail, whole: GrownTree, end: int, stretch: Stretch, found: GrownTree
+    tail: Tail, whole: GrownTree, end: int, stretch: Stretch, part: GrownTree
 ) -> GrownTree | None:
-    """Join what `found` in the next stretch adds to what is known of the first `end` messages;
+    """Join what `part` in the next stretch adds to what is known of the first `end` messages;
     None: their borders do not agree."""
-    skip = _in_step(whole.frontier, tail.frontier.messages + stretch.start, found)
-    return None if skip is None else _added(tail, whole, end, stretch, found, skip)
+    skip = _in_step(whole.frontier, tail.frontier.messages + stretch.start, part)
+    return None if skip is None else _added(tail, whole, end, stretch, part, skip)
 
 
 def in_steps(tail: Tail, size: int = STEP) -> Iterator[GrownTree]:
@@ -102,7 +102,7 @@ def reach(tail: Tail, size: int) -> int:
 
 
 def first(tail: Tail, end: int) -> Tail:
-    """Its first messages."""
+    """Return a tail of the first `end` messages."""
     return _part(tail, 0, end)
 
 
@@ -132,7 +132,8 @@ def rest_after(tail: Tail, grown: GrownTree) -> Tail:
 
 
 def concat(parts: Sequence[GrownTree]) -> GrownTree:
-    """All as one. Each was grown from the rest that those before it left; there is at least one."""
+    """Join the parts of a tree, each grown from the messages that the parts before it left. There
+    must be at least one part."""
     frontiers: dict[bytes, Frontier] = {}
     for part in parts:
         frontiers.update(part.frontiers)
@@ -145,24 +146,24 @@ def _known(tail: Tail, grown: GrownTree) -> dict[bytes, Node]:
     return {**tail.loose, **{node.id: node for node in grown.nodes}}
 
 
-def _in_step(frontier: Frontier, start: int, found: GrownTree) -> int | None:
+def _in_step(frontier: Frontier, start: int, part: GrownTree) -> int | None:
     """How many leaves of a stretch that begins with message `start` the frontier covers; None:
     it does not end at a border of theirs."""
     border = (frontier.messages - start, frontier.tail)
     place = NodePlace(0, 0, 0, 0)
-    for index, leaf in enumerate(_leaves(found)):
+    for index, leaf in enumerate(_leaves(part)):
         if (place.end, place.tail) == border:
             return index
         place = after(place, leaf)
-    return found.frontier.leaves if (place.end, place.tail) == border else None
+    return part.frontier.leaves if (place.end, place.tail) == border else None
 
 
 def _added(
-    tail: Tail, whole: GrownTree, end: int, stretch: Stretch, found: GrownTree, skip: int
+    tail: Tail, whole: GrownTree, end: int, stretch: Stretch, part: GrownTree, skip: int
 ) -> GrownTree:
-    """Those leaves of `found` that follow the first `skip`, on top of `whole`."""
-    spine = Spine(whole.frontier, _known(tail, whole), {n.id: n for n in found.nodes if n.level})
-    leaves = _leaves(found)
+    """Those leaves of `part` that follow the first `skip`, on top of `whole`."""
+    spine = Spine(whole.frontier, _known(tail, whole), {n.id: n for n in part.nodes if n.level})
+    leaves = _leaves(part)
     made: list[Node] = []
     frontiers: dict[bytes, Frontier] = {}
     frontier = whole.frontier
@@ -170,7 +171,7 @@ def _added(
         next(leaves)
     for index in range(end, stretch.end):
         address = tail.addresses[index]
-        final = found.frontiers.get(address, EMPTY).leaves  # as of this message
+        final = part.frontiers.get(address, EMPTY).leaves  # as of this message
         if final > skip:
             for _ in range(final - skip):
                 leaf = next(leaves)
@@ -178,7 +179,7 @@ def _added(
             skip, frontier = final, spine.frontier()
         if frontier.nodes and tail.frontier.messages + index >= tail.known:
             frontiers[address] = frontier
-    return GrownTree(tuple(made), frontiers, frontier, found.open, found.cut)
+    return GrownTree(tuple(made), frontiers, frontier, part.open, part.cut)
 
 
 def _leaves(grown: GrownTree) -> Iterator[Node]:

@@ -21,17 +21,17 @@ def passages(text: str) -> list[tuple[int, int]]:
     spans = list(chunking.text_spans(text, glue=False))
     sizes = [len(text[start:end].encode("utf-8", "surrogatepass")) for start, end, *_ in spans]
     borders = [_border(text, start, border) for start, _, border, _ in spans]
-    found: list[tuple[int, int]] = []
+    pieces: list[tuple[int, int]] = []
     first = 0
     while first < len(spans):
         end = _end(sizes, borders, first)
         start, stop = spans[first][0], spans[end - 1][1]
-        if found and not text[start:stop].strip():
-            found[-1] = (found[-1][0], stop)
+        if pieces and not text[start:stop].strip():
+            pieces[-1] = (pieces[-1][0], stop)
         else:
-            found.append((start, stop))
+            pieces.append((start, stop))
         first = end
-    return found
+    return pieces
 
 
 def _border(text: str, start: int, border: int) -> int:

@@ -39,18 +39,18 @@ def left_out(message: Message) -> list[tuple[int, int]]:
     text = message.text
     if message.role != "assistant" or '"' not in text or len(text) > LONGEST:
         return []
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     at = 0 if text.startswith('{"') else text.find('\n{"') + 1
     if at or text.startswith('{"'):
         end = message.segment_at(at).end
         if _is_call(text[at:end]):
-            found += around_texts(text, at, end, text[max(0, at - BEFORE) : at])
+            spans += around_texts(text, at, end, text[max(0, at - BEFORE) : at])
     for segment in message.segments:
         if segment.kind == "call" and text.startswith("{", segment.start):
-            told = main_argument(text[segment.start : segment.end])
-            if told:
-                found += around_texts(text, segment.start, segment.end, told)
-    return found
+            argument = main_argument(text[segment.start : segment.end])
+            if argument:
+                spans += around_texts(text, segment.start, segment.end, argument)
+    return spans
 
 
 def without_left_out(message: Message) -> str:
@@ -72,23 +72,23 @@ def _is_call(text: str) -> bool:
         return False
 
 
-def around_texts(text: str, start: int, end: int, told: str) -> Iterator[tuple[int, int]]:
-    """Yield what stands around the texts of a JSON object, text[start:end). `told`: what a reader
+def around_texts(text: str, start: int, end: int, known: str) -> Iterator[tuple[int, int]]:
+    """Yield what stands around the texts of a JSON object, text[start:end). `known`: what a reader
     knows of it already; a value that stands there is left out, too."""
     at, name = start, ""
     edits = _NEW.search(text, start, end) is not None
     for match in _STRING.finditer(text, start, end):
         if match["key"] is not None:
             name = match[1].lower()
-        elif not (edits and name in _OLD) and _is_text(match[1], told):
+        elif not (edits and name in _OLD) and _is_text(match[1], known):
             yield at, match.start(1)
             at = match.end(1)
     yield at, end
 
 
-def _is_text(value: str, told: str) -> bool:
+def _is_text(value: str, known: str) -> bool:
     if len(value) <= LEAST or not (" " in value or "\\n" in value):
         return False
-    if value in told or value.replace('\\"', '"') in told:
+    if value in known or value.replace('\\"', '"') in known:
         return False
-    return len(value) > ARGUMENT or shown_line(value, ARGUMENT) != told
+    return len(value) > ARGUMENT or shown_line(value, ARGUMENT) != known

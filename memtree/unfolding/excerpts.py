@@ -40,9 +40,9 @@ PART = ("rule", "step", "kept")  # reasons of pins that show a part of their mes
 
 @dataclass(frozen=True, slots=True)
 class ExcerptChoice:
-    """Why a span is in the plan: `reason` is one of `REASONS`. `passage`: row of the corpus with
-    the best score in it; -1: not ranked. `rank`: its place among all that were ranked, from 1; 0:
-    it was not. The rest as in `ExcerptNote`."""
+    """Span that was chosen as an excerpt. Why a span is in the plan: `reason` is one of `REASONS`.
+    `passage`: row of the corpus with the best score in it; -1: not ranked. `rank`: its place among
+    all that were ranked, from 1; 0: it was not. The rest as in `ExcerptNote`."""
 
     span: TextSpan
     tokens: int
@@ -196,10 +196,10 @@ class Units:
     ) -> list[ExcerptChoice]:
         """Telling lines of answers."""
         chosen = []
-        found = telling_lines(
+        lines = telling_lines(
             self._history, self._corpus, self._fused, self._allowed, query, quoted
         )
-        for line in found:
+        for line in lines:
             if room.excerpts < LEAST_LINE:
                 break
             text = self._index.text(line.span)

@@ -59,14 +59,14 @@ def kept_passages(
 ) -> list[KeptPassage]:
     """Find the passages of a history that must stay, in the order in which they get room. Without
     options only messages with marks and pins are looked at. Takes linear time."""
-    found = [_passage(history, span) for span in pinned_spans(history, pins)]
-    found += islice(_marked(history), MOST)
+    passages = [_passage(history, span) for span in pinned_spans(history, pins)]
+    passages += islice(_marked(history), MOST)
     if options.line_parts:
-        found += islice(_lines(history, options.line_parts), MOST)
+        passages += islice(_lines(history, options.line_parts), MOST)
     if options.globs or options.tools:
         files, named = _results(history, options)
-        found += [*files[:MOST], *named[:MOST]]
-    return found
+        passages += [*files[:MOST], *named[:MOST]]
+    return passages
 
 
 def _marked(history: History) -> Iterator[KeptPassage]:
@@ -217,7 +217,7 @@ def _taken(
     for each in folded:
         span = each.span
         inside = shown.setdefault(span.message, [])
-        if any(one.start <= span.start and span.end <= one.end for one in inside):
+        if any(outer.start <= span.start and span.end <= outer.end for outer in inside):
             continue
         if each.tokens + LABEL <= room:
             taken.append(each)

@@ -162,8 +162,8 @@ def _speakers(plan: Plan, history: History) -> str:
             names.setdefault(history.facts[span.message].role, {})[said] = None
     if any(len(said) > 1 for said in names.values()):
         return ""
-    told = ", ".join(f"{next(iter(said))} is the {role}" for role, said in names.items())
-    return f" ({told})"
+    roles = ", ".join(f"{next(iter(said))} is the {role}" for role, said in names.items())
+    return f" ({roles})"
 
 
 class Days:
@@ -226,14 +226,14 @@ def placed(shown: Plan | RecallPlan) -> list[Entry]:
     """Excerpts as entries, in order, each with its path. Neighbouring excerpts of a message with
     the same note and path make one entry."""
     noted = {note.excerpt: note for note in shown.notes}
-    told = [
+    rows = [
         (span, path, noted.get(index, NO_NOTE), index)
         for index, (span, path) in enumerate(
             zip(shown.excerpts, paths(shown.excerpts, shown.outline), strict=True)
         )
     ]
     entries = []
-    for _, together in groupby(told, key=lambda one: (one[0].message, one[1], _facts(one[2]))):
+    for _, together in groupby(rows, key=lambda row: (row[0].message, row[1], _facts(row[2]))):
         group = list(together)
         spans = tuple(merge(span for span, *_ in group))
         _, path, note, index = group[0]

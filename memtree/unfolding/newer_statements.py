@@ -61,7 +61,7 @@ def with_earlier(choices: Sequence[ExcerptChoice], ranked: RankedHistory) -> lis
         return sum(weights[term] for term in wanted)
 
     telling: list[_Statement] = []  # in order of the messages
-    found: list[tuple[float, int, int]] = []
+    pairs: list[tuple[float, int, int]] = []
     for message in sorted(said):
         mine = [each for each in said[message] if weight(each.wanted) >= enough]
         mine = nlargest(CLAUSES, mine, key=lambda each: weight(each.wanted))
@@ -71,16 +71,16 @@ def with_earlier(choices: Sequence[ExcerptChoice], ranked: RankedHistory) -> lis
             for other in telling
             if each.differs(other)
         )
-        found.append(max(shared, default=(-1.0, message, -1)))
+        pairs.append(max(shared, default=(-1.0, message, -1)))
         telling += mine
-    best = nlargest(MOST, found)
+    best = nlargest(MOST, pairs)
     earlier = {message: older for shares, message, older in best if shares >= enough}
     return [replace(choice, earlier=earlier.get(choice.span.message, -1)) for choice in choices]
 
 
 def _weights(said: Mapping[int, Sequence[_Statement]]) -> dict[int, float]:
     """How much a term tells: the fewer of these messages hold it, the more."""
-    held = (frozenset().union(*(each.wanted for each in found)) for found in said.values())
+    held = (frozenset().union(*(each.wanted for each in group)) for group in said.values())
     counts = Counter(term for wanted in held for term in wanted)
     return {term: log1p(len(said) / count) for term, count in counts.items()}
 

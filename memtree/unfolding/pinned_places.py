@@ -43,7 +43,8 @@ def written(places: Iterable[PinnedPlace]) -> str:
 
 
 def read_places(stored: str) -> tuple[PinnedPlace, ...]:
-    """Read them; nothing where that fails, since a later version may write another form."""
+    """Decode stored places. Returns none where they cannot be decoded: a later version may store
+    another form."""
     try:
         return _places.decode(stored) if stored else ()
     except msgspec.MsgspecError:

@@ -76,14 +76,14 @@ class Pins:
         if ask is None or (card and not ask):
             return card
         most = max(window.ask, int(split.ask * budget))
-        asked = ask_excerpt(history, ask, min(room, most)) if window.folds(ask) else []
-        room -= size_of(asked)
-        asked = [*card, *asked]
+        requests = ask_excerpt(history, ask, min(room, most)) if window.folds(ask) else []
+        room -= size_of(requests)
+        requests = [*card, *requests]
         trail = min(room, int(split.trail * budget))
         steps = list(_steps(history, ask, window, int(STEPS_SHARE * trail)))
-        said = list(_trail(history, ask, window, trail - size_of(steps), asked))
-        told = {choice.span.message for choice in said}
-        return [*asked, *said, *(step for step in steps if step.span.message not in told)]
+        said = list(_trail(history, ask, window, trail - size_of(steps), requests))
+        messages = {choice.span.message for choice in said}
+        return [*requests, *said, *(step for step in steps if step.span.message not in messages)]
 
 
 def _card(history: History, window: FoldWindow, room: int) -> list[ExcerptChoice]:
@@ -107,13 +107,13 @@ def _pinned_rules(rules: Iterable[CurrentRule]) -> Iterator[PinnedRule]:
 
 
 def _trail(
-    history: History, ask: int, window: FoldWindow, room: int, asked: Iterable[ExcerptChoice]
+    history: History, ask: int, window: FoldWindow, room: int, requests: Iterable[ExcerptChoice]
 ) -> Iterator[ExcerptChoice]:
     """Yield what the assistant said and called last in the cut part of a tool loop, newest first:
     the loop goes on where it was, and names the files and commands that it was at. What repeats
-    that, or `asked`, is left out."""
+    that, or `requests`, is left out."""
     shown = ShownTexts()
-    for choice in asked:
+    for choice in requests:
         shown.add(history.view(choice.span.message).text[: choice.span.end])
     for index in range(window.cut - 1, max(ask, window.cut - TRAIL_REACH), -1):
         fact = history.facts[index]

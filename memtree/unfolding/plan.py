@@ -214,7 +214,7 @@ def kept_reasons(plan: Plan | RecallPlan) -> list[KeptReason]:
 
 
 def merge(spans: Iterable[TextSpan]) -> list[TextSpan]:
-    """Sorted, overlapping and touching spans of one message made one."""
+    """Sort spans, and join those of one message that touch or overlap."""
     merged: list[TextSpan] = []
     for span in sorted(spans):
         if merged and merged[-1].message == span.message and merged[-1].end >= span.start:

@@ -44,7 +44,7 @@ class Quote:
 def quotes(spans: Iterable[TextSpan], history: History, *, names: bool = False) -> list[Quote]:
     """Where each verbatim piece that `quoted` shows stands in what was posted. `names`: the spans
     are names, which are shown even where they stand among the arguments of a call."""
-    found = []
+    pieces = []
     for span in spans:
         message = history.messages[span.message]
         for start, end in _shown(span, history.view(span.message), names=names):
@@ -52,8 +52,8 @@ def quotes(spans: Iterable[TextSpan], history: History, *, names: bool = False) 
             low, high = start - segment.start, end - segment.start
             posted = history.posted[span.message]
             text = message.text[start:end]
-            found.append(Quote(span, posted, segment.part, low, high, text))
-    return found
+            pieces.append(Quote(span, posted, segment.part, low, high, text))
+    return pieces
 
 
 def first_piece(span: TextSpan, history: History) -> tuple[str, int, int]:
@@ -73,7 +73,7 @@ def quoted(spans: Sequence[TextSpan], view: View, *, marks: bool = True) -> str:
     pieces = list(_pieces(spans, view))
     if not pieces:
         return ""
-    left_out = [(one.end, other.start) for one, other in pairwise(spans)]
+    left_out = [(earlier.end, other.start) for earlier, other in pairwise(spans)]
     left_out.append((spans[-1].end, len(view.text)))
     text = pieces[0][1]
     for (span, piece), (before, _) in zip(pieces[1:], pieces, strict=False):

@@ -67,13 +67,13 @@ def ledger(
 ) -> list[CurrentRule]:
     """The rules of messages [head, cut) that stand, newest first. `placed`: the leaves in order;
     other nodes have no rules."""
-    found = []
+    rules = []
     for node, place in placed:
         for message, start, end in node.rules:
             at = place.first + message
             if head <= at < cut:
-                found.append(RuleText(at, start, end, history.view(at).text[start:end]))
-    return current_rules(found)
+                rules.append(RuleText(at, start, end, history.view(at).text[start:end]))
+    return current_rules(rules)
 
 
 class _Ledger:
@@ -109,10 +109,10 @@ class _Ledger:
 
     def _near(self, topic: Topic) -> list[int]:
         """The rules that still stand among the newest that share a word or a slot with this one."""
-        found: set[int] = set(self._by_slot[topic.slot][-NEAR:]) if topic.slot else set()
+        keys: set[int] = set(self._by_slot[topic.slot][-NEAR:]) if topic.slot else set()
         for word in sorted(topic.words)[:WORDS]:
-            found.update(self._by_word.get(word, ())[-NEAR:])
-        return sorted(key for key in found if key in self._standing)
+            keys.update(self._by_word.get(word, ())[-NEAR:])
+        return sorted(key for key in keys if key in self._standing)
 
     def newest_first(self) -> list[CurrentRule]:
         return [current for current, _ in reversed(self._standing.values())]

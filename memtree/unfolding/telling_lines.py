@@ -81,26 +81,26 @@ def telling_lines(
     np.maximum.at(best, corpus.message, fused)
     asks = np.unique(corpus.message[corpus.kind == USER])
     before = np.searchsorted(asks, np.arange(len(history))) - 1
-    asked = np.where(before >= 0, asks[before], -1) if len(asks) else np.full(len(history), -1)
-    scores = best + ASKED * np.where(asked >= 0, best[asked], 0)
+    requests = np.where(before >= 0, asks[before], -1) if len(asks) else np.full(len(history), -1)
+    scores = best + ASKED * np.where(requests >= 0, best[requests], 0)
     order = np.argsort(-scores, kind="stable")[:ANSWERS]
     for message in map(int, order):
         answers = history.facts[message].role == "assistant" and message not in quoted
         if not answers or scores[message] <= 0:
             continue
         wanted = set(query)
-        if asked[message] >= 0:
-            wanted |= terms.terms(history.view(int(asked[message])).text[:REACH]).keys()
+        if requests[message] >= 0:
+            wanted |= terms.terms(history.view(int(requests[message])).text[:REACH]).keys()
         low, high = np.searchsorted(corpus.message, [message, message + 1])
         text = history.view(message).text
         for row in low + np.argsort(-fused[low:high], kind="stable")[:PASSAGES]:
             if not allowed[row]:
                 continue
             start = int(corpus.start[row])
-            found = telling_run(text[start : int(corpus.end[row])], wanted)
-            if found is not None:
-                span = TextSpan(message, start + found.start, start + found.end)
-                yield TellingLine(span, found.tokens, int(row))
+            run = telling_run(text[start : int(corpus.end[row])], wanted)
+            if run is not None:
+                span = TextSpan(message, start + run.start, start + run.end)
+                yield TellingLine(span, run.tokens, int(row))
                 break
 
 
@@ -125,7 +125,7 @@ def telling_run(text: str, wanted: Collection[int]) -> LineRun | None:
 def _runs(sizes: Sequence[int], visible: Sequence[bool]) -> list[tuple[int, int, int]]:
     """(first line, end, tokens) of the runs of a good size that hold a visible line; else of the
     shortest one."""
-    found = []
+    runs = []
     for first in range(len(sizes)):
         size, seen = 0, False
         for last in range(first, len(sizes)):
@@ -134,11 +134,11 @@ def _runs(sizes: Sequence[int], visible: Sequence[bool]) -> list[tuple[int, int,
             if size > MOST:
                 break
             if size >= LEAST and seen:
-                found.append((first, last + 1, size))
+                runs.append((first, last + 1, size))
                 break
     whole = [i for i, size in enumerate(sizes) if visible[i] and size <= LONGEST]
-    if found or not whole:
-        return found
+    if runs or not whole:
+        return runs
     shortest = min(whole, key=sizes.__getitem__)
     return [(shortest, shortest + 1, sizes[shortest])] if sizes[shortest] >= FEW else []
 

@@ -99,10 +99,10 @@ class UnitIndex:
 
     def runs(self, span: TextSpan) -> frozenset[int]:
         """Three-word runs of a span."""
-        found = self._runs.get(span)
-        if found is None:
-            found = self._runs[span] = runs(self.text(span))
-        return found
+        span_runs = self._runs.get(span)
+        if span_runs is None:
+            span_runs = self._runs[span] = runs(self.text(span))
+        return span_runs
 
     def unit(self, row: int, most: int = WHOLE) -> Unit:
         """The unit that a passage belongs to; `most`: the size up to which a message is one."""

@@ -84,7 +84,7 @@ def _answers(history: History, message: int, cut: int) -> dict[int, int]:
     """The message that answers each call."""
     calls = history.facts[message].calls
     open_ = list(range(len(calls)))
-    found: dict[int, int] = {}
+    answers: dict[int, int] = {}
     for at in range(message + 1, cut):
         fact = history.facts[at]
         if fact.role not in RESULT_ROLES or not open_:
@@ -93,8 +93,8 @@ def _answers(history: History, message: int, cut: int) -> dict[int, int]:
         named = [index for index in open_ if fact.answers and calls[index][key] == fact.answers]
         index = named[0] if named else open_[0]
         open_.remove(index)
-        found[index] = at
-    return found
+        answers[index] = at
+    return answers
 
 
 def _runs_fences(history: History, cut: int, head: int) -> bool:

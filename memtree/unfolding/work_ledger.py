@@ -89,7 +89,7 @@ class Ledger:
         return sorted(files, key=lambda file: -(file.last / newest + min(file.touches, 10) / 20))
 
     def commands_run(self) -> list[CommandWork]:
-        """The commands, the newest first."""
+        """Return the commands that were run, the newest first."""
         return sorted(self._commands.values(), key=lambda command: -command.last)
 
     def edits_of(self, line: WorkLine) -> list[WorkSpan]:

@@ -54,13 +54,13 @@ _Place = tuple["_Place | None", str]
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A posted JSON object; `spans` in the order of the body, under decoded keys. `found`: the
+    """A posted JSON object; `spans` in the order of the body, under decoded keys. `arrays`: the
     items of its arrays, as far as somebody asked for them or they are known (`known_bodies`).
     `remember`: to be told of them."""
 
     raw: bytes
     spans: Mapping[str, FieldSpan]
-    found: dict[str, JsonItems] = field(default_factory=dict, compare=False, repr=False)
+    arrays: dict[str, JsonItems] = field(default_factory=dict, compare=False, repr=False)
     remember: Remember | None = field(default=None, compare=False, repr=False)
 
     def fragment(self, name: str) -> bytes | None:
@@ -81,7 +81,7 @@ class Body:
     def items(self, name: str, most: int | None = None) -> JsonItems | None:
         """Where the items of an array stand; None where the field is absent, no array, or empty.
         Raises `BadRequest` where there are more than `most` (None: no limit)."""
-        items = self.found.get(name)
+        items = self.arrays.get(name)
         if items is None and (span := self.spans.get(name)) is not None:
             try:
                 decoded = msgspec.json.decode(
@@ -91,7 +91,7 @@ class Body:
                 return None
             if decoded and (most is None or len(decoded) <= most):
                 items = json_items.items_of(self.raw, span.start, decoded)
-                self.found[name] = items
+                self.arrays[name] = items
                 if self.remember:
                     self.remember(self, name, items)
             elif decoded:
@@ -209,8 +209,8 @@ async def off_loop(size: int, work: Callable[[], Result]) -> Result:
 
 
 def check_utf8(raw: bytes, spans: Mapping[str, FieldSpan]) -> None:
-    """The decoder skips over strings that nobody reads. Messages are checked when they are read.
-    Raises `BadRequest`."""
+    """Raise `BadRequest` unless every field is valid UTF-8: the decoder skips strings that nobody
+    reads. Messages are left out, since they are checked when they are read."""
     for name, span in spans.items():
         if name != MESSAGES:
             try:

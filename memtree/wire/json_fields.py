@@ -32,20 +32,20 @@ class DuplicateKey(ValueError):
 def spans(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, FieldSpan]:
     """Walk over an object that is known to be sound; `fields` tells how long each value is.
     Raises `DuplicateKey`: two readers of such an object may see two different ones."""
-    found: dict[str, FieldSpan] = {}
+    field_spans: dict[str, FieldSpan] = {}
     at = raw.index(b"{") + 1
     while match := _KEY.match(raw, at):
         key = msgspec.json.decode(match[1], type=str)
         value = bytes(fields[key])
         # The decoder keeps the last of several values, so an earlier one differs or was seen.
-        if key in found or not raw.startswith(value, match.end()):
+        if key in field_spans or not raw.startswith(value, match.end()):
             raise DuplicateKey(key)
-        found[key] = FieldSpan(match.start(1), match.end(), match.end() + len(value))
-        after = _NEXT.match(raw, found[key].end)
-        at = after.end() if after else found[key].end
-    if len(found) != len(fields) or raw[at : at + 1] != b"}":
+        field_spans[key] = FieldSpan(match.start(1), match.end(), match.end() + len(value))
+        after = _NEXT.match(raw, field_spans[key].end)
+        at = after.end() if after else field_spans[key].end
+    if len(field_spans) != len(fields) or raw[at : at + 1] != b"}":
         raise DuplicateKey("")
-    return found
+    return field_spans
 
 
 def with_value(raw: bytes, fields: Mapping[str, msgspec.Raw], name: str, value: bytes) -> bytes:

@@ -18,9 +18,10 @@ _GAP = re.compile(rb"[ \t\r\n]*+,?[ \t\r\n]*+")
 
 @dataclass(frozen=True, slots=True)
 class JsonItems:
-    """Item i is `buffer[starts[i]:ends[i]]`, any JSON value. `number` names the list in this
-    process; `earlier`: the list with which it begins, item for item the same bytes, None where that
-    is not known; `size`: bytes of all items together."""
+    """Items of a posted array, as places in the bytes of the body. Item i is
+    `buffer[starts[i]:ends[i]]`, any JSON value. `number` names the list in this process; `earlier`:
+    the list with which it begins, item for item the same bytes, None where that is not known;
+    `size`: bytes of all items together."""
 
     buffer: bytes
     starts: array[int]

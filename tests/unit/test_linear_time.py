@@ -197,7 +197,7 @@ TEXTS = {
         hostile.as_it_is,
     ),
     "a line of a memory": Subject(
-        lambda text: rendering.told(text, "fact", "2026-03-07"), hostile.as_it_is
+        lambda text: rendering.shown_line(text, "fact", "2026-03-07"), hostile.as_it_is
     ),
     "a memory that may change": Subject(ageing.may_change, hostile.as_it_is),
     "what a line says": Subject(memory_lines.said, hostile.as_it_is),

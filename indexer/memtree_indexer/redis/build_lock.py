@@ -118,7 +118,7 @@ class BuildLocks:
         self.held[held.name] = held
 
     def ended(self, held: HeldLock) -> None:
-        """No request of this process has the lock any more. Does not wait for Redis."""
+        """Release a lock that no request of this process uses any more. Does not wait for Redis."""
         if self.held.get(held.name) is held:
             del self.held[held.name]
             self._channel.behind(self.let_go(held.name))

@@ -30,7 +30,8 @@ class RedisQueues:
     def of(
         cls, settings: Settings, store: Store, clock: Clock, embedder: Embedder | None
     ) -> RedisQueues:
-        """`embedder`: None where nothing is embedded."""
+        """Build the queues in Redis that the settings name. `embedder`: None where nothing is
+        embedded."""
         link = RedisConnection(settings.queue)
         outbox = Outbox(settings.queue, link, clock, parts=settings.summary_leaves)
         spending = Spending(store, clock, SummaryPrices.of(settings), DailyLimits.of(settings))

@@ -64,7 +64,7 @@ class RedisConnection:
             result = await action(self.client)
         except (RedisError, OSError) as error:
             raise self.lost(error) from error
-        self.found()
+        self.answered()
         return result
 
     async def close(self) -> None:
@@ -79,8 +79,8 @@ class RedisConnection:
             log.warning("queue.unavailable error=%s", kind)
         return QueueUnavailable(f"Redis cannot be used: {kind}")
 
-    def found(self) -> None:
-        """A call of anybody was answered."""
+    def answered(self) -> None:
+        """Note that Redis answered some call, which ends an outage."""
         if self._down:
             self._down = False
             log.info("queue.back")

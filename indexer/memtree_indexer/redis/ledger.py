@@ -231,8 +231,8 @@ class JobLedger:
 
     def leased(self, names: Sequence[JobName]) -> set[JobName]:
         """Those that a worker holds the lease of."""
-        held = self.client.mget([f"memtree:lease:{one.id}" for one in names]) if names else []
-        return {one for one, who in zip(names, held, strict=True) if who}
+        held = self.client.mget([f"memtree:lease:{name.id}" for name in names]) if names else []
+        return {name for name, who in zip(names, held, strict=True) if who}
 
     def prolong(self) -> None:
         """Renew the expiry of the payloads of jobs that wait."""

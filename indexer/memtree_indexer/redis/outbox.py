@@ -141,7 +141,7 @@ class Outbox:
         except Exception:
             log.exception("queue.outbox_failed")
             return AGAIN
-        self._link.found()
+        self._link.answered()
         return 0.0
 
     def _release_forgets(self) -> None:

@@ -50,12 +50,12 @@ class Payload(msgspec.Struct, array_like=True):
     def history(self) -> History:
         """Return the part of the history that the work reads; each missing message is an empty
         one."""
-        size = 1 + max((one.index for one in self.said), default=-1)
+        size = 1 + max((message.index for message in self.said), default=-1)
         messages, facts, posted = [_NOTHING] * size, [_NO_FACTS] * size, [0] * size
-        for one in self.said:
-            messages[one.index] = Message(one.raw)
-            facts[one.index] = MessageInfo(one.role, b"", 0, (), None)
-            posted[one.index] = one.posted
+        for message in self.said:
+            messages[message.index] = Message(message.raw)
+            facts[message.index] = MessageInfo(message.role, b"", 0, (), None)
+            posted[message.index] = message.posted
         return History(
             tenant=self.tenant,
             messages=tuple(messages),
@@ -72,14 +72,14 @@ class Payload(msgspec.Struct, array_like=True):
 
     @property
     def ids(self) -> list[bytes]:
-        return [one[0] for one in self.work]
+        return [item[0] for item in self.work]
 
     def leaves(self, nodes: Mapping[bytes, Node]) -> list[LeafWork]:
         """Those that the store still has."""
         return [LeafWork(nodes[id_], first) for id_, first, *_ in self.work if id_ in nodes]
 
     def nodes(self, nodes: Mapping[bytes, Node]) -> list[NodeWork]:
-        """Those that the store still has."""
+        """Return the work on nodes that the store still has."""
         return [NodeWork(nodes[id_], NodePlace(*at)) for id_, *at in self.work if id_ in nodes]
 
 
@@ -100,8 +100,8 @@ def unpack(data: bytes) -> Payload:
 
 
 def payload_of(history: History, start: bytes, work: Iterable[LeafWork | NodeWork]) -> Payload:
-    """Milliseconds for a long history: in a thread."""
-    items = [(one, _place(one)) for one in work]
+    """Make the payload of a job. Takes milliseconds for a long history, so it runs in a thread."""
+    items = [(item, _place(item)) for item in work]
     needed = sorted({index for _, place in items for index in range(place.first, place.last + 1)})
     last = len(history.messages)
     return Payload(
@@ -110,7 +110,7 @@ def payload_of(history: History, start: bytes, work: Iterable[LeafWork | NodeWor
         history.addresses[-1],
         history.volatile.tags,
         [_said(history, index) for index in needed if index < last],
-        [(one.id, *place) for one, place in items],
+        [(item.id, *place) for item, place in items],
     )
 
 
@@ -131,7 +131,7 @@ def shorts(ids: Sequence[bytes]) -> bytes:
 
 
 def contains(more: bytes, less: bytes) -> bool:
-    """All of `less` is in `more` (both as `shorts` made them)."""
+    """Return True if all ids of `less` are in `more` (both as `shorts` made them)."""
     return _cut(less) <= _cut(more)
 
 
@@ -139,11 +139,11 @@ def _cut(data: bytes) -> set[bytes]:
     return {data[at : at + SHORT] for at in range(0, len(data), SHORT)}
 
 
-def _place(one: LeafWork | NodeWork) -> NodePlace:
-    if isinstance(one, NodeWork):
-        return one.place
-    end = one.first + one.leaf.messages
-    return NodePlace(one.first, 0, end, one.leaf.tail)
+def _place(work: LeafWork | NodeWork) -> NodePlace:
+    if isinstance(work, NodeWork):
+        return work.place
+    end = work.first + work.leaf.messages
+    return NodePlace(work.first, 0, end, work.leaf.tail)
 
 
 def _said(history: History, index: int) -> PayloadMessage:

@@ -63,8 +63,9 @@ class RedisPeers:
         return self.channel.live
 
     async def start(self, forgotten: Callable[[str | None], object]) -> None:
-        """`forgotten`: called for deletions of other processes, with None where some may have been
-        missed, as before the channel began. Waits a second for Redis, no longer."""
+        """Begin to listen to other processes; waits a second for Redis, no longer. `forgotten`:
+        called with the tenant of each deletion, and with None where some may have been missed, such
+        as those before the channel began."""
         self._forgotten = forgotten
         await self.channel.open()
 
@@ -109,7 +110,8 @@ class RedisPeers:
     # -- messages of the channel -------------------------------------------------------------
 
     def began(self) -> None:
-        """A `Listener`: while the channel was lost, deletions may have been missed."""
+        """Report that deletions may have been missed while the channel was lost. Called as a
+        `Listener`."""
         self._forgotten(None)
         self.alive()
 

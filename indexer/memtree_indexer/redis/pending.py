@@ -54,7 +54,7 @@ class TenantJobs:
 
     @property
     def count(self) -> int:
-        """Leaves or nodes, with those given up."""
+        """Count leaves or nodes that are not done, those given up included."""
         sent: tuple[JobEntry | UndoneWork, ...] = (*self.queued, *self.given_up, *self.lost)
         return sum(len(job.work) for job in self.unsent) + sum(job.count for job in sent)
 

@@ -99,7 +99,7 @@ class Channel:
 
     @property
     def idle(self) -> bool:
-        """Nothing goes on in the background."""
+        """Return True if no work runs in the background."""
         return not self._background
 
     async def drain(self) -> None:
@@ -107,7 +107,7 @@ class Channel:
         await asyncio.gather(*self._background, return_exceptions=True)
 
     def behind(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do this in the background."""
+        """Run the work in the background."""
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
@@ -127,16 +127,16 @@ class Channel:
 
     async def _listen(self, subscription: PubSub) -> None:
         """Until the connection is lost. Raises errors of Redis's package."""
-        asked = 0
+        pings = 0
         while True:
             message: dict[str, Any] | None = await subscription.get_message(timeout=BEAT)
             if message is not None:
-                asked = 0
+                pings = 0
                 self._came(message)
-            elif asked == UNANSWERED:
+            elif pings == UNANSWERED:
                 raise TimeoutError("no sign of life")
             else:
-                asked += 1
+                pings += 1
                 await subscription.ping()
 
     def _came(self, message: dict[str, Any]) -> None:

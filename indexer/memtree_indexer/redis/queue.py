@@ -104,14 +104,14 @@ class RedisSummaries(_StageQueue):
 
     async def _state(self, tenant: str) -> str:
         try:
-            found: Any = await self._link.run(
+            value: Any = await self._link.run(
                 lambda client: client.get(STATE + tenant_name(tenant))
             )
             living = await workers(self._link)
         except QueueUnavailable:
             return "unavailable"
-        if found:
-            return str(found.decode())
+        if value:
+            return str(value.decode())
         return "ok" if living else "unavailable"
 
 

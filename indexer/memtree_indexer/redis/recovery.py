@@ -48,7 +48,7 @@ class QueueRecovery(threading.Thread):
         while True:
             try:
                 self.step(time.monotonic())
-                self._link.found()
+                self._link.answered()
             except (RedisError, OSError) as error:
                 self._link.lost(error)
             except Exception:

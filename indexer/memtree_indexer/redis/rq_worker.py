@@ -162,12 +162,12 @@ class WorkerThread(threading.Thread):
     def _take_tickets(self, worker: _Worker) -> None:
         with rq_job.handed_to(partial(self._do, worker.name)):
             while not self._stop_asked.is_set():
-                found = self._next(worker)
-                self._link.found()
-                if found is not None:
+                taken = self._next(worker)
+                self._link.answered()
+                if taken is not None:
                     if self._burst:
                         self._burst.busy()
-                    worker.execute_job(*found)
+                    worker.execute_job(*taken)
                     self._release()
                 elif self._burst and self._burst.idle(self._number):
                     return
@@ -176,7 +176,7 @@ class WorkerThread(threading.Thread):
 
     def _next(self, worker: _Worker) -> tuple[Job, Queue] | None:
         try:
-            found: Any = Queue.dequeue_any(
+            taken: Any = Queue.dequeue_any(
                 worker.queues,
                 None if self._burst else WAIT,
                 job_class=rq_job.Ticket,
@@ -186,7 +186,7 @@ class WorkerThread(threading.Thread):
             )
         except DequeueTimeout:
             return None
-        return found  # type: ignore[no-any-return]
+        return taken  # type: ignore[no-any-return]
 
     def _do(self, who: str, name: JobName) -> None:
         """The body of an RQ job, in this thread. The job is given back behind RQ's own ending,

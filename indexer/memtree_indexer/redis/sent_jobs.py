@@ -68,7 +68,8 @@ class SentJobs:
             del self._jobs[tenant, sent.start]
 
     def forget(self, tenant: str, addresses: Collection[bytes] | None) -> None:
-        """Those of histories that end at one of these addresses, or all of the tenant."""
+        """Forget the jobs of histories that end at one of these addresses, or all jobs of the
+        tenant."""
         for sent in self.of(tenant):
             if addresses is None or sent.end in addresses:
                 self.drop(tenant, sent)

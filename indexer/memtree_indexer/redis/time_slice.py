@@ -107,7 +107,7 @@ class SliceRunner:
             batch = first_batch(work, BATCH_TOKENS)
             begun = self._clock.monotonic()
             await embed_leaves(self._store, self._passages, history, batch)
-            self.done.add(sum(one.tokens for one in batch), self._clock.monotonic() - begun)
+            self.done.add(sum(leaf.tokens for leaf in batch), self._clock.monotonic() - begun)
             work = work[len(batch) :]
             if self._clock.monotonic() >= end:
                 break
@@ -126,31 +126,31 @@ class SliceRunner:
         if not work:
             return SliceOutcome()
         history, end = payload.history(), self._clock.monotonic() + SUMMARY_SLICE
-        one = await self._job(slice_, payload, history, work)
-        self._summaries.add(one)
-        while not one.ended.is_set() and self._clock.monotonic() < end and not self._stop.is_set():
+        job = await self._job(slice_, payload, history, work)
+        self._summaries.add(job)
+        while not job.ended.is_set() and self._clock.monotonic() < end and not self._stop.is_set():
             try:
-                await asyncio.wait_for(one.ended.wait(), LOOK)
+                await asyncio.wait_for(job.ended.wait(), LOOK)
             except TimeoutError:
-                if not await self._goes_on(slice_, list(one.work.values())):
-                    one.forgotten = True
+                if not await self._goes_on(slice_, list(job.work.values())):
+                    job.forgotten = True
                     break
         now = self._clock.monotonic()
-        wait, finished = self._summaries.wait(one, now), one.ended.is_set()
-        await self._withdraw(one)
+        wait, finished = self._summaries.wait(job, now), job.ended.is_set()
+        await self._withdraw(job)
         state = self._summaries.state(payload.tenant)
         await asyncio.to_thread(self._report, slice_.name.tenant, state)
         left = _left(await self._unsummarised(payload))
-        given_up = state == "limit_reached" or one.tries >= MAX_SUMMARY_TRIES
-        return SliceOutcome(left.tokens, left.count, wait, one.tries, finished and given_up)
+        given_up = state == "limit_reached" or job.tries >= MAX_SUMMARY_TRIES
+        return SliceOutcome(left.tokens, left.count, wait, job.tries, finished and given_up)
 
-    async def _withdraw(self, one: SummaryJob) -> None:
+    async def _withdraw(self, job: SummaryJob) -> None:
         """Calls under way are paid for, so they may end, but not for long where the process is to
         stop."""
         assert self._summaries
-        self._summaries.withdraw(one)
+        self._summaries.withdraw(job)
         waited = 0.0
-        while calls := self._summaries.under_way(one):
+        while calls := self._summaries.under_way(job):
             if waited >= self._patience:
                 for call in calls:
                     call.cancel()
@@ -160,9 +160,9 @@ class SliceRunner:
     async def _job(
         self, slice_: TimeSlice, payload: Payload, history: History, work: Sequence[NodeWork]
     ) -> SummaryJob:
-        nodes = await self._store.descendants(payload.tenant, [one.id for one in work])
+        nodes = await self._store.descendants(payload.tenant, [node.id for node in work])
         entry = slice_.begun.entry
-        one = SummaryJob(
+        job = SummaryJob(
             payload.tenant,
             payload.start,
             history,
@@ -171,8 +171,8 @@ class SliceRunner:
             entry.backfill,
             nodes=nodes,
         )
-        one.tries = entry.tries
-        return one
+        job.tries = entry.tries
+        return job
 
     async def _unsummarised(self, payload: Payload) -> list[NodeWork]:
         return payload.nodes(await unsummarised(self._store, payload.tenant, payload.ids))
@@ -195,4 +195,4 @@ class SliceRunner:
 
 
 def _left(work: Sequence[LeafWork | NodeWork]) -> SliceOutcome:
-    return SliceOutcome(sum(one.tokens for one in work), len(work))
+    return SliceOutcome(sum(item.tokens for item in work), len(work))

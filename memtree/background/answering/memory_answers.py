@@ -55,7 +55,7 @@ class MemoryAnswers:
         if reserved is None:
             self.totals["limited"] += 1
             raise Unavailable("mode=answer: the day's limit of the model is reached")
-        asked = ModelQuestion(
+        model_question = ModelQuestion(
             messages,
             answers.json_schema(),
             answers.ROOM,
@@ -64,7 +64,7 @@ class MemoryAnswers:
         )
         try:
             async with asyncio.timeout(self._seconds):
-                said = await self._model.answer(asked)
+                said = await self._model.answer(model_question)
         except SummarizerUnavailable as error:
             self.totals["failed"] += 1
             counts = {"failed": 1, "calls": int(any(error.cost))}
@@ -74,12 +74,12 @@ class MemoryAnswers:
             self.totals["late"] += 1
             raise UpstreamTimeout("mode=answer: the model did not answer in time") from None
         await self._spending.settle(reserved, said.usage, {"calls": 1})
-        found = await asyncio.to_thread(answers.grounded, said.text, question, shown)
-        if found is None:
+        answer = await asyncio.to_thread(answers.grounded, said.text, question, shown)
+        if answer is None:
             self.totals["unreadable"] += 1
             raise Unavailable("mode=answer: the model's answer could not be read; try again")
-        self.totals["grounded" if found.sources else "unknown"] += 1
-        return found
+        self.totals["grounded" if answer.sources else "unknown"] += 1
+        return answer
 
     async def close(self) -> None:
         await self._model.close()

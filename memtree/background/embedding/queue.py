@@ -58,7 +58,7 @@ class InProcessQueue:
 
     @property
     def passages(self) -> VectorCache:
-        """The vectors that it remembers."""
+        """Return the cache of passage vectors that the queue fills."""
         return self._passages
 
     @property

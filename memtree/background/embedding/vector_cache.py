@@ -71,8 +71,8 @@ class VectorCache:
     async def embed(self, tenant: str, texts: Sequence[str]) -> Row:
         """(n, dimensions), one row a text. Raises `EmbedderUnavailable`; then nothing is kept."""
         names = [(tenant, self._hash(text)) for text in texts]
-        found = ((name, self._rows.get(name)) for name in names)
-        rows = {name: row for name, row in found if row is not None}
+        cached = ((name, self._rows.get(name)) for name in names)
+        rows = {name: row for name, row in cached if row is not None}
         new = {name: text for name, text in zip(names, texts, strict=True) if name not in rows}
         if new:
             generation = self._generation(tenant)

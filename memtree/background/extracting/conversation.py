@@ -154,7 +154,7 @@ class ConversationExtraction:
         keys = self._done.keys(scope)
         conversation = scope, keys.of(posted[0].raw)
         report = ExtractionReport()
-        for batch in _batches(await whole.found(self._done, keys)):
+        for batch in _batches(await whole.unread(self._done, keys)):
             if asks and not (await self._effective(scope)).save:
                 break
             undone = await self._extraction.undone(scope, [f.message.digest for f in batch])
@@ -165,8 +165,8 @@ class ConversationExtraction:
             del fresh[count:]
             room -= sum(cost(each.message) for each in fresh)
             for read in await self._extraction.read(scope, [f.message for f in fresh]):
-                found = by_digest.pop(read.message.digest)
-                report += await self._keep(scope, conversation, whole, found, read, dry_run)
+                message = by_digest.pop(read.message.digest)
+                report += await self._keep(scope, conversation, whole, message, read, dry_run)
             if not dry_run:  # those that are left over in `by_digest` could not be read
                 self._remember([each for each in batch if each.message.digest not in by_digest])
         return report
@@ -176,15 +176,15 @@ class ConversationExtraction:
         scope: Scope,
         conversation: tuple[Scope, bytes],
         whole: PostedMessages,
-        found: FoundMessage,
+        posted_message: FoundMessage,
         read: ReadMessage,
         dry_run: bool,
     ) -> ExtractionReport:
         day = day_of(self._clock.now())
         kept = self._kept.get(conversation, _Kept(day, 0))
         before = kept.memories if kept.day == day else 0
-        place = await whole.place(found.index) if read.candidates else NOWHERE
-        one = await self._extraction.keep(
+        place = await whole.place(posted_message.index) if read.candidates else NOWHERE
+        report = await self._extraction.keep(
             scope,
             read,
             place,
@@ -192,33 +192,33 @@ class ConversationExtraction:
             dry_run=dry_run,
         )
         if not dry_run:
-            remember(self._kept, conversation, _Kept(day, before + len(one.stored)))
-            self.totals.count(one)
-        return one
+            remember(self._kept, conversation, _Kept(day, before + len(report.stored)))
+            self.totals.count(report)
+        return report
 
     def _remember(self, messages: Sequence[FoundMessage]) -> None:
         for each in messages:
             self._done.add(each.key, each.known)
 
 
-def _once(found: Sequence[FoundMessage]) -> list[FoundMessage]:
+def _once(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
     """The first of each digest."""
     first: dict[bytes, FoundMessage] = {}
-    for each in found:
+    for each in messages:
         first.setdefault(each.message.digest, each)
     return list(first.values())
 
 
-def _left(found: Sequence[FoundMessage]) -> ExtractionReport:
+def _left(messages: Sequence[FoundMessage]) -> ExtractionReport:
     """Messages that the next request reads."""
-    texts = (each.message.text[:TOLD] for each in found)
+    texts = (each.message.text[:TOLD] for each in messages)
     return ExtractionReport(skipped=tuple(SkippedText(text, REQUEST_CAP) for text in texts))
 
 
-def _batches(found: Sequence[FoundMessage]) -> Iterator[list[FoundMessage]]:
+def _batches(messages: Sequence[FoundMessage]) -> Iterator[list[FoundMessage]]:
     batch: list[FoundMessage] = []
     size = 0
-    for each in found:
+    for each in messages:
         length = len(each.message.text)
         if batch and (len(batch) >= BATCH_MESSAGES or size + length > BATCH_CHARS):
             yield batch

@@ -53,7 +53,8 @@ class SnapshotWriter(Protocol):
 
 
 class SnapshotKeeper:
-    """One per process. `most`: memories that a tenant may have."""
+    """Stores snapshots of conversations, and remembers which of them it has stored. One per
+    process. `most`: memories that a tenant may have."""
 
     def __init__(
         self,
@@ -81,19 +82,19 @@ class SnapshotKeeper:
         """Windows that this process has not kept as they are now, the oldest first."""
         if not self._due(scope, history):
             return []
-        found = await asyncio.to_thread(windows, history)
-        return [each for each in found if self._kept.get((scope, each.key)) != _state(each)]
+        all_windows = await asyncio.to_thread(windows, history)
+        return [each for each in all_windows if self._kept.get((scope, each.key)) != _state(each)]
 
     def _due(self, scope: Scope, history: History) -> bool:
         """Return True if there may be new snapshots: to look at every message takes a while, and in
         a chat that grows there is a new window with every fifth request alone."""
-        asked = 0
+        user_messages = 0
         for at in range(len(history), -1, -1):
             state = self._kept.get((scope, history.addresses[at]))
             if state is not None and state[1]:
                 return False
-            asked += at > 0 and history.facts[at - 1].role == "user"
-            if asked >= USER_MESSAGES:
+            user_messages += at > 0 and history.facts[at - 1].role == "user"
+            if user_messages >= USER_MESSAGES:
                 return True
         return False
 

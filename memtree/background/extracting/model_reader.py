@@ -55,31 +55,31 @@ class ModelReader:
 
     async def read(self, scope: Scope, messages: Sequence[UserMessage]) -> Sequence[ReadMessage]:
         prepared = await asyncio.to_thread(
-            lambda: [_prepared(str(at + 1), one) for at, one in enumerate(messages)]
+            lambda: [_prepared(str(at + 1), message) for at, message in enumerate(messages)]
         )
         done = {row.message.digest: row for row in prepared if isinstance(row, ReadMessage)}
-        asked = [row for row in prepared if isinstance(row, _Asked)]
-        if asked:
-            done |= await self._ask(scope.tenant, asked)
-        return [done[one.digest] for one in messages if one.digest in done]
+        pending = [row for row in prepared if isinstance(row, _Asked)]
+        if pending:
+            done |= await self._ask(scope.tenant, pending)
+        return [done[message.digest] for message in messages if message.digest in done]
 
     async def _ask(
-        self, tenant: str, asked: Sequence[_Asked], *, again: bool = False
+        self, tenant: str, pending: Sequence[_Asked], *, again: bool = False
     ) -> dict[bytes, ReadMessage]:
-        said = await self._call(tenant, asked)
+        said = await self._call(tenant, pending)
         if said is None or (again and not said.readable):
             return {}
         if not said.readable:
             done: dict[bytes, ReadMessage] = {}
-            for one in asked:
-                done |= await self._ask(tenant, [one], again=True)
+            for message in pending:
+                done |= await self._ask(tenant, [message], again=True)
             return done
-        return await asyncio.to_thread(_judged, asked, said)
+        return await asyncio.to_thread(_judged, pending, said)
 
-    async def _call(self, tenant: str, asked: Sequence[_Asked]) -> ModelNotes | None:
+    async def _call(self, tenant: str, pending: Sequence[_Asked]) -> ModelNotes | None:
         """The answer; None where the day's limit is reached."""
-        shown = [one.shown for one in asked]
-        ids = [one.id for one in shown]
+        shown = [message.shown for message in pending]
+        ids = [message.id for message in shown]
         messages = prompt.prompt(shown)
         room = prompt.room(shown)
         question = ModelQuestion(
@@ -93,7 +93,7 @@ class ModelReader:
         if said is None:
             return None
         read = reply.read(said.text, ids)
-        if not said.finished and len(asked) > 1:
+        if not said.finished and len(pending) > 1:
             return ModelNotes()  # what it would have said of the last ones is not known
         return read
 
@@ -113,35 +113,35 @@ def _secrets(sentences: Sequence[str]) -> tuple[SkippedText, ...]:
     return tuple(SkippedText(sentence, SkipReason.SECRET) for sentence in sentences)
 
 
-def _judged(asked: Sequence[_Asked], said: ModelNotes) -> dict[bytes, ReadMessage]:
+def _judged(pending: Sequence[_Asked], said: ModelNotes) -> dict[bytes, ReadMessage]:
     """Return the part of an answer that is believed."""
-    notes: dict[str, list[ModelNote]] = {one.shown.id: [] for one in asked}
+    notes: dict[str, list[ModelNote]] = {item.shown.id: [] for item in pending}
     for note in said.notes:
-        notes[note.message or _quoted(asked, note.quote)].append(note)
-    return {one.message.digest: _believed(one, notes[one.shown.id]) for one in asked}
+        notes[note.message or _quoted(pending, note.quote)].append(note)
+    return {item.message.digest: _believed(item, notes[item.shown.id]) for item in pending}
 
 
-def _quoted(asked: Sequence[_Asked], quote: str) -> str:
+def _quoted(pending: Sequence[_Asked], quote: str) -> str:
     """The id of the message that a quotation is of; of the first one, where it is of none."""
-    for one in asked:
-        if grounding.grounds(one.shown.text, one.shown.spans, quote):
-            return one.shown.id
-    return asked[0].shown.id
+    for message in pending:
+        if grounding.grounds(message.shown.text, message.shown.spans, quote):
+            return message.shown.id
+    return pending[0].shown.id
 
 
-def _believed(one: _Asked, notes: Sequence[ModelNote]) -> ReadMessage:
+def _believed(message: _Asked, notes: Sequence[ModelNote]) -> ReadMessage:
     candidates: list[Candidate] = []
-    skipped = list(_secrets(one.secret))
-    rules = standing_rules(one.shown.text) if notes else ()
+    skipped = list(_secrets(message.secret))
+    rules = standing_rules(message.shown.text) if notes else ()
     for note in notes:
-        candidate = _candidate(one.shown, note, rules)
+        candidate = _candidate(message.shown, note, rules)
         if not isinstance(candidate, Candidate):
             skipped.append(SkippedText(note.text, candidate))
         elif len(candidates) >= PER_MESSAGE:
             skipped.append(SkippedText(note.text, SkipReason.CAP))
         else:
             candidates.append(candidate)
-    return ReadMessage(one.message, tuple(candidates), tuple(skipped))
+    return ReadMessage(message.message, tuple(candidates), tuple(skipped))
 
 
 def _candidate(
@@ -164,8 +164,8 @@ def _candidate(
             if passing := None if asks else gate.passing(_stated(sentence)):
                 reason = passing
                 continue
-            told = with_day(_told(note.text), shown.said)
-            return Candidate(told, note.category, place.quote.start, place.quote.end)
+            statement = with_day(_told(note.text), shown.said)
+            return Candidate(statement, note.category, place.quote.start, place.quote.end)
     return reason
 
 

@@ -34,8 +34,8 @@ SLICE_MESSAGES, SLICE_BYTES = 64, 128 * 1024  # of one turn in a thread
 
 @dataclass(frozen=True, slots=True)
 class FoundMessage:
-    """A user's message that was not met before: `index` in the posted list, its key, and what is to
-    be remembered of it."""
+    """Message of a user that was not read before: `index` in the posted list, its key, and what is
+    to be remembered of it."""
 
     index: int
     key: bytes
@@ -60,11 +60,11 @@ class PostedMessages:
         self._history: History | None = None
         self._unreadable = False
 
-    async def found(self, done: ReadMessages, keys: MessageKeys) -> list[FoundMessage]:
+    async def unread(self, done: ReadMessages, keys: MessageKeys) -> list[FoundMessage]:
         """Messages of the user that are not known to be `done`, oldest first. What others said is
         added to these here."""
         spoken: list[int] = []
-        found: list[FoundMessage] = []
+        unread: list[FoundMessage] = []
         fiction = False
         for start, end in _slices(self._posted):
             rows = await asyncio.to_thread(self._rows, start, end, done, keys)
@@ -77,10 +77,10 @@ class PostedMessages:
                     done.add(row.key, row.known)
                 if row.said is not None:
                     message = replace(row.said, fiction=fiction)
-                    found.append(FoundMessage(row.index, row.key, message, row.known))
+                    unread.append(FoundMessage(row.index, row.key, message, row.known))
                 fiction = fiction or row.known.plays
         days = said_on(spoken, self._ends)
-        return [_dated(each, days.get(each.index)) for each in found]
+        return [_dated(each, days.get(each.index)) for each in unread]
 
     async def history(self) -> History | None:
         """The whole, with its addresses; None where it cannot be read."""
@@ -156,9 +156,10 @@ class MessageFacts:
 
 
 def said_on(spoken: Sequence[int], ends: Sequence[tuple[int, float]]) -> dict[int, date]:
-    """On which day (UTC) messages were said, by index: the last of the user in each payload, on the
-    day when that came. `spoken`: indices of the user's messages, ascending. When those before it
-    were said is not known.
+    """Map the last user message of each payload to the day (UTC) on which that payload came.
+
+    `spoken`: indexes of the user's messages, ascending; `ends`: length and time of each payload.
+    Earlier messages of a payload are left out: the day on which they were said is not known.
 
     >>> said_on([0, 2, 4], [(5, 86_400.0)])
     {4: datetime.date(1970, 1, 2)}
@@ -171,8 +172,8 @@ def said_on(spoken: Sequence[int], ends: Sequence[tuple[int, float]]) -> dict[in
     return days
 
 
-def _dated(found: FoundMessage, day: date | None) -> FoundMessage:
-    return replace(found, message=replace(found.message, said=day))
+def _dated(posted_message: FoundMessage, day: date | None) -> FoundMessage:
+    return replace(posted_message, message=replace(posted_message.message, said=day))
 
 
 def _plays(message: Message) -> bool:

@@ -65,7 +65,8 @@ class ConversationReader(Protocol):
     """Reads one conversation for memories and keeps them."""
 
     async def read(self, job: ExtractionJob) -> None:
-        """Raises `Unavailable` where it is to be tried again; what was kept until then stays."""
+        """Read a conversation and store its memories. Raises `Unavailable` where the job is to be
+        tried again later; memories that were stored before the failure stay."""
         ...
 
 

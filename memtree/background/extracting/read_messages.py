@@ -39,7 +39,8 @@ class ReadMessages:
         return self._done.nbytes
 
     def keys(self, scope: Scope) -> MessageKeys:
-        """How messages of a scope are named."""
+        """Return the function that names messages of a scope, by a hash that only this process
+        knows."""
         whole = "\0".join((scope.tenant, scope.kind, scope.owner, scope.subject))
         return MessageKeys(xxhash.xxh3_64_intdigest(whole.encode(errors="replace"), self._seed))
 

@@ -47,16 +47,16 @@ class SnapshotWindow:
 
 def windows(history: History) -> list[SnapshotWindow]:
     """All windows of a history, the oldest first."""
-    asked = [at for at, fact in enumerate(history.facts) if fact.role == "user"]
-    asked = [at for at in asked if _is_users(history, at)]
-    found: list[SnapshotWindow] = []
-    for number in range(USER_MESSAGES - 1, len(asked), USER_MESSAGES):
-        last, more = asked[number], number + 1 < len(asked)
-        end = asked[number + 1] if more else len(history)
-        start = found[-1].end if found else 0
+    user_indexes = [at for at, fact in enumerate(history.facts) if fact.role == "user"]
+    user_indexes = [at for at in user_indexes if _is_users(history, at)]
+    snapshots: list[SnapshotWindow] = []
+    for number in range(USER_MESSAGES - 1, len(user_indexes), USER_MESSAGES):
+        last, more = user_indexes[number], number + 1 < len(user_indexes)
+        end = user_indexes[number + 1] if more else len(history)
+        start = snapshots[-1].end if snapshots else 0
         answered = more or _ends_in_answer(history)
-        found.append(SnapshotWindow(history.addresses[last + 1], start, end, answered))
-    return found
+        snapshots.append(SnapshotWindow(history.addresses[last + 1], start, end, answered))
+    return snapshots
 
 
 def snapshot_text(history: History, start: int, end: int) -> str:

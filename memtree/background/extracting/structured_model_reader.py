@@ -55,44 +55,44 @@ class StructuredModelReader:
         self, scope: Scope, messages: Sequence[UserMessage], schemas: Sequence[MemorySchema]
     ) -> Sequence[StructuredReading]:
         prepared = await asyncio.to_thread(
-            lambda: [_prepared(str(at + 1), one, schemas) for at, one in enumerate(messages)]
+            lambda: [_prepared(str(at + 1), item, schemas) for at, item in enumerate(messages)]
         )
         done = {row.message.digest: row for row in prepared if isinstance(row, StructuredReading)}
-        asked = [row for row in prepared if isinstance(row, _Asked)]
-        kinds = schema_prompt.shown_kinds(schemas, [kind_fields(one) for one in schemas])
-        if asked and kinds:
+        pending = [row for row in prepared if isinstance(row, _Asked)]
+        kinds = schema_prompt.shown_kinds(schemas, [kind_fields(schema) for schema in schemas])
+        if pending and kinds:
             done |= await self._ask(
-                scope.tenant, asked, {kind.kind: (kind, line) for kind, line in kinds}
+                scope.tenant, pending, {kind.kind: (kind, line) for kind, line in kinds}
             )
-        elif asked:
-            done |= {one.rules.message.digest: one.rules for one in asked}
-        return [done[one.digest] for one in messages if one.digest in done]
+        elif pending:
+            done |= {message.rules.message.digest: message.rules for message in pending}
+        return [done[message.digest] for message in messages if message.digest in done]
 
     async def _ask(
         self,
         tenant: str,
-        asked: Sequence[_Asked],
+        pending: Sequence[_Asked],
         kinds: Mapping[str, tuple[KindFields, str]],
         *,
         again: bool = False,
     ) -> dict[bytes, StructuredReading]:
-        said = await self._call(tenant, asked, [line for _, line in kinds.values()])
+        said = await self._call(tenant, pending, [line for _, line in kinds.values()])
         if said is None:
             return {}
         if not said.readable and not again:
             done: dict[bytes, StructuredReading] = {}
-            for one in asked:
-                done |= await self._ask(tenant, [one], kinds, again=True)
+            for message in pending:
+                done |= await self._ask(tenant, [message], kinds, again=True)
             return done
         known = {name: kind for name, (kind, _) in kinds.items()}
-        return await asyncio.to_thread(_judged, asked, said, known)
+        return await asyncio.to_thread(_judged, pending, said, known)
 
     async def _call(
-        self, tenant: str, asked: Sequence[_Asked], lines: Sequence[str]
+        self, tenant: str, pending: Sequence[_Asked], lines: Sequence[str]
     ) -> ModelRecords | None:
         """The answer; None where the day's limit is reached."""
-        shown = [one.shown for one in asked]
-        ids = [one.id for one in shown]
+        shown = [message.shown for message in pending]
+        ids = [message.id for message in shown]
         question = ModelQuestion(
             schema_prompt.prompt(lines, shown),
             schema_prompt.json_schema(),
@@ -103,7 +103,7 @@ class StructuredModelReader:
         said = await self._model.ask(tenant, question)
         if said is None:
             return None
-        if not said.finished and len(asked) > 1:
+        if not said.finished and len(pending) > 1:
             return ModelRecords()  # what it would have said of the last ones is not known
         return schema_reply.read(said.text, ids)
 
@@ -121,41 +121,41 @@ def _prepared(
 
 
 def _judged(
-    asked: Sequence[_Asked], said: ModelRecords, kinds: Mapping[str, KindFields]
+    pending: Sequence[_Asked], said: ModelRecords, kinds: Mapping[str, KindFields]
 ) -> dict[bytes, StructuredReading]:
     """Return the part of an answer that is believed."""
-    by_id = {one.shown.id: one for one in asked}
-    found: dict[str, list[Finding]] = {id_: [] for id_ in by_id}
+    by_id = {message.shown.id: message for message in pending}
+    findings: dict[str, list[Finding]] = {id_: [] for id_ in by_id}
     skipped: dict[str, list[SkippedText]] = {id_: [] for id_ in by_id}
     for record in said.records:
-        named = [by_id[record.message]] if record.message else list(asked)
-        for one in named:
-            finding = believed(record, one.shown, kinds)
+        named = [by_id[record.message]] if record.message else list(pending)
+        for message in named:
+            finding = believed(record, message.shown, kinds)
             if finding is not None:
-                if len(found[one.shown.id]) < PER_MESSAGE:
-                    found[one.shown.id].append(finding)
+                if len(findings[message.shown.id]) < PER_MESSAGE:
+                    findings[message.shown.id].append(finding)
                 break
         else:
             skipped[named[0].shown.id].append(SkippedText(record.quote[:TOLD], NOT_GROUNDED))
     return {
-        one.rules.message.digest: _joined(
-            one, found[one.shown.id], skipped[one.shown.id], said.readable
+        message.rules.message.digest: _joined(
+            message, findings[message.shown.id], skipped[message.shown.id], said.readable
         )
-        for one in asked
+        for message in pending
     }
 
 
 def _joined(
-    one: _Asked, found: Sequence[Finding], skipped: Sequence[SkippedText], readable: bool
+    item: _Asked, more: Sequence[Finding], skipped: Sequence[SkippedText], readable: bool
 ) -> StructuredReading:
     """Add what the model found to what rules found: no value of a field twice, and to a memory that
     a sentence gave by rule, the fields that this one lacks."""
-    findings = list(one.rules.findings)
-    told = {(each.kind, path) for each in findings if not each.alone for path, _ in each.values}
+    findings = list(item.rules.findings)
+    known = {(each.kind, path) for each in findings if not each.alone for path, _ in each.values}
     added: list[Finding] = []
-    for each in found:
+    for each in more:
         if not each.alone:
-            values = tuple(pair for pair in each.values if (each.kind, pair[0]) not in told)
+            values = tuple(pair for pair in each.values if (each.kind, pair[0]) not in known)
             if values:
                 added.append(replace(each, values=values))
             continue
@@ -166,24 +166,24 @@ def _joined(
         elif not rivals:
             added.append(each)
     both = sorted([*findings, *added], key=lambda each: each.start)
-    quoted = [one.shown.text[each.start : each.end] for each in both]
-    left = [skip for skip in one.rules.skipped if not any(text in skip.text for text in quoted)]
+    quoted = [item.shown.text[each.start : each.end] for each in both]
+    left = [skip for skip in item.rules.skipped if not any(text in skip.text for text in quoted)]
     if not readable:
-        left.append(SkippedText(one.shown.shown[:TOLD], NO_ANSWER))
-    return StructuredReading(one.rules.message, tuple(both), (*left, *skipped), done=readable)
+        left.append(SkippedText(item.shown.shown[:TOLD], NO_ANSWER))
+    return StructuredReading(item.rules.message, tuple(both), (*left, *skipped), done=readable)
 
 
-def _overlap(one: Finding, other: Finding) -> bool:
-    return one.kind == other.kind and one.start < other.end and other.start < one.end
+def _overlap(finding: Finding, other: Finding) -> bool:
+    return finding.kind == other.kind and finding.start < other.end and other.start < finding.end
 
 
-def _agree(one: Finding, other: Finding) -> bool:
+def _agree(finding: Finding, other: Finding) -> bool:
     """Return True if no field has two values."""
     known = dict(other.values)
-    return all(known.get(path, value) == value for path, value in one.values)
+    return all(known.get(path, value) == value for path, value in finding.values)
 
 
-def _with_values(one: Finding, more: Finding) -> Finding:
-    start, end = min(one.start, more.start), max(one.end, more.end)
-    values = tuple((dict(more.values) | dict(one.values)).items())
-    return replace(one, values=values, start=start, end=end)
+def _with_values(finding: Finding, more: Finding) -> Finding:
+    start, end = min(finding.start, more.start), max(finding.end, more.end)
+    values = tuple((dict(more.values) | dict(finding.values)).items())
+    return replace(finding, values=values, start=start, end=end)

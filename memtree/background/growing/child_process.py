@@ -118,7 +118,8 @@ def main() -> None:
 
 
 def warm_up() -> None:
-    """Load and compile what every tail needs; once one waits, the rest is left until it is met."""
+    """Load and compile what every tail needs. Stops as soon as a tail is waiting: the rest is then
+    loaded when it is first used."""
     tokens.count("warm up")
     for _ in standing_rules.warm_up():
         if _has_input():

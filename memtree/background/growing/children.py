@@ -35,11 +35,12 @@ class Children:
         self._closed = self._starting = False
 
     async def grow(self, tail: Tail, parts: int, sealed: Sealed) -> None:
-        """Grow it in `parts` processes; `sealed` gets the result piece by piece, in a thread.
+        """Grow the tail in `parts` child processes; `sealed` receives the result piece by piece, in
+        a thread.
 
-        Raises `OSError` or `EOFError` where a child died, `Unavailable` after `close`. Cancelled,
-        it takes the tail out of the queue, or ends the child that works on it.
-        """
+        Raises `OSError` or `EOFError` where a child died, and `Unavailable` after `close`. If the
+        call is cancelled, the tail is taken out of the queue, or the child that works on it is
+        ended."""
         if self._closed:
             raise Unavailable(CLOSED)
         loop = asyncio.get_running_loop()
@@ -65,7 +66,7 @@ class Children:
         self._wait_for_idle()
 
     async def close(self) -> None:
-        """End them all, whatever they do."""
+        """End all children, whatever they are doing."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -133,7 +134,8 @@ class ChildCall:
         self._stopped = False
 
     def run(self, child: Child) -> None:
-        """Blocks. Raises `OSError` or `EOFError` where the child ended, as `stop` makes it."""
+        """Let the child grow the tail, and block until it is done. Raises `OSError` or `EOFError`
+        where the child ended, which is also how `stop` ends the call."""
         with self._lock:
             if self._stopped:
                 raise EOFError("nobody waits for it")

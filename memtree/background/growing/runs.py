@@ -42,7 +42,7 @@ class SealedParts:
         return bool(self.parts)
 
     def whole(self) -> GrownTree:
-        """All parts as one. There must be one."""
+        """Return all sealed parts as one tree. At least one part must be there."""
         return concat(self.parts)
 
     async def hand_over(self) -> None:
@@ -63,7 +63,8 @@ class SealedParts:
 
 
 class Run:
-    """`tail`: what it grows; `grace`: seconds that it goes on when nobody waits for it."""
+    """One run of stage 1, which several requests may wait for. `tail`: the messages that it grows;
+    `grace`: seconds for which it goes on after the last request has stopped waiting."""
 
     def __init__(self, tail: Tail, sealed: SealedParts, grace: float) -> None:
         self.known = tail.known  # length of the prefix that it goes on from
@@ -109,6 +110,7 @@ class Run:
             self._timer = None
 
     def stop(self) -> None:
-        """Nobody wants it any more. What it has sealed is still handed over."""
+        """Cancel the run, because no request wants its result any more. Parts that it has sealed
+        are still handed over."""
         self.sealed.stopped = True
         self.task.cancel()

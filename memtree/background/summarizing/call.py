@@ -131,8 +131,8 @@ class SummaryCaller:
             if not work:
                 return unclaimed
             async with self._holding(tenant, mine):
-                asked = await self._ask(call, work)
-            return _joined(unclaimed, asked)
+                outcome = await self._ask(call, work)
+            return _joined(unclaimed, outcome)
         finally:
             if mine:
                 await self._release(tenant, mine)
@@ -327,12 +327,12 @@ def _problem(draft: Draft | None, task: Task) -> str:
     return next((problem.name for problem in check(draft, task, tokens.count)), "")
 
 
-def _joined(unclaimed: Outcome, asked: Outcome) -> Outcome:
+def _joined(unclaimed: Outcome, outcome: Outcome) -> Outcome:
     return Outcome(
-        unclaimed.done | asked.done,
-        asked.kept,
-        asked.rejected,
+        unclaimed.done | outcome.done,
+        outcome.kept,
+        outcome.rejected,
         unclaimed.leased,
         unclaimed.gone,
-        asked.limited,
+        outcome.limited,
     )

@@ -27,7 +27,7 @@ class DayLimits:
         return self._days.get(tenant) == day
 
     def stop(self, tenant: str, day: int) -> None:
-        """The tenant has reached its limit on this day."""
+        """Note that the tenant has reached its limit on this day."""
         remember(self._days, tenant, day)
 
 

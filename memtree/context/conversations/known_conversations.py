@@ -77,14 +77,14 @@ class KnownConversations:
     async def page(self, tenant: str, limit: int, cursor: str | None = None) -> ConversationPage:
         """Raises `BadRequest` for a cursor that is none of ours."""
         before = read_cursor(cursor)
-        found = await self._store.conversations(tenant, self._clock.now(), limit + 1, before)
-        listed = found[:limit]
+        rows = await self._store.conversations(tenant, self._clock.now(), limit + 1, before)
+        listed = rows[:limit]
         lines = await self._root_lines(
-            tenant, [one.frontier.nodes for one in listed if not stored_title(one)]
+            tenant, [row.frontier.nodes for row in listed if not stored_title(row)]
         )
-        more = len(found) > limit
+        more = len(rows) > limit
         return ConversationPage(
-            tuple(shown(one, lines.get(one.frontier.nodes, "")) for one in listed),
+            tuple(shown(row, lines.get(row.frontier.nodes, "")) for row in listed),
             made_cursor(listed[-1].place) if more else None,
         )
 
@@ -118,20 +118,20 @@ class KnownConversations:
 
     async def tree(self, tenant: str, address: bytes) -> StoredTree:
         """Raises `NotFound`."""
-        found = await self._known(tenant, address)
-        stored = await self._store.descendants(tenant, found.frontier.nodes)
+        conversation = await self._known(tenant, address)
+        stored = await self._store.descendants(tenant, conversation.frontier.nodes)
         nodes = await self._newest(tenant, stored)
-        end = found.end
+        end = conversation.end
         try:
             return await asyncio.to_thread(
-                stored_tree, found.frontier, nodes, end.first, end.messages
+                stored_tree, conversation.frontier, nodes, end.first, end.messages
             )
         except KeyError:  # deleted meanwhile
             raise _unknown() from None
 
     async def plan(self, tenant: str, address: bytes) -> StoredPlan:
         """Return the plan of the newest turn on its chain. Raises `NotFound`."""
-        found = await self._known(tenant, address)
+        conversation = await self._known(tenant, address)
         chain = await self._store.chain(tenant, address, REACH)
         turn = await self._store.newest_turn(tenant, chain)
         if turn is None:
@@ -143,11 +143,11 @@ class KnownConversations:
             if at in on_chain and block.recalled and block.recalled[-1] in turn.turn.recalled
         ]
         versions = await self._versions(tenant, turn)
-        nodes = await self._store.descendants(tenant, found.frontier.nodes)
+        nodes = await self._store.descendants(tenant, conversation.frontier.nodes)
 
         def work() -> StoredPlan:
-            sizes = PassageSizes(found.frontier, nodes)
-            return stored_plan(turn.epoch, blocks, versions, sizes, found.end.first)
+            sizes = PassageSizes(conversation.frontier, nodes)
+            return stored_plan(turn.epoch, blocks, versions, sizes, conversation.end.first)
 
         try:
             return await asyncio.to_thread(work)
@@ -155,10 +155,10 @@ class KnownConversations:
             raise _unknown() from None
 
     async def _known(self, tenant: str, address: bytes) -> StoredConversation:
-        found = await self._store.conversation(tenant, address, self._clock.now())
-        if found is None:
+        conversation = await self._store.conversation(tenant, address, self._clock.now())
+        if conversation is None:
             raise _unknown()
-        return found
+        return conversation
 
     async def _versions(self, tenant: str, turn: ContinuedTurn) -> Versions:
         """The nodes that the plan names, with the summaries that it shows."""

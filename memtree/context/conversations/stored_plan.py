@@ -92,14 +92,14 @@ class PassageSizes:
     def tokens(self, span: TextSpan) -> int:
         """About so many."""
         listed = self._passages.get(span.message, [])
-        total, met = 0.0, 0
+        total, covered = 0.0, 0
         for end, start, tokens in listed[bisect_left(listed, (span.start + 1, 0, 0)) :]:
             shared = min(end, span.end) - max(start, span.start)
             if shared <= 0:
                 break
             total += tokens * shared / (end - start)
-            met += shared
-        rest = max(0, span.end - span.start - met) / CHARACTERS_A_TOKEN
+            covered += shared
+        rest = max(0, span.end - span.start - covered) / CHARACTERS_A_TOKEN
         return max(1, round(total + (0 if listed else rest)))
 
 

@@ -31,9 +31,9 @@ def media_identity(part: dict[str, Any], label: str) -> bytes:
     `label`: what its placeholder says, such as `image` or `file plan.pdf`; it stands in the
     indexed text, so parts with different placeholders never have one identity.
     """
-    found = _by_content(_source(part)) if _KINDS.search(part["type"]) else None
-    if found is not None:
-        return msgspec.json.encode((label, *found))
+    content = _by_content(_source(part)) if _KINDS.search(part["type"]) else None
+    if content is not None:
+        return msgspec.json.encode((label, *content))
     kept = {key: _short(part[key]) for key in part if key != "cache_control"}
     return msgspec.json.encode(kept, order="deterministic")
 
@@ -74,10 +74,10 @@ def _decoded(encoded: Base64Data, data: str) -> bytes:
     """The bytes; the text itself where it is no base64."""
     text = encoded.text[encoded.start :].translate(_SAFE)
     try:
-        found = binascii.a2b_base64(text + "=" * (-len(text) % 4))
+        decoded = binascii.a2b_base64(text + "=" * (-len(text) % 4))
     except ValueError:
-        found = b""
-    return found or data.encode("utf-8", "surrogatepass")
+        decoded = b""
+    return decoded or data.encode("utf-8", "surrogatepass")
 
 
 def _short(value: Any, depth: int = 3) -> Any:

@@ -15,16 +15,16 @@ Size = tuple[int, int]
 def size(data: Base64Data) -> Size | None:
     """(width, height) in pixels, None where it cannot be told."""
     head = data.read(0, 30)
-    found = None
+    dimensions = None
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        found = _png(head)
+        dimensions = _png(head)
     elif head[:4] == b"GIF8":
-        found = _little(head, 6), _little(head, 8)
+        dimensions = _little(head, 6), _little(head, 8)
     elif head[:2] == b"\xff\xd8":
-        found = _jpeg(data)
+        dimensions = _jpeg(data)
     elif head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        found = _webp(head)
-    return found if found and min(found) > 0 else None
+        dimensions = _webp(head)
+    return dimensions if dimensions and min(dimensions) > 0 else None
 
 
 def _png(head: bytes) -> Size | None:

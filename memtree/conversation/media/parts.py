@@ -83,16 +83,16 @@ def strings(value: Any) -> Iterator[str]:
     """All that is said in a JSON value, keys included, in order."""
     waiting: list[tuple[Any, int]] = [(value, 0)]
     while waiting:
-        one, depth = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, dict) and depth < _DEEP:
-            pairs = [piece for pair in one.items() for piece in pair]
+        item, depth = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict) and depth < _DEEP:
+            pairs = [piece for pair in item.items() for piece in pair]
             waiting += [(piece, depth + 1) for piece in reversed(pairs)]
-        elif isinstance(one, list) and depth < _DEEP:
-            waiting += [(piece, depth + 1) for piece in reversed(one)]
-        elif one is not None and not isinstance(one, (dict, list)):
-            yield str(one)
+        elif isinstance(item, list) and depth < _DEEP:
+            waiting += [(piece, depth + 1) for piece in reversed(item)]
+        elif item is not None and not isinstance(item, (dict, list)):
+            yield str(item)
 
 
 def is_data(text: str) -> bool:
@@ -119,8 +119,8 @@ def _image(part: dict[str, Any]) -> int:
     detail = _field(part, "image_url", "detail")
     if detail == "low":
         return LOW_DETAIL_TOKENS
-    found = size(Base64Data.of(payload(part)))
-    return image_tokens(*found, detail) if found else FLAT_TOKENS
+    dimensions = size(Base64Data.of(payload(part)))
+    return image_tokens(*dimensions, detail) if dimensions else FLAT_TOKENS
 
 
 def image_tokens(width: int, height: int, detail: object = "auto") -> int:
@@ -158,9 +158,9 @@ def _sound(part: dict[str, Any]) -> int:
 def _file(part: dict[str, Any], count: Count) -> int:
     given = payload(part)
     data = Base64Data.of(given)
-    found = pages(data)
-    if found is not None:
-        return PAGE_TOKENS * min(PAGES, found)
+    page_count = pages(data)
+    if page_count is not None:
+        return PAGE_TOKENS * min(PAGES, page_count)
     if size(data):
         return _image(part)
     if _is_text(data):

@@ -44,11 +44,11 @@ _BRACKETS = str.maketrans("", "", "[]<>{}")
 def placeholders(message: Message) -> tuple[str, ...]:
     """One placeholder for each kind or named file in a message, in order; equal ones are counted,
     as in `[image x3]`. At most `MOST`, then one that says how many more there are."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for part in islice(_media_parts(message), LOOKED_AT):
-        found[_said(part)] += 1
-    shown = [_bracketed(said, times) for said, times in islice(found.items(), MOST)]
-    more = found.total() - sum(times for _, times in islice(found.items(), MOST))
+        counts[_said(part)] += 1
+    shown = [_bracketed(said, times) for said, times in islice(counts.items(), MOST)]
+    more = counts.total() - sum(times for _, times in islice(counts.items(), MOST))
     return (*shown, f"[{more} more]") if more else tuple(shown)
 
 

@@ -30,10 +30,11 @@ def user_message(blocks: Sequence[bytes]) -> bytes:
 
 
 def blocks_of(raw: bytes) -> list[bytes]:
-    """The blocks of a message; a string is one of text, an empty one is none."""
+    """Return the content blocks of a message. A string counts as one text block, an empty string as
+    none."""
     content = bytes(_fields(raw).get("content", b""))
     if content.startswith(b"["):
-        return [bytes(one) for one in msgspec.json.decode(content, type=list[msgspec.Raw])]
+        return [bytes(block) for block in msgspec.json.decode(content, type=list[msgspec.Raw])]
     if not content.startswith(b'"') or content == b'""':
         return []
     return [b'{"type":"text","text":' + content + b"}"]

@@ -107,7 +107,7 @@ def read_items(
         before=tuple(body.fragment(name) or b"" for name in ("tools", "system")),
         top=body.value("cache_control"),
     )
-    passes = thread or any(one.compacted for one in new)
+    passes = thread or any(message.compacted for message in new)
     messages = request.messages(beginning)
     if known and not passes:
         known.put(tenant, raws.number, request.known(messages), beginning.number)

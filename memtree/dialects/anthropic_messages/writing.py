@@ -69,12 +69,12 @@ def _hours(raw: bytes) -> Iterator[bool]:
     value = msgspec.json.decode(raw)
     waiting = value if isinstance(value, list) else [value]
     while waiting:
-        one = waiting.pop()
-        if not isinstance(one, dict):
+        item = waiting.pop()
+        if not isinstance(item, dict):
             continue
-        if isinstance(marker := one.get("cache_control"), dict):
+        if isinstance(marker := item.get("cache_control"), dict):
             yield marker.get("ttl") == _HOUR
-        if isinstance(content := one.get("content"), list):
+        if isinstance(content := item.get("content"), list):
             waiting += content
 
 
@@ -99,7 +99,7 @@ def fields(
     outgoing = _Outgoing(request, limit, begun, memories, folds=folded is not None)
     whole = range(len(request) if folded is None else 0)
     sent = outgoing.of([*map(KeptMessage, whole)] if folded is None else folded.items)
-    return {"messages": json_body.joined((*(one.raw for one in sent), *more))}
+    return {"messages": json_body.joined((*(message.raw for message in sent), *more))}
 
 
 # ---------------------------------------------------------------- nothing is folded
@@ -158,11 +158,11 @@ class _Outgoing:
 
     def of(self, items: Sequence[AnswerItem]) -> list[_Sent]:
         blocks = self._blocks(items)
-        met: set[int] = set()
+        places: set[int] = set()
         for item in items:
             if isinstance(item, KeptMessage):
-                self._keep(item.index, met, blocks)
-        self.sent.sort(key=lambda one: one.first)  # a system message may stand before its place
+                self._keep(item.index, places, blocks)
+        self.sent.sort(key=lambda sent: sent.first)  # a system message may stand before its place
         if self.folds and self.request.enabled:
             self._begin_with_thinking()
         memory = next((item for item in items if isinstance(item, MemoryText)), None)
@@ -175,30 +175,30 @@ class _Outgoing:
     def _blocks(self, items: Sequence[AnswerItem]) -> dict[int, list[bytes]]:
         """Return the blocks to put into posted messages of the user; a system message takes nothing
         of ours."""
-        found: dict[int, list[bytes]] = {}
+        blocks: dict[int, list[bytes]] = {}
         translated = self.request.translated
         for item in items:
             if isinstance(item, KeptMessage) and item.block:
                 place = self.request.place(item.index)
                 if place >= 0 and translated.marks[place] & (USER | CLOSED) == USER:
-                    found.setdefault(place, []).append(content.text_block(item.block))
+                    blocks.setdefault(place, []).append(content.text_block(item.block))
         if self.memories is not None and (newest := translated.newest_words()) is not None:
-            found.setdefault(newest, []).append(_memory_block(self.memories))
-        return found
+            blocks.setdefault(newest, []).append(_memory_block(self.memories))
+        return blocks
 
-    def _keep(self, canonical: int, met: set[int], blocks: Mapping[int, list[bytes]]) -> None:
+    def _keep(self, canonical: int, places: set[int], blocks: Mapping[int, list[bytes]]) -> None:
         """The posted message that a canonical one is of, once."""
         place = self.request.place(canonical)
-        if place < 0 or place in met:
+        if place < 0 or place in places:
             return
-        met.add(place)
-        one, raw = self.request.posted[place], self.request.raws[place]
-        if one.thinking and canonical < self.limit:
-            raw = content.without_blocks(raw, one.thinking)
+        places.add(place)
+        message, raw = self.request.posted[place], self.request.raws[place]
+        if message.thinking and canonical < self.limit:
+            raw = content.without_blocks(raw, message.thinking)
         if place in blocks:
             raw = content.with_blocks(raw, blocks[place])
         if raw:
-            self.sent.append(_Sent(one.role, raw, place, place + 1))
+            self.sent.append(_Sent(message.role, raw, place, place + 1))
 
     def _begin_with_thinking(self) -> None:
         """Make a turn that begins with the memory message begin with thinking, as far as the
@@ -206,31 +206,31 @@ class _Outgoing:
         are there to load tools go, unless they begin with thinking, as the turn has to."""
         posted = self.request.posted
         kept = _kept_from(self.sent)
-        talk = [one for one in self.sent if one.role != "system"]
-        front = [one for one in talk if one.first < kept]
+        talk = [message for message in self.sent if message.role != "system"]
+        front = [message for message in talk if message.first < kept]
         known = len(self.request.raws)
         if self.begun < len(self.request):
             known = self.request.place(self.begun)
-        words = [one for one in talk[len(front) + 1 :] if one.first < known]
-        if any(one.role == "user" and not posted[one.first].results for one in words):
+        words = [message for message in talk[len(front) + 1 :] if message.first < known]
+        if any(message.role == "user" and not posted[message.first].results for message in words):
             return
         gone = set[int]()
-        for one in front:
-            if posted[one.first].begins_with_thinking:
+        for message in front:
+            if posted[message.first].begins_with_thinking:
                 break
-            gone.add(one.first)
-        self.sent = [one for one in self.sent if one.first not in gone]
+            gone.add(message.first)
+        self.sent = [message for message in self.sent if message.first not in gone]
 
     def _memory(self, memory: MemoryText) -> _Sent:
         """The memory message: the client's own context, then the text."""
-        behind = [one.raw for one in self.sent]
+        behind = [message.raw for message in self.sent]
         marker = fitted(memory.cache_marker, self.request.before, behind, self.request.top)
         text = content.text_block(memory.text, marker)
         return _Sent("user", content.user_message([*self._context(memory.preamble), text]))
 
     def _context(self, preamble: Preamble) -> list[bytes]:
         """The client's own context, block by block, without its cache"""
-        found = [content.text_block(preamble.text)] if preamble.text else []
+        context_blocks = [content.text_block(preamble.text)] if preamble.text else []
         posted: dict[int, list[bytes]] = {}
         for canonical, at in preamble.parts:
             part = self.request.part(canonical)
@@ -238,8 +238,8 @@ class _Outgoing:
                 posted[part.place] = content.blocks_of(self.request.raws[part.place])
             block = part.blocks[at] if at < len(part.blocks) else at
             if block < len(posted[part.place]):
-                found.append(content.without_marker(posted[part.place][block]))
-        return found
+                context_blocks.append(content.without_marker(posted[part.place][block]))
+        return context_blocks
 
 
 _NOT_SHOWN = content.text_block("[Earlier messages of this conversation are not shown.]")
@@ -254,7 +254,7 @@ def _kept_from(sent: Sequence[_Sent]) -> int:
 
 
 def _begins_with_user(sent: Sequence[_Sent]) -> bool:
-    return next((one.role for one in sent if one.role != "system"), "") == "user"
+    return next((message.role for message in sent if message.role != "system"), "") == "user"
 
 
 def _arranged(sent: Sequence[_Sent]) -> list[_Sent]:
@@ -262,12 +262,12 @@ def _arranged(sent: Sequence[_Sent]) -> list[_Sent]:
     assistant is put right where it is not what was posted there."""
     made: list[_Sent] = []
     run: list[_Sent] = []
-    for one in sent:
-        if one.role == "assistant":
-            made += (*_run(run), one)
+    for message in sent:
+        if message.role == "assistant":
+            made += (*_run(run), message)
             run = []
         else:
-            run.append(one)
+            run.append(message)
     return [*made, *_run(run)]
 
 
@@ -276,23 +276,23 @@ def _run(run: Sequence[_Sent]) -> list[_Sent]:
     if all(_neighbours(*pair) for pair in pairwise(run)):
         return list(run)
     groups: list[list[_Sent]] = []
-    for one in run:
-        if one.role != "user":
+    for message in run:
+        if message.role != "user":
             continue
-        if groups and not _neighbours(groups[-1][-1], one):
-            groups[-1].append(one)
+        if groups and not _neighbours(groups[-1][-1], message):
+            groups[-1].append(message)
         else:
-            groups.append([one])
-    return [*map(_one_of, groups), *(one for one in run if one.role == "system")]
+            groups.append([message])
+    return [*map(_one_of, groups), *(message for message in run if message.role == "system")]
 
 
 def _one_of(users: Sequence[_Sent]) -> _Sent:
     if len(users) == 1:
         return users[0]
-    raw = content.merged([one.raw for one in users])
+    raw = content.merged([message.raw for message in users])
     return _Sent("user", raw, users[0].first, users[-1].end)
 
 
-def _neighbours(one: _Sent, other: _Sent) -> bool:
+def _neighbours(message: _Sent, other: _Sent) -> bool:
     """Return True if they were posted one behind the other."""
-    return one.end == other.first >= 0
+    return message.end == other.first >= 0

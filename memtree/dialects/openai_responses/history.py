@@ -115,7 +115,7 @@ class ResponsesHistory:
         return self.raws.with_item(place, writing.with_text_before(self.raws[place], text))
 
     def unbound(self, items: Sequence[bytes]) -> list[bytes]:
-        """The server drops the reasoning that does not fit."""
+        """Return the items unchanged: the server itself drops reasoning that does not fit."""
         return list(items)
 
 
@@ -276,13 +276,13 @@ def _request_kind(body: Body) -> str:
     """Return the kind that Codex gives its request: a turn, a compaction, a prewarm; "" from
     others."""
     metadata = body.value("client_metadata")
-    told: Any = metadata.get(_METADATA) if isinstance(metadata, dict) else None
-    if isinstance(told, str):
+    turn_metadata: Any = metadata.get(_METADATA) if isinstance(metadata, dict) else None
+    if isinstance(turn_metadata, str):
         try:
-            told = msgspec.json.decode(told)
+            turn_metadata = msgspec.json.decode(turn_metadata)
         except (msgspec.DecodeError, RecursionError):
             return ""
-    kind = told.get("request_kind") if isinstance(told, dict) else None
+    kind = turn_metadata.get("request_kind") if isinstance(turn_metadata, dict) else None
     return kind if isinstance(kind, str) else ""
 
 
@@ -292,7 +292,7 @@ def _tools_tokens(body: Body) -> int:
     text = body.value("text")
     form = text.get("format") if isinstance(text, dict) else None
     fragments = [body.fragment("tools"), msgspec.json.encode(form) if form else None]
-    return sum(_count(one) for one in fragments if one and one not in (b"null", b"[]"))
+    return sum(_count(part) for part in fragments if part and part not in (b"null", b"[]"))
 
 
 @lru_cache(maxsize=64)

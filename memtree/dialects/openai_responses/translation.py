@@ -47,9 +47,9 @@ class Defined(NamedTuple):
 
     def until(self, item: int) -> Defined:
         return Defined(
-            tuple(one for one in self.tokens if one[0] < item),
+            tuple(entry for entry in self.tokens if entry[0] < item),
             self.first if self.first < item else -1,
-            tuple(one for one in self.ours if self.first < item and one[1] < item),
+            tuple(entry for entry in self.ours if self.first < item and entry[1] < item),
         )
 
     @property
@@ -67,10 +67,11 @@ NO_TOOLS = Defined()
 
 @dataclass(frozen=True, slots=True)
 class TranslatedItems:
-    """`order`: the items by message; those of message i are `order[firsts[i]:firsts[i+1]]`.
-    `sizes`: bytes of the messages before each one, and of all. `loading`: messages that load tools.
-    `sealed`: items at the beginning that stay as they are. `other_ids`: of outputs that name their
-    call otherwise, the call's."""
+    """Positions and marks of the canonical messages that posted items were translated to. `order`:
+    the items by message; those of message i are `order[firsts[i]:firsts[i+1]]`. `sizes`: bytes of
+    the messages before each one, and of all. `loading`: messages that load tools. `sealed`: items
+    at the beginning that stay as they are. `other_ids`: of outputs that name their call otherwise,
+    the call's."""
 
     marks: bytes = b""
     order: array[int] = field(default_factory=numbers)

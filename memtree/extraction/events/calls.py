@@ -100,10 +100,10 @@ def called(name: str, arguments: str, start: int = 0) -> list[Action]:
     return acted(name, groups(arguments, start))
 
 
-def acted(name: str, found: Sequence[Group]) -> list[Action]:
+def acted(name: str, argument_groups: Sequence[Group]) -> list[Action]:
     """The actions of a call with these groups of arguments."""
     verbs = frozenset(word.lower() for word in _SPLIT.findall(name[:80]))
-    actions = [action for group in found for action in _grouped(verbs, group)]
+    actions = [action for group in argument_groups for action in _grouped(verbs, group)]
     if any(action.kind != READ for action in actions):
         actions = [action for action in actions if action.kind != READ]
     return actions
@@ -115,9 +115,9 @@ def shown_files(name: str, arguments: str) -> list[str]:
     >>> shown_files("Bash", '{"command": "cd app && sed -n 1,9p src/a.py | head -3"}')
     ['1,9p', 'src/a.py']
     """
-    found = groups(arguments)
-    paths = [action.text for action in acted(name, found) if action.kind == READ]
-    for group in found:
+    argument_groups = groups(arguments)
+    paths = [action.text for action in acted(name, argument_groups) if action.kind == READ]
+    for group in argument_groups:
         command = _first(group, COMMANDS)
         for simple in shell_words.split(command.text) if command else ():
             words = [word.text for word in simple.words]

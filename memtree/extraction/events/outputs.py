@@ -24,11 +24,11 @@ def output(text: str, about: str) -> tuple[Field, int | None]:
     marked = any(f'{key}"' in text[:4_000] for key in ("output", "stdout", "result"))
     if not (marked and text.startswith(("{", "[{"))):
         return Field(text), None
-    found = groups(text)
-    own = [group for group in found if any(about in field.text for field in _names(group))]
+    field_groups = groups(text)
+    own = [group for group in field_groups if any(about in field.text for field in _names(group))]
     code: int | None = None
     said: list[Field] = []
-    for group in own or found:
+    for group in own or field_groups:
         value = group.get("exitcode") or group.get("returncode")
         if value is not None and value.text.lstrip("-").isdigit():
             code = int(value.text)

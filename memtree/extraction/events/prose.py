@@ -86,18 +86,18 @@ def ends_fenced(raw: bytes) -> bool:
 def written(text: str, start: int, *, fences: bool = True) -> list[Action]:
     """The actions that prose of the assistant asks for or tells; it begins at character `start` of
     the message's view. `fences`: a fenced command at its end is run."""
-    told = list(_told(text, start))
+    reported = list(_told(text, start))
     if any(mark in text for mark in ("<path>", "<command>", "<parameter", "<content>")):
         tagged = list(_tagged(text, start))
         if tagged:
-            return [*tagged, *told]
-    asked = list(_asked(text, start))
-    if asked:
-        return [*asked, *told]
+            return [*tagged, *reported]
+    requested = list(_asked(text, start))
+    if requested:
+        return [*requested, *reported]
     whole = Field(text, start)
     if is_patch(text):
-        return [*patched(whole), *told]
-    return [*(fenced(text, start) if fences else ()), *told]
+        return [*patched(whole), *reported]
+    return [*(fenced(text, start) if fences else ()), *reported]
 
 
 def _lines_said(text: str) -> Iterator[re.Match[str]]:

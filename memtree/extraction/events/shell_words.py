@@ -43,24 +43,24 @@ class Command:
 
 def split(text: str) -> list[Command]:
     """The simple commands of a line, with words, redirections and here-documents."""
-    found = [Command("")]
+    commands = [Command("")]
     waiting: list[tuple[Command, str]] = []  # commands whose here-documents follow
     operator = ""
     glued = False
     at = 0
-    while at < len(text) and len(found) < MAX_COMMANDS:
+    while at < len(text) and len(commands) < MAX_COMMANDS:
         match = _LEX.match(text, at)
         if match is None:
             break
         token, at = match[0], match.end()
-        command = found[-1]
+        command = commands[-1]
         if token in _ENDS:
             if token == "\n":
                 for owner, mark in waiting:
                     at = _document(text, at, owner, mark)
                 waiting = []
             if command.words or command.targets:
-                found.append(Command(token))
+                commands.append(Command(token))
             elif token != "\n":
                 command.joint = token
             operator, glued = "", False
@@ -98,9 +98,9 @@ def split(text: str) -> list[Command]:
                 command.words.append(word)
     for owner, mark in waiting:
         at = _document(text, at, owner, mark)
-    for command in found:
+    for command in commands:
         _unwrap(command)
-    return found
+    return commands
 
 
 def _document(text: str, at: int, owner: Command, mark: str) -> int:

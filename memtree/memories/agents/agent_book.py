@@ -125,7 +125,7 @@ class AgentBook:
         rows = _vectors_of(stored, writes, vectors)
         if rows:
             await saving.keep_vectors(scope, rows)
-        return StoredMemories(stored, _degraded(saving.degraded, [one for _, one in rows]))
+        return StoredMemories(stored, _degraded(saving.degraded, [vector for _, vector in rows]))
 
     def _writes(
         self,
@@ -232,22 +232,22 @@ def _vectors_of(
         for each, vector in zip(writes, vectors, strict=True)
     }
     gone = {each.superseded for each in results}
-    told = {
+    stored = {
         each.memory.id: each.memory
         for each in results
         if each.outcome is not WriteOutcome.UNCHANGED and each.memory.id not in gone
     }
     return [
         (memory, given[id_][1])
-        for id_, memory in told.items()
+        for id_, memory in stored.items()
         if id_ in given and given[id_][0] == memory.text
     ]
 
 
 def _degraded(
-    told: Callable[[Vector | None], tuple[str, ...]], vectors: Sequence[Vector | None]
+    degraded: Callable[[Vector | None], tuple[str, ...]], vectors: Sequence[Vector | None]
 ) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for vector in vectors for name in told(vector)))
+    return tuple(dict.fromkeys(name for vector in vectors for name in degraded(vector)))
 
 
 def _placed(error: BadRequest | NotFound, name: str) -> BadRequest | NotFound:

@@ -30,8 +30,8 @@ class AgentCuration:
     ) -> Scope | None:
         """The scope that has a memory with this id, of these or of `also`, which come first;
         of several the first by agent and subject."""
-        found = await self._store.locate(scopes, [id_], also)
-        return found[0].scope if found else None
+        located = await self._store.locate(scopes, [id_], also)
+        return located[0].scope if located else None
 
     async def count(self, scopes: AgentScopes, wanted: MemoryFilter) -> int:
         """How many memories `delete_matching` would take."""
@@ -70,15 +70,15 @@ class AgentCuration:
     async def _receipt(
         self, gone: Sequence[tuple[Scope, str]], before: Sequence[LocatedMemory], purge: bool
     ) -> DeletionReceipt:
-        told, stones = False, 0
+        visible, stones = False, 0
         for scope, ids in _by_scope(gone).items():
             self._book.announce(scope, erased=purge)
             rows = [each.memory for each in before[:MOST_SEARCHED] if each.scope == scope]
             left = await self._book.deletions.trace(scope, ids, rows)
-            told, stones = told or left.told, stones + left.tombstones
+            visible, stones = visible or left.visible, stones + left.tombstones
         kept = self._book.rules.deleted_days * DAY
         until = None if purge or not gone else self._book.clock.now() + kept
-        return DeletionReceipt(tuple(id_ for _, id_ in gone), not told, until, stones)
+        return DeletionReceipt(tuple(id_ for _, id_ in gone), not visible, until, stones)
 
     async def deletable(self, rows: Sequence[LocatedMemory], *, purge: bool = False) -> int:
         """How many memories go with these."""

@@ -51,8 +51,8 @@ def structured_memory(
     data = checked_data(given.data, name)
     if not allow_secrets:
         refuse_secrets_in(data, name)
-        for told in (given.kind, *given.tags):
-            refuse_secrets(told)
+        for label in (given.kind, *given.tags):
+            refuse_secrets(label)
     text = structured_text(given.kind, data, most)
     said: dict[str, Any] = {
         **given.said_of_it(),
@@ -137,15 +137,15 @@ def _check_text(text: Any, name: str) -> None:
 def _told(data: Mapping[str, Any]) -> list[str]:
     """Every name of a field, and every value behind the end of its field's name: what stands beside
     a word like password is looked at more closely."""
-    told: list[str] = []
+    texts: list[str] = []
     waiting: list[tuple[str, Any]] = [("", data)]
     while waiting:
         field, value = waiting.pop()
         if isinstance(value, Mapping):
-            told += value
+            texts += value
             waiting += ((field if name in _CARRIERS else name, one) for name, one in value.items())
         elif isinstance(value, list | tuple):
             waiting += ((field, one) for one in value)
         else:
-            told.append(f"{field[-_NAME_END:]}: {value}")
-    return told
+            texts.append(f"{field[-_NAME_END:]}: {value}")
+    return texts

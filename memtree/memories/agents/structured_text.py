@@ -79,9 +79,9 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(value, Mapping):
             waiting += _fields(path, value)
         elif isinstance(value, list | tuple):
-            waiting += [(path, one) for one in reversed(value) if isinstance(one, _CONTAINERS)]
-            told = [leaf_text(one) for one in value if not isinstance(one, _CONTAINERS)]
-            yield _line(path, ", ".join(filter(None, told)))
+            waiting += [(path, item) for item in reversed(value) if isinstance(item, _CONTAINERS)]
+            leaves = [leaf_text(item) for item in value if not isinstance(item, _CONTAINERS)]
+            yield _line(path, ", ".join(filter(None, leaves)))
         else:
             yield _line(path, leaf_text(value))
 
@@ -95,7 +95,7 @@ def _joined(path: str, name: str) -> str:
     return f"{path} {words_of(name)}".strip()[-_LONGEST_PATH:]
 
 
-def _line(path: str, told: str) -> str:
-    if not told:
+def _line(path: str, text: str) -> str:
+    if not text:
         return ""
-    return f"{path}: {told}" if path else told
+    return f"{path}: {text}" if path else text

@@ -46,7 +46,8 @@ class DocumentPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PassageHit:
-    """`relevance`: 0 to 1, comparable between searches."""
+    """Passage that a search found, with its document. `relevance`: 0 to 1, comparable between
+    searches."""
 
     passage: Memory
     document: Document
@@ -108,8 +109,8 @@ class DocumentBook:
                 scope, document.id, made, most=self._book.rules.most
             )
         except MemoryLimit as error:
-            told = f"{document.id} has {len(made)} passages, and each counts as a memory."
-            raise MemoryLimit(f"{told} {error.message}") from None
+            reason = f"{document.id} has {len(made)} passages, and each counts as a memory."
+            raise MemoryLimit(f"{reason} {error.message}") from None
         self._book.saving.without_vectors(scope)
         self._book.announce(scope)
         stored = passages.new_document(document, len(made), now)
@@ -146,8 +147,7 @@ class DocumentBook:
         """Raises `BadRequest` for a cursor that is none of ours."""
         wanted = MemoryFilter(category=type_, tags=(FIRST,))
         page = await self._book.page(scope, wanted, cursor=cursor, limit=limit)
-        found = tuple(passages.document_of(first) for first in page.memories)
-        return DocumentPage(found, page.next_cursor)
+        return DocumentPage(tuple(map(passages.document_of, page.memories)), page.next_cursor)
 
     async def namespaces(self, tenant: str) -> list[Namespace]:
         """Those that hold something, by name."""
@@ -178,7 +178,7 @@ class DocumentBook:
     ) -> DocumentSearch:
         """The passages nearest to a query. `least`: relevance that a hit must have. `unhurried`: as
         `MemoryBook.search` has it. Raises `BadRequest` for an empty query, and store errors."""
-        found = await self._book.search(
+        result = await self._book.search(
             scope,
             query,
             wanted=MemoryFilter(category=type_),
@@ -186,15 +186,15 @@ class DocumentBook:
             least=least,
             unhurried=unhurried,
         )
-        heads = list(dict.fromkeys(passages.head_of(hit.memory) for hit in found.hits))
+        heads = list(dict.fromkeys(passages.head_of(hit.memory) for hit in result.hits))
         firsts = {first.id: first for first in await self._store.get(scope, heads)}
         return DocumentSearch(
             tuple(
                 PassageHit(hit.memory, passages.document_of(firsts[head]), hit.relevance)
-                for hit in found.hits
+                for hit in result.hits
                 if (head := passages.head_of(hit.memory)) in firsts
             ),
-            found.degraded,
+            result.degraded,
         )
 
     # -- deleting ----------------------------------------------------------------------------
@@ -226,17 +226,17 @@ class DocumentBook:
         return page.memories[0] if page.memories else None
 
     async def _passages(self, scope: Scope, id_: str) -> list[Memory]:
-        found: list[Memory] = []
+        memories: list[Memory] = []
         before: int | None = None
         more = True
         while more:
             page = await self._store.page(
                 scope, MemoryFilter(thread_id=id_), before=before, limit=MAX_PAGE
             )
-            found += page.memories  # the last one first
+            memories += page.memories  # the last one first
             more = page.more
-            before = found[-1].number if found else None
-        return found
+            before = memories[-1].number if memories else None
+        return memories
 
 
 def _unknown() -> NotFound:

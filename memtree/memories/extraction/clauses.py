@@ -69,7 +69,8 @@ def heads(lower: str) -> Iterator[str]:
 
 
 def later(lower: str) -> Iterator[int]:
-    """Where a statement may begin within a sentence that does not begin with one."""
+    """Yield the places inside a sentence at which a statement may begin, for a sentence that does
+    not begin with one."""
     for clause in islice(_CLAUSE.finditer(lower), _CLAUSES):
         if _SPOKEN_FOR.search(lower, 0, clause.end()):
             return

@@ -33,15 +33,15 @@ def dates(text: str, said: date | None = None) -> list[DateMention]:
     tokens = _WORD.findall(text.lower())
     if triggers().isdisjoint(tokens) and not _DIGIT.search(text):
         return []
-    found: list[DateMention] = []
+    mentions: list[DateMention] = []
     for rule in RULES:
         for match in rule.pattern.finditer(text):
             if mention := rule.read(match, said):
-                found.append(mention)
+                mentions.append(mention)
     # Of two that overlap the earlier, then the longer.
-    found.sort(key=lambda one: (one.start, -one.end))
+    mentions.sort(key=lambda date_mention: (date_mention.start, -date_mention.end))
     kept: list[DateMention] = []
-    for one in found:
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
+    for date_mention in mentions:
+        if not kept or date_mention.start >= kept[-1].end:
+            kept.append(date_mention)
     return kept

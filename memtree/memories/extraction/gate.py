@@ -100,9 +100,9 @@ def lasting(lower: str) -> str:
 
 
 def passing(lower: str) -> SkipReason | None:
-    """Return why a statement in lower case is passing, where it is a task, a guess or a step of the
-    work at hand: what models note as well. Looser than `refused`, since a model may know what "it"
-    is.
+    """Return the reason why a statement in lower case will not last: it is a task, a guess or a
+    step of the work at hand, as models note them, too. None where it may last. Looser than
+    `refused`, since a model may know what "it" is.
 
     >>> str(passing("rename the variable and run the tests")), passing("i teach maths in leeds")
     ('request', None)

@@ -40,15 +40,15 @@ def own_sentences(text: str, *, in_play: bool = False) -> OwnSentences:
     whole = SkipReason.FICTION if in_play else gate.message_reason(text, own)
     if whole:
         return OwnSentences([], [Skip(0, len(text), whole)])
-    found = list(islice(_sentences(text, spans), MOST + 1))
+    parts = list(islice(_sentences(text, spans), MOST + 1))
     made_up = fiction.framed(
-        [(at, lowered(text[start : min(end, start + gate.LONGEST)])) for at, (start, end) in found]
+        [(at, lowered(text[start : min(end, start + gate.LONGEST)])) for at, (start, end) in parts]
     )
     hidden = iter(secrets.find(text))
     secret = next(hidden, None)
     readable: list[Span] = []
     skipped: list[Skip] = []
-    for number, (_, sentence) in enumerate(found[:MOST]):
+    for number, (_, sentence) in enumerate(parts[:MOST]):
         start, end = sentence
         while secret and secret.end <= start:
             secret = next(hidden, None)
@@ -60,8 +60,8 @@ def own_sentences(text: str, *, in_play: bool = False) -> OwnSentences:
             skipped.append(Skip(start, end, SkipReason.FICTION))
         else:
             readable.append(sentence)
-    if len(found) > MOST:
-        skipped.append(Skip(found[MOST][1].start, spans[-1].end, SkipReason.CAP))
+    if len(parts) > MOST:
+        skipped.append(Skip(parts[MOST][1].start, spans[-1].end, SkipReason.CAP))
     return OwnSentences(readable, skipped)
 
 

@@ -4,8 +4,8 @@ A sentence becomes a memory if nothing speaks against it (`gate.py`) and a rule 
 Precision comes before recall: what no rule knows is left out, with the reason. The stored text is
 the sentence, told of the user where that can be done word by word (`third_person.py`).
 
-    >>> found = extract("Hi! I'm allergic to nuts. What can I bake?")
-    >>> [(memory.text, memory.category) for memory in found.candidates]
+    >>> extraction = extract("Hi! I'm allergic to nuts. What can I bake?")
+    >>> [(memory.text, memory.category) for memory in extraction.candidates]
     [('User is allergic to nuts', 'fact')]
 """
 
@@ -65,13 +65,13 @@ def extract(
             collected.skip(start, end, reason)
             continue
         rule = any(low < end and start < high for low, high in rules)
-        found = _read(text, start, end, said, rule)
+        reading = _read(text, start, end, said, rule)
         known[text[start:end]] = SkipReason.DUPLICATE
-        if isinstance(found, SkipReason):
-            known[text[start:end]] = found
-            collected.skip(start, end, found)
+        if isinstance(reading, SkipReason):
+            known[text[start:end]] = reading
+            collected.skip(start, end, reading)
         else:
-            collected.add(found)
+            collected.add(reading)
     skipped = sorted((*own.skipped, *collected.skipped), key=lambda skip: skip.start)
     return Extraction(tuple(collected.candidates), tuple(skipped[:SKIPS]))
 
@@ -85,8 +85,8 @@ class _Collected:
         self._most = most
         self._known: set[str] = set()
 
-    def add(self, found: Iterable[Candidate]) -> None:
-        for candidate in found:
+    def add(self, candidates: Iterable[Candidate]) -> None:
+        for candidate in candidates:
             key = canonical(candidate.text)
             if key in self._known:
                 self.skip(candidate.start, candidate.end, SkipReason.DUPLICATE)
@@ -108,23 +108,23 @@ def _read(
         return SkipReason.LONG
     start = without_lead(text, start, end)
     whole = lowered(text[start:end])
-    found: Candidate | SkipReason = _standing(text, start, whole) if rule else SkipReason.QUESTION
-    if isinstance(found, Candidate):
-        return [found]
+    outcome: Candidate | SkipReason = _standing(text, start, whole) if rule else SkipReason.QUESTION
+    if isinstance(outcome, Candidate):
+        return [outcome]
     for lower in heads(whole):
         parts = _parts(text, start, lower, said)
         if parts:
             return parts
-        found = _statement(text, start, lower, said)
-        if isinstance(found, Candidate):
-            return [found]
-    if found not in _WHOLE:
+        outcome = _statement(text, start, lower, said)
+        if isinstance(outcome, Candidate):
+            return [outcome]
+    if outcome not in _WHOLE:
         lower = next(heads(whole))
         for at in later(lower):
             part = _statement(text, start + at, lower[at:], said)
             if isinstance(part, Candidate):
                 return [part]
-    return found
+    return outcome
 
 
 def _parts(text: str, start: int, lower: str, said: date | None) -> list[Candidate]:
@@ -132,8 +132,8 @@ def _parts(text: str, start: int, lower: str, said: date | None) -> list[Candida
     places = spliced(lower)
     if len(places) == 1:
         return []
-    found = [_statement(text, start + low, lower[low:high], said) for low, high in places]
-    candidates = [one for one in found if isinstance(one, Candidate)]
+    statements = [_statement(text, start + low, lower[low:high], said) for low, high in places]
+    candidates = [statement for statement in statements if isinstance(statement, Candidate)]
     if len(candidates) == len(places):
         return candidates
     if _INTRODUCTION.match(text, start, start + places[0][1]) and candidates:
@@ -144,8 +144,8 @@ def _parts(text: str, start: int, lower: str, said: date | None) -> list[Candida
 
 def _standing(text: str, start: int, lower: str) -> Candidate | SkipReason:
     """A standing rule of how to answer or work, as `standing_rules` found it."""
-    asked = any(found.keys() & _ASKS for found in rule_phrases.parts(rule_topics.comparable(lower)))
-    if not asked or _TELLS.search(lower) or len(lower) > gate.LONGEST:
+    asks = any(kinds.keys() & _ASKS for kinds in rule_phrases.parts(rule_topics.comparable(lower)))
+    if not asks or _TELLS.search(lower) or len(lower) > gate.LONGEST:
         return SkipReason.REQUEST
     return _candidate(text, start, start + len(lower), "preference")
 
@@ -201,8 +201,8 @@ def _candidate(
 ) -> Candidate:
     words = " ".join(text[start:end].split()).rstrip(" ,;:-–—")
     words = (words[0].upper() + words[1:]).rstrip(".!。！")
-    told = told_of_user(words) if english else None
-    if told is None or len(told) > gate.LONGEST:
+    statement = told_of_user(words) if english else None
+    if statement is None or len(statement) > gate.LONGEST:
         mine = not english or _FIRST_PERSON.search(words)
-        told = f"User said: {words}" if mine else words
-    return Candidate(with_day(told, said), category, start, end)
+        statement = f"User said: {words}" if mine else words
+    return Candidate(with_day(statement, said), category, start, end)

@@ -51,25 +51,25 @@ def is_schedule(sentence: str, said: date | None = None) -> bool:
     text = sentence[:LONGEST]
     if _RECKONED.search(text):
         return False
-    found = [one for one in dates(text, said) if not _PAST.search(text[one.start : one.end])]
+    days = [day for day in dates(text, said) if not _PAST.search(text[day.start : day.end])]
     if said is None:
-        found = [one for one in found if one.kind not in _COUNTED or one.kind is DateKind.MONTH_DAY]
-    if not found or (_OVER.search(text) and not _MOVED.search(text)):
+        days = [day for day in days if day.kind not in _COUNTED or day.kind is DateKind.MONTH_DAY]
+    if not days or (_OVER.search(text) and not _MOVED.search(text)):
         return False
-    if all(one.kind is DateKind.RECURRING for one in found):
+    if all(day.kind is DateKind.RECURRING for day in days):
         return bool(_HABIT.search(text) or _OWN_EVENT.search(text))
     if _OWN_EVENT.search(text) or _DEADLINE.search(text):
         return True
-    dated = [one for one in found if one.kind is not DateKind.TIME]
+    dated = [day for day in days if day.kind is not DateKind.TIME]
     if not dated:
         return False
-    planned = _PLAN.search(text) is not None and not all(_is_now(text, one) for one in dated)
+    planned = _PLAN.search(text) is not None and not all(_is_now(text, day) for day in dated)
     return planned or _SET.search(text) is not None
 
 
 def with_day(text: str, said: date | None) -> str:
     """The text, with the day it was said where its dates count from that."""
-    kinds = {one.kind for one in dates(text, said)}
+    kinds = {day.kind for day in dates(text, said)}
     if kinds > {DateKind.TIME}:  # of a day that is named beside it
         kinds.remove(DateKind.TIME)
     if said is None or kinds.isdisjoint(_COUNTED):
@@ -78,6 +78,6 @@ def with_day(text: str, said: date | None) -> str:
     return f"{text.removesuffix('.')} (said {said.isoformat()}){stop}"
 
 
-def _is_now(text: str, one: DateMention) -> bool:
+def _is_now(text: str, day: DateMention) -> bool:
     """A step of the session, more likely than an appointment."""
-    return text[one.start : one.end].lower() in _NOW
+    return text[day.start : day.end].lower() in _NOW

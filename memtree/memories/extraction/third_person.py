@@ -85,8 +85,8 @@ def told_of_user(sentence: str) -> str | None:
         made.append(new)
     if waits or not changed:
         return None
-    told = "".join(made) + plain[at:]
-    return told.replace("the user", "User", 1) if told.startswith("the user") else told
+    retold = "".join(made) + plain[at:]
+    return retold.replace("the user", "User", 1) if retold.startswith("the user") else retold
 
 
 def _is_english(lower: str) -> bool:

@@ -39,8 +39,8 @@ class SignedGrant:
 
 @dataclass(frozen=True, slots=True)
 class OpenedGrants:
-    """Scopes that the grants of a request open, for the tenant that asks. `warnings`: of those that
-    open nothing, and why: "grant 2: expired"; no address, no signature."""
+    """Scopes that the grants of a request open for the tenant that asks. `warnings`: why other
+    grants open nothing, as in "grant 2: expired", without addresses and signatures."""
 
     scopes: tuple[AgentScopes, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -71,25 +71,25 @@ class GrantBook:
         given = read_header(header) if header else []
         if strict and not given:
             raise BadRequest(f"scope=shared needs grants in {HEADER}", param=HEADER)
-        grants = [one for one in given if isinstance(one, SignedGrant)]
+        grants = [grant for grant in given if isinstance(grant, SignedGrant)]
         judged = iter(await self._judged(tenant, grants, wanted))
         scopes: list[AgentScopes] = []
         warnings: list[str] = []
-        for number, one in enumerate(given, start=1):
-            found = next(judged) if isinstance(one, SignedGrant) else one
-            if isinstance(found, AgentScopes):
-                scopes.append(found)
+        for number, grant in enumerate(given, start=1):
+            verdict = next(judged) if isinstance(grant, SignedGrant) else grant
+            if isinstance(verdict, AgentScopes):
+                scopes.append(verdict)
                 continue
-            warning = f"grant {number}: {found}"
-            if strict and not (isinstance(found, Refusal) and found.narrows):
+            warning = f"grant {number}: {verdict}"
+            if strict and not (isinstance(verdict, Refusal) and verdict.narrows):
                 raise Forbidden(f"{HEADER}: {warning}", param=HEADER)
             warnings.append(warning)
         return OpenedGrants(without_covered(scopes), tuple(warnings))
 
     async def inspected(self, tenant: str, grant: SignedGrant) -> GrantReport:
         """Report what it would open for a tenant now, in a request that names no agent."""
-        (found,) = await self._judged(tenant, [grant], None)
-        return GrantReport(grant, grant_digest(grant.payload), found)
+        (verdict,) = await self._judged(tenant, [grant], None)
+        return GrantReport(grant, grant_digest(grant.payload), verdict)
 
     async def revoke(self, tenant: str, grant: SignedGrant) -> bool:
         """From now on it opens nothing, on any server of this store. Whether it was not revoked
@@ -148,9 +148,9 @@ class GrantBook:
         signed = dict(zip(live, await self._signed(live), strict=True))
         sound = [grant for grant in live if signed[grant]]
         addresses = {
-            canonical_address(one) or ""
+            canonical_address(address) or ""
             for grant in sound
-            for one in (grant.payload.grantor, grant.payload.grantee)
+            for address in (grant.payload.grantor, grant.payload.grantee)
         }
         digests = {grant: grant_digest(grant.payload) for grant in sound}
         facts = GrantFacts(

@@ -133,5 +133,5 @@ def _decoded(text: str, name: str) -> object:
         raise BadRequest(f"{name} is not the base64 of JSON", param=name) from error
 
 
-def _wrong(name: str, told: str) -> BadRequest:
-    return BadRequest(f"{name} {told}", param=name)
+def _wrong(name: str, problem: str) -> BadRequest:
+    return BadRequest(f"{name} {problem}", param=name)

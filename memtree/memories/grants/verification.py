@@ -51,8 +51,9 @@ def opens(
     *,
     signed: bool,
 ) -> AgentScopes | Refusal:
-    """For the tenant that asks. `signed`: its signature is valid. `wanted`: the agent and subject
-    that the request names; None, and where they are not narrowed, the grant's own are meant."""
+    """Return the scopes that a grant opens for the tenant that asks, or why it opens none.
+    `signed`: its signature is valid. `wanted`: the agent and subject that the request names; where
+    it names none, or does not narrow them, those of the grant count."""
     if payload.expires <= facts.now:
         return Refusal.EXPIRED
     if not signed:

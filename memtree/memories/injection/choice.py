@@ -62,12 +62,12 @@ def chosen(
 
 def _unlike(hits: Iterable[Memory], line: Callable[[Memory], str]) -> list[Memory]:
     """Those that may be injected, of several that read the same the best."""
-    found: dict[str, Memory] = {}
+    by_line: dict[str, Memory] = {}
     for memory in hits:
         shown = line(memory) if memory.kind != SNAPSHOT else ""
         if shown:
-            found.setdefault(said(shown), memory)
-    return list(found.values())
+            by_line.setdefault(said(shown), memory)
+    return list(by_line.values())
 
 
 def _newest_values(memories: Sequence[Memory]) -> list[Memory]:

@@ -33,9 +33,9 @@ def line(memory: Memory, *, metadata: bool = False) -> str:
     place, of = data.get("place"), data.get("of")
     if isinstance(place, int) and isinstance(of, int):
         label = f"{label} {place + 1}/{of}"
-    told = data.get("shown")
-    if metadata and isinstance(told, str) and told:
-        label = f"{label}; {told}"
+    details = data.get("shown")
+    if metadata and isinstance(details, str) and details:
+        label = f"{label}; {details}"
     room = MOST_CHARS - _NUMBER - len(f"[{label}] ")
     return f"[{label}] {_cut(shown, room)}"
 

@@ -22,11 +22,11 @@ def pattern(
 ) -> re.Pattern[str]:
     """Compile what `file` has in any of these languages in these sections (none: in all). `also`:
     what counts in every language."""
-    found = [also]
+    alternatives = [also]
     for language in languages:
         data = WordFile(language, file)
         known = data.names()
         words = "|".join(data.part(name) for name in names or known if name in known)
         if words:
-            found.append(rf"\b(?:{words})\b" if language in SPACED else words)
-    return re.compile("|".join(found))
+            alternatives.append(rf"\b(?:{words})\b" if language in SPACED else words)
+    return re.compile("|".join(alternatives))

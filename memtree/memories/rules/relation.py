@@ -43,7 +43,8 @@ class Relation(enum.StrEnum):
 
 
 class Comparison(NamedTuple):
-    """`differs`: what a possible update changes, as "old -> new"."""
+    """Relation of a new text to an older one. `differs`: what a possible update changes, as "old ->
+    new"."""
 
     relation: Relation
     differs: tuple[str, ...] = ()
@@ -213,8 +214,8 @@ def _difference(old: Sequence[Token], new: Sequence[Token]) -> str:
 
 def _negated(old: Sequence[Token], new: Sequence[Token]) -> str:
     def said(tokens: Sequence[Token]) -> str:
-        found = [token for token in tokens if token.negated]
-        return _shown(found) if found else NOTHING
+        negated = [token for token in tokens if token.negated]
+        return _shown(negated) if negated else NOTHING
 
     return f"{said(old)} -> {said(new)}"
 

@@ -51,9 +51,9 @@ def sharing(
 ) -> list[bool]:
     """Tell of each text, in a scope of so many memories, if it shares a word with `message`; two
     with one that asks about the world (`general`), which shares one by chance."""
-    asked = telling(message)
+    message_words = telling(message)
     language, words = language_of(message), _words(message)
-    shared = [_shared(asked, language, words, text) for text in texts]
+    shared = [_shared(message_words, language, words, text) for text in texts]
     held = Counter(form for forms in shared for form in forms)
     few = max(FEW, SHARE * memories)
     needed = OF_GENERAL if general else 1
@@ -70,13 +70,13 @@ def _count(forms: set[str]) -> int:
     return len({form for form in forms if form not in beginnings and form[1:] not in beginnings})
 
 
-def _shared(asked: set[str], language: str, words: set[str], text: str) -> set[str]:
-    """Return the forms shared by a text and the message that `asked`, `language`, `words` are of.
+def _shared(message_words: set[str], language: str, words: set[str], text: str) -> set[str]:
+    """Return the forms that a text shares with the message whose words and language are given.
 
     Between two languages whole words alone tell something, such as names: "print" is no form of
     "printemps".
     """
-    shared = asked & _own_forms(text)
+    shared = message_words & _own_forms(text)
     if not shared:
         return shared
     theirs = _words(text)
@@ -89,13 +89,13 @@ def _shared(asked: set[str], language: str, words: set[str], text: str) -> set[s
 def _beginnings(words: set[str], forms: set[str]) -> dict[str, tuple[set[str], set[str]]]:
     """Return for each form what the words that begin with it begin with: all but their ending, and
     at any length."""
-    found: dict[str, tuple[set[str], set[str]]] = {form: (set(), set()) for form in forms}
+    beginnings: dict[str, tuple[set[str], set[str]]] = {form: (set(), set()) for form in forms}
     for word in words:
-        if (form := word[:LETTERS]) in found:
+        if (form := word[:LETTERS]) in beginnings:
             word = word[:LONGEST]
-            found[form][0].add(word[: max(LETTERS, len(word) - ENDING)])
-            found[form][1].update(word[:at] for at in range(len(form), len(word) + 1))
-    return found
+            beginnings[form][0].add(word[: max(LETTERS, len(word) - ENDING)])
+            beginnings[form][1].update(word[:at] for at in range(len(form), len(word) + 1))
+    return beginnings
 
 
 def _one_word(ours: tuple[set[str], set[str]], others: tuple[set[str], set[str]]) -> bool:

@@ -22,8 +22,8 @@ def nearest_kind(kind: str, known: Iterable[str]) -> str | None:
     """
     wanted = _plain(kind)
     names = islice(sorted(known), MOST_NAMES)
-    likely = nsmallest(MOST_COMPARED, ((_differing(wanted, _plain(one)), one) for one in names))
-    ranked = sorted((_share(wanted, _plain(one)), one) for _, one in likely)
+    likely = nsmallest(MOST_COMPARED, ((_differing(wanted, _plain(name)), name) for name in names))
+    ranked = sorted((_share(wanted, _plain(name)), name) for _, name in likely)
     return ranked[0][1] if ranked and ranked[0][0] <= FURTHEST else None
 
 

@@ -50,17 +50,17 @@ class CompiledSchemas:
     async def of(self, tenant: str, schema: MemorySchema) -> CompiledSchema:
         """Compiled in a thread: the first one loads the library."""
         key = (tenant, schema.document)
-        found = self._rows.get(key)
-        if found is None:
-            found = await asyncio.to_thread(_compiled, schema.document)
-            self._keep(key, found)
+        compiled_schema = self._rows.get(key)
+        if compiled_schema is None:
+            compiled_schema = await asyncio.to_thread(_compiled, schema.document)
+            self._keep(key, compiled_schema)
         if key in self._rows:
             self._rows.move_to_end(key)
-        return found
+        return compiled_schema
 
-    def _keep(self, key: tuple[str, str], found: CompiledSchema) -> None:
+    def _keep(self, key: tuple[str, str], compiled_schema: CompiledSchema) -> None:
         if key not in self._rows:
-            self._rows[key] = found
+            self._rows[key] = compiled_schema
             self._held += len(key[1])
         while len(self._rows) > self._most or (self._held > self._size and len(self._rows) > 1):
             (_, text), _ = self._rows.popitem(last=False)
@@ -208,17 +208,17 @@ class SchemaBook:
         """The schema of each item (kind, data, name), None where it is free form. All keep to
         theirs, or `SchemaViolation` names the first that does not and the place in it, as
         `memories[2].data.age: must be integer`; `BadRequest` where a kind is no name of one."""
-        found = await self.violations(tenant, items)
-        broken = next((error for _, error in found if error is not None), None)
+        checked = await self.violations(tenant, items)
+        broken = next((error for _, error in checked if error is not None), None)
         if broken is not None:
             raise broken
-        return [schema for schema, _ in found]
+        return [schema for schema, _ in checked]
 
     async def violations(
         self, tenant: str, items: Sequence[tuple[str, Mapping[str, Any], str]]
     ) -> Sequence[tuple[MemorySchema | None, SchemaViolation | None]]:
         """Return for each item its schema, and what is wrong with it."""
-        schemas = {one.kind: one for one in await self._store.schemas(tenant)}
+        schemas = {schema.kind: schema for schema in await self._store.schemas(tenant)}
         free = not schemas and not self._strict
         rows = [_Row.of(kind, data, name, schemas) for kind, data, name in items]
         against = {
@@ -228,7 +228,7 @@ class SchemaBook:
         known = [row for row in rows if row.kind in against]
         much = sum(load(against[row.kind], row.data) for row in known) > MAX_ON_LOOP
 
-        def found() -> list[tuple[MemorySchema | None, SchemaViolation | None]]:
+        def all_violations() -> list[tuple[MemorySchema | None, SchemaViolation | None]]:
             return [
                 (schemas[row.kind], row.held_against(against[row.kind]))
                 if row.kind in against
@@ -236,7 +236,7 @@ class SchemaBook:
                 for row in rows
             ]
 
-        return await asyncio.to_thread(found) if much else found()
+        return await asyncio.to_thread(all_violations) if much else all_violations()
 
 
 class _Row(NamedTuple):
@@ -257,7 +257,7 @@ class _Row(NamedTuple):
         if broken is None:
             return None
         called = f"{self.name}.data" if self.name else "data"
-        return SchemaViolation(broken.told(called), param=broken.place(called))
+        return SchemaViolation(broken.message(called), param=broken.place(called))
 
     def unknown(self, known: Sequence[str]) -> SchemaViolation:
         return SchemaViolation(
@@ -271,13 +271,13 @@ def _refuse_invalid(schema: MemorySchema) -> None:
 
 
 def _of_kind(schemas: Sequence[MemorySchema], kind: str) -> MemorySchema:
-    found = next((one for one in schemas if one.kind == kind), None)
-    if found is None:
+    match = next((schema for schema in schemas if schema.kind == kind), None)
+    if match is None:
         raise NotFound(
-            f"There is no schema of this kind.{_meant(kind, [one.kind for one in schemas])}",
+            f"There is no schema of this kind.{_meant(kind, [schema.kind for schema in schemas])}",
             param="kind",
         )
-    return found
+    return match
 
 
 def _meant(kind: str, known: Sequence[str]) -> str:

@@ -70,7 +70,7 @@ def compiled(checked: CheckedSchema) -> CompiledSchema:
         validator,
         schemas,
         ceiling(schemas, checked.order),
-        any("anyOf" in one.rules or "oneOf" in one.rules for one in checked.sub_schemas),
+        any("anyOf" in part.rules or "oneOf" in part.rules for part in checked.sub_schemas),
     )
 
 
@@ -153,12 +153,12 @@ def _pattern_size(place: Place, pattern: str) -> int:
 
 
 def _patterns(checked: CheckedSchema) -> Iterator[tuple[Place, str]]:
-    for one in checked.sub_schemas:
-        pattern, named = one.rules.get(PATTERN), one.rules.get(PATTERNS)
+    for part in checked.sub_schemas:
+        pattern, named = part.rules.get(PATTERN), part.rules.get(PATTERNS)
         if isinstance(pattern, str):
-            yield (*one.place, PATTERN), pattern
+            yield (*part.place, PATTERN), pattern
         for name in named if isinstance(named, Mapping) else ():
-            yield (*one.place, PATTERNS, name), name
+            yield (*part.place, PATTERNS, name), name
 
 
 def _invalid(place: Place, rule: str) -> SchemaInvalid:

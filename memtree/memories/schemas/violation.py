@@ -30,10 +30,10 @@ class Violation(NamedTuple):
     path: tuple[str | int, ...]
     rule: str
 
-    def told(self, name: str) -> str:
+    def message(self, name: str) -> str:
         """`name`: what the data is called.
 
-        >>> Violation(("address", "lines", 0), "must be string").told("memories[0].data")
+        >>> Violation(("address", "lines", 0), "must be string").message("memories[0].data")
         'memories[0].data.address.lines[0]: must be string'
         """
         return f"{self.place(name)}: {self.rule}"
@@ -97,7 +97,7 @@ def _limit(name: str, known: Mapping[str, Any]) -> str:
 def _unexpected(unexpected: Iterable[str], names: Collection[str]) -> str:
     """Name the schema's own field that was meant, where one is near."""
     first = islice(unexpected, 2)
-    near = next(filter(None, (nearest_kind(one, names) for one in first)), None)
+    near = next(filter(None, (nearest_kind(name, names) for name in first)), None)
     meant = "" if near is None else f" (near: {near})"
     return f"has a field that the schema does not know{meant}"
 
@@ -107,7 +107,7 @@ def _alternatives(kind: Any, depth: int) -> str:
     context = getattr(kind, "context", None) or ()
     types = [each[0].kind.types for each in context if _is_type(each, depth)]
     if types and len(types) == len(context):
-        return f"must be {_either(one for each in types for one in each)}"
+        return f"must be {_either(name for each in types for name in each)}"
     return f"fits none of the alternatives of {kind.name}, or too many of them"
 
 
@@ -120,7 +120,7 @@ def _is_type(errors: Sequence[Any], depth: int) -> bool:
 
 def _either(types: Iterable[str]) -> str:
     named = dict.fromkeys(types)
-    return " or ".join(sorted(named, key=lambda one: one == "null"))
+    return " or ".join(sorted(named, key=lambda name: name == "null"))
 
 
 def _short(value: Any) -> str:

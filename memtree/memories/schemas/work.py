@@ -57,21 +57,21 @@ class Ceiling:
 def ceiling(schemas: Sequence[Applied], order: Sequence[int]) -> Ceiling:
     """Return the work as if each sub-schema were applied to each value. `order`: each behind those
     that it uses."""
-    found = [Ceiling(0, 0)] * len(schemas)
+    ceilings = [Ceiling(0, 0)] * len(schemas)
     for at in order:
-        one = schemas[at]
+        part = schemas[at]
         inner = [
-            *one.here, *one.items, *one.first, *one.fields.values(), *one.others, *one.names,
-            *(each for _, each in one.matching),
+            *part.here, *part.items, *part.first, *part.fields.values(), *part.others, *part.names,
+            *(each for _, each in part.matching),
         ]  # fmt: skip
-        own = one.own + one.options + one.inside + one.looked_for + one.numbers.most
-        own += 2 + ITEM * one.unique
-        letter = one.letter + sum(letter for letter, _ in one.matching)
-        found[at] = Ceiling(
-            own + one.times * sum(found[each].value for each in inner),
-            letter + one.times * sum(found[each].letter for each in inner),
+        own = part.own + part.options + part.inside + part.looked_for + part.numbers.most
+        own += 2 + ITEM * part.unique
+        letter = part.letter + sum(letter for letter, _ in part.matching)
+        ceilings[at] = Ceiling(
+            own + part.times * sum(ceilings[each].value for each in inner),
+            letter + part.times * sum(ceilings[each].letter for each in inner),
         )
-    return found[0]
+    return ceilings[0]
 
 
 def units(schemas: Sequence[Applied], data: Mapping[str, Any], most: int = MAX_UNITS) -> int:
@@ -81,53 +81,53 @@ def units(schemas: Sequence[Applied], data: Mapping[str, Any], most: int = MAX_U
     waiting: list[tuple[int, Values, int]] = [(0, values_of([data]), 1)]
     while waiting and total <= most:
         at, values, times = waiting.pop()
-        one = schemas[at]
-        total += times * _on(one, values)
-        times *= one.times
-        waiting += [(inner, values, times) for inner in one.here]
-        waiting += [(inner, values_of(each), times) for inner, each in _below(one, values) if each]
+        part = schemas[at]
+        total += times * _on(part, values)
+        times *= part.times
+        waiting += [(inner, values, times) for inner in part.here]
+        waiting += [(inner, values_of(each), times) for inner, each in _below(part, values) if each]
     return total
 
 
-def _below(one: Applied, values: Values) -> Iterator[tuple[int, list[Any]]]:
+def _below(part: Applied, values: Values) -> Iterator[tuple[int, list[Any]]]:
     """Yield what is applied to values in these, and to which values."""
-    if one.fields:
-        yield from _by_name(one.fields, values.objects).items()
-    everywhere = [*one.others, *(inner for _, inner in one.matching)]
+    if part.fields:
+        yield from _by_name(part.fields, values.objects).items()
+    everywhere = [*part.others, *(inner for _, inner in part.matching)]
     if everywhere:
         fields = [field for each in values.objects for field in each.values()]
         yield from ((inner, fields) for inner in everywhere)
-    for inner in one.names:
+    for inner in part.names:
         yield inner, [name for each in values.objects for name in each]
-    if one.items:
+    if part.items:
         items = [item for each in values.arrays for item in each]
-        yield from ((inner, items) for inner in one.items)
-    for place, inner in enumerate(one.first):
+        yield from ((inner, items) for inner in part.items)
+    for place, inner in enumerate(part.first):
         yield inner, [each[place] for each in values.arrays if place < len(each)]
 
 
 def _by_name(
     fields: Mapping[str, int], objects: Sequence[Mapping[str, Any]]
 ) -> dict[int, list[Any]]:
-    found: dict[int, list[Any]] = {}
+    values: dict[int, list[Any]] = {}
     for each in objects:
         for name, value in each.items():
             inner = fields.get(name)
             if inner is not None:
-                found.setdefault(inner, []).append(value)
-    return found
+                values.setdefault(inner, []).append(value)
+    return values
 
 
-def _on(one: Applied, values: Values) -> int:
+def _on(part: Applied, values: Values) -> int:
     """Units of its own rules."""
-    total = values.count * (one.own + one.options)
-    total += values.letters * one.letter + values.letters // OPTION
-    total += _comparing(one.numbers, values)
-    total += one.inside * (len(values.objects) + len(values.arrays)) + values.inside
-    total += one.looked_for * len(values.objects)
-    if one.matching:
-        total += values.name_letters * sum(letter for letter, _ in one.matching)
-    if one.unique:
+    total = values.count * (part.own + part.options)
+    total += values.letters * part.letter + values.letters // OPTION
+    total += _comparing(part.numbers, values)
+    total += part.inside * (len(values.objects) + len(values.arrays)) + values.inside
+    total += part.looked_for * len(values.objects)
+    if part.matching:
+        total += values.name_letters * sum(letter for letter, _ in part.matching)
+    if part.unique:
         total += ITEM * sum(_values(each) for each in values.arrays)
     return total
 

@@ -30,7 +30,7 @@ class Candidate:
 
 
 def newest_first(
-    found: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     query: Collection[int],
     weigh: Callable[[Sequence[int]], Sequence[float]],
 ) -> list[int]:
@@ -46,7 +46,7 @@ def newest_first(
     `query`: its terms. `weigh`: returns the weights of terms, 0 for one that tells nothing
     apart.
     """
-    texts = [terms(one.text[:REACH]) for one in found[:FIRST]]
+    texts = [terms(candidate.text[:REACH]) for candidate in candidates[:FIRST]]
     held = list(dict.fromkeys(term for text in texts for term in text))
     weights = dict(zip(held, weigh(held), strict=True))
     totals = [sum(map(weights.__getitem__, text)) for text in texts]
@@ -61,32 +61,32 @@ def newest_first(
 
     while at < len(order):
         older = order[at]
-        asked = {term: weights[term] for term in texts[older] if term in query}
+        query_weights = {term: weights[term] for term in texts[older] if term in query}
         newer = [
             other
             for other in order[at + 1 :]
-            if found[other].said > found[older].said
-            and found[other].score >= SCORE * found[older].score
-            and _answers(texts[other], asked)
+            if candidates[other].said > candidates[older].said
+            and candidates[other].score >= SCORE * candidates[older].score
+            and _answers(texts[other], query_weights)
             and alike(other, older) >= ALIKE
         ]
         if newer:
-            newest = max(newer, key=lambda other: found[other].said)
+            newest = max(newer, key=lambda other: candidates[other].said)
             order.remove(newest)
             order.insert(at, newest)
         at += 1
-    return [*order, *range(len(texts), len(found))]
+    return [*order, *range(len(texts), len(candidates))]
 
 
-def _answers(newer: Mapping[int, int], asked: Mapping[int, float]) -> bool:
+def _answers(newer: Mapping[int, int], query_weights: Mapping[int, float]) -> bool:
     """Return True if it lacks no word that weighs as much as the weightiest."""
-    missing = [weight for term, weight in asked.items() if term not in newer]
-    return max(missing, default=-1.0) < max(asked.values(), default=0.0)
+    missing = [weight for term, weight in query_weights.items() if term not in newer]
+    return max(missing, default=-1.0) < max(query_weights.values(), default=0.0)
 
 
-def as_hits(found: Ranked, memories: Mapping[int, Memory]) -> list[MemoryHit]:
+def as_hits(ranked: Ranked, memories: Mapping[int, Memory]) -> list[MemoryHit]:
     """Those of the rows that are there. `memories`: by number."""
-    columns = (found.numbers.tolist(), found.relevance.tolist(), found.scores.tolist())
+    columns = (ranked.numbers.tolist(), ranked.relevance.tolist(), ranked.scores.tolist())
     return [
         MemoryHit(memories[number], relevance, score)
         for number, relevance, score in zip(*columns, strict=True)

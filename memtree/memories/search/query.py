@@ -71,8 +71,8 @@ def without(text: str, dropped: Collection[int]) -> str:
     head = text[:REACH]
 
     def kept(match: re.Match[str]) -> str:
-        found = terms(match[0])
-        return "" if found and found.keys() <= set(dropped) else match[0]
+        words = terms(match[0])
+        return "" if words and words.keys() <= set(dropped) else match[0]
 
     left = " ".join(_WORD.sub(kept, head).split())
     return left if dropped and terms(left) and left != " ".join(head.split()) else ""

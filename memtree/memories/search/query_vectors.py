@@ -129,7 +129,7 @@ class QueryVectors:
         if self._backgrounds is not None:
             await self._backgrounds.close()
 
-    async def one(self, text: str, until: float | None) -> Vector | None:
+    async def unit_row(self, text: str, until: float | None) -> Vector | None:
         """A unit row of a query."""
         if self._embedder is None:
             return None

@@ -58,8 +58,8 @@ def ranked(
     some of its meaning. `scale`: of the embedder, None for none. `wanted`: numbers that a filter
     lets through; None: all. `cosines`: of `query.moved` with all rows, where they are known."""
     live, numbers, embedded = index.live(now), index.numbers, index.embedded
-    found = index.words(query.terms, live)
-    words, known = found.scores, relevance_by_words(found.covered)
+    matches = index.words(query.terms, live)
+    words, known = matches.scores, relevance_by_words(matches.covered)
     meaning = np.zeros_like(words)
     if query.moved is not None and scale is not None:
         if cosines is None:
@@ -77,7 +77,7 @@ def ranked(
             by_meaning = _relevance(cosines, query.background.scale)
         return np.where(embedded[rows], by_meaning, known[rows])
 
-    scores = _fused(index, query, live, words, found.most, meaning)
+    scores = _fused(index, query, live, words, matches.most, meaning)
     rows = np.flatnonzero(live & (scores > 0))
     if wanted is not None:
         rows = rows[np.isin(numbers[rows], wanted)]

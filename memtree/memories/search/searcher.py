@@ -1,8 +1,8 @@
 """Search over the memories of one scope: the use case.
 
     search = MemorySearch(store, embedder, now=time.time)
-    found = await search.search(Scope.of_chat("acme", "c1"), "which port has staging?", limit=5)
-    found.hits[0].memory.text
+    result = await search.search(Scope.of_chat("acme", "c1"), "which port has staging?", limit=5)
+    result.hits[0].memory.text
 
 Before every search one read brings the scope's index to the store's change count, and the hits are
 read from the store at the end: what was deleted, changed or added by anybody is so at once.
@@ -88,16 +88,16 @@ class MemorySearch:
         out. `patience`: seconds that the embedder has, after `loading` seconds for a model that is
         still being loaded; then words rank alone. Store errors."""
         until = await self.vectors.until(patience, loading)
-        index, asked, degraded = await self._asked(scope, query, until)
+        index, prepared, degraded = await self._asked(scope, query, until)
         numbers: NDArray[np.int32] | None = None
         if wanted != ANY:
             numbers = np.array(await self._store.matching(scope, wanted), np.int32)
         past = wanted.superseded or wanted.expired or wanted.deleted
         if past:
             index = await self._past(scope)
-        found = await self._ranked(index, asked, limit + SPARE, least, numbers)
-        hits = newest_hits_first(index, asked, await self._hits(scope, found, past=past))
-        return self._result(hits[:limit], asked, degraded, found)
+        ranking = await self._ranked(index, prepared, limit + SPARE, least, numbers)
+        hits = newest_hits_first(index, prepared, await self._hits(scope, ranking, past=past))
+        return self._result(hits[:limit], prepared, degraded, ranking)
 
     async def search_as_of(
         self,
@@ -114,20 +114,20 @@ class MemorySearch:
         texts of that time. All of it is read, so it takes longer the more there was: of more than
         `MOST_PAST` memories the newest."""
         until = await self.vectors.until(patience)
-        _, asked, degraded = await self._asked(scope, query, until)
+        _, prepared, degraded = await self._asked(scope, query, until)
         memories = await self._remembered(scope, at, wanted)
         rows = await self._store.search_rows(scope, self.vectors.recipe, 0)
         index = await asyncio.to_thread(lambda: ScopeIndex.of(rows_of_then(memories, rows)))
-        found = await self._ranked(index, asked, limit + SPARE, least)
+        ranking = await self._ranked(index, prepared, limit + SPARE, least)
         by_number = {memory.number: memory for memory in memories}
-        hits = newest_hits_first(index, asked, as_hits(found, by_number))
-        return self._result(hits[:limit], asked, degraded, found)
+        hits = newest_hits_first(index, prepared, as_hits(ranking, by_number))
+        return self._result(hits[:limit], prepared, degraded, ranking)
 
     def _result(
-        self, hits: Sequence[MemoryHit], asked: Query, degraded: bool, found: Ranked
+        self, hits: Sequence[MemoryHit], query: Query, degraded: bool, ranking: Ranked
     ) -> SearchResult:
-        lacking = self._embedder is not None and (degraded or not found.complete)
-        return SearchResult(tuple(hits), NO_EMBEDDER if lacking else (), asked.vector is None)
+        lacking = self._embedder is not None and (degraded or not ranking.complete)
+        return SearchResult(tuple(hits), NO_EMBEDDER if lacking else (), query.vector is None)
 
     async def _remembered(self, scope: Scope, at: float, wanted: MemoryFilter) -> list[Memory]:
         memories: list[Memory] = []
@@ -148,9 +148,9 @@ class MemorySearch:
         index = await self.loader.index(scope, self.vectors.recipe)
         until = asyncio.get_running_loop().time() + PATIENCE
         query = await self.vectors.query(text, vector, until)
-        found = await self._ranked(index, query, limit + SPARE)
+        ranking = await self._ranked(index, query, limit + SPARE)
         return SearchResult(
-            tuple(await self._hits(scope, found))[:limit], by_words=query.vector is None
+            tuple(await self._hits(scope, ranking))[:limit], by_words=query.vector is None
         )
 
     async def embed(self, texts: Sequence[str], patience: float | None) -> Matrix | None:
@@ -194,11 +194,11 @@ class MemorySearch:
         was not. Whole and without its common words at the same time: each takes as long as all the
         rest of a search."""
         await self.vectors.meet(until)
-        whole = asyncio.create_task(self.vectors.one(text, until))
+        whole = asyncio.create_task(self.vectors.unit_row(text, until))
         try:
             index = await self.loader.index(scope, self.vectors.recipe)
             left = without_common(index, text, self._now()) if self._embedder else ""
-            particular = await self.vectors.one(left, until) if left else None
+            particular = await self.vectors.unit_row(left, until) if left else None
             vector = await whole
             query = await self.vectors.query(text, vector, until)
         finally:
@@ -210,11 +210,11 @@ class MemorySearch:
 
     async def _past(self, scope: Scope) -> ScopeIndex:
         """All rows that are stored, live or not, in an index for one search."""
-        found = await self._store.search_rows(scope, self.vectors.recipe, 0)
+        search_rows = await self._store.search_rows(scope, self.vectors.recipe, 0)
 
         def made() -> ScopeIndex:
-            rows = tuple(row._replace(live=True, expires=None) for row in found.rows)
-            return ScopeIndex.of(SearchRows(found.state, rows))
+            rows = tuple(row._replace(live=True, expires=None) for row in search_rows.rows)
+            return ScopeIndex.of(SearchRows(search_rows.state, rows))
 
         return await asyncio.to_thread(made)
 
@@ -233,8 +233,8 @@ class MemorySearch:
 
         return rank() if len(index) < IN_A_THREAD else await asyncio.to_thread(rank)
 
-    async def _hits(self, scope: Scope, found: Ranked, *, past: bool = False) -> list[MemoryHit]:
+    async def _hits(self, scope: Scope, ranking: Ranked, *, past: bool = False) -> list[MemoryHit]:
         """Return the hits that are still there, as the store has them. `past`: what is not live,
         too."""
-        stored = await self._store.get(scope, found.numbers.tolist(), deleted=past)
-        return as_hits(found, {memory.number: memory for memory in stored})
+        stored = await self._store.get(scope, ranking.numbers.tolist(), deleted=past)
+        return as_hits(ranking, {memory.number: memory for memory in stored})

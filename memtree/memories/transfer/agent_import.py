@@ -131,33 +131,33 @@ class AgentImport:
         except MemoryLimit:
             await self._fill(sound)
             return
-        for line, one in zip(sound, taken, strict=True):
-            self._tell(line, one)
+        for line, stored in zip(sound, taken, strict=True):
+            self._tell(line, stored)
 
     async def _fill(self, lines: list[AgentLine]) -> None:
         """Store as many of a batch as there is room for, in their order."""
         for line in lines:
             try:
-                (one,) = await self._lines.store([line.memory])
+                (stored,) = await self._lines.store([line.memory])
             except MemoryLimit:
                 self._stop(line)
                 return
-            self._tell(line, one)
+            self._tell(line, stored)
 
     async def _rehearse(self, lines: list[AgentLine]) -> None:
         for line in lines:
-            (one,) = await self._lines.store([line.memory])
-            if not one.existing and self._room is not None:
+            (stored,) = await self._lines.store([line.memory])
+            if not stored.existing and self._room is not None:
                 if self._room == 0:
                     self._stop(line)
                     return
                 self._room -= 1
-            self._tell(line, one)
+            self._tell(line, stored)
 
     def _stop(self, line: AgentLine) -> None:
         self._report.stopped = f"{LIMIT}, in line {line.line}"
 
-    def _tell(self, line: AgentLine, one: TakenMemory) -> None:
-        status = LineStatus.DUPLICATE if one.existing else LineStatus.IMPORTED
-        tainted = line.memory.tainted and not one.existing
-        self._report.add(LineResult(line.line, status, "", "", one.id, tainted))
+    def _tell(self, line: AgentLine, stored: TakenMemory) -> None:
+        status = LineStatus.DUPLICATE if stored.existing else LineStatus.IMPORTED
+        tainted = line.memory.tainted and not stored.existing
+        self._report.add(LineResult(line.line, status, "", "", stored.id, tainted))

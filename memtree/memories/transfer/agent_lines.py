@@ -88,13 +88,13 @@ class AgentLines:
         """All or none of those that are not there; a dry run stores none. Raises `MemoryLimit`."""
         taken: list[TakenMemory | None] = []
         writes: list[StructuredWrite] = []
-        met: Counter[bytes] = Counter()
+        repeats: Counter[bytes] = Counter()
         for memory in memories:
             said, key = digest(memory), self._schemas.unique_key(memory)
             if key and key in self._keys:
                 taken.append(TakenMemory(self._keys[key], existing=True))
-            elif not key and self._there[said] > met[said]:
-                met[said] += 1
+            elif not key and self._there[said] > repeats[said]:
+                repeats[said] += 1
                 taken.append(TakenMemory(self._ids[said], existing=True))
             else:
                 taken.append(None)
@@ -106,7 +106,7 @@ class AgentLines:
                 TakenMemory(result.memory.id, result.outcome is WriteOutcome.UNCHANGED)
                 for result in results or ()
             ]
-        for said, count in met.items():  # `-=` goes through all that is there
+        for said, count in repeats.items():  # `-=` goes through all that is there
             self._there[said] -= count
         new = iter(stored)
         return [each or next(new) for each in taken]

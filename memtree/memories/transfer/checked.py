@@ -161,11 +161,11 @@ def _new(item: FileMemory, id_: str, now: float, most_chars: int, format_: str) 
         checked_name(item.kind, "kind")
     _check_data(item.data)
     _check_source(item.source)
-    told = category_of(text)
-    orders = _INSTRUCTION in (item.category, told) or speaks_to_model(text)
+    category = category_of(text)
+    orders = _INSTRUCTION in (item.category, category) or speaks_to_model(text)
     said: dict[str, Any] = {
         **_imported(item, created, format_),
-        "category": item.category or told,
+        "category": item.category or category,
         "last_confirmed": created,
         "tainted": item.tainted or orders,
     }

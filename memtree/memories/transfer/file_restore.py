@@ -131,9 +131,9 @@ class FileRestore:
         now = self._parts.clock.now()
         while records := await store.records(scope, after, _PAGE):
             after = records[-1].memory.number
-            found = [record.memory for record in records]
-            live += sum(memory.live(now) for memory in found)
-            self._there.update(memory.id for memory in found)
+            memories = [record.memory for record in records]
+            live += sum(memory.live(now) for memory in memories)
+            self._there.update(memory.id for memory in memories)
             if not self._there <= self._ids:
                 raise Conflict(NOT_EMPTY, param="keep_ids")
         room = await self._parts.room(scope)
@@ -147,7 +147,7 @@ class FileRestore:
         file = read_memory_file(raw, self._options.format)
         if file.format != MEMTREE:
             raise BadRequest("keep_ids is for our own exports alone", param="keep_ids")
-        met: set[str] = set()
+        ids: set[str] = set()
         for item in file.items:
             if isinstance(item, FileMemory):
                 made = restorable(
@@ -158,11 +158,11 @@ class FileRestore:
                 )
                 if isinstance(made, LineResult):
                     yield made
-                elif made.memory.id in met:
+                elif made.memory.id in ids:
                     why = "a line before it has the same id"
                     yield LineResult(item.line, LineStatus.INVALID, "repeated_id", why)
                 else:
-                    met.add(made.memory.id)
+                    ids.add(made.memory.id)
                     yield KeptLine(item, made)
             elif isinstance(item, FileGroup):
                 yield checked_group(item)

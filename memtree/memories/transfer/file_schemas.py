@@ -31,8 +31,8 @@ class FileSchemas:
         self.kept = 0
 
     async def begin(self) -> None:
-        found = await self._book.list(self._tenant)
-        self._known = {schema.kind: schema for schema in found}
+        schemas = await self._book.list(self._tenant)
+        self._known = {schema.kind: schema for schema in schemas}
 
     def knows(self, kind: str) -> bool:
         return kind in self._known
@@ -70,8 +70,8 @@ class FileSchemas:
                 self._tenant, new.kind, new.document, new.unique_on, new.description
             )
         except Conflict:
-            found = await self._book.list(self._tenant)
-            there = next((schema for schema in found if schema.kind == new.kind), None)
+            schemas = await self._book.list(self._tenant)
+            there = next((schema for schema in schemas if schema.kind == new.kind), None)
             if there is None:  # there are too many
                 raise
             return PutSchema(there, created=False)
@@ -79,18 +79,18 @@ class FileSchemas:
     async def problems(self, memories: Sequence[NewMemory]) -> list[str]:
         """Return the fault that the schemas find in each memory, "" where nothing is wrong. The
         stored schemas are read once for all."""
-        told = [self._problem(memory) for memory in memories]
-        left = [memory for memory, one in zip(memories, told, strict=True) if one is None]
+        problems = [self._problem(memory) for memory in memories]
+        left = [memory for memory, why in zip(memories, problems, strict=True) if why is None]
         items = [(memory.kind, memory.data or {}, "") for memory in left]
-        found = await self._book.violations(self._tenant, items) if items else ()
-        errors = iter(["" if error is None else error.message for _, error in found])
-        return [next(errors) if one is None else one for one in told]
+        violations = await self._book.violations(self._tenant, items) if items else ()
+        errors = iter(["" if error is None else error.message for _, error in violations])
+        return [next(errors) if why is None else why for why in problems]
 
     def _problem(self, memory: NewMemory) -> str | None:
         """None: the stored schemas say."""
         if memory.kind in self._rehearsed:
             broken = violation_of(self._rehearsed[memory.kind], memory.data or {})
-            return "" if broken is None else broken.told("data")
+            return "" if broken is None else broken.message("data")
         if self._rehearsed and memory.kind not in self._known:
             return _UNKNOWN
         try:

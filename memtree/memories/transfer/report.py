@@ -86,7 +86,7 @@ class ReportBuilder:
             self._warnings.append(message)
 
     def report(self, format_: str) -> ImportReport:
-        told = [result for room in self._lines.values() for result in room]
+        results = [result for room in self._lines.values() for result in room]
         return ImportReport(
             format_,
             self._dry_run,
@@ -95,10 +95,10 @@ class ReportBuilder:
             self._tainted,
             self.groups,
             self.tombstones,
-            tuple(sorted(told, key=lambda result: result.line)),
+            tuple(sorted(results, key=lambda result: result.line)),
             dict(sorted(self._reasons.items())),
             self.stopped,
             tuple(self._warnings),
-            len(told) < self._counts.total(),
+            len(results) < self._counts.total(),
             self.schemas,
         )

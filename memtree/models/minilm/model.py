@@ -163,7 +163,7 @@ class MiniLM:
         return len(single) / max(1, len(words))
 
     def vectors(self, texts: Sequence[str], max_tokens: int) -> list[Matrix]:
-        """`vector` of each."""
+        """Return `vector` for each text."""
         return [self.vector(text, max_tokens) for text in texts]
 
 

@@ -44,14 +44,14 @@ OPERATORS = {"": 17, "com.microsoft": 1}  # versions, by domain
 
 def read_weights(data: memoryview) -> dict[str, Array]:
     """The weights of an ONNX file by name, as views of `data`."""
-    found = {}
+    weights = {}
     for number, graph in _fields(data):
         if number == MODEL_GRAPH:
             for inner, tensor in _fields(graph):
                 if inner == GRAPH_WEIGHT:
                     name, array = _tensor(tensor)
-                    found[name] = array
-    return found
+                    weights[name] = array
+    return weights
 
 
 def _tensor(data: memoryview) -> tuple[str, Array]:

@@ -137,8 +137,8 @@ def _stored(
 ) -> StoredConversation:
     newest = newest_turn(turns.get(row.address, ()))
     frontier = read_frontier(data)
-    told = (row.own_title, row.ordinal, row.pins, saved)
-    return StoredConversation(row.address, row.end, frontier, newest, *told)
+    details = (row.own_title, row.ordinal, row.pins, saved)
+    return StoredConversation(row.address, row.end, frontier, newest, *details)
 
 
 async def rename(sql: Sql, tenant: str, address: bytes, title: str, now: float) -> int:

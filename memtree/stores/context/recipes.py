@@ -10,18 +10,18 @@ _LOCK = "memtree recipes"
 # From recipe to recipe, each found by one look into the index: not over all vectors. Memories are
 # embedded by the same models.
 _STORED = """
-    WITH RECURSIVE met(tenant, recipe) AS (
+    WITH RECURSIVE walk(tenant, recipe) AS (
         SELECT number, (
             SELECT recipe FROM vectors WHERE tenant = number ORDER BY recipe LIMIT 1
         ) FROM tenants
         UNION ALL
         SELECT tenant, (
             SELECT vectors.recipe FROM vectors
-            WHERE vectors.tenant = met.tenant AND vectors.recipe > met.recipe
+            WHERE vectors.tenant = walk.tenant AND vectors.recipe > walk.recipe
             ORDER BY vectors.recipe LIMIT 1
-        ) FROM met WHERE recipe IS NOT NULL
+        ) FROM walk WHERE recipe IS NOT NULL
     ) SELECT recipe FROM (
-        SELECT recipe FROM met UNION SELECT recipe FROM memory_recipes
+        SELECT recipe FROM walk UNION SELECT recipe FROM memory_recipes
         UNION SELECT recipe FROM memory_segments
     ) AS stored WHERE recipe IS NOT NULL"""
 _UNUSED = f"SELECT recipe FROM recipes WHERE idle >= {RECIPE_DAYS}"

@@ -126,8 +126,8 @@ async def request_totals(sql: Sql, tenant: str, where: RequestFilter = ALL) -> R
     conditions, values = _conditions(tenant, where)
     query = f"{_TOTALS} WHERE {conditions}"
     # Ids that are none find nothing, and SQLite sends no statement for them.
-    found = await sql.fetch(query, values)
-    return RequestTotals(*map(int, found[0])) if found else RequestTotals()
+    rows = await sql.fetch(query, values)
+    return RequestTotals(*map(int, rows[0])) if rows else RequestTotals()
 
 
 async def span_sums(
@@ -135,17 +135,16 @@ async def span_sums(
 ) -> list[list[StateSums]]:
     if not spans:
         return []
-    found = await sql.many_each(
+    results = await sql.many_each(
         *(("", _SPAN, {"tenant": tenant, "since": since, "until": until}) for since, until in spans)
     )
-    return [[StateSums(row[0], *map(int, row[1:])) for row in rows] for rows in found]
+    return [[StateSums(row[0], *map(int, row[1:])) for row in rows] for rows in results]
 
 
 async def request(sql: Sql, tenant: str, id_: str) -> RequestRow | None:
     if (time := time_of(id_)) is None:
         return None
-    found = await _rows(sql, _ONE, {"tenant": tenant, "time": time, "id": id_})
-    return found[0] if found else None
+    return next(iter(await _rows(sql, _ONE, {"tenant": tenant, "time": time, "id": id_})), None)
 
 
 async def requests_after(
@@ -166,21 +165,21 @@ async def previous_request(
     values = {"tenant": tenant, "ids": Ids(addresses), "limit": 1}
     with_model = {} if model is None else {"model": model}
     query = _PREVIOUS.format(model="model = :model" if with_model else "true")
-    found = await _rows(sql, query, {**values, **with_model})
-    return found[0] if found else None
+    rows = await _rows(sql, query, {**values, **with_model})
+    return rows[0] if rows else None
 
 
 async def titles(sql: Sql, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, str]:
     if not addresses:
         return {}
-    found = await sql.many("ht", _TITLES, {"tenant": tenant, "ids": Ids(addresses)})
-    return {address: title for address, title in found if title}
+    rows = await sql.many("ht", _TITLES, {"tenant": tenant, "ids": Ids(addresses)})
+    return {address: title for address, title in rows if title}
 
 
 async def stale(sql: Sql, now: float) -> bool:
     """Return True if whole days of rows are too old."""
-    found = await sql.fetch(_OLDEST, {})
-    return bool(found) and found[0][0] < _oldest(now)
+    rows = await sql.fetch(_OLDEST, {})
+    return bool(rows) and rows[0][0] < _oldest(now)
 
 
 async def drop_old(sql: Sql, now: float) -> int:
@@ -199,8 +198,8 @@ async def drop_surplus(sql: Sql, most: int) -> int:
 
 async def first_over(sql: Sql, tenant: str, most: int) -> RequestPlace | None:
     """The newest of the tenant's rows that are more than it may have."""
-    found = await sql.fetch(_FIRST_OVER, {"tenant": tenant, "most": most})
-    return RequestPlace(*found[0]) if found else None
+    rows = await sql.fetch(_FIRST_OVER, {"tenant": tenant, "most": most})
+    return RequestPlace(*rows[0]) if rows else None
 
 
 async def drop_from(sql: Sql, tenant: str, place: RequestPlace) -> int:
@@ -244,21 +243,21 @@ def _oldest(now: float) -> float:
 
 
 def _conditions(tenant: str, where: RequestFilter) -> tuple[str, dict[str, Any]]:
-    found, values = [TENANT], dict[str, Any](tenant=tenant)
+    conditions, values = [TENANT], dict[str, Any](tenant=tenant)
     for name in ("state", "client", "wrap_run"):
         if (value := getattr(where, name)) is not None:
-            found.append(f"{name} = :{name}")
+            conditions.append(f"{name} = :{name}")
             values[name] = value
     if where.since is not None:
-        found.append("time >= :since")
+        conditions.append("time >= :since")
         values["since"] = where.since
     if where.until is not None:
-        found.append("time < :until")
+        conditions.append("time < :until")
         values["until"] = where.until
     if where.addresses is not None:
-        found.append("address IN :ids[bytes] AND length(address) > 0")
+        conditions.append("address IN :ids[bytes] AND length(address) > 0")
         values["ids"] = Ids(where.addresses)
-    return " AND ".join(found), values
+    return " AND ".join(conditions), values
 
 
 async def _rows(sql: Sql, query: str, values: Mapping[str, Any]) -> list[RequestRow]:

@@ -31,7 +31,8 @@ class SqlStore(Trees, Plans, Conversations, Retention, ClaimsAndTallies, Request
     all of them."""
 
     async def check(self) -> list[str]:
-        """In a thread and with a connection of its own: it may take a second per million tokens."""
+        """Check the whole store, in a thread and on a connection of its own: it may take a second
+        per million tokens."""
         await self.database.reach()
         return await asyncio.to_thread(self._check)
 

@@ -164,10 +164,10 @@ async def read_summaries(
     sql: Sql, tenant: str, wanted: Sequence[Version]
 ) -> dict[Version, Summary]:
     """All versions of these nodes are read: there are few."""
-    asked = set(wanted)
+    versions = set(wanted)
     values = {"tenant": tenant, "ids": Ids(node for node, _ in wanted)}
     rows: list[Row] = await sql.many("hid", _SUMMARIES, values)
-    return {(node, v): read_summary(data) for node, v, data in rows if (node, v) in asked}
+    return {(node, v): read_summary(data) for node, v, data in rows if (node, v) in versions}
 
 
 async def write_summaries(sql: Sql, tenant: str, new: Sequence[SummaryRow]) -> None:

@@ -60,37 +60,37 @@ class _Found:
 
 def audit_memories(rows: MemoryRows) -> list[str]:
     """Problems, one line each."""
-    found = _Found()
+    index = _Found()
     tenants = {row.tenant: row for row in rows.memory_tenants}
-    lines = list(found.agents.read_schemas(rows.memory_schemas))
-    lines += list(_scopes(rows.memory_scopes, tenants, found))
-    lines += list(_memories(rows.memories, found))
-    lines += list(_links(found))
-    lines += list(_counts(found, tenants))
-    lines += list(_history(rows.memory_history, found))
-    lines += list(_tombstones(rows.memory_tombstones, found))
-    lines += list(_named("event", rows.erased_memories, found, there=False))
-    lines += list(_vectors(rows.memory_vectors, rows.memory_recipes, found))
-    lines += list(_named("idempotency key", rows.memory_keys, found))
-    lines += list(_named("conflict", rows.memory_conflicts, found))
-    lines += list(_named("shown memory", rows.shown_memories, found))
-    lines += list(_groups(rows.memory_groups, rows.memory_group_members, found))
-    lines += list(_settings(rows.memory_settings, found))
-    lines += list(_of_scopes("extracted message", rows.extracted_messages, found))
-    lines += list(found.agents.read_writes(rows.memory_writes, found.scopes))
+    lines = list(index.agents.read_schemas(rows.memory_schemas))
+    lines += list(_scopes(rows.memory_scopes, tenants, index))
+    lines += list(_memories(rows.memories, index))
+    lines += list(_links(index))
+    lines += list(_counts(index, tenants))
+    lines += list(_history(rows.memory_history, index))
+    lines += list(_tombstones(rows.memory_tombstones, index))
+    lines += list(_named("event", rows.erased_memories, index, there=False))
+    lines += list(_vectors(rows.memory_vectors, rows.memory_recipes, index))
+    lines += list(_named("idempotency key", rows.memory_keys, index))
+    lines += list(_named("conflict", rows.memory_conflicts, index))
+    lines += list(_named("shown memory", rows.shown_memories, index))
+    lines += list(_groups(rows.memory_groups, rows.memory_group_members, index))
+    lines += list(_settings(rows.memory_settings, index))
+    lines += list(_of_scopes("extracted message", rows.extracted_messages, index))
+    lines += list(index.agents.read_writes(rows.memory_writes, index.scopes))
     return [f"memories of scope {scope}: {line}" if scope else line for scope, line in lines]
 
 
 def _scopes(
-    rows: Iterable[ScopeRow], tenants: Mapping[str, MemoryTenantRow], found: _Found
+    rows: Iterable[ScopeRow], tenants: Mapping[str, MemoryTenantRow], index: _Found
 ) -> Lines:
     for row in rows:
-        found.scopes[row.number] = row
+        index.scopes[row.number] = row
         if row.counted and row.tenant not in tenants:
             yield row.number, "its tenant has no counter"
 
 
-def _memories(rows: Iterable[MemoryRow], found: _Found) -> Lines:
+def _memories(rows: Iterable[MemoryRow], index: _Found) -> Lines:
     for row in rows:
         links = [row.superseded_by, row.duplicate_of]
         memory = None
@@ -105,7 +105,7 @@ def _memories(rows: Iterable[MemoryRow], found: _Found) -> Lines:
             for name, value in columns(memory).items():
                 if name != "data" and getattr(row, name) != value:
                     yield row.scope, f"memory {row.number}: its row has another {name}"
-        scope = found.scopes.get(row.scope)
+        scope = index.scopes.get(row.scope)
         if scope is None:
             yield row.scope, f"memory {row.number}: there is no such scope"
         elif not row.event <= row.changed <= scope.changed:
@@ -117,32 +117,32 @@ def _memories(rows: Iterable[MemoryRow], found: _Found) -> Lines:
         if bool(row.superseded_by or row.duplicate_of) != bool(row.replaced):
             yield row.scope, f"memory {row.number}: since when it is replaced is not known"
         if counted:
-            yield from found.agents.read_counted(row, memory, scope.tenant if scope else "")
+            yield from index.agents.read_counted(row, memory, scope.tenant if scope else "")
         known = MemoryFacts(row.id, row.version, bool(row.counted), row.vectors, named)
-        found.memories[row.scope, row.number] = known
-        found.ids.add((row.scope, row.id))
+        index.memories[row.scope, row.number] = known
+        index.ids.add((row.scope, row.id))
 
 
-def _links(found: _Found) -> Lines:
-    for (scope, number), memory in found.memories.items():
+def _links(index: _Found) -> Lines:
+    for (scope, number), memory in index.memories.items():
         for link in memory.links:
-            if (scope, link) not in found.ids:
+            if (scope, link) not in index.ids:
                 yield scope, f"memory {number}: it names {link}, which is missing"
 
 
-def _counts(found: _Found, tenants: Mapping[str, MemoryTenantRow]) -> Lines:
-    counted = Counter(scope for (scope, _), memory in found.memories.items() if memory.counted)
+def _counts(index: _Found, tenants: Mapping[str, MemoryTenantRow]) -> Lines:
+    counted = Counter(scope for (scope, _), memory in index.memories.items() if memory.counted)
     of_tenant: Counter[str] = Counter()
     numbers: dict[str, Counter[int]] = {}
-    for scope, number in found.memories:
-        if scope in found.scopes:
-            numbers.setdefault(found.scopes[scope].tenant, Counter())[number] += 1
-    for at, row in found.scopes.items():
+    for scope, number in index.memories:
+        if scope in index.scopes:
+            numbers.setdefault(index.scopes[scope].tenant, Counter())[number] += 1
+    for at, row in index.scopes.items():
         of_tenant[row.tenant] += counted[at]
         if row.counted != counted[at]:
             yield at, f"it counts {row.counted} memories, there are {counted[at]}"
     for name, tenant in tenants.items():
-        first = min((at for at, row in found.scopes.items() if row.tenant == name), default=0)
+        first = min((at for at, row in index.scopes.items() if row.tenant == name), default=0)
         given = numbers.get(name, Counter())
         if tenant.counted != of_tenant[name]:
             yield first, f"its tenant counts {tenant.counted}, there are {of_tenant[name]}"
@@ -152,10 +152,10 @@ def _counts(found: _Found, tenants: Mapping[str, MemoryTenantRow]) -> Lines:
             yield first, f"number {number} stands twice in its tenant"
 
 
-def _history(rows: Iterable[HistoryRow], found: _Found) -> Lines:
+def _history(rows: Iterable[HistoryRow], index: _Found) -> Lines:
     kept: Counter[tuple[int, int]] = Counter()
     for row in rows:
-        memory = found.memories.get((row.scope, row.number))
+        memory = index.memories.get((row.scope, row.number))
         where = f"version {row.version} of memory {row.number}"
         if memory is None:
             yield row.scope, f"{where} has no memory"
@@ -171,14 +171,14 @@ def _history(rows: Iterable[HistoryRow], found: _Found) -> Lines:
             for name, value in old_version(old).items():
                 if getattr(row, name) != value:
                     yield row.scope, f"{where}: its row has another {name}"
-    for (scope, number), memory in found.memories.items():
+    for (scope, number), memory in index.memories.items():
         if kept[scope, number] != memory.version - 1:
             yield scope, f"memory {number}: {kept[scope, number]} of its older versions are kept"
 
 
-def _tombstones(rows: Iterable[TombstoneRow], found: _Found) -> Lines:
+def _tombstones(rows: Iterable[TombstoneRow], index: _Found) -> Lines:
     for row in rows:
-        if row.scope not in found.scopes:
+        if row.scope not in index.scopes:
             yield row.scope, f"tombstone {row.number}: there is no such scope"
         try:
             read_tombstone(row.data)
@@ -187,32 +187,32 @@ def _tombstones(rows: Iterable[TombstoneRow], found: _Found) -> Lines:
 
 
 def _vectors(
-    rows: Iterable[MemoryVectorRow], recipes: Iterable[MemoryRecipeRow], found: _Found
+    rows: Iterable[MemoryVectorRow], recipes: Iterable[MemoryRecipeRow], index: _Found
 ) -> Lines:
     kept: Counter[tuple[int, int]] = Counter()
     counted: Counter[tuple[int, str]] = Counter()
     for row in rows:
-        memory = found.memories.get((row.scope, row.number))
+        memory = index.memories.get((row.scope, row.number))
         if memory is None:
             yield row.scope, f"vector {row.recipe} of memory {row.number} has no memory"
             continue
         kept[row.scope, row.number] += 1
         counted[row.scope, row.recipe] += memory.counted
-    for (scope, number), memory in found.memories.items():
+    for (scope, number), memory in index.memories.items():
         if memory.vectors != kept[scope, number]:
             yield scope, f"memory {number}: {memory.vectors} vectors, not {kept[scope, number]}"
     said = {(row.scope, row.recipe): row.counted for row in recipes}
     for scope, recipe in sorted(said.keys() | counted.keys()):
-        told, there = said.get((scope, recipe), 0), counted[scope, recipe]
-        if told != there:
-            yield scope, f"recipe {recipe}: it counts {told} vectors, there are {there}"
+        expected, there = said.get((scope, recipe), 0), counted[scope, recipe]
+        if expected != there:
+            yield scope, f"recipe {recipe}: it counts {expected} vectors, there are {there}"
 
 
-def _groups(groups: Iterable[GroupRow], members: Iterable[GroupMemberRow], found: _Found) -> Lines:
+def _groups(groups: Iterable[GroupRow], members: Iterable[GroupMemberRow], index: _Found) -> Lines:
     there = set()
     for row in groups:
         there.add((row.scope, row.id))
-        if row.scope not in found.scopes:
+        if row.scope not in index.scopes:
             yield row.scope, f"group {row.id}: there is no such scope"
         try:
             group = read_group(row.data)
@@ -225,13 +225,13 @@ def _groups(groups: Iterable[GroupRow], members: Iterable[GroupMemberRow], found
         where = f"memory {member.number} in group {member.group_id}"
         if (member.scope, member.group_id) not in there:
             yield member.scope, f"{where}, which is missing"
-        if (member.scope, member.number) not in found.memories:
+        if (member.scope, member.number) not in index.memories:
             yield member.scope, f"{where} is missing"
 
 
-def _settings(rows: Iterable[SettingsRow], found: _Found) -> Lines:
+def _settings(rows: Iterable[SettingsRow], index: _Found) -> Lines:
     for row in rows:
-        if row.scope not in found.scopes:
+        if row.scope not in index.scopes:
             yield row.scope, "settings: there is no such scope"
         try:
             read_settings(row.data)
@@ -239,9 +239,9 @@ def _settings(rows: Iterable[SettingsRow], found: _Found) -> Lines:
             yield row.scope, f"settings: {error.message}"
 
 
-def _of_scopes(what: str, rows: Iterable[ExtractedRow], found: _Found) -> Lines:
+def _of_scopes(what: str, rows: Iterable[ExtractedRow], index: _Found) -> Lines:
     """No other row need be there: a mark outlives what it led to."""
-    missing = {row.scope for row in rows} - found.scopes.keys()
+    missing = {row.scope for row in rows} - index.scopes.keys()
     for scope in sorted(missing):
         yield scope, f"{what}: there is no such scope"
 
@@ -249,12 +249,12 @@ def _of_scopes(what: str, rows: Iterable[ExtractedRow], found: _Found) -> Lines:
 def _named(
     what: str,
     rows: Iterable[ErasedRow | MemoryKeyRow | ShownRow | ConflictRow],
-    found: _Found,
+    index: _Found,
     *,
     there: bool = True,
 ) -> Lines:
     for row in rows:
-        if ((row.scope, row.number) in found.memories) != there:
+        if ((row.scope, row.number) in index.memories) != there:
             yield (
                 row.scope,
                 f"{what} of memory {row.number}, which is {'missing' if there else 'there'}",

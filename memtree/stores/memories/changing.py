@@ -66,10 +66,10 @@ async def change(
     now: float,
 ) -> Memory:
     at = await begin_known(sql, scope)
-    found = await kept(sql, at.number, [ref]) if at else []
-    if at is None or not found:
+    rows = await kept(sql, at.number, [ref]) if at else []
+    if at is None or not rows:
         raise NotFound("There is no memory with this id.")
-    row = found[0]
+    row = rows[0]
     _require_version(row, if_version)
     change, fewer = await _joining(sql, at, row, change, now)
     memory, counted = await next_version(sql, at, row, change, now)
@@ -258,16 +258,16 @@ async def merge(
     """The one that counts gets a new version, so that its history tells since when. Which memories
     it took the place of is said by their `superseded_by`; its own `supersedes` names the last."""
     at, row = await begin_live(sql, scope, ref, now)
-    found = await live(sql, at.number, [older], now)
-    if not found:
+    rows = await live(sql, at.number, [older], now)
+    if not rows:
         raise NotFound("There is no memory with the id in replaces.", param="replaces")
-    if found[0].number == row.number:
+    if rows[0].number == row.number:
         raise BadRequest("replaces must name another memory, not the one itself.", param="replaces")
     _require_version(row, if_version)
     change = change or MemoryChange(now)
-    change, fewer = await _joining(sql, at, row, change, now, found[0].number)
-    memory = replace(changed_memory(row.memory(), change), supersedes=found[0].id)
-    await replace_row(sql, at, found[0], memory, reason=reason, since=now, now=now)
+    change, fewer = await _joining(sql, at, row, change, now, rows[0].number)
+    memory = replace(changed_memory(row.memory(), change), supersedes=rows[0].id)
+    await replace_row(sql, at, rows[0], memory, reason=reason, since=now, now=now)
     key, counted = row.unique_key, -1 - fewer
     if not isinstance(change.data, Unset):
         (key,) = await unique.unique_keys(sql, at, [unique.keyed(memory, key)])
@@ -293,10 +293,10 @@ async def begin_live(
     sql: Sql, scope: Scope, ref: MemoryRef, now: float
 ) -> tuple[ScopeRow, Standing]:
     at = await begin_known(sql, scope)
-    found = await live(sql, at.number, [ref], now) if at else []
-    if at is None or not found:
+    rows = await live(sql, at.number, [ref], now) if at else []
+    if at is None or not rows:
         raise NotFound("There is no memory with this id.")
-    return at, found[0]
+    return at, rows[0]
 
 
 async def change_all(
@@ -305,15 +305,15 @@ async def change_all(
     changed: dict[tuple[Scope, str], LocatedMemory] = {}
     of_tenants: Counter[str] = Counter()
     for at, ids in await begin_of_rows(sql, rows):
-        counted, found = 0, False
+        counted, any_changed = 0, False
         # Of two that get the same unique values the first gives way.
         one_by_one = not isinstance(change.data, Unset)
         for part in [[each] for each in ids] if one_by_one else [ids]:
             for row in await kept(sql, at.number, part):
                 memory, more = await next_version(sql, at, row, change, now)
                 changed[at.scope, row.id] = LocatedMemory(at.scope, memory)
-                counted, found = counted + more, True
-        if found:
+                counted, any_changed = counted + more, True
+        if any_changed:
             await stamp(sql, at, counted=counted)
             of_tenants[at.tenant] += counted
     for tenant in sorted(of_tenants):
@@ -326,5 +326,5 @@ def in_order_of(
 ) -> list[LocatedMemory]:
     """Order the changed rows as asked for; what was asked for by the id of a duplicate comes
     last."""
-    asked = (each for each in rows if each in changed)
-    return [changed[each] for each in dict.fromkeys((*asked, *changed))]
+    requested = (each for each in rows if each in changed)
+    return [changed[each] for each in dict.fromkeys((*requested, *changed))]

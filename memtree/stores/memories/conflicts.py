@@ -42,46 +42,46 @@ async def with_updates(
     numbers = [memory.number for memory in memories if memory.conflicting]
     if not numbers:
         return list(memories)
-    found: dict[int, list[PossibleUpdate]] = {}
+    updates: dict[int, list[PossibleUpdate]] = {}
     values = {"scope": scope, "numbers": numbers, "now": now}
     for number, id_, data, differs in await sql.fetch(_OPEN, values):
         old = tuple(differs.split("\n")) if differs else ()
-        found.setdefault(number, []).append(PossibleUpdate(id_, _plain(data).text, old))
-    return [replace(each, updates=tuple(found.get(each.number, ()))) for each in memories]
+        updates.setdefault(number, []).append(PossibleUpdate(id_, _plain(data).text, old))
+    return [replace(each, updates=tuple(updates.get(each.number, ()))) for each in memories]
 
 
 async def put(sql: Sql, scope: Scope, id_: str, updates: Sequence[PossibleUpdate]) -> None:
     at = await begin_known(sql, scope)
-    found = await kept(sql, at.number, [id_]) if at else []
-    if at is None or not found:
+    rows = await kept(sql, at.number, [id_]) if at else []
+    if at is None or not rows:
         return
     others = {row.id: row.number for row in await kept(sql, at.number, [u.id for u in updates])}
     pairs = [
         {
             "scope": at.number,
-            "number": found[0].number,
+            "number": rows[0].number,
             "other": others[update.id],
             "place": place,
             "differs": "\n".join(update.differs),
         }
         for place, update in enumerate(updates)
-        if others.get(update.id, found[0].number) != found[0].number
+        if others.get(update.id, rows[0].number) != rows[0].number
     ]
     if pairs:
         await sql.run_many(_PUT, pairs)
-        await _mark(sql, at, found[0].number, found[0].data)
+        await _mark(sql, at, rows[0].number, rows[0].data)
         await commit(sql, at)
 
 
 async def settle(sql: Sql, scope: Scope, one: str, two: str) -> bool:
-    """Both are kept; whether there was a pair of the two."""
+    """Keep both memories of a conflict. Returns True if the two were in conflict."""
     at = await begin_known(sql, scope)
     rows = await kept(sql, at.number, [one, two]) if at else []
     if at is None or len(rows) < 2:
         return False
     values = {"scope": at.number, "one": rows[0].number, "two": rows[1].number}
-    asked = _SETTLE.replace("DELETE", "SELECT 1")
-    if not await sql.fetch(asked, values):
+    query = _SETTLE.replace("DELETE", "SELECT 1")
+    if not await sql.fetch(query, values):
         return False
     await sql.run(_SETTLE, values)
     for row in rows:

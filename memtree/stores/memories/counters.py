@@ -82,11 +82,11 @@ class ScopeRow(NamedTuple):
 
 async def begin(sql: Sql, scope: Scope) -> ScopeRow:
     """The scope, known from here on and nobody else's until the end of the transaction."""
-    found = await begin_known(sql, scope)
-    while found is None:
+    row = await begin_known(sql, scope)
+    while row is None:
         await sql.run(_NEW, scope_values(scope))
-        found = await begin_known(sql, scope)
-    return found
+        row = await begin_known(sql, scope)
+    return row
 
 
 async def begin_known(sql: Sql, scope: Scope) -> ScopeRow | None:
@@ -96,8 +96,8 @@ async def begin_known(sql: Sql, scope: Scope) -> ScopeRow | None:
 
 async def known_scope(sql: Sql, scope: Scope, lock: str = "") -> ScopeRow | None:
     """The scope's counters, for who only reads; None where it holds nothing."""
-    found = await sql.fetch(_FIND + lock, scope_values(scope))
-    return ScopeRow._make(found[0]) if found else None
+    rows = await sql.fetch(_FIND + lock, scope_values(scope))
+    return ScopeRow._make(rows[0]) if rows else None
 
 
 async def begin_all(sql: Sql, numbers: Sequence[int]) -> list[ScopeRow]:
@@ -170,19 +170,19 @@ async def lock_tenant(sql: Sql, tenant: str) -> tuple[int, int]:
     """Its last number and how many of its memories count; from here on nobody else changes them.
     After the locks of all scopes that the transaction is about."""
     values = {"tenant": tenant}
-    found = await sql.fetch(_TENANT + sql.lock, values)
-    while not found:
+    rows = await sql.fetch(_TENANT + sql.lock, values)
+    while not rows:
         await sql.run(_NEW_TENANT, values)
-        found = await sql.fetch(_TENANT + sql.lock, values)
-    ((last, counted),) = found
+        rows = await sql.fetch(_TENANT + sql.lock, values)
+    ((last, counted),) = rows
     return int(last), int(counted)
 
 
 async def state(sql: Sql, scope: Scope, now: float) -> ScopeState:
-    found = await sql.fetch(_STATE, {**scope_values(scope), "now": now})
-    if not found:
+    rows = await sql.fetch(_STATE, {**scope_values(scope), "now": now})
+    if not rows:
         return ScopeState()
-    ((changed, counted, purges, expired, conflicts, standing),) = found
+    ((changed, counted, purges, expired, conflicts, standing),) = rows
     return ScopeState(changed, counted - expired, purges, conflicts, standing)
 
 

@@ -74,8 +74,8 @@ async def undelete(
     """But those that expired meanwhile, those that something took the place of which is deleted
     itself (they come back with it), and those whose unique values another one has now."""
     at = await begin_known(sql, scope)
-    found = await resolved(sql, at.number, refs) if at else []
-    rows = [r for r in found if r.deleted > FOR_GOOD and not r.deleted < r.expires <= now]
+    resolved_rows = await resolved(sql, at.number, refs) if at else []
+    rows = [r for r in resolved_rows if r.deleted > FOR_GOOD and not r.deleted < r.expires <= now]
     if at is None or not rows:
         return []
     after = await stored(sql, at.number, [row.superseded_by for row in rows if row.superseded_by])

@@ -58,8 +58,8 @@ async def stored(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standi
     values = named(refs)
     if not values["ids"] and not values["numbers"]:
         return []
-    found = await sql.fetch(_NAMED, {"scope": scope, **values})
-    return in_order(standing(found), refs)
+    rows = await sql.fetch(_NAMED, {"scope": scope, **values})
+    return in_order(standing(rows), refs)
 
 
 async def resolved(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standing]:
@@ -87,8 +87,8 @@ async def with_twins(
         return list(rows)
     values = {"scope": scope.number, "numbers": [row.number for row in rows]}
     said = {(row.text_hash, _kind_of(row)) for row in rows}
-    found = standing(await sql.fetch(_TWINS, values))
-    twins = (row for row in found if (row.text_hash, _kind_of(row)) in said)
+    candidates = standing(await sql.fetch(_TWINS, values))
+    twins = (row for row in candidates if (row.text_hash, _kind_of(row)) in said)
     every = {row.number: row for row in rows}
     return list((every | {row.number: row for row in twins if deleted or not row.deleted}).values())
 
@@ -102,17 +102,17 @@ async def live(
 
 
 async def duplicates(sql: Sql, scope: int, rows: Iterable[Standing]) -> list[Standing]:
-    """Those that each of these counts in the place of."""
+    """Return the duplicates that these rows stand for."""
     return await _naming(sql, _DUPLICATES, scope, rows)
 
 
 async def _naming(sql: Sql, statement: str, scope: int, rows: Iterable[Standing]) -> list[Standing]:
     ids = [row.id for row in rows]
-    found: list[Row] = []
+    fetched: list[Row] = []
     for at in range(0, len(ids), _AT_ONCE):
         values = {"scope": scope, "ids": ids[at : at + _AT_ONCE]}
-        found += await sql.fetch(statement, values)
-    return standing(found)
+        fetched += await sql.fetch(statement, values)
+    return standing(fetched)
 
 
 async def members(sql: Sql, scope: Scope, wanted: MemoryFilter) -> dict[str, list[int]]:
@@ -140,14 +140,14 @@ async def lineage(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standi
 async def _past(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing]:
     """Return what these took the place of, and so on. What is said anew each day has as many
     memories before it: of a long past the links of the scope are read at once."""
-    found: dict[int, Standing] = {}
+    by_number: dict[int, Standing] = {}
     new = list(rows)
     for _ in range(_NEAR):
         before = await _naming(sql, _BEFORE, scope, new)
-        new = [row for row in before if row.number not in found]
-        found |= {row.number: row for row in new}
+        new = [row for row in before if row.number not in by_number]
+        by_number |= {row.number: row for row in new}
         if not new:
-            return list(found.values())
+            return list(by_number.values())
     links: dict[str, list[tuple[int, str]]] = {}
     for after, number, id_ in await sql.fetch(_LINKS, {"scope": scope}):
         links.setdefault(after, []).append((number, id_))
@@ -159,8 +159,8 @@ async def _past(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing
             ends.append(id_)
     every = list(numbers)
     for at in range(0, len(every), _ROWS):
-        found |= {row.number: row for row in await stored(sql, scope, every[at : at + _ROWS])}
-    return list(found.values())
+        by_number |= {row.number: row for row in await stored(sql, scope, every[at : at + _ROWS])}
+    return list(by_number.values())
 
 
 def _kind_of(row: Standing) -> tuple[str, bytes]:
@@ -172,8 +172,7 @@ def _kind_of(row: Standing) -> tuple[str, bytes]:
 async def of_text(sql: Sql, scope: int, text_hash: bytes, now: float) -> Standing | None:
     """The oldest live memory with this text."""
     values = {"scope": scope, "text_hash": text_hash, "now": now}
-    found = standing(await sql.fetch(_OF_TEXT, values))
-    return found[0] if found else None
+    return next(iter(standing(await sql.fetch(_OF_TEXT, values))), None)
 
 
 async def counting(sql: Sql, scope: int, number: int) -> Standing | None:

@@ -93,8 +93,8 @@ async def page(
     rows = await sql.fetch(_PAGE.format(condition), values)
     memories = [read_memory(*row) for row in rows[:limit]]
     number = await known(sql, scope) if any(each.conflicting for each in memories) else None
-    told = memories if number is None else await with_updates(sql, number, memories, now)
-    return MemoryPage(tuple(told), len(rows) > limit, (await state(sql, scope, now)).total)
+    updated = memories if number is None else await with_updates(sql, number, memories, now)
+    return MemoryPage(tuple(updated), len(rows) > limit, (await state(sql, scope, now)).total)
 
 
 async def versions(
@@ -103,27 +103,27 @@ async def versions(
     number = await known(sql, scope)
     rows = await stored(sql, number, [id_ for id_, _ in wanted]) if number is not None else []
     rows = [row for row in rows if not row.deleted]
-    found = {(row.id, row.version): row.memory() for row in rows}
-    older = [version for each, version in wanted if (each, version) not in found]
+    by_version = {(row.id, row.version): row.memory() for row in rows}
+    older = [version for each, version in wanted if (each, version) not in by_version]
     if rows and older:
         by_number = {row.number: row for row in rows}
         values = {"scope": number, "numbers": list(by_number), "versions": _numbers(older)}
         for at, version, data in await sql.fetch(_VERSIONS, values):
             row = by_number[at]
-            found[row.id, version] = row._replace(data=data).memory()
-    told = await with_updates(sql, number or 0, list(found.values()), now)
-    found = dict(zip(found, told, strict=True))
-    return {each: found[each] for each in wanted if each in found}
+            by_version[row.id, version] = row._replace(data=data).memory()
+    updated = await with_updates(sql, number or 0, list(by_version.values()), now)
+    by_version = dict(zip(by_version, updated, strict=True))
+    return {each: by_version[each] for each in wanted if each in by_version}
 
 
 async def twins(sql: Sql, scope: Scope, ids: Sequence[str]) -> dict[str, list[str]]:
     number = await known(sql, scope)
     rows = await stored(sql, number, ids) if number is not None else []
-    found: dict[str, list[str]] = {}
+    by_main: dict[str, list[str]] = {}
     for row in sorted(await duplicates(sql, number or 0, rows)):
         if not row.deleted:
-            found.setdefault(row.duplicate_of, []).append(row.id)
-    return found
+            by_main.setdefault(row.duplicate_of, []).append(row.id)
+    return by_main
 
 
 def _numbers(given: Sequence[int]) -> list[int]:
@@ -133,12 +133,12 @@ def _numbers(given: Sequence[int]) -> list[int]:
 
 async def history(sql: Sql, scope: Scope, ref: MemoryRef) -> list[Memory]:
     number = await known(sql, scope)
-    found = await resolved(sql, number, [ref]) if number is not None else []
-    if not found or found[0].deleted:
+    rows = await resolved(sql, number, [ref]) if number is not None else []
+    if not rows or rows[0].deleted:
         return []
-    values = {"scope": number or 0, "number": found[0].number}
+    values = {"scope": number or 0, "number": rows[0].number}
     older = await sql.fetch(_HISTORY, values)
-    row = found[0]
+    row = rows[0]
     every = [row.data, *(data for (data,) in older)]
     return [read_memory(data, 0.0, row.superseded_by, row.duplicate_of) for data in every]
 

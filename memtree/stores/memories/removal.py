@@ -76,7 +76,8 @@ async def delete_all(
 async def delete_matching_all(
     sql: Sql, scopes: AgentScopes, wanted: MemoryFilter, *, purge: bool, now: float
 ) -> list[tuple[Scope, str]]:
-    """Groups are of one scope, so a filter for one lets nothing through here."""
+    """Delete the memories of several scopes that a filter lets through. A group belongs to one
+    scope, so a filter that names a group lets nothing through."""
     if wanted.group is not None:
         return []
     condition, values = meant(scopes)
@@ -139,9 +140,9 @@ async def _remove_named(
 async def _remove_matching(
     sql: Sql, scope: ScopeRow, wanted: MemoryFilter, *, reason: str | None, purge: bool, now: float
 ) -> tuple[list[str], int]:
-    found = await _matching(sql, scope, replace(wanted, deleted=wanted.deleted and purge), now)
-    counted, gone = 0, dict(found)
-    for part in in_parts(list(found)):
+    matching = await _matching(sql, scope, replace(wanted, deleted=wanted.deleted and purge), now)
+    counted, gone = 0, dict(matching)
+    for part in in_parts(list(matching)):
         rows = await stored(sql, scope.number, part)
         # Some were deleted with what had taken their place.
         rows = [row for row in rows if purge or not row.deleted]
@@ -152,7 +153,7 @@ async def _remove_matching(
         else:
             counted += await remove(sql, scope, rows, reason=reason, now=now)
         gone |= {row.number: row.id for row in rows}
-    if found:
+    if matching:
         await _stamp(sql, scope, counted, purge=purge)
     return list(gone.values()), counted
 

@@ -150,7 +150,8 @@ def plain(value: str | None) -> str:
 
 
 def tags_column(tags: Iterable[str]) -> str:
-    r"""Each between two line ends, so that one is found as a whole.
+    r"""Join tags for the column `tags`: each stands between two line ends, so that a search finds
+    whole tags only.
 
     >>> tags_column(["a", "b c"])
     '\na\nb c\n'
@@ -284,8 +285,8 @@ def in_order(rows: Sequence[Standing], refs: Sequence[MemoryRef]) -> list[Standi
     by_ref: dict[MemoryRef, Standing] = {}
     for row in rows:
         by_ref[row.id] = by_ref[row.number] = row
-    found = (by_ref.get(ref) for ref in refs)
-    return list({row.number: row for row in found if row is not None}.values())
+    chosen = (by_ref.get(ref) for ref in refs)
+    return list({row.number: row for row in chosen if row is not None}.values())
 
 
 def standing(rows: Iterable[Row]) -> list[Standing]:

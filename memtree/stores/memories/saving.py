@@ -87,8 +87,8 @@ async def _repeated(sql: Sql, scope: ScopeRow, key: str, now: float) -> Standing
     """Return what a call with this key added, or what took its place; where that is not live any
     more, it is as if nobody had called."""
     values: dict[str, Any] = {"scope": scope.number, "key": key_hash(key)}
-    found = await sql.fetch(_KEY, {**values, "after": now - KEY_SECONDS})
-    there = await counting(sql, scope.number, found[0][0]) if found else None
+    rows = await sql.fetch(_KEY, {**values, "after": now - KEY_SECONDS})
+    there = await counting(sql, scope.number, rows[0][0]) if rows else None
     return there if there and there.live(now) else None
 
 

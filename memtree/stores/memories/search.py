@@ -118,8 +118,8 @@ async def put_vectors(
     if at is None:
         return
     values = {"scope": at.number, "recipe": recipe}
-    found = await sql.fetch(_NUMBERS, {**values, "numbers": list(rows)})
-    current = [row for row in found if row[1] == rows[row[0]][0]]
+    stored = await sql.fetch(_NUMBERS, {**values, "numbers": list(rows)})
+    current = [row for row in stored if row[1] == rows[row[0]][0]]
     if not current:
         return
     vectors = [{**values, "number": row[0], "data": rows[row[0]][1]} for row in current]
@@ -140,8 +140,8 @@ async def without_vectors(
 ) -> list[Memory]:
     """In the common case those that are new are all that lack one: of them there is an index."""
     values = {**scope_values(scope), "recipe": recipe, "limit": limit, "now": now}
-    found = await sql.fetch(_MISSING, values)
-    missing, new = found[0] if found else (0, 0)
+    counts = await sql.fetch(_MISSING, values)
+    missing, new = counts[0] if counts else (0, 0)
     if not missing:
         return []
     rows = await sql.fetch(_NEW if missing == new else _WITHOUT, values)
@@ -151,14 +151,14 @@ async def without_vectors(
 async def scopes_without_vectors(sql: Sql, recipe: str, limit: int, now: float) -> list[Scope]:
     """List scopes with memories that have no vectors. A memory that expired without a vector makes
     a scope a candidate, so each is looked into."""
-    found = []
+    scopes = []
     for tenant, kind, owner, subject in await sql.fetch(_INCOMPLETE, {"recipe": recipe}):
         scope = Scope(tenant, ScopeKind(kind), owner, subject)
         if await without_vectors(sql, scope, recipe, 1, now):
-            found.append(scope)
-        if len(found) >= limit:
+            scopes.append(scope)
+        if len(scopes) >= limit:
             break
-    return found
+    return scopes
 
 
 async def segment(sql: Sql, scope: Scope, recipe: str) -> StoredSegment | None:

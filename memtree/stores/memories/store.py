@@ -177,7 +177,8 @@ class SqlMemories(MemoryTransactions):
     memory_scopes = reads(MemoryMaintenance.memory_scopes, reading.memory_scopes)
 
     async def sweep_memories(self, now: float, deleted_days: int) -> int:
-        """Transactions of a thousand rows, so that other writers get their turn in between."""
+        """Erase memories whose time is over, in transactions of a thousand rows, so that other
+        writers get their turn in between."""
         before = now - deleted_days * DAY
         erased = 0
         for scope in await self.read_memories(lambda sql: erasing.ended_scopes(sql, before)):

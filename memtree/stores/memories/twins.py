@@ -28,8 +28,8 @@ JOIN_GROUPS = """
 async def twin_of(
     sql: Sql, scope: ScopeRow, text_hash: bytes, kind: str, now: float
 ) -> Standing | None:
-    """The live memory that one of a user or a chat counts in the place of, once it has this text
-    and kind."""
+    """Return the live memory that a text of this kind repeats, in a scope of a user or a chat: the
+    two count as one from then on."""
     if scope.kind not in _JOINING or kind:
         return None
     twin = await of_text(sql, scope.number, text_hash, now)

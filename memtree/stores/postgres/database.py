@@ -122,8 +122,8 @@ class PostgresDatabase(Pool):
 
     async def bytes(self) -> int:
         """The size of all tables."""
-        found = await self.run(lambda db: db.execute(_BYTES, {"tables": list(TABLES)}))
-        row = await found.fetchone()
+        cursor = await self.run(lambda db: db.execute(_BYTES, {"tables": list(TABLES)}))
+        row = await cursor.fetchone()
         return int(row[0]) if row else 0
 
     def snapshot(self) -> AbstractContextManager[PostgresSnapshot]:
@@ -132,8 +132,7 @@ class PostgresDatabase(Pool):
 
 async def unscrubbed(db: Connection) -> bool:
     """Return True if rows of a deletion may still take up space."""
-    found = await db.execute("SELECT 1 FROM deletions LIMIT 1")
-    return await found.fetchone() is not None
+    return await (await db.execute("SELECT 1 FROM deletions LIMIT 1")).fetchone() is not None
 
 
 class PostgresStore(SqlStore):

@@ -137,8 +137,8 @@ async def migrate(db: AsyncConnection, schema: str, part: str, steps: Sequence[S
         return
     async with db.transaction():
         await db.execute(ALONE, (lock_key("memtree schema", schema),))
-        found = await db.execute("SELECT to_regnamespace(%s)", (f'"{schema}"',))
-        if await found.fetchone() == (None,):  # `IF NOT EXISTS` wants the right to make one first
+        cursor = await db.execute("SELECT to_regnamespace(%s)", (f'"{schema}"',))
+        if await cursor.fetchone() == (None,):  # `IF NOT EXISTS` wants the right to make one first
             await db.execute(f'CREATE SCHEMA "{schema}"')
         version = await _version(db, schema, part, len(steps))
         try:
@@ -168,8 +168,8 @@ async def _record(db: AsyncConnection, part: str, version: int) -> None:
 
 
 async def _version(db: AsyncConnection, schema: str, part: str, known: int) -> int:
-    found = await db.execute("SELECT to_regclass(%s)", (f'"{schema}".schema_version',))
-    if await found.fetchone() == (None,):
+    cursor = await db.execute("SELECT to_regclass(%s)", (f'"{schema}".schema_version',))
+    if await cursor.fetchone() == (None,):
         return 0
     rows = await db.execute("SELECT version FROM schema_version WHERE part = %s", (part,))
     row = await rows.fetchone()

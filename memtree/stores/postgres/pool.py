@@ -55,7 +55,8 @@ UNLIMITED = "SET statement_timeout TO 0; SET lock_timeout TO 0"
 
 
 class Pool:
-    """`prepare` brings a new connection's schema up to date; it is called until it succeeds."""
+    """Pool of connections to one schema. `prepare` brings a new connection's schema up to date; it
+    is called until it succeeds."""
 
     def __init__(self, dsn: Dsn, prepare: Work[None]) -> None:
         self.dsn = dsn

@@ -71,18 +71,18 @@ class PostgresSql:
         self._db = db
 
     async def fetch(self, statement: str, values: Values) -> list[Row]:
-        found = await self._db.execute(_translated(statement), values, binary=True)
-        return await found.fetchall()
+        cursor = await self._db.execute(_translated(statement), values, binary=True)
+        return await cursor.fetchall()
 
     async def many_each(self, *queries: tuple[str, str, Values]) -> list[list[Row]]:
         async with AsyncExitStack() as stack:
             if self._db.pgconn.pipeline_status == PipelineStatus.OFF:
                 await stack.enter_async_context(self._db.pipeline())
-            found = [
+            cursors = [
                 await self._db.execute(_translated(query), values, binary=True)
                 for _, query, values in queries
             ]
-            return [await each.fetchall() for each in found]
+            return [await each.fetchall() for each in cursors]
 
     async def many(self, kinds: str, query: str, values: Values) -> list[Row]:
         return await self.fetch(query, values)

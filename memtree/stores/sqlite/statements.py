@@ -71,12 +71,12 @@ class SqliteSql:
 
     async def many(self, kinds: str, query: str, values: Values) -> list[Row]:
         statement = _joined(kinds, query)
-        found: list[Row] = []
+        rows: list[Row] = []
         for cursor in self._executed(statement, values):
             listed, run = cursor.fetchone()
             if listed is not None:
-                found += _split(kinds, listed, run or b"")
-        return found
+                rows += _split(kinds, listed, run or b"")
+        return rows
 
     async def many_each(self, *queries: tuple[str, str, Values]) -> list[list[Row]]:
         return [
@@ -136,9 +136,9 @@ def _joined(kinds: str, query: str) -> str:
     return (
         # The limit keeps the query from being merged into this one, which would ask for what a
         # column is made of wherever the column is named.
-        f"WITH found({', '.join(names)}) AS (SELECT * FROM ({query}) LIMIT -1)"
+        f"WITH answer({', '.join(names)}) AS (SELECT * FROM ({query}) LIMIT -1)"
         f" SELECT group_concat({listed}, ';'),"
-        f" CAST(group_concat({run}, '') AS BLOB) FROM found"
+        f" CAST(group_concat({run}, '') AS BLOB) FROM answer"
     )
 
 

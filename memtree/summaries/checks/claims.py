@@ -188,5 +188,5 @@ def loops(text: str) -> str:
         gram, times = grams.most_common(1)[0] if grams else ((), 0)
         if times >= often:
             return " ".join(gram)
-    same = sum(one == other for one, other in pairwise(words))
+    same = sum(word == other for word, other in pairwise(words))
     return "the same words" if len(words) > 12 and same > len(words) / 3 else ""

@@ -24,7 +24,7 @@ def _any(*names: str) -> re.Pattern[str]:
 
     def read() -> str:
         patterns = "|".join(joined("prompt_injection", name) for name in names)
-        return grouped(_CAPITAL.sub(lambda found: found.group().lower(), patterns))
+        return grouped(_CAPITAL.sub(lambda match: match.group().lower(), patterns))
 
     return lazily(read)
 

@@ -43,11 +43,11 @@ _NUMBERED = re.compile(r"\d{1,3}\. ")
 def blocks(text: str) -> list[Span]:
     """Return the spans that blocks take of the text, merged. Each step sees what the ones before it
     left: a tag in code is no tag, nor a quote in a block of a client."""
-    found: list[Span] = []
+    spans: list[Span] = []
     for step in (_known_elements, _own_lists, _fences, _triples, _elements):
-        left = blanked(text, found) if found else text
-        found = merged([*found, *step(left)])
-    return found
+        left = blanked(text, spans) if spans else text
+        spans = merged([*spans, *step(left)])
+    return spans
 
 
 def injected(text: str) -> list[Span]:

@@ -63,15 +63,15 @@ def _without_prompt(text: str) -> str:
     if not text.startswith(_PROMPT):
         return text
     lines = text.split("\n")
-    told = all(line.startswith(_PROMPT) or not line.strip(" #") for line in lines)
-    return "\n".join(line.removeprefix(_PROMPT) for line in lines) if told else text
+    prompted = all(line.startswith(_PROMPT) or not line.strip(" #") for line in lines)
+    return "\n".join(line.removeprefix(_PROMPT) for line in lines) if prompted else text
 
 
 def _without_notice(text: str) -> str:
     """The text without the comment that says whose a file is and under which licence."""
     notice = _NOTICE.match(text[:HEAD])
-    told = notice is not None and _RIGHTS.search(notice.group()) is not None
-    return text[notice.end() :].lstrip("\n") if notice and told else text
+    is_notice = notice is not None and _RIGHTS.search(notice.group()) is not None
+    return text[notice.end() :].lstrip("\n") if notice and is_notice else text
 
 
 def shortened(name: str) -> str:
@@ -337,9 +337,9 @@ def _titled(_: str, head: str) -> str:
             before = _LINK.sub("", _TAG.sub("", head[: heading.start()]))
             if sum(map(str.isalpha, before)) > _REMARK:
                 break
-            told = any(map(str.isalpha, title)) and not _RIGHTS.match(title)
-            told = told and title[0] != "/" and title[-1] != "."  # a command, or a sentence
-            if told and len(title.split()) < 16:
+            is_title = any(map(str.isalpha, title)) and not _RIGHTS.match(title)
+            is_title = is_title and title[0] != "/" and title[-1] != "."  # a command, or a sentence
+            if is_title and len(title.split()) < 16:
                 return title
     return ""
 

@@ -111,15 +111,15 @@ def handed_over(lines: Sequence[str]) -> tuple[int, int, int]:
         return given
     begin, column = _beginning(lines, reads)
     last = _last_paragraph(reads)
-    asked = next(filter(None, reads[last:]), "")
-    above = begin >= last and sum(map(len, lines[:last])) >= LEAST_ABOVE and _ABOVE.search(asked)
+    question = next(filter(None, reads[last:]), "")
+    above = begin >= last and sum(map(len, lines[:last])) >= LEAST_ABOVE and _ABOVE.search(question)
     if above:
         return 0, 0, last
     if begin == len(lines):
         return begin, 0, begin
     # Behind a mail the user asks only where nothing was asked before it.
     before = begin > 0 and _begins_text(reads, begin)
-    done = last > begin + 1 and not before and bool(_DONE_WITH.match(asked))
+    done = last > begin + 1 and not before and bool(_DONE_WITH.match(question))
     return begin, column, last if done else len(lines)
 
 
@@ -134,8 +134,8 @@ def _given(reads: Sequence[str]) -> tuple[int, int, int] | None:
     first = next((at for at, read in enumerate(reads) if _GIVEN.match(read)), None)
     if first is None:
         return None
-    asked = next((at for at in range(len(reads) - 1, first, -1) if _ASKED.match(reads[at])), None)
-    return None if asked is None else (first, 0, asked)
+    line = next((at for at in range(len(reads) - 1, first, -1) if _ASKED.match(reads[at])), None)
+    return None if line is None else (first, 0, line)
 
 
 def _beginning(lines: Sequence[str], reads: Sequence[str]) -> tuple[int, int]:

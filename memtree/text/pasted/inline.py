@@ -35,12 +35,12 @@ _SMALL = frozenset("a an and at for from in is of on or the to with de la le der
 
 def inline(text: str) -> list[Span]:
     """Spans in one paragraph; they may overlap."""
-    found = [Span(*match.span()) for match in _IMAGE.finditer(text)] if "![" in text else []
+    spans = [Span(*match.span()) for match in _IMAGE.finditer(text)] if "![" in text else []
     if "`" in text:
-        found += _code(text)
+        spans += _code(text)
     if "*" in text:
-        found += _actions(text)
-    return [*found, *_quotations(text)]
+        spans += _actions(text)
+    return [*spans, *_quotations(text)]
 
 
 def _code(text: str) -> Iterator[Span]:

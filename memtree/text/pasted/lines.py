@@ -126,30 +126,30 @@ def kinds(lines: Sequence[str]) -> list[LineKind]:
     """Tell the kinds of consecutive lines: tables without rules too, and what stands between lines
     of programs."""
     known = {line: kind(line) for line in set(lines)}
-    found = [known[line] for line in lines]
+    line_kinds = [known[line] for line in lines]
     start = 0
-    for at in range(len(found) + 1):
-        if at == len(found) or found[at] is LineKind.BLANK:
-            _paragraph(lines, found, start, at)
+    for at in range(len(line_kinds) + 1):
+        if at == len(line_kinds) or line_kinds[at] is LineKind.BLANK:
+            _paragraph(lines, line_kinds, start, at)
             start = at + 1
-    return found
+    return line_kinds
 
 
-def _paragraph(lines: Sequence[str], found: list[LineKind], start: int, end: int) -> None:
-    made = [at for at in range(start, end) if found[at] is LineKind.MADE]
+def _paragraph(lines: Sequence[str], line_kinds: list[LineKind], start: int, end: int) -> None:
+    made = [at for at in range(start, end) if line_kinds[at] is LineKind.MADE]
     if any(_DIFF.match(lines[at]) for at in made):
         made.append(end - 1)
     if len(made) > 1:
         for at in range(made[0], made[-1] + 1):
-            found[at] = LineKind.MADE
+            line_kinds[at] = LineKind.MADE
     elif not made and _is_listing([line.strip() for line in lines[start:end]]):
-        found[start:end] = [LineKind.MADE] * (end - start)
+        line_kinds[start:end] = [LineKind.MADE] * (end - start)
     elif not made and end - start > 2:
         cells = [None, *map(_cells, lines[start:end]), None]
         for at, own in enumerate(cells[1:-1], start=start):
             beside = own in (cells[at - start], cells[at - start + 2])
-            if own and beside and found[at] is LineKind.PROSE:
-                found[at] = LineKind.MADE
+            if own and beside and line_kinds[at] is LineKind.PROSE:
+                line_kinds[at] = LineKind.MADE
 
 
 def _is_listing(names: Sequence[str]) -> bool:

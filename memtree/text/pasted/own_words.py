@@ -55,8 +55,8 @@ def others_words(text: str) -> tuple[Span, ...]:
 
 
 def without_own(text: str) -> tuple[Span, ...]:
-    """Find the same spans, also in persona cards and in a text that has lost the signs by which
-    `others_words` sees at a glance that a short message is its author's own."""
+    """Find the same spans as `others_words`, but also in persona cards, and in texts that lack the
+    signs of quoting which let `others_words` skip short messages."""
     headings = _HEADING.findall(text)
     # A heading or two are what somebody asks, as any point of a list; many are a document's.
     own = _read(_HEADING.sub(_point, text) if len(headings) < HEADINGS else text)
@@ -130,7 +130,7 @@ def _paragraphs(text: str) -> Iterator[Span]:
 
 def _columns(lines: Sequence[str]) -> list[tuple[int, int]]:
     """For each line where its prose begins and ends; (0, 0) where it has none."""
-    found = [
+    columns = [
         (bullet.end() if (bullet := BULLET.match(line)) else 0, len(line))
         if kind is LineKind.PROSE
         else NOTHING
@@ -140,14 +140,14 @@ def _columns(lines: Sequence[str]) -> list[tuple[int, int]]:
     for at, line in enumerate(lines):
         note = bool(line.strip()) and (note or begins_note(line))
         if note:
-            found[at] = NOTHING
+            columns[at] = NOTHING
     if talk := transcript(lines):
-        found[slice(*talk)] = [NOTHING] * (talk[1] - talk[0])
+        columns[slice(*talk)] = [NOTHING] * (talk[1] - talk[0])
     begin, column, end = handed_over(lines)
     for at in range(begin, end):
-        first = found[at][0]
-        found[at] = (first, column) if at == begin and first < column else NOTHING
-    return found
+        first = columns[at][0]
+        columns[at] = (first, column) if at == begin and first < column else NOTHING
+    return columns
 
 
 def _trimmed(text: str, span: Span) -> Span:

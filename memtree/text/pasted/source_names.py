@@ -96,8 +96,8 @@ def source_name(text: str, head: str) -> str:
     if most < (2 if len(lines) > 4 else 1) or most < 0.08 * len(lines):
         return ""
     name, _, defined = _LANGUAGES[counts.index(most)]
-    found = (match[match.lastindex or 0] for match in defined.finditer(text[:_DEFINING]))
-    names = list(dict.fromkeys(islice(found, 4 * _MOST)))[:_MOST]
+    defined_names = (match[match.lastindex or 0] for match in defined.finditer(text[:_DEFINING]))
+    names = list(dict.fromkeys(islice(defined_names, 4 * _MOST)))[:_MOST]
     kind = name if name == "shell script" else f"{name} code"
     return f"{kind}: {', '.join(names)}" if names else kind
 

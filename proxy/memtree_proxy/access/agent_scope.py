@@ -52,14 +52,15 @@ def queried_agents(query: QueryParams, tenant: str) -> AgentScopes | None:
 
 
 def refuse_twice(query: QueryParams, names: Iterable[str]) -> None:
-    """Raises `BadRequest` for a field that stands twice: two readers may read two values."""
+    """Raise `BadRequest` for a query field that stands twice, because two readers may read two
+    values."""
     for name in names:
         if len(query.getlist(name)) > 1:
             raise BadRequest(f"{name} stands twice", param=name)
 
 
 def single_scope(scopes: AgentScopes) -> Scope:
-    """Raises `BadRequest` where several may be meant."""
+    """Return the one scope that is meant. Raises `BadRequest` where several may be meant."""
     scope = scopes.single
     if scope is None:
         name = AGENT if scopes.agent is None else SUBJECT

@@ -57,7 +57,8 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """`keyed`: let in by one of our keys in a header of upstreams, to which it means nothing."""
+    """Tenant of a request. `keyed`: authenticated by one of our keys in a header that is meant for
+    upstreams, where the key has no meaning."""
 
     id: str
     keyed: bool
@@ -134,7 +135,8 @@ class Gate:
         self._aliases: RecentLookups[dict[str, str]] = RecentLookups(monotonic)
 
     async def tenant(self, request: Request, *, counted: bool = True) -> Tenant:
-        """`counted`: this is one of the requests that a tenant may make in a minute.
+        """Authenticate a request and return its tenant. `counted`: this is one of the requests that
+        a tenant may make in a minute.
 
         Raises `Unauthorized`, `StoreUnavailable` where keys cannot be looked up, or `RateLimited`.
         """

@@ -77,7 +77,8 @@ class FetchHeaders:
 
     @property
     def from_browser(self) -> bool:
-        """Or from a program that fetches like one, as Node does."""
+        """Return True if a browser sent the request, or a program that sends the same headers, such
+        as Node."""
         return self.origin is not None or self.metadata
 
     @property
@@ -107,7 +108,8 @@ class BrowserPolicy:
 
     @classmethod
     def of(cls, settings: Settings) -> BrowserPolicy:
-        """Raises `BadRequest` that names the setting."""
+        """Build the policy that the settings describe. Raises `BadRequest` that names the
+        setting."""
         public, scheme = _public(settings.public_url)
         entries = [entry.lower() for entry in settings.allowed_origins]
         schemes = {entry for entry in entries if _SCHEME.fullmatch(entry)}
@@ -224,11 +226,11 @@ class BrowserPolicy:
             (b"access-control-max-age", b"%d" % PREFLIGHT_SECONDS),
             (b"vary", b"Origin, Access-Control-Request-Method, Access-Control-Request-Headers"),
         ]
-        asked = dict(headers)
-        names = asked.get(b"access-control-request-headers", b"")
+        requested = dict(headers)
+        names = requested.get(b"access-control-request-headers", b"")
         if _HEADER_NAMES.fullmatch(names):  # `*` would leave Authorization out
             answer.append((b"access-control-allow-headers", names))
-        if asked.get(b"access-control-request-private-network") == b"true":
+        if requested.get(b"access-control-request-private-network") == b"true":
             answer.append((b"access-control-allow-private-network", b"true"))
         return answer
 

@@ -62,7 +62,7 @@ class EventFeed(Protocol):
         ...
 
     async def events(self, after: int) -> Sequence[Event]:
-        """The first ones behind `after`, the oldest first."""
+        """Return the next events after the count `after`, the oldest first."""
         ...
 
 
@@ -88,8 +88,9 @@ class EventStreams:
         after: int | None,
         allowed: Callable[[], Awaitable[bool]],
     ) -> EventStreamResponse:
-        """`after`: the count of the last event that the listener has seen; None: it wants what
-        changes from now on. `allowed`: whether the credential is still let in as this tenant.
+        """Open a stream of events for one listener. `after`: the count of the last event that the
+        listener has seen; None: it wants what changes from now on. `allowed`: whether the
+        credential is still let in as this tenant.
 
         Raises `RateLimited` where the tenant has as many streams as it may, and store errors.
         """

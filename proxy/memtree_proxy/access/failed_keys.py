@@ -28,12 +28,12 @@ class FailedKeys:
         self._proxies = [ipaddress.ip_network(each) for each in settings.trusted_proxies]
 
     def check(self, request: Request) -> None:
-        """Raises `RateLimited` where too many keys of this client failed."""
+        """Raise `RateLimited` if too many keys of this client have failed."""
         if client := self.client(request):
             self._rates.check(client)
 
     def count(self, request: Request) -> None:
-        """A key of this client failed."""
+        """Count a failed key of this client."""
         if client := self.client(request):
             self._rates.charge(client)
 
@@ -54,16 +54,16 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 def _hops(request: Request) -> Iterator[_Address | None]:
     """Whom the proxy has seen, and whom that one says that it has seen, and so on."""
-    told = ",".join(request.headers.getlist(FORWARDED)).rsplit(",", MOST_HOPS)
-    return (_address(hop.strip()) for hop in reversed(told))
+    hops = ",".join(request.headers.getlist(FORWARDED)).rsplit(",", MOST_HOPS)
+    return (_address(hop.strip()) for hop in reversed(hops))
 
 
 def _address(text: str) -> _Address | None:
     try:
-        found = ipaddress.ip_address(text.strip("[]"))
+        address = ipaddress.ip_address(text.strip("[]"))
     except ValueError:
         return None
-    return getattr(found, "ipv4_mapped", None) or found
+    return getattr(address, "ipv4_mapped", None) or address
 
 
 def _network(address: _Address | None) -> str:

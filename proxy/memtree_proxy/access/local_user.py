@@ -47,7 +47,7 @@ class LocalUser:
         return self._key
 
     def check(self, key: str) -> None:
-        """Raises `Unauthorized` for a key that is of another start of a server."""
+        """Raise `Unauthorized` for a key that an earlier start of the server made."""
         if not hmac.compare_digest(key.encode(), self._key.encode()):
             raise Unauthorized(
                 "This key was of an earlier start of the server. Run `memtree ui` again."

@@ -125,7 +125,7 @@ class WaitingRequests:
 
     @contextmanager
     def place(self, tenant: str) -> Iterator[None]:
-        """`enter` and `leave` around a block."""
+        """Count a request as waiting for the length of a block."""
         self.enter(tenant)
         try:
             yield

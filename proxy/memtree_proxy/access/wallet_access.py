@@ -20,7 +20,8 @@ class WalletHeaders(NamedTuple):
 
 
 class WalletAccess:
-    """`max_body_bytes`: a body is read before its request is believed, for its hash is signed."""
+    """Checks the proof of a wallet in a request. `max_body_bytes`: most bytes of a body, which has
+    to be read before its request is believed, because its hash is signed."""
 
     def __init__(self, book: GrantBook, max_body_bytes: int) -> None:
         self._book, self._limit = book, max_body_bytes
@@ -38,14 +39,15 @@ class WalletAccess:
 
 
 def sent_headers(request: Request) -> WalletHeaders | None:
-    """None where there is none of them. Raises `BadRequest` naming the one that is missing."""
+    """Return the three headers of a wallet's proof, None where none of them was sent. Raises
+    `BadRequest` that names the missing one."""
     values = [request.headers.getlist(name) for name in WALLET_HEADERS]
     if not any(values):
         return None
     for name, given in zip(WALLET_HEADERS, values, strict=True):
         if len(given) != 1:
-            told = "stands twice" if given else "is missing: a wallet's proof has three headers"
-            raise BadRequest(f"{name} {told}", param=name)
+            problem = "stands twice" if given else "is missing: a wallet's proof has three headers"
+            raise BadRequest(f"{name} {problem}", param=name)
     return WalletHeaders(*(given[0].strip() for given in values))
 
 
@@ -56,5 +58,5 @@ def signed_paths(request: Request) -> tuple[str, ...]:
     path = raw.partition(b"?")[0].decode("latin-1")
     plain = request_body.without_prefix(path)
     query = request.scope["query_string"].decode("latin-1")
-    asked = f"?{query}" if query else ""
-    return tuple(dict.fromkeys((plain + asked, path + asked, plain, path)))
+    query_part = f"?{query}" if query else ""
+    return tuple(dict.fromkeys((plain + query_part, path + query_part, plain, path)))

@@ -40,7 +40,7 @@ class ShadowRequest:
     def ask(self, tenant: str, settings: Settings) -> CompressRequest:
         """Build the request that memory would have got, in mode `stable`: `auto` sends most of a
         short chat as it is, which measures nothing. Raises `BadRequest`."""
-        ask = asked(self.dialect, tenant, self.body, self.headers, settings, self.suffix)
+        ask = ask_of(self.dialect, tenant, self.body, self.headers, settings, self.suffix)
         history = self.dialect.read(self.body, tenant, settings.max_messages)
         if history.passes:
             raise BadRequest("the history is not in the request", param=self.dialect.history)
@@ -57,7 +57,7 @@ class ChatRequest:
     no say (`shadow`); `reason` says more of the state. `offer`: the tools of ours that the model
     may be given, counted in `ask`. `memories`: which ones stand beside it; `history`: as posted,
     where they or `ask` are to be read; `others_spoke`: a tool or a web page spoke in the present
-    turn; `asked`: what its newest message of the user says; `conversation`: by what names it
+    turn; `query`: what its newest message of the user says; `conversation`: by what names it
     remembers what it was shown. `body` is there with either. `placed`: memories for what is sent,
     where nothing is folded; `ranked`: the same, those that matter most first. `thinks_from`: the
     message (index in `messages`) before which no thinking is sent.
@@ -78,7 +78,7 @@ class ChatRequest:
     memories: WantedMemories = sources.NONE
     history: DialectHistory | None = None
     others_spoke: bool = False
-    asked: str = ""
+    query: str = ""
     conversation: tuple[str, ...] = ()
     placed: PlacedMemories | None = None
     ranked: tuple[MemoryLine, ...] = ()
@@ -86,7 +86,7 @@ class ChatRequest:
 
     @property
     def messages(self) -> Sequence[Message]:
-        """Canonical; none where nobody reads them."""
+        """Return the canonical messages; none where the history is not read."""
         return self.history.messages if self.history else ()
 
     def room(self, answer: Answer | None) -> int | None:
@@ -132,7 +132,7 @@ def room_beside(ask: CompressRequest, answer: Answer) -> int:
     return limits.prompt - ask.tools_tokens - answer.sent_tokens
 
 
-def asked(
+def ask_of(
     dialect: Dialect,
     tenant: str,
     body: Body,

@@ -233,18 +233,18 @@ class CompletionRoute:
             return PreparedChat(exchange, exchange.body(answer, session), sent, answer, session)
 
     async def _compressed(
-        self, asked: CompressRequest, model: str
+        self, whole: CompressRequest, model: str
     ) -> tuple[CompressRequest, tuple[Answer, AnswerDetails]]:
         """Compress for the window that refusals have shown. Where that window alone leaves no room
         for the request, it is forgotten and the upstream is asked: it may take more by now."""
-        ask = context_overflow.narrowed(asked, self._learned.window(asked.tenant, model))
+        ask = context_overflow.narrowed(whole, self._learned.window(whole.tenant, model))
         try:
             return ask, await self._memory.compress_with_details(ask)
         except ContextOverflow:
-            if ask is asked:
+            if ask is whole:
                 raise
-        self._learned.forget_window(asked.tenant, model)
-        return asked, await self._memory.compress_with_details(asked)
+        self._learned.forget_window(whole.tenant, model)
+        return whole, await self._memory.compress_with_details(whole)
 
     def _unpacked(self, exchange: ChatExchange) -> PreparedChat:
         """The history as it was posted: context memory is off, or has failed."""

@@ -148,7 +148,7 @@ class KeepaliveResponse(Response):
 
 
 def named(error: MemTreeError) -> dict[str, Any]:
-    """With the status that can no longer be sent."""
+    """Return the error's body with its status, since the status line is sent already."""
     return {**error_response.body(error), "status": error.status}
 
 

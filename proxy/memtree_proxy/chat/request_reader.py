@@ -117,7 +117,7 @@ def read(
     packed = on and not shadowed
     if not packed and not memories.any:
         return chat
-    ask = chat_request.asked(dialect, tenant, body, headers, settings, suffix) if packed else None
+    ask = chat_request.ask_of(dialect, tenant, body, headers, settings, suffix) if packed else None
     return _with_history(chat, posted, body, memories, ask, learned)
 
 
@@ -181,7 +181,7 @@ def _with_memories(
         chat,
         memories=memories,
         others_spoke=memories.chat is not None and others_spoke(chat.messages, body, chat.model),
-        asked=user_query(chat.messages, volatile),
+        query=user_query(chat.messages, volatile),
         conversation=tuple(f"{name} {under}" if under else name for name in names),
     )
 

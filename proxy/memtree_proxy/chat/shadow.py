@@ -87,7 +87,7 @@ class ShadowRunner:
         self.records.forget(tenant)
 
     async def settle(self) -> None:
-        """Until nothing waits and nothing runs."""
+        """Wait until no job waits and none runs."""
         while self._running:
             await asyncio.wait(self._running)
             await asyncio.sleep(0)  # what ended is taken out, and the next one begun
@@ -115,10 +115,10 @@ class ShadowRunner:
         self._begin()
 
     async def _run(self, job: ShadowJob) -> None:
-        outcome, found = "failed", None
+        outcome, result = "failed", None
         try:
             async with asyncio.timeout(PATIENCE):
-                outcome, found = await self._measured(job)
+                outcome, result = await self._measured(job)
         except BadRequest:
             outcome = "invalid"
         except ContextOverflow:
@@ -127,9 +127,9 @@ class ShadowRunner:
             outcome = "late"
         except Exception as error:  # noqa: BLE001  a loop of the process: the next one goes on
             log.failure("shadow.failed", error)
-        self._metrics.shadowed(outcome, found)
-        if found is not None:
-            await self._tally(job.tenant, found.amounts())
+        self._metrics.shadowed(outcome, result)
+        if result is not None:
+            await self._tally(job.tenant, result.amounts())
 
     async def _measured(self, job: ShadowJob) -> tuple[str, ShadowResult | None]:
         ask = await json_body.off_loop(
@@ -150,10 +150,10 @@ class ShadowRunner:
     async def _used(self, posted: History) -> dict[str, Score]:
         """Return what the answer to an earlier request of this conversation, which is posted now,
         took."""
-        asked, before = self.records.before(posted)
+        answer, before = self.records.before(posted)
         if before is None:
             return {}
-        return await asyncio.to_thread(usage.used, posted, asked, before, self._key)
+        return await asyncio.to_thread(usage.used, posted, answer, before, self._key)
 
     async def _judged(
         self, ask: CompressRequest, answer: Answer
@@ -220,8 +220,8 @@ def judged(
     """How the probes of a folded history fared, and what is in sight for the model's answer.
     `sent`: raw messages."""
     visible = probes.visible(sent)
-    asked = probes.probes(posted, frontier, nodes, cut)
-    return probes.survival(asked, visible), usage.seen(cut, visible, key)
+    questions = probes.probes(posted, frontier, nodes, cut)
+    return probes.survival(questions, visible), usage.seen(cut, visible, key)
 
 
 def _size(seen: SightRecord) -> int:

@@ -70,16 +70,16 @@ class StreamedRounds:
                 if stream.asks:
                     await _drained(pieces)
                     break
-            shown, asked = stream.end()
+            shown, round_ = stream.end()
             await self._session.settle(stream.unanswered())
             if shown:
                 yield shown
-            if asked is None:
+            if round_ is None:
                 return
             self._reply.close()
             # The client saw nothing of this round: a sign of life keeps it waiting for the next.
             yield self._session.dialect.sign
-            await self._session.answer(asked)
+            await self._session.answer(round_)
             stream.offered = self._session.offered
             if (error := await self._next()) is not None:
                 yield stream.failed(error)
@@ -128,13 +128,13 @@ async def _whole(reply: RelayedReply, session: ToolSession, again: Again) -> Rel
     whole = session.dialect.whole(session.names)
     while True:
         try:
-            asked = whole.take(await _read(reply))
+            outcome = whole.take(await _read(reply))
         finally:
             reply.close()
-        if isinstance(asked, bytes):
+        if isinstance(outcome, bytes):
             await session.settle(whole.unanswered)
-            return FinishedReply(reply.status, _other_bytes(reply.headers), asked)
-        await session.answer(asked)
+            return FinishedReply(reply.status, _other_bytes(reply.headers), outcome)
+        await session.answer(outcome)
         whole.offered = session.offered
         reply = await again()
         if reply.status != 200 or not is_json(reply):

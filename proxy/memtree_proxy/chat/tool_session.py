@@ -116,7 +116,7 @@ class ToolSession:
         if offer is None:
             return None
         names = frozenset().union(*(group.names for group in offer.groups))
-        handlers = {name: one for name, one in self.handlers.items() if name in names}
+        handlers = {name: handler for name, handler in self.handlers.items() if name in names}
         return replace(self, offer=offer, handlers=handlers)
 
     def body(self, chat: ChatRequest) -> bytes:
@@ -135,17 +135,17 @@ class ToolSession:
         """The prompt in front of the rounds so far has changed."""
         self.messages = history.unbound(self.messages)
 
-    async def answer(self, asked: ToolRound) -> None:
+    async def answer(self, round_: ToolRound) -> None:
         """Add a round: what the model said, and the results of its calls."""
         self.rounds += 1
-        self._count(asked.items)
+        self._count(round_.items)
         texts: list[str] = []
-        for number, call in enumerate(asked.calls):
+        for number, call in enumerate(round_.calls):
             text = TOO_MANY if number >= MOST_CALLS else await self._result(call)
             self._count(self.dialect.results(ToolRound((), (call,)), [text]))
             texts.append(text)
-        self.messages += (*asked.items, *self.dialect.results(asked, texts))
-        log.event("chat.recalled", round=self.rounds, calls=len(asked.calls), tokens=self.size)
+        self.messages += (*round_.items, *self.dialect.results(round_, texts))
+        log.event("chat.recalled", round=self.rounds, calls=len(round_.calls), tokens=self.size)
 
     async def settle(self, calls: Sequence[StreamedCall]) -> None:
         """Calls of a round that ends the answer, since the client has its own calls to run first:
@@ -195,7 +195,7 @@ def begin(
         chat.dialect,
         offer,
         answer,
-        {name: one for group in offer.groups for name, one in handlers[group].items()},
+        {name: handler for group in offer.groups for name, handler in handlers[group].items()},
         UNCOUNTED_ROOM if room is None else room,
         saved,
     )

@@ -10,7 +10,7 @@ Level = Literal["ok", "warning", "problem"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`level`: a `problem` is something configured that does not work."""
+    """Result of checking one part. `level`: a `problem` is a configured part that does not work."""
 
     part: str
     level: Level

@@ -45,8 +45,8 @@ class HealthReport:
 
     async def findings(self) -> list[Finding]:
         """Return the findings of all parts, in their order."""
-        found = await asyncio.gather(*(recent.findings() for recent in self._recent))
-        return [finding for part in found for finding in part]
+        by_part = await asyncio.gather(*(recent.findings() for recent in self._recent))
+        return [finding for part in by_part for finding in part]
 
 
 class RecentLook:
@@ -123,5 +123,5 @@ def health_report(settings: Settings, runtime: Runtime, patience: float = PATIEN
     )
 
 
-def present(found: Finding | None) -> Sequence[Finding]:
-    return () if found is None else (found,)
+def present(finding: Finding | None) -> Sequence[Finding]:
+    return () if finding is None else (finding,)

@@ -59,7 +59,8 @@ async def database(url: str) -> Finding | None:
 
 
 async def embedder(settings: Settings, runtime: Runtime, question: str = QUESTION) -> Finding:
-    """`question`: what is embedded; an answer to one that was asked before may come of a cache."""
+    """Check whether the embedder works. `question`: the text to embed; the vector of a text that
+    was embedded before may come from a cache."""
     model = runtime.embedder
     if model is None:
         wanted = settings.embedder == "none"
@@ -75,7 +76,7 @@ async def embedder(settings: Settings, runtime: Runtime, question: str = QUESTIO
 
 
 async def asked_summarizer(summarizer: Summarizer | None) -> Finding:
-    """Has it write one summary, of some 400 tokens."""
+    """Check the summarizer by having it write one summary of some 400 tokens."""
     if summarizer is None:
         return Finding("summaries", "ok", "extracted, no model is configured")
     begun = time.perf_counter()
@@ -136,10 +137,10 @@ async def messages(settings: Settings) -> tuple[Sequence[Finding], Sequence[str]
     if base is None:
         return (Finding("messages", "ok", "none: /messages answers 503"),), ()
     headers = {VERSION_HEADER: VERSION, **({X_API_KEY.decode(): key} if key else {})}
-    found, listed = await _listing("messages", base, headers, keyed=bool(key))
-    if found.level == "problem" and settings.anthropic_upstream == AUTO:
-        found = replace(found, level="warning")  # nobody asked for it
-    return (found,), listed
+    finding, listed = await _listing("messages", base, headers, keyed=bool(key))
+    if finding.level == "problem" and settings.anthropic_upstream == AUTO:
+        finding = replace(finding, level="warning")  # nobody asked for it
+    return (finding,), listed
 
 
 async def _listing(

@@ -24,7 +24,8 @@ _STEPS = "SELECT version FROM {}.schema_version WHERE part = 'tree'"
 
 
 async def database(url: str) -> Finding:
-    """Raises `BadRequest` for an address that cannot be read; the store has raised it before."""
+    """Check the server and the schema. Raises `BadRequest` for an address that cannot be read,
+    which opening the store has raised before."""
     dsn = read_dsn(url, shown_store(url))
     try:
         number, version, most, taken, steps = await _asked(dsn)

@@ -57,7 +57,8 @@ def token_counter() -> Finding | None:
 
 
 def settings_file(path: Path | None, unknown: Sequence[str]) -> Finding:
-    """Keys of the file that are no settings are refused when it is read."""
+    """Report where the settings come from, and which environment variables name no setting. Unknown
+    keys of the file itself are refused when it is read."""
     source = f"{path} and the environment" if path else "the environment alone, there is no file"
     if unknown:
         names = ", ".join(unknown)
@@ -166,7 +167,8 @@ async def _is_memtree(settings: Settings) -> bool:
 
 
 def files() -> Finding:
-    """A stream takes two: one to the client, one to the upstream."""
+    """Check how many files may be open. A stream takes two: one to the client, one to the
+    upstream."""
     most = most_files()
     if most is None:
         return Finding("files", "ok", "no limit on open files")

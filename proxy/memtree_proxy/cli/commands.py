@@ -42,7 +42,7 @@ async def compress(options: argparse.Namespace, settings: Settings) -> int:
     """Messages out as JSON on standard output; numbers on standard error. It answers at once, as a
     server would, unless it is to wait for embeddings."""
     history = posted_history_of(options.file)
-    ask = history.asked(_ask(options, settings, history.messages))
+    ask = history.complete(_ask(options, settings, history.messages))
     console = open_console(stderr=True)
     # Summaries that are begun and not waited for would be paid and lost.
     own = settings if options.wait else replace(settings, summary_model=None)
@@ -102,9 +102,9 @@ async def tree(options: argparse.Namespace, settings: Settings) -> int:
 async def _print_title(runtime: Runtime, address: bytes, console: Console) -> None:
     """Print what the list of conversations tells of the one that was indexed last."""
     page = await runtime.memory.conversations.page(LOCAL, 1)
-    for one in page.conversations:
-        if one.address == address and one.title:
-            console.print(styled(f"{one.title}{f' ({one.project})' * bool(one.project)}", "bold"))
+    for row in page.conversations:
+        if row.address == address and row.title:
+            console.print(styled(f"{row.title}{f' ({row.project})' * bool(row.project)}", "bold"))
 
 
 async def delete(options: argparse.Namespace, settings: Settings) -> int:
@@ -126,7 +126,7 @@ async def delete(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def check(options: argparse.Namespace, settings: Settings) -> int:
-    """Exit code 1 where the store has a problem."""
+    """Check the store and print its problems. The exit code is 1 where there is one."""
     store = await asyncio.to_thread(open_store, settings.store)
     try:
         problems = await store.check()
@@ -173,7 +173,7 @@ def _request_body(data: bytes) -> Body | None:
         body = json_body.split(data)
     except BadRequest:
         return None
-    return None if posted_history.told(body) == posted_history.CHAT else body
+    return None if posted_history.dialect_of(body) == posted_history.CHAT else body
 
 
 def _fragments(data: bytes, file: str) -> list[msgspec.Raw]:

@@ -52,7 +52,8 @@ PRICE = 1.0  # money for a million input tokens: a round number, near what mid-s
 
 @dataclass(frozen=True, slots=True)
 class DemoAnswer:
-    """`text`: of all messages that are sent. `seconds`: that the answer took."""
+    """Answer to one question of the demo. `text`: of all messages that are sent; `seconds`: that
+    the answer took."""
 
     answer: Answer
     explained: Explanation
@@ -63,9 +64,9 @@ class DemoAnswer:
     @property
     def best(self) -> list[ExplainedExcerpt]:
         """The excerpts that rank first."""
-        known = [(one.rank, one.message, one.start, one) for one in self.explained.excerpts
-                 if one.rank is not None and one.reason != "rule"]  # fmt: skip
-        return [one for *_, one in sorted(known, key=lambda ranked: ranked[:3])[:SHOWN]]
+        known = [(row.rank, row.message, row.start, row) for row in self.explained.excerpts
+                 if row.rank is not None and row.reason != "rule"]  # fmt: skip
+        return [excerpt for *_, excerpt in sorted(known, key=lambda ranked: ranked[:3])[:SHOWN]]
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
@@ -125,13 +126,13 @@ def _questions(facts: list[DemoFact], query: str | None) -> tuple[DemoFact, list
 
 async def _ask(runtime: Runtime, posted: tuple[Message, ...], fact: DemoFact) -> DemoAnswer:
     begun = time.perf_counter()
-    asked = (*posted, Message.of({"role": "user", "content": fact.question}))
-    request = CompressRequest(LOCAL, asked, target=TARGET, patience=UNHURRIED)
+    messages = (*posted, Message.of({"role": "user", "content": fact.question}))
+    request = CompressRequest(LOCAL, messages, target=TARGET, patience=UNHURRIED)
     answer, details = await runtime.memory.compress_with_details(request)
     seconds = time.perf_counter() - begun
-    sent = openai_chat.messages(answer.items, asked)
+    sent = openai_chat.messages(answer.items, messages)
     text = "\n".join(str(msgspec.json.decode(raw).get("content")) for raw in sent)
-    return DemoAnswer(answer, details.explain(), asked, text, seconds)
+    return DemoAnswer(answer, details.explain(), messages, text, seconds)
 
 
 def _introduce(
@@ -178,7 +179,7 @@ def _show_again(console: Console, before: DemoAnswer, after: DemoAnswer, fact: D
         f"{after.answer.sent_tokens:,} tokens to read.",
         style="bold",
     )
-    if [one.message for one in before.best] == [one.message for one in after.best]:
+    if [excerpt.message for excerpt in before.best] == [excerpt.message for excerpt in after.best]:
         console.print("It finds the same words.\n")
     else:
         _show_path(console, after, fact)

@@ -117,12 +117,12 @@ async def _surroundings(console: Console, settings: Settings) -> bool:
 
 async def _upstream(console: Console, settings: Settings) -> bool:
     """And what is assumed of the models that it lists."""
-    found, listed = await parts.upstream(settings)
+    upstream_finding, listed = await parts.upstream(settings)
     apart, more = await parts.messages(settings)
     listed = [*listed, *more]
     for finding in (models(settings, listed), *memory_begins(settings, listed)):
         _show(console, finding)
-    shown = [_show(console, finding) for finding in (found, *apart)]
+    shown = [_show(console, finding) for finding in (upstream_finding, *apart)]
     return all(shown)
 
 

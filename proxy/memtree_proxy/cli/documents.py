@@ -34,7 +34,8 @@ _NO_ID = re.compile(r"[^A-Za-z0-9._~:@-]+")
 
 
 async def put(options: argparse.Namespace, settings: Settings) -> int:
-    """Vectors are made before it ends: a running server would not know of what lacks them."""
+    """Store documents, and wait until their vectors are made: a running server would not know which
+    passages lack them."""
     if (options.id or STDIN in options.files) and len(options.files) != 1:
         raise BadRequest("--id and - are for one file", param="files")
     if options.files == [STDIN] and not options.id:
@@ -64,10 +65,10 @@ async def put(options: argparse.Namespace, settings: Settings) -> int:
 async def show(options: argparse.Namespace, settings: Settings) -> int:
     async with _opened(options, settings, embedder="none") as (services, scope):
         if options.namespace is None:
-            for one in await services.documents.namespaces(scope.tenant):
-                row = {"namespace": one.name, "passages": one.passages}
-                told = f"{one.name}: {_count(one.passages, 'passage')}"
-                print(json_line(row) if options.json else plain(told))
+            for namespace in await services.documents.namespaces(scope.tenant):
+                row = {"namespace": namespace.name, "passages": namespace.passages}
+                text = f"{namespace.name}: {_count(namespace.passages, 'passage')}"
+                print(json_line(row) if options.json else plain(text))
             return 0
         cursor: str | None = None
         while True:
@@ -81,16 +82,16 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
 
 async def find(options: argparse.Namespace, settings: Settings) -> int:
     async with _opened(options, settings) as (services, scope):
-        found = await services.documents.search(
+        result = await services.documents.search(
             scope, options.query, type_=options.type, limit=options.limit, unhurried=True
         )
-    for hit in found.hits:
+    for hit in result.hits:
         if options.json:
             row = {"id": hit.document.id, "text": hit.passage.text, "relevance": hit.relevance}
             print(json_line(row))
         else:
             print(f"{hit.relevance:.2f}  {plain(passages.line(hit.passage))}")
-    if found.degraded and not options.json:
+    if result.degraded and not options.json:
         print("ranked by words alone", file=sys.stderr)
     return 0
 

@@ -183,8 +183,8 @@ def _file(path: str, name: str) -> str:
     try:
         return Path(path).read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        told = error.strerror if isinstance(error, OSError) else "no text"
-        raise BadRequest(f"{name}: {path}: {told}") from None
+        problem = error.strerror if isinstance(error, OSError) else "no text"
+        raise BadRequest(f"{name}: {path}: {problem}") from None
 
 
 def _json(grant: SignedGrant) -> str:

@@ -100,16 +100,16 @@ async def read_log(
 ) -> Shown:
     """Return the newest rows of these tenants, and the sums of all that the filter lets through."""
     last = await store.last_request()
-    found: list[TitledRow] = []
+    titled: list[TitledRow] = []
     sums = RequestTotals()
     for tenant in tenants:
         rows = await store.requests(tenant, limit, where)
         titles = await store.titles(tenant, [row.address for row in rows if row.address])
-        found += (TitledRow(row, titles.get(row.address, "")) for row in rows)
+        titled += (TitledRow(row, titles.get(row.address, "")) for row in rows)
         totals = await store.request_totals(tenant, where)
         sums = RequestTotals(*map(sum, zip(sums, totals, strict=True)))
-    found.sort(key=lambda each: (each.row.time, each.row.number), reverse=True)
-    return Shown(found[:limit], sums, last)
+    titled.sort(key=lambda each: (each.row.time, each.row.number), reverse=True)
+    return Shown(titled[:limit], sums, last)
 
 
 async def _follow(read: Callable[[], Awaitable[Shown]], as_json: bool) -> None:
@@ -171,15 +171,15 @@ def _cells(each: TitledRow) -> tuple[str, ...]:
     row = each.row
     at = datetime.fromtimestamp(row.time).astimezone()
     today = at.date() == datetime.fromtimestamp(time.time()).astimezone().date()
-    told = f"{row.state or '-'} {row.reason}".strip()
+    state = f"{row.state or '-'} {row.reason}".strip()
     if row.status >= 400:
-        told = f"{told} ({row.status} {row.error_type})".replace(" )", ")")
+        state = f"{state} ({row.status} {row.error_type})".replace(" )", ")")
     numbers = (row.posted_tokens, row.sent_tokens, row.cached_tokens, row.output_tokens)
     return (
         at.strftime("%H:%M:%S" if today else "%m-%d %H:%M"),
         row.client,
         one_line(row.model, 30),
-        told,
+        state,
         *("" if number < 0 else f"{number:,}" for number in numbers),
         f"{row.saved_tokens:,}" if row.epoch or row.saved_tokens else "",
         f"{row.total_ms:,}",

@@ -93,14 +93,14 @@ def _tell(console: Console, answer: SessionAnswer, by_meaning: bool) -> None:
     for reason in answer.left_out:
         console.print(styled(f"left out: {reason}", "dim"), soft_wrap=True)
     counted = "1 session" if answer.sessions == 1 else f"{answer.sessions:,} sessions"
-    told = f"{counted} of {search.NEWEST_DAYS} days searched"
+    line = f"{counted} of {search.NEWEST_DAYS} days searched"
     if not answer.quotations:
-        told = f"nothing found; {told}"
+        line = f"nothing found; {line}"
     if not by_meaning:
-        told += ", by words alone: there is no embedder on this machine"
+        line += ", by words alone: there is no embedder on this machine"
     elif answer.unembedded:
-        told += f", {answer.unembedded:,} of them by words alone so far (--wait, or ask again)"
-    console.print(styled(told, "dim"), soft_wrap=True)
+        line += f", {answer.unembedded:,} of them by words alone so far (--wait, or ask again)"
+    console.print(styled(line, "dim"), soft_wrap=True)
 
 
 @contextmanager

@@ -85,8 +85,8 @@ def newest_line(folder: Path | None, now: float) -> str:
     if row is None:
         return OFF
     posted, sent, saved = row
-    told = line({"requests": 1, "last_posted": posted, "last_sent": sent}, {"saved_tokens": saved})
-    return f"memtree, newest session: {told}; this one does not go through it"
+    text = line({"requests": 1, "last_posted": posted, "last_sent": sent}, {"saved_tokens": saved})
+    return f"memtree, newest session: {text}; this one does not go through it"
 
 
 def _midnight(now: float) -> float:

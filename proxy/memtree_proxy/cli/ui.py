@@ -38,9 +38,9 @@ async def chosen_server(settings: Settings, port: int | None) -> ServerState:
     """
     known = [each for each in known_servers(settings.data_folder) if port in (None, each.port)]
     proven = await asyncio.gather(*(proves_itself(each) for each in known))
-    found = [server for server, sound in zip(known, proven, strict=True) if sound]
+    servers = [server for server, sound in zip(known, proven, strict=True) if sound]
     # One for `memtree wrap` ends by itself: it is meant only where there is no other.
-    running = [server for server in found if not server.for_wraps] or found
+    running = [server for server in servers if not server.for_wraps] or servers
     if len(running) == 1:
         return running[0]
     raise BadRequest(_refusal(running, port, settings), param="port")

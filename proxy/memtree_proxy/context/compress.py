@@ -51,7 +51,8 @@ class ContextRequest:
 
 
 class ContextMemoryRoutes:
-    """`bodies`: what came before, on the routes of chats as well."""
+    """Routes of `/context_memory`. `bodies`: known beginnings of bodies, shared with the chat
+    routes."""
 
     def __init__(
         self,
@@ -133,7 +134,7 @@ class ContextMemoryRoutes:
                 history.output_fields,
             )
             return ContextRequest(
-                ask=history.asked(ask, fields.vendors_prices(ask.prices, body)),
+                ask=history.complete(ask, fields.vendors_prices(ask.prices, body)),
                 history=history,
                 model=fields.model(body),
                 input_price=fields.input_price(body, self._settings),

@@ -88,10 +88,10 @@ class ConversationRoutes:
     )
     async def page(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
-        asked = request.query_params
-        limit = fields.integer(asked.get("limit"), "limit", 1, MAX_ROWS) or ROWS
-        page = await self._memory.conversations.page(tenant.id, limit, asked.get("cursor"))
-        rows = [conversation_json(one) for one in page.conversations]
+        params = request.query_params
+        limit = fields.integer(params.get("limit"), "limit", 1, MAX_ROWS) or ROWS
+        page = await self._memory.conversations.page(tenant.id, limit, params.get("cursor"))
+        rows = [conversation_json(conversation) for conversation in page.conversations]
         return _json({"conversations": rows, "next_cursor": page.next_cursor})
 
     @operation(
@@ -148,7 +148,7 @@ class ConversationRoutes:
         address = _named(request)
         places = read_pins(json_body.split(await request_body.content(request, MAX_BYTES)))
         await self._memory.conversations.pin(tenant.id, address, places)
-        return _json({ADDRESS: address.hex(), PINS: [_pin_json(one) for one in places]})
+        return _json({ADDRESS: address.hex(), PINS: [_pin_json(place) for place in places]})
 
     @operation(
         f"GET {_ONE}/pins",
@@ -164,7 +164,7 @@ class ConversationRoutes:
         tenant = await self._gate.tenant(request)
         address = _named(request)
         places = await self._memory.conversations.pins(tenant.id, address)
-        return _json({ADDRESS: address.hex(), PINS: [_pin_json(one) for one in places]})
+        return _json({ADDRESS: address.hex(), PINS: [_pin_json(place) for place in places]})
 
     @operation(
         f"GET {_ONE}/tree",
@@ -206,10 +206,10 @@ class StoredConversations:
 
     async def newest(self, tenant: str, limit: int) -> list[Json]:
         page = await self._memory.conversations.page(tenant, limit, None)
-        return [conversation_json(one) for one in page.conversations]
+        return [conversation_json(conversation) for conversation in page.conversations]
 
     async def tree(self, tenant: str, address: str) -> Json:
-        """Raises `NotFound`."""
+        """Return the tree of a conversation. Raises `NotFound`."""
         named = fields.address(address, ADDRESS)
         return tree_json(await self._memory.conversations.tree(tenant, named))
 
@@ -260,21 +260,21 @@ def read_pins(body: Body) -> tuple[PinnedPlace, ...]:
     return tuple(places)
 
 
-def _pin_json(one: PinnedPlace) -> Json:
-    return {name: getattr(one, name) for name in PinnedPlace.__struct_fields__}
+def _pin_json(place: PinnedPlace) -> Json:
+    return {name: getattr(place, name) for name in PinnedPlace.__struct_fields__}
 
 
-def conversation_json(one: KnownConversation) -> Json:
+def conversation_json(conversation: KnownConversation) -> Json:
     return {
-        "address": one.address.hex(),
-        "title": one.title,
-        "client": one.client or OTHER,
-        "project": one.project,
-        "messages": one.messages,
-        "tokens": one.tokens,
-        "last_used": shown(one.last_used),
-        "state": one.state,
-        "saved_tokens": one.saved_tokens,
+        "address": conversation.address.hex(),
+        "title": conversation.title,
+        "client": conversation.client or OTHER,
+        "project": conversation.project,
+        "messages": conversation.messages,
+        "tokens": conversation.tokens,
+        "last_used": shown(conversation.last_used),
+        "state": conversation.state,
+        "saved_tokens": conversation.saved_tokens,
     }
 
 
@@ -303,8 +303,8 @@ def plan_json(plan: StoredPlan) -> Json:
         },
         "cut": plan.cut,
         "nodes": [node_json(node) for node in plan.nodes],
-        "excerpts": [_excerpt_json(one) for one in plan.excerpts],
-        "rules": [_excerpt_json(one) for one in plan.rules],
+        "excerpts": [_excerpt_json(excerpt) for excerpt in plan.excerpts],
+        "rules": [_excerpt_json(excerpt) for excerpt in plan.rules],
         "recall": [
             {"message": block.message, "excerpts": [_excerpt_json(one) for one in block.excerpts]}
             for block in plan.recall
@@ -313,12 +313,12 @@ def plan_json(plan: StoredPlan) -> Json:
     }
 
 
-def _excerpt_json(one: StoredExcerpt) -> Json:
+def _excerpt_json(excerpt: StoredExcerpt) -> Json:
     return {
-        "message": one.message,
-        "start": one.start,
-        "end": one.end,
-        "tokens": one.tokens,
-        "reason": one.reason,
-        "rank": one.rank,
+        "message": excerpt.message,
+        "start": excerpt.start,
+        "end": excerpt.end,
+        "tokens": excerpt.tokens,
+        "reason": excerpt.reason,
+        "rank": excerpt.rank,
     }

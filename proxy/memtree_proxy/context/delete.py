@@ -87,14 +87,14 @@ class Deletion:
         raw = await request_body.content(request, self._settings.max_body_bytes)
         most = self._settings.max_messages
 
-        def asked() -> tuple[bool, Target]:
+        def read_options() -> tuple[bool, Target]:
             body = json_body.split(raw)
             options = delete_options.read(
                 request.query_params, body, SWITCHES, posted=known_fields(body)
             )
             return options.dry_run, read_target(body, most, tenant.id)
 
-        dry_run, target = await json_body.off_loop(len(raw), asked)
+        dry_run, target = await json_body.off_loop(len(raw), read_options)
         if dry_run:
             receipt = await self._forget(tenant.id, target, dry_run=True)
             return Response(rendered(target, receipt, None), media_type="application/json")
@@ -130,8 +130,8 @@ def known_fields(body: Body) -> frozenset[str]:
 
 
 def read_target(body: Body, most: int | None = None, tenant: str = "") -> Target:
-    """`most`: messages that may be posted. Raises `BadRequest` naming the field, or all of them
-    unless exactly one is given."""
+    """Read what a request wants deleted. `most`: messages that may be posted. Raises `BadRequest`
+    that names the field, or all of them unless exactly one is given."""
     everything = [fields.boolean(body.value(name), name) for name in ("all", "tenant")]
     given = [name for name in NAMES[:3] if posted_history.is_given(body, name)]
     given += ["all"] if any(everything) else []
@@ -149,7 +149,7 @@ def read_target(body: Body, most: int | None = None, tenant: str = "") -> Target
 
 
 def rendered(target: Target, receipt: Receipt, now: datetime | None) -> bytes:
-    """`now`: when it was deleted; None for a dry run, which counts no jobs."""
+    """Render the answer. `now`: when it was deleted; None for a dry run, which counts no jobs."""
     shown = {
         "object": "context_memory.deletion",
         "scope": target.scope,

@@ -58,8 +58,8 @@ def moved(
 ) -> dict[int, dict[str, int]]:
     """Return the tallies by day, with what each shift found in the log on its other day."""
     days = {day: dict(amounts) for day, amounts in daily.items()}
-    for shift, found in shifts:
-        for sums in found:
+    for shift, of_shift in shifts:
+        for sums in of_shift:
             for name, amount in _amounts(sums).items():
                 for day, sign in ((shift.away, -1), (shift.to, 1)):
                     amounts = days.setdefault(day, {})

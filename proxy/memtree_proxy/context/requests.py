@@ -124,11 +124,11 @@ class RequestRoutes:
     async def page(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         store = self._store()
-        asked = await self._read(tenant.id, request.query_params, (*FILTERS, *PAGE))
-        found = await store.requests(tenant.id, asked.limit + 1, asked.where, asked.before)
-        listed = found[: asked.limit]
-        totals = await store.request_totals(tenant.id, asked.where)
-        more = made_cursor(listed[-1]) if len(found) > asked.limit else None
+        wanted = await self._read(tenant.id, request.query_params, (*FILTERS, *PAGE))
+        page = await store.requests(tenant.id, wanted.limit + 1, wanted.where, wanted.before)
+        listed = page[: wanted.limit]
+        totals = await store.request_totals(tenant.id, wanted.where)
+        more = made_cursor(listed[-1]) if len(page) > wanted.limit else None
         rows = await _titled(store, tenant.id, listed)
         return _json({"requests": rows, "totals": totals_json(totals), "next_cursor": more})
 
@@ -154,7 +154,7 @@ class RequestRoutes:
     async def events(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         self._store()
-        asked = await self._read(tenant.id, request.query_params, FILTERS)
+        wanted = await self._read(tenant.id, request.query_params, FILTERS)
 
         async def allowed() -> bool:
             try:
@@ -162,7 +162,7 @@ class RequestRoutes:
             except Unauthorized:
                 return False
 
-        feed = RequestFeed(self._writer, tenant.id, asked.where)
+        feed = RequestFeed(self._writer, tenant.id, wanted.where)
         return await self._streams.open(tenant.id, feed, last_event(request.headers), allowed)
 
     @operation(
@@ -182,14 +182,14 @@ class RequestRoutes:
             ),
         ),
     )
-    async def one(self, request: Request) -> Response:
+    async def show(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
         store = self._store()
         row = await store.request(tenant.id, request.path_params["request_id"][:64])
         if row is None:
             raise NotFound("nothing is known of this request", param="request_id")
-        (told,) = await _titled(store, tenant.id, [row])
-        return _json({**told, "plan": await self._plan(tenant.id, row)})
+        (titled,) = await _titled(store, tenant.id, [row])
+        return _json({**titled, "plan": await self._plan(tenant.id, row)})
 
     def _store(self) -> RequestLog:
         if self._writer.store is None:
@@ -244,8 +244,8 @@ class RequestFeed:
 
     async def events(self, after: int) -> list[Event]:
         rows = await self._log.requests_after(self._tenant, after, EVENTS, self._where)
-        told = await _titled(self._log, self._tenant, rows)
-        return [Event(row.number, data) for row, data in zip(rows, told, strict=True)]
+        titled = await _titled(self._log, self._tenant, rows)
+        return [Event(row.number, data) for row, data in zip(rows, titled, strict=True)]
 
     @property
     def _log(self) -> RequestLog:
@@ -260,15 +260,15 @@ async def _titled(store: RequestLog, tenant: str, rows: Sequence[RequestRow]) ->
 
 
 def row_json(row: RequestRow, titles: Mapping[bytes, str]) -> Json:
-    told = row._asdict()
-    del told["number"], told["saved_before"]
+    shown_fields = row._asdict()
+    del shown_fields["number"], shown_fields["saved_before"]
     for name in _NUMBERS:
-        if told[name] == UNKNOWN:
-            told[name] = None
+        if shown_fields[name] == UNKNOWN:
+            shown_fields[name] = None
     for name in ("state", "reason", "wrap_run", "error_type"):
-        told[name] = told[name] or None
+        shown_fields[name] = shown_fields[name] or None
     return {
-        **told,
+        **shown_fields,
         "time": shown(row.time),
         "address": row.address.hex() or None,
         "title": titles.get(row.address, ""),
@@ -282,12 +282,12 @@ def totals_json(totals: RequestTotals) -> Json:
 
 
 def made_cursor(row: RequestRow) -> str:
-    """Where the page behind this row begins."""
+    """Return the cursor of the page that begins behind this row."""
     return urlsafe_b64encode(_CURSOR.pack(row.time, row.number)).decode().rstrip("=")
 
 
 def read_cursor(cursor: str | None) -> RequestPlace | None:
-    """Raises `BadRequest` for one that is none of ours."""
+    """Decode a cursor. Raises `BadRequest` for a cursor that `made_cursor` did not make."""
     if cursor is None:
         return None
     try:
@@ -307,7 +307,7 @@ def _wrap(named: str | None) -> str | None:
     return named
 
 
-def _json(told: Json) -> Response:
-    response = Response(msgspec.json.encode(told), media_type="application/json")
+def _json(data: Json) -> Response:
+    response = Response(msgspec.json.encode(data), media_type="application/json")
     response.headers["cache-control"] = "no-store"
     return response

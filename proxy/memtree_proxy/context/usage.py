@@ -102,20 +102,20 @@ class UsageRoute:
         today = day_of(now)
         sums = await self._tallies.read(tenant, min(first, today), min(last, today))
         daily = (await self._tallies.read(tenant, first - 1, last + 1)).daily
-        found = await self._log.span_sums(tenant, [each[:2] for each in shifts])
-        return UsageCounts(moved(daily, list(zip(shifts, found, strict=True))), sums.sums)
+        spans = await self._log.span_sums(tenant, [each[:2] for each in shifts])
+        return UsageCounts(moved(daily, list(zip(shifts, spans, strict=True))), sums.sums)
 
 
 def usage_json(
     counts: UsageCounts, first: int, last: int, pending: Pending, timezone: str = IN_UTC.name
 ) -> dict[str, Any]:
-    """`first` and `last`: days since 1970, both included. What is summed is what the days say, so
-    that a page which shows both never contradicts itself."""
+    """Return the usage of the days `first` to `last` (days since 1970, both included). The sums are
+    added up from the days of the answer, so a page that shows both never contradicts itself."""
     days = range(first, last + 1)
     daily = [_of_day(day, counts.daily.get(day, {})) for day in days]
     by_state: dict[str, int] = {}
-    for one in daily:
-        for state, count in one["requests"].items():
+    for day_counts in daily:
+        for state, count in day_counts["requests"].items():
             by_state[state] = by_state.get(state, 0) + count
     return {
         "period": {
@@ -125,9 +125,9 @@ def usage_json(
             "timezone": timezone,
         },
         "requests": {"total": sum(by_state.values()), "by_state": dict(sorted(by_state.items()))},
-        "raw_tokens": sum(one["raw_tokens"] for one in daily),
-        "sent_tokens": sum(one["sent_tokens"] for one in daily),
-        "saved_tokens": sum(one["saved_tokens"] for one in daily),
+        "raw_tokens": sum(day_counts["raw_tokens"] for day_counts in daily),
+        "sent_tokens": sum(day_counts["sent_tokens"] for day_counts in daily),
+        "saved_tokens": sum(day_counts["saved_tokens"] for day_counts in daily),
         "saved_money": _money(counts.sums),
         "pending": {"tokens": pending.tokens, "jobs": pending.jobs},
         "latency_ms": _latency(counts.sums),

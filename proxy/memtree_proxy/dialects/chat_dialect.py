@@ -57,11 +57,11 @@ class ChatDialect:
     def whole(self, names: frozenset[str]) -> WholeAnswer:
         return WholeAnswer(names)
 
-    def results(self, asked: ToolRound, texts: Sequence[str]) -> list[bytes]:
+    def results(self, round_: ToolRound, texts: Sequence[str]) -> list[bytes]:
         """One message a call."""
         return [
             msgspec.json.encode({"role": "tool", "tool_call_id": call.id, "content": text})
-            for call, text in zip(asked.calls, texts, strict=True)
+            for call, text in zip(round_.calls, texts, strict=True)
         ]
 
     def forget(self) -> None:

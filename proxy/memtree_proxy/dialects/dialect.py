@@ -56,7 +56,7 @@ class ErrorForm(Protocol):
     answer, or one of ours with its `status` (`keepalive.named`)."""
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
-        """Return what still has to be sent in a stream that has begun."""
+        """Return the bytes that end a stream which has begun, with the error."""
         ...
 
     def whole(self, error: Mapping[str, Any]) -> bytes:
@@ -74,10 +74,11 @@ class ErrorForm(Protocol):
 
 
 class Dialect(Protocol):
-    """`name`: as the field `dialect` says it. `history`: the field of the body that holds the
-    history. `output_fields`: those that say how long the answer may be. `sign`: of life, in a
-    stream that waits for memory. `prefix_bound`: what models thought is bound to the bytes that
-    stood before it, so that between two folds nothing may change in front of the newest turn."""
+    """Protocol of a wire dialect. `name`: as the field `dialect` says it. `history`: the field of
+    the body that holds the history. `output_fields`: those that say how long the answer may be.
+    `sign`: of life, in a stream that waits for memory. `prefix_bound`: what models thought is bound
+    to the bytes that stood before it, so that between two folds nothing may change in front of the
+    newest turn."""
 
     name: str
     history: str
@@ -95,13 +96,14 @@ class Dialect(Protocol):
     def offer(
         self, body: Body, groups: tuple[ToolGroup, ...], defined: frozenset[str] | None = None
     ) -> Offer | None:
-        """`defined`: of its history."""
+        """Return the offer of our tools that fits a request, None where none of them fits.
+        `defined`: names of our tools that the history already defines."""
         ...
 
     def stream(self, names: frozenset[str]) -> AnswerStream: ...
     def whole(self, names: frozenset[str]) -> WholeReply: ...
-    def results(self, asked: ToolRound, texts: Sequence[str]) -> list[bytes]:
-        """The results of a round's calls, as raw items behind `asked.items`."""
+    def results(self, round_: ToolRound, texts: Sequence[str]) -> list[bytes]:
+        """The results of a round's calls, as raw items behind `round_.items`."""
         ...
 
     def forget(self) -> None:

@@ -33,7 +33,8 @@ ZSTD_WINDOW_LOG = 23
 
 
 def decoded(raw: bytes, encoding: str, limit: int) -> bytes:
-    """All of a body. `encoding`: the header's value, its last name the outermost layer.
+    """Decode a whole body. All of a body. `encoding`: the header's value, its last name the
+    outermost layer.
 
     Raises `UnsupportedMedia` for an encoding that is not known, `RequestTooLarge` as soon as more
     than `limit` bytes have come out, and `BadRequest` where the data is broken, cut off, or goes
@@ -69,7 +70,7 @@ class Decoder:
         yield from flow
 
     def finish(self) -> None:
-        """There is no more. Raises `BadRequest` where a layer was cut off."""
+        """End the body. Raises `BadRequest` where a layer was cut off."""
         for layer in self._layers:
             layer.finish()
 

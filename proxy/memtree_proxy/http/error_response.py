@@ -28,7 +28,7 @@ BUSY_SECONDS = 2  # after which clients of agents ask again
 
 
 class MethodNotAllowed(MemTreeError):
-    """A route of ours under another method."""
+    """Raised for a route of ours that is called by a method that it does not have."""
 
     status = 405
     code = "method_not_allowed"
@@ -79,8 +79,9 @@ def render(
     *,
     ends: bool = False,
 ) -> Response:
-    """Anything that is no `MemTreeError` is a 500 that says nothing about itself. `ends`: messages
-    end with the request's id where a person has to look for it; clients of chats show no more."""
+    """Render an error as an answer. An error that is no `MemTreeError` is a 500 that tells nothing
+    about itself. `ends`: add the request's id to the messages of errors that somebody has to look
+    up, because clients of chats show nothing else."""
     if not isinstance(error, MemTreeError):
         error = internal()
     if ends and (error.status in LOOKED_UP or error.status >= 500):
@@ -118,5 +119,6 @@ def body(error: MemTreeError, request_id: str = "") -> dict[str, str | None]:
 
 
 async def not_found(request: Request) -> Response:
-    """For paths below a route of ours that are no routes: they must not reach the upstream."""
+    """Answer 404 for an unknown path below a route of ours: such a path must not reach the
+    upstream."""
     raise NotFound(f"There is no {request.method} {request.url.path[:200]} here.")

@@ -99,7 +99,8 @@ class BodyBeginning:
 
 
 class KnownBodies:
-    """One for all routes of a process: their bodies are told apart by the field alone."""
+    """Cache of known bodies, shared by all routes of a process: the field alone tells bodies of two
+    routes apart."""
 
     def __init__(self, seed: int, most: int = MOST) -> None:
         """`seed`: random per process. `most`: bytes."""
@@ -149,7 +150,7 @@ class KnownBodies:
             if beginning.whole:
                 return _same(beginning.raw, known)
             if body := _continued(beginning, known):
-                self._add(beginning, body, body.found[beginning.field])
+                self._add(beginning, body, body.arrays[beginning.field])
                 return body
         if len(beginning.raw) < LEAST:
             return json_body.split(beginning.raw)
@@ -166,7 +167,7 @@ class KnownBodies:
         kept."""
         with self._changing:
             self._deletions += 1
-            for body in [one for one in self._bodies if tenant in (None, one.tenant)]:
+            for body in [entry for entry in self._bodies if tenant in (None, entry.tenant)]:
                 self._drop(body)
 
     def _add(self, beginning: BodyBeginning, body: Body, items: JsonItems) -> None:
@@ -293,5 +294,5 @@ def _joined(
 
 def posted_beginning(bodies: KnownBodies, tenant: str, raw: bytes) -> BodyBeginning:
     """Return how much of a body is known, by its messages or else by its items."""
-    found = bodies.begin(tenant, "messages", raw)
-    return found if found.known else bodies.begin(tenant, "input", raw)
+    beginning = bodies.begin(tenant, "messages", raw)
+    return beginning if beginning.known else bodies.begin(tenant, "input", raw)

@@ -35,24 +35,24 @@ KILO = Flavour(keeps_empty=False)
 
 def converted(messages: Iterable[Fields], flavour: Flavour) -> list[Fields]:
     """OpenAI messages of stored ones; those of other roles than user and assistant are left out."""
-    found: list[Fields] = []
+    output: list[Fields] = []
     for message in messages:
         role, content = message.get("role"), message.get("content")
         if role not in ("user", "assistant"):
             continue
         if not isinstance(content, list):
-            found.append({"role": role, "content": text(content)})
+            output.append({"role": role, "content": text(content)})
         elif role == "user":
-            found += _user(listed(content), flavour)
+            output += _user(listed(content), flavour)
         else:
-            found.append(_assistant(listed(content), flavour))
-    return found
+            output.append(_assistant(listed(content), flavour))
+    return output
 
 
 def _user(blocks: list[Fields], flavour: Flavour) -> list[Fields]:
     """Results first, since they must follow the calls; then images of them, then the rest."""
     results = [block for block in blocks if block.get("type") == "tool_result"]
-    found: list[Fields] = [
+    output: list[Fields] = [
         {
             "role": "tool",
             "tool_call_id": text(block.get("tool_use_id")),
@@ -62,15 +62,15 @@ def _user(blocks: list[Fields], flavour: Flavour) -> list[Fields]:
     ]
     shown = [part for block in results for part in listed(block.get("content")) if _is_image(part)]
     if shown and flavour.images_follow:
-        found.append({"role": "user", "content": [image_part(part) for part in shown]})
+        output.append({"role": "user", "content": [image_part(part) for part in shown]})
     parts = [
         image_part(block) if _is_image(block) else {"type": "text", "text": text(block.get("text"))}
         for block in blocks
         if _is_image(block) or (block.get("type") == "text" and _sent(block, flavour))
     ]
     if parts:
-        found.append({"role": "user", "content": parts})
-    return found
+        output.append({"role": "user", "content": parts})
+    return output
 
 
 def _sent(block: Fields, flavour: Flavour) -> bool:

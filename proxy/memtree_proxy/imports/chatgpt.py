@@ -39,15 +39,15 @@ _ASSETS = {
 def read(name: str, data: Any) -> Iterator[Conversation]:
     """All conversations of a file, one after the other."""
     stored = [data] if isinstance(data, dict) else objects(data, f"{name}: conversations")
-    for number, one in enumerate(stored):
-        nodes = one.get("mapping")
+    for number, conversation in enumerate(stored):
+        nodes = conversation.get("mapping")
         if isinstance(nodes, dict):
-            yield _conversation(one, nodes, str(number + 1))
+            yield _conversation(conversation, nodes, str(number + 1))
 
 
 def _conversation(stored: Fields, nodes: Fields, number: str) -> Conversation:
     branch = _branch(nodes, stored.get("current_node"))
-    made = paired(_answering([m for one in branch for m in _messages(one)]))
+    made = paired(_answering([m for node in branch for m in _messages(node)]))
     id_ = text(stored.get("conversation_id")) or text(stored.get("id")) or number
     when = moment(stored.get("update_time") or stored.get("create_time"))
     return Conversation("chatgpt", id_, titled(stored.get("title"), made), when, tuple(made))
@@ -57,25 +57,25 @@ def _branch(nodes: Fields, current: Any) -> list[Fields]:
     """Messages from the root to the current node; without one, along the newest children."""
     if not isinstance(current, str) or current not in nodes:
         current = _newest(nodes)
-    found: list[Fields] = []
-    met: set[str] = set()
-    while isinstance(current, str) and current in nodes and current not in met:
-        met.add(current)
+    path: list[Fields] = []
+    seen: set[str] = set()
+    while isinstance(current, str) and current in nodes and current not in seen:
+        seen.add(current)
         node = fields(nodes[current])
         if isinstance(node.get("message"), dict):
-            found.append({**node["message"], "id": current})
+            path.append({**node["message"], "id": current})
         current = node.get("parent")
-    return found[::-1]
+    return path[::-1]
 
 
 def _newest(nodes: Fields) -> str | None:
     at = next((key for key, node in nodes.items() if not fields(node).get("parent")), None)
-    met: set[str] = set()
-    while at is not None and at not in met:
-        met.add(at)
+    seen: set[str] = set()
+    while at is not None and at not in seen:
+        seen.add(at)
         children = fields(nodes.get(at)).get("children")
         known = (
-            [text(one) for one in children if text(one) in nodes]
+            [text(child) for child in children if text(child) in nodes]
             if isinstance(children, list)
             else []
         )
@@ -120,7 +120,7 @@ def _answering(messages: list[Fields]) -> list[Fields]:
     call = ""
     for message in messages:
         if message["role"] != "tool":
-            call = next((text(one["id"]) for one in message.get("tool_calls", ())), "")
+            call = next((text(entry["id"]) for entry in message.get("tool_calls", ())), "")
             done.append(message)
         elif done and done[-1]["role"] == "tool":
             pages.append(message["content"])
@@ -149,9 +149,9 @@ def _text(content: Fields, notes: Fields) -> str:
         shown = "\n".join(filter(None, map(_part, parts if isinstance(parts, list) else ())))
         shown = shown or text(content.get("text"))
     names = [
-        f"[file: {text(one['name'])}]"
-        for one in listed(notes.get("attachments"))
-        if one.get("name") and not text(one.get("mime_type")).startswith("image/")
+        f"[file: {text(attachment['name'])}]"
+        for attachment in listed(notes.get("attachments"))
+        if attachment.get("name") and not text(attachment.get("mime_type")).startswith("image/")
     ]
     return "\n".join(filter(None, (*names, shown)))
 
@@ -159,10 +159,10 @@ def _text(content: Fields, notes: Fields) -> str:
 def _part(part: Any) -> str:
     if isinstance(part, str):
         return part
-    one = fields(part)
-    kind = text(one.get("content_type"))
+    content = fields(part)
+    kind = text(content.get("content_type"))
     if kind in _ASSETS:
         return f"[{_ASSETS[kind]}]"
     if kind == "real_time_user_audio_video_asset_pointer":
         return "[audio and video]"
-    return text(one.get("text"))
+    return text(content.get("text"))

@@ -44,21 +44,21 @@ _TITLE_FIELDS = ("customTitle", "aiTitle", "summary")
 
 def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
     """`id_`: of the session where no line names it."""
-    unique = {text(one.get("uuid")) or str(at): one for at, one in enumerate(lines)}
-    spoken = [one for one in unique.values() if _sent(one)]
-    main = [one for one in spoken if one.get("isSidechain") is not True] or spoken
-    members = {id(one) for one in main}
-    by_uuid = {text(one["uuid"]): one for one in unique.values() if one.get("uuid")}
+    unique = {text(line.get("uuid")) or str(at): line for at, line in enumerate(lines)}
+    spoken = [line for line in unique.values() if _sent(line)]
+    main = [line for line in spoken if line.get("isSidechain") is not True] or spoken
+    members = {id(line) for line in main}
+    by_uuid = {text(line["uuid"]): line for line in unique.values() if line.get("uuid")}
     chain = _chain(main[-1], by_uuid, whole) if main else []
-    chosen = [one for one in chain if id(one) in members]
+    chosen = [line for line in chain if id(line) in members]
     sent = SentMessages(unique.values())
-    told = chosen if sent.known else [one for one in chain if id(one) in members or _attached(one)]
-    posted = _messages(told, main, sent)
-    made = paired(one for message in posted for one in _canonical(message))
+    kept = chosen if sent.known else [row for row in chain if id(row) in members or _attached(row)]
+    posted = _messages(kept, main, sent)
+    made = paired(part for message in posted for part in _canonical(message))
     everything = _chain(main[-1], by_uuid, True) if main else []
-    dropped = sum(id(one) in members for one in everything) - len(chosen)
-    last = next((text(one["timestamp"]) for one in reversed(main) if one.get("timestamp")), "")
-    session = next((text(one["sessionId"]) for one in main if one.get("sessionId")), id_)
+    dropped = sum(id(line) in members for line in everything) - len(chosen)
+    last = next((text(line["timestamp"]) for line in reversed(main) if line.get("timestamp")), "")
+    session = next((text(line["sessionId"]) for line in main if line.get("sessionId")), id_)
     return Conversation(
         "claude-code",
         session,
@@ -74,10 +74,10 @@ def _of_people(messages: Iterable[Fields]) -> list[Fields]:
     return [
         {
             "role": "user",
-            "content": [part for part in listed(one["content"]) if not is_remark(part)],
+            "content": [part for part in listed(message["content"]) if not is_remark(part)],
         }
-        for one in messages
-        if one["role"] == "user"
+        for message in messages
+        if message["role"] == "user"
     ]
 
 
@@ -90,7 +90,7 @@ def _sent(line: Fields) -> bool:
 def _title(lines: Sequence[Fields]) -> str:
     """The newest title, one that the user gave before others."""
     for kind, field in zip(_TITLES, _TITLE_FIELDS, strict=True):
-        given = [text(one.get(field)) for one in lines if one.get("type") == kind]
+        given = [text(line.get(field)) for line in lines if line.get("type") == kind]
         if given and given[-1]:
             return given[-1]
     return ""
@@ -98,17 +98,17 @@ def _title(lines: Sequence[Fields]) -> str:
 
 def _chain(leaf: Fields, by_uuid: dict[str, Fields], whole: bool) -> list[Fields]:
     """The lines from the root to `leaf`; over compactions where `whole`."""
-    found: list[Fields] = []
-    met: set[str] = set()
+    path: list[Fields] = []
+    seen: set[str] = set()
     line: Fields | None = leaf
-    while line is not None and text(line.get("uuid")) not in met:
-        found.append(line)
-        met.add(text(line.get("uuid")))
+    while line is not None and text(line.get("uuid")) not in seen:
+        path.append(line)
+        seen.add(text(line.get("uuid")))
         parent = text(line.get("parentUuid"))
         if not parent and whole:
             parent = text(line.get("logicalParentUuid"))
         line = by_uuid.get(parent)
-    return found[::-1]
+    return path[::-1]
 
 
 def _attached(line: Fields) -> bool:
@@ -120,14 +120,14 @@ def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessage
     parts: dict[str, list[Fields]] = {}
     results: dict[str, tuple[int, Fields]] = {}
     for at, line in enumerate(main):
-        found = _blocks(fields(line.get("message")))
+        blocks = _blocks(fields(line.get("message")))
         if line.get("type") == "assistant":
-            parts.setdefault(_message_id(line), []).extend(found)
+            parts.setdefault(_message_id(line), []).extend(blocks)
         else:
             results.update(
-                (text(one.get("tool_use_id")), (at, one))
-                for one in found
-                if one.get("type") == "tool_result"
+                (text(block.get("tool_use_id")), (at, block))
+                for block in blocks
+                if block.get("type") == "tool_result"
             )
     made = _Made()
     done: set[str] = set()
@@ -136,15 +136,15 @@ def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessage
             made.remind(fields(line.get("attachment")))
         elif line.get("type") != "assistant":
             content = _blocks(fields(line.get("message")))
-            made.of_user([one for one in content if one.get("type") != "tool_result"])
+            made.of_user([block for block in content if block.get("type") != "tool_result"])
         elif _message_id(line) not in done:
             done.add(_message_id(line))
             content = parts[_message_id(line)]
             made.of_assistant(content)
-            used = [text(one.get("id")) for one in content if one.get("type") == "tool_use"]
+            used = [text(block.get("id")) for block in content if block.get("type") == "tool_use"]
             # Each once: in a hostile file ten thousand calls name one large result.
             answers = [results.pop(id_) for id_ in used if id_ in results]
-            made.of_user([one for _, one in sorted(answers, key=_place)])
+            made.of_user([block for _, block in sorted(answers, key=_place)])
     older = not sent.known and any(line.get("version") for line in chain)
     if older and made.messages and made.messages[0]["role"] == "user":
         first = made.messages[0]
@@ -200,7 +200,7 @@ def _blocks(message: Fields) -> list[Fields]:
     content = message.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
-    return [one for one in listed(content) if _is_sent(one)]
+    return [block for block in listed(content) if _is_sent(block)]
 
 
 def _is_sent(block: Fields) -> bool:
@@ -217,10 +217,10 @@ def _canonical(posted: Fields) -> list[Fields]:
         read = posted_message.read(raw, "")
     except BadRequest:
         return []
-    made: list[Fields] = [msgspec.json.decode(one.raw or raw) for one in read.messages]
-    for one in made:
-        one.pop("reasoning_content", None)
-        one["content"] = _content(one)
+    made: list[Fields] = [msgspec.json.decode(message.raw or raw) for message in read.messages]
+    for message in made:
+        message.pop("reasoning_content", None)
+        message["content"] = _content(message)
     return made
 
 
@@ -229,7 +229,7 @@ def _content(message: Fields) -> object:
     content = message.get("content")
     if not isinstance(content, list):
         return content
-    parts = [image_part(one) if one.get("type") == "image" else one for one in content]
-    if message["role"] == "user" or any(one.get("type") != "text" for one in parts):
+    parts = [image_part(part) if part.get("type") == "image" else part for part in content]
+    if message["role"] == "user" or any(part.get("type") != "text" for part in parts):
         return parts
-    return "".join(one["text"] for one in parts)
+    return "".join(part["text"] for part in parts)

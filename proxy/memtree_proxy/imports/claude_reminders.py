@@ -29,12 +29,12 @@ class SentMessages:
     def __init__(self, lines: Iterable[Fields]) -> None:
         self._found: dict[str, deque[list[Fields]]] = {}
         self.known = False
-        met: set[str] = set()
+        seen: set[str] = set()
         for line in lines:
-            if line.get("type") != BLOB or text(line.get("hash")) in met:
+            if line.get("type") != BLOB or text(line.get("hash")) in seen:
                 continue
             self.known = True
-            met.add(text(line.get("hash")))
+            seen.add(text(line.get("hash")))
             message = fields(line.get("message"))
             content = listed(message.get("content"))
             if content and message.get("role") == "user":

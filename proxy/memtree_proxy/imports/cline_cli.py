@@ -42,13 +42,13 @@ NO_MEDIA = "[media omitted: invalid or exceeds size limit]"
 
 def read(name: str, data: Fields, id_: str) -> Conversation:
     stored = objects(data.get("messages"), f"{name}: messages")
-    shown = [one for one in stored if fields(one.get("metadata")).get("displayOnly") is not True]
+    shown = [row for row in stored if fields(row.get("metadata")).get("displayOnly") is not True]
     hidden = outdated.reads(shown)
     made: list[Fields] = []
     for message in shown:
         made += _user(message, hidden) if message.get("role") == "user" else _assistant(message)
     done = paired(made, _missing)
-    times = [one["ts"] for one in stored if isinstance(one.get("ts"), int | float)]
+    times = [row["ts"] for row in stored if isinstance(row.get("ts"), int | float)]
     when = moment(max(times, default=0)) or moment(data.get("updated_at"))
     return Conversation(
         "cline", text(data.get("sessionId")) or id_, titled("", done), when, tuple(done)
@@ -63,15 +63,15 @@ def _missing(name: str) -> str:
 def _user(message: Fields, hidden: outdated.Hidden) -> list[Fields]:
     """Results become messages of their own, what the user wrote comes behind them."""
     content = _content(message)
-    found = [
+    output = [
         _result(outdated.without(block, hidden))
         for block in content
         if block.get("type") == "tool_result"
     ]
     parts = [part for block in content if (part := _part(block))]
     if parts or not content:
-        found.append({"role": "user", "content": _joined(parts)})
-    return found
+        output.append({"role": "user", "content": _joined(parts)})
+    return output
 
 
 def _joined(parts: list[Fields]) -> Any:
@@ -135,14 +135,14 @@ def _untagged(shown: str, tag: str) -> str:
 
 def _assistant(message: Fields) -> list[Fields]:
     content = _content(message)
-    texts = [_said(text(one.get("text"))) for one in content if one.get("type") == "text"]
-    thoughts = [text(one.get("thinking")) for one in content if one.get("type") == "thinking"]
+    texts = [_said(text(part.get("text"))) for part in content if part.get("type") == "text"]
+    thoughts = [text(part.get("thinking")) for part in content if part.get("type") == "thinking"]
     calls = [
-        tool_call(one.get("id"), one.get("name"), _arguments(one.get("input", {})))
-        for one in content
-        if one.get("type") == "tool_use"
+        tool_call(part.get("id"), part.get("name"), _arguments(part.get("input", {})))
+        for part in content
+        if part.get("type") == "tool_use"
     ]
-    if not calls and not thoughts and not any(js.trim(one) for one in texts):
+    if not calls and not thoughts and not any(js.trim(part) for part in texts):
         texts = [EMPTY]
     made: Fields = {"role": "assistant", "content": "".join(texts) or (None if calls else "")}
     if thoughts and any(thoughts):
@@ -190,38 +190,38 @@ def _output(content: Any) -> str:
     """A tool's output as the AI SDK writes it: text as it is, everything else as JSON."""
     if not isinstance(content, list):
         return js.cut_middle(text(content), RESULT_CHARS, outdated.truncated)
-    content = [js.shortened(one, RESULT_CHARS, outdated.truncated) for one in content]
-    if content and all(_is_plain(one) for one in content):
+    content = [js.shortened(item, RESULT_CHARS, outdated.truncated) for item in content]
+    if content and all(_is_plain(item) for item in content):
         return js.stringify(
-            [_media(one) or {"type": "text", "text": one["text"]} for one in content]
+            [_media(item) or {"type": "text", "text": item["text"]} for item in content]
         )
-    found: list[Fields] = []
-    shown = _hoisted(content, found)
-    if found:
-        return js.stringify([{"type": "text", "text": js.stringify(shown)}, *found])
+    images: list[Fields] = []
+    shown = _hoisted(content, images)
+    if images:
+        return js.stringify([{"type": "text", "text": js.stringify(shown)}, *images])
     return js.stringify(shown if NO_MEDIA in js.stringify(shown) else content)
 
 
-def _hoisted(value: Any, found: list[Fields]) -> Any:
-    """The output without its images, which go to `found`."""
+def _hoisted(value: Any, images: list[Fields]) -> Any:
+    """The output without its images, which go to `images`."""
     if isinstance(value, list):
         kept = []
-        for one in value:
-            if media := _media(one):
-                found.append(media)
-            elif fields(one).get("type") == "image":
+        for item in value:
+            if media := _media(item):
+                images.append(media)
+            elif fields(item).get("type") == "image":
                 kept.append(NO_MEDIA)
-            elif fields(one).get("type") == "text" and isinstance(one.get("text"), str):
-                kept.append(one["text"])
+            elif fields(item).get("type") == "text" and isinstance(item.get("text"), str):
+                kept.append(item["text"])
             else:
-                kept.append(_hoisted(one, found))
+                kept.append(_hoisted(item, images))
         return kept
     if not isinstance(value, dict):
         return value
     if media := _media(value):
-        found.append(media)
+        images.append(media)
         return "[image attached]"
-    return {key: _hoisted(one, found) for key, one in value.items()}
+    return {key: _hoisted(item, images) for key, item in value.items()}
 
 
 def _is_plain(value: Any) -> bool:

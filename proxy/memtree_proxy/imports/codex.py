@@ -56,11 +56,11 @@ def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
     for line in lines:
         session.take(line)
     made = _canonical(session.items)
-    told = [one for one in made if one["role"] == "user" and not words(one).startswith(_CONTEXT)]
+    users = [row for row in made if row["role"] == "user" and not words(row).startswith(_CONTEXT)]
     return Conversation(
         "codex",
         session.id or id_,
-        titled(session.title, told or made),
+        titled(session.title, users or made),
         moment(session.moment),
         tuple(made),
         session.dropped,
@@ -109,7 +109,7 @@ class _Session:
             return
         newer = listed(replaced)
         if self._whole:
-            newer = [one for one in newer if text(one.get("id")) not in self._ids]
+            newer = [row for row in newer if text(row.get("id")) not in self._ids]
         else:
             self.dropped += max(0, len(self.items) - len(newer))
             self.items, self._ids, self._asked = [], set(), []
@@ -140,13 +140,13 @@ def _words(item: Fields) -> str:
 def _canonical(items: Iterable[Fields]) -> list[Fields]:
     """The messages of a conversation, as those of a request with these items; the system's are not
     among them: half of its words are in no file."""
-    sent = [one for one in map(_sent_item, items) if one is not None]
+    sent = [item for item in map(_sent_item, items) if item is not None]
     paired = list(_paired(sent))
-    read = conversation.read(None, [one.raw for one in paired], [one.item for one in paired])
-    found: list[Fields] = [msgspec.json.decode(one.raw) for one in read.messages]
-    for one in found:
-        one.pop("reasoning_content", None)
-    return [one for one in found if one["role"] not in SYSTEM_ROLES]
+    read = conversation.read(None, [pair.raw for pair in paired], [pair.item for pair in paired])
+    messages: list[Fields] = [msgspec.json.decode(message.raw) for message in read.messages]
+    for message in messages:
+        message.pop("reasoning_content", None)
+    return [message for message in messages if message["role"] not in SYSTEM_ROLES]
 
 
 class _SentItem(NamedTuple):

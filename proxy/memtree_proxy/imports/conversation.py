@@ -38,15 +38,15 @@ def objects(value: Any, where: str) -> list[Fields]:
     """A list of objects. Raises `BadRequest` naming the place that is not one."""
     if not isinstance(value, list):
         raise BadRequest(f"{where}: must be an array")
-    for index, one in enumerate(value):
-        if not isinstance(one, dict):
+    for index, item in enumerate(value):
+        if not isinstance(item, dict):
             raise BadRequest(f"{where}[{index}]: must be an object")
     return value
 
 
 def listed(value: Any) -> list[Fields]:
     """The objects of a list; nothing where it is no list."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def fields(value: Any) -> Fields:
@@ -64,9 +64,9 @@ def moment(value: Any) -> str:
             seconds = value / 1000 if value > 1e11 else value
             return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%MZ")
         if isinstance(value, str) and value:
-            found = datetime.fromisoformat(value)
-            found = found if found.tzinfo else found.replace(tzinfo=UTC)
-            return found.astimezone(UTC).strftime("%Y-%m-%dT%H:%MZ")
+            time = datetime.fromisoformat(value)
+            time = time if time.tzinfo else time.replace(tzinfo=UTC)
+            return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%MZ")
     except (ValueError, OverflowError, OSError):
         pass
     return ""
@@ -74,8 +74,8 @@ def moment(value: Any) -> str:
 
 def titled(given: Any, messages: Sequence[Fields]) -> str:
     """The title a file gives, else the beginning of the first words of the user."""
-    asked = (words(one) for one in messages if one.get("role") == "user")
-    shown = text(given) or next((found for found in asked if found.strip()), "") or "untitled"
+    texts = (words(message) for message in messages if message.get("role") == "user")
+    shown = text(given) or next((said for said in texts if said.strip()), "") or "untitled"
     line = " ".join("".join(c if c.isprintable() else " " for c in shown).split())
     return line if len(line) <= TITLE_CHARS else f"{line[: TITLE_CHARS - 1]}…"
 

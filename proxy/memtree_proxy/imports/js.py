@@ -36,9 +36,9 @@ def stringify(value: Any) -> str:
     if isinstance(value, int | float):
         return _small(value) if abs(value) <= _MAX_SAFE else _number(_double(value))
     if isinstance(value, list):
-        return f"[{','.join(stringify(one) for one in value)}]"
+        return f"[{','.join(stringify(item) for item in value)}]"
     pairs = (
-        f"{json.dumps(key, ensure_ascii=False)}:{stringify(one)}" for key, one in _ordered(value)
+        f"{json.dumps(key, ensure_ascii=False)}:{stringify(item)}" for key, item in _ordered(value)
     )
     return f"{{{','.join(pairs)}}}"
 
@@ -70,9 +70,9 @@ def shortened(value: Any, limit: int, mark: Callable[[int], str]) -> Any:
     if isinstance(value, str):
         return cut_middle(value, limit, mark)
     if isinstance(value, list):
-        return [shortened(one, limit, mark) for one in value]
+        return [shortened(item, limit, mark) for item in value]
     if isinstance(value, dict) and not is_image(value):
-        return {key: shortened(one, limit, mark) for key, one in value.items()}
+        return {key: shortened(item, limit, mark) for key, item in value.items()}
     return value
 
 

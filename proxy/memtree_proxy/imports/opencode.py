@@ -38,7 +38,7 @@ def read(name: str, data: Fields, whole: bool, kilo: bool = False) -> Conversati
     stored = objects(data.get("messages"), f"{name}: messages")
     seen = _before_revert(stored, fields(info.get("revert")))
     kept = seen if whole else _since_compaction(seen)
-    made = paired(message for one in kept for message in _sent(one, kilo))
+    made = paired(message for entry in kept for message in _sent(entry, kilo))
     time = fields(info.get("time"))
     when = moment(time.get("updated") or time.get("created"))
     dropped = 0 if whole else len(stored) - len(kept)
@@ -54,7 +54,7 @@ def _info(stored: Fields) -> Fields:
 def _before_revert(stored: list[Fields], revert: Fields) -> list[Fields]:
     """Without what the user has taken back."""
     last = text(revert.get("messageID"))
-    ids = [text(_info(one).get("id")) for one in stored]
+    ids = [text(_info(message).get("id")) for message in stored]
     return stored[: ids.index(last)] if last in ids else stored
 
 
@@ -74,15 +74,15 @@ def _since_compaction(stored: list[Fields]) -> list[Fields]:
 
 
 def _reordered(stored: list[Fields], request: int, tail: str) -> list[Fields]:
-    ids = [text(_info(one).get("id")) for one in stored]
+    ids = [text(_info(message).get("id")) for message in stored]
     after = stored[request:]
     if tail not in ids[:request]:
         return after
-    asked = ids[request]
+    request_id = ids[request]
     summary = next(
         at
-        for at, one in enumerate(after)
-        if _info(one).get("summary") and text(_info(one).get("parentID")) == asked
+        for at, message in enumerate(after)
+        if _info(message).get("summary") and text(_info(message).get("parentID")) == request_id
     )
     return [*after[: summary + 1], *stored[ids.index(tail) : request], *after[summary + 1 :]]
 
@@ -107,23 +107,23 @@ def _failed(info: Fields, parts: list[Fields]) -> bool:
 
 
 def _user(parts: list[Fields], kilo: bool) -> Iterator[Fields]:
-    found: list[Fields] = []
+    content: list[Fields] = []
     for part in parts:
         kind = part.get("type")
         if kind == "text" and not part.get("ignored") and part.get("text"):
-            found.append(_text(text(part["text"])))
+            content.append(_text(text(part["text"])))
         elif kind == "file" and part.get("mime") not in ("text/plain", "application/x-directory"):
-            found.append(_file(part))
+            content.append(_file(part))
         elif kind == "compaction":
-            found.append(_text("What did we do so far?"))
+            content.append(_text("What did we do so far?"))
         elif kind == "subtask":
-            found.append(_text("The following tool was executed by the user"))
-    if found and kilo:
-        found.append(_text(KILO_PART))
-    if len(found) == 1 and found[0]["type"] == "text":
-        yield {"role": "user", "content": found[0]["text"]}
-    elif found:
-        yield {"role": "user", "content": found}
+            content.append(_text("The following tool was executed by the user"))
+    if content and kilo:
+        content.append(_text(KILO_PART))
+    if len(content) == 1 and content[0]["type"] == "text":
+        yield {"role": "user", "content": content[0]["text"]}
+    elif content:
+        yield {"role": "user", "content": content}
 
 
 def _assistant(parts: list[Fields]) -> Iterator[Fields]:
@@ -138,7 +138,7 @@ def _assistant(parts: list[Fields]) -> Iterator[Fields]:
             step.append(part)
         state = fields(part.get("state"))
         if part.get("type") == "tool" and state.get("status") == "completed" and not _old(state):
-            shown += [_file(one) for one in listed(state.get("attachments"))]
+            shown += [_file(attachment) for attachment in listed(state.get("attachments"))]
     if shown:
         yield {"role": "user", "content": [_text(ATTACHED), *shown]}
 

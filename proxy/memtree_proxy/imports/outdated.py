@@ -47,10 +47,10 @@ Hidden = Mapping[str, frozenset[str]]  # keys of old spans by the id of the call
 
 def reads(messages: Sequence[Fields]) -> Hidden:
     """Return which results of reading are to be hidden; nothing where it is too little."""
-    found = list(_results(messages))
+    results = list(_results(messages))
     newest: dict[str, str] = {}
     holders: dict[str, str] = {}
-    for block, spans in found:
+    for block, spans in results:
         for span in spans:
             if block.get("type") != "file":
                 newest[span.key] = _id(block)
@@ -58,7 +58,7 @@ def reads(messages: Sequence[Fields]) -> Hidden:
                 holders[span.path] = _id(block)
     old: dict[str, frozenset[str]] = {}
     size = 0
-    for block, spans in found:
+    for block, spans in results:
         keys = frozenset(
             span.key
             for span in spans
@@ -79,18 +79,18 @@ def without(block: Fields, hidden: Hidden) -> Fields:
     content = block.get("content")
     if not isinstance(content, list):
         return {**block, "content": _rewritten(text(content), keys)}
-    images = sum(_images(one, keys) for one in listed(content))
+    images = sum(_images(part, keys) for part in listed(content))
     made = []
-    for one in listed(content):
-        kind = one.get("type")
+    for part in listed(content):
+        kind = part.get("type")
         if kind == "text":
-            one = {**one, "text": _rewritten(text(one.get("text")), keys)}
+            part = {**part, "text": _rewritten(text(part.get("text")), keys)}
         elif kind == "image" and images:
             images -= 1
-            one = {"type": "text", "text": REMARK}
+            part = {"type": "text", "text": REMARK}
         elif kind not in ("image", "file"):
-            one = _remarked(one, keys)
-        made.append(one)
+            part = _remarked(part, keys)
+        made.append(part)
     return {**block, "content": made}
 
 
@@ -103,7 +103,7 @@ def parsed(shown: str) -> Any:
 
 
 def truncated(units: int) -> str:
-    """The mark in a result that was too long."""
+    """Return the mark that stands where a long result was cut."""
     return f"\n\n...[truncated {units} chars]...\n\n"
 
 
@@ -114,7 +114,7 @@ def _id(block: Fields) -> str:
 def _results(messages: Sequence[Fields]) -> Iterator[tuple[Fields, list[LineSpan]]]:
     """Results of reading with what was read, and files that the user attached, in order."""
     names: dict[str, str] = {}
-    asked: dict[str, list[LineSpan]] = {}
+    requests: dict[str, list[LineSpan]] = {}
     for number, message in enumerate(messages):
         for at, block in enumerate(listed(message.get("content"))):
             kind = block.get("type")
@@ -123,30 +123,30 @@ def _results(messages: Sequence[Fields]) -> Iterator[tuple[Fields, list[LineSpan
                 yield holder, [LineSpan(text(block.get("path")))]
             elif kind == "tool_use":
                 names[text(block.get("id"))] = text(block.get("name")).lower()
-                asked[text(block.get("id"))] = _asked(fields(block.get("input")))
+                requests[text(block.get("id"))] = _asked(fields(block.get("input")))
             elif kind == "tool_result" and block.get("is_error") is not True:
                 name = names.get(_id(block), text(block.get("name")).lower())
                 if name in READ_TOOLS:
-                    yield block, _found(block.get("content")) or asked.pop(_id(block), [])
+                    yield block, _found(block.get("content")) or requests.pop(_id(block), [])
 
 
 def _asked(given: Fields) -> list[LineSpan]:
     paths = given.get("file_paths")
-    named = [_request(given), *(_request(one) for one in listed(given.get("files")))]
+    named = [_request(given), *(_request(file) for file in listed(given.get("files")))]
     if isinstance(paths, list):
-        named += [LineSpan(one) for one in paths if isinstance(one, str) and one]
+        named += [LineSpan(path) for path in paths if isinstance(path, str) and path]
     return _once(named)
 
 
 def _found(content: Any) -> list[LineSpan]:
     if not isinstance(content, list):
-        return _once([_entry(one) for one in _entries(text(content))])
+        return _once([_entry(entry) for entry in _entries(text(content))])
     spans: list[LineSpan | None] = []
-    for one in listed(content):
-        if one.get("type") == "text":
-            spans += [_entry(each) for each in _entries(text(one.get("text")))]
-        elif one.get("type") not in ("image", "file"):
-            spans.append(_entry(one))
+    for part in listed(content):
+        if part.get("type") == "text":
+            spans += [_entry(each) for each in _entries(text(part.get("text")))]
+        elif part.get("type") not in ("image", "file"):
+            spans.append(_entry(part))
     return _once(spans)
 
 
@@ -182,7 +182,7 @@ def _entry(value: Any) -> LineSpan | None:
 
 def _path(given: Fields) -> str:
     return next(
-        (found for key in ("path", "file_path", "filePath") if (found := text(given.get(key)))), ""
+        (path for key in ("path", "file_path", "filePath") if (path := text(given.get(key)))), ""
     )
 
 
@@ -195,17 +195,17 @@ def _bytes(content: Any, spans: Sequence[LineSpan], keys: frozenset[str]) -> int
     every = bool(spans) and all(span.key in keys for span in spans)
     if not isinstance(content, list):
         return _text_bytes(text(content), every or not spans, keys)
-    images = sum(_images(one, keys) for one in listed(content))
+    images = sum(_images(part, keys) for part in listed(content))
     size = 0
-    for one in listed(content):
-        kind = one.get("type")
+    for part in listed(content):
+        kind = part.get("type")
         if kind == "text":
-            size += _text_bytes(text(one.get("text")), every or not spans, keys)
+            size += _text_bytes(text(part.get("text")), every or not spans, keys)
         elif kind == "image" and images:
             images -= 1
-            size += len(text(one.get("data")).encode())
-        elif kind not in ("image", "file") and _is_old(one, keys):
-            size += _entry_bytes(one)
+            size += len(text(part.get("data")).encode())
+        elif kind not in ("image", "file") and _is_old(part, keys):
+            size += _entry_bytes(part)
     return size
 
 
@@ -218,7 +218,7 @@ def _text_bytes(shown: str, every: bool, keys: frozenset[str]) -> int:
             else 0
         )
     entries = value if isinstance(value, list) else [value]
-    return sum(_entry_bytes(one) for one in entries if _is_old(one, keys))
+    return sum(_entry_bytes(entry) for entry in entries if _is_old(entry, keys))
 
 
 def _entry_bytes(entry: Any) -> int:
@@ -237,8 +237,8 @@ def _images(block: Fields, keys: frozenset[str]) -> int:
     if block.get("type") != "text":
         return 0
     return sum(
-        _is_old(one, keys) and READ_IMAGE in (one.get("result"), one.get("content"))
-        for one in _entries(text(block.get("text")))
+        _is_old(entry, keys) and READ_IMAGE in (entry.get("result"), entry.get("content"))
+        for entry in _entries(text(block.get("text")))
     )
 
 
@@ -247,7 +247,7 @@ def _rewritten(shown: str, keys: frozenset[str]) -> str:
     if value is NOTHING:
         return REMARK
     if isinstance(value, list):
-        return js.stringify([_remarked(one, keys) for one in value])
+        return js.stringify([_remarked(entry, keys) for entry in value])
     return js.stringify(_remarked(value, keys))
 
 

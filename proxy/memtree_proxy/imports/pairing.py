@@ -21,12 +21,13 @@ NO_RESULT = "[no result was recorded]"
 
 
 def unrecorded(name: str) -> str:
-    """The result of a call to `name` that nobody wrote down."""
+    """Return the text in place of a result that the file does not hold, for a call to `name`."""
     return NO_RESULT
 
 
 def paired(messages: Iterable[Fields], missing: Callable[[str], str] = unrecorded) -> list[Fields]:
-    """`missing`: the text of a result that is not there, given the tool's name."""
+    """Return the messages with a result behind each call. `missing`: makes the text of a result
+    that is not there, from the tool's name."""
     done: list[Fields] = []
     turn = _Turn()
     for message in messages:

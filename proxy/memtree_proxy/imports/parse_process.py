@@ -84,9 +84,9 @@ class FileReader:
 
     @contextmanager
     def place(self, tenant: str, size: int | None) -> Iterator[None]:
-        """The place of a tenant's large file, from before its body is here until it is answered.
-        `size`: in bytes, None where nothing tells it before the body is read. Raises `RateLimited`
-        where the place is taken; a small file needs none."""
+        """Hold the tenant's place for a large file, from before its body is received until it is
+        answered. `size`: in bytes; None where nothing tells it before the body is read. Raises
+        `RateLimited` where the place is taken; a small file needs none."""
         if size is not None and size <= self._small:
             yield
             return
@@ -164,8 +164,8 @@ async def _talk(
     process: asyncio.subprocess.Process, head: bytes, data: bytes
 ) -> tuple[bytes, bytes]:
     """Hand over head and file, and read what comes back, with no further copy of either."""
-    given, told = process.stdin, process.stdout
-    if given is None or told is None:
+    given, output = process.stdin, process.stdout
+    if given is None or output is None:
         return b"", b""
     view = memoryview(data)
     with suppress(BrokenPipeError, ConnectionResetError):  # its exit code says what happened
@@ -174,7 +174,7 @@ async def _talk(
             given.write(view[start : start + PIECE])
             await given.drain()
     given.close()
-    return await told.read(1), await told.read()
+    return await output.read(1), await output.read()
 
 
 def main() -> None:

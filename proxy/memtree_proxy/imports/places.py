@@ -163,10 +163,10 @@ def places(given: str, trouble: Trouble) -> list[AnyPlace]:
         os.scandir(path).close()
     except OSError as error:
         _unreadable(given, error)
-    found = [place for file in sorted(_walk(path, trouble)) for place in _tried(file, trouble)]
-    if not found:
+    all_places = [place for file in sorted(_walk(path, trouble)) for place in _tried(file, trouble)]
+    if not all_places:
         raise BadRequest(f"{given}: no conversations in this folder", param=given)
-    return found
+    return all_places
 
 
 def _tried(path: Path, trouble: Trouble) -> list[AnyPlace]:
@@ -209,7 +209,7 @@ def _walk(folder: Path, trouble: Trouble) -> Iterator[Path]:
     """Files that may hold conversations, by their names."""
     seen = 0
     for base, folders, files in os.walk(folder, onerror=lambda e: trouble(_reason(e))):
-        folders[:] = [one for one in folders if one not in SKIPPED]
+        folders[:] = [folder_name for folder_name in folders if folder_name not in SKIPPED]
         seen += len(files) + len(folders)
         if seen > MAX_ENTRIES:
             raise BadRequest(f"{folder}: holds more than {MAX_ENTRIES:,} files", param=str(folder))
@@ -256,8 +256,8 @@ def _sessions(path: Path) -> list[str]:
 
 def _exported(path: Path, id_: str) -> dict[str, Any]:
     """A session as `opencode export` would write it."""
-    found = rows(path, "SELECT * FROM session WHERE id = ?", id_)
-    if not found:
+    sessions = rows(path, "SELECT * FROM session WHERE id = ?", id_)
+    if not sessions:
         raise BadRequest(f"{path}:{id_}: there is no such session any more", param=str(path))
     stored = rows(
         path, "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", id_
@@ -274,7 +274,7 @@ def _exported(path: Path, id_: str) -> dict[str, Any]:
         }
         for row in stored
     ]
-    known = dict(found[0])
+    known = dict(sessions[0])
     revert = _value(known["revert"], str(path)) if known.get("revert") else None
     time = {"created": known.get("time_created"), "updated": known.get("time_updated")}
     info = {"id": id_, "title": known.get("title"), "time": time, "revert": revert}

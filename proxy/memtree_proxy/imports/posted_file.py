@@ -48,7 +48,8 @@ class PostedFile:
 
     @classmethod
     def of(cls, data: bytes, name: str = NAME) -> PostedFile:
-        """Raises `BadRequest` naming what it is, or the place where it is no JSON."""
+        """Parse a posted file. Raises `BadRequest` that names the kind of file it is, or the place
+        where it is no JSON."""
         for signature, what in _SIGNATURES.items():
             if data.startswith(signature):
                 raise BadRequest(f"{name}: is {what}", param=name)
@@ -121,7 +122,7 @@ def request_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
         return None
     said = value.get("messages")
     if isinstance(said, list):
-        contents = [one.get("content") for one in said if isinstance(one, dict)]
+        contents = [message.get("content") for message in said if isinstance(message, dict)]
         if "system" not in value and not any(map(_has_foreign_blocks, contents)):
             return None
         body = json_body.split(raw_message(value))
@@ -133,10 +134,10 @@ def request_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
         read = responses_history.read(body, "", ItemCache(0, most=0)).messages
     else:
         return None
-    found: list[dict[str, Any]] = [msgspec.json.decode(one.raw) for one in read]
-    for one in found:
-        one.pop("reasoning_content", None)
-    return found
+    messages: list[dict[str, Any]] = [msgspec.json.decode(message.raw) for message in read]
+    for message in messages:
+        message.pop("reasoning_content", None)
+    return messages
 
 
 def plain_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
@@ -147,9 +148,9 @@ def plain_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
         value = value.get("messages")
     if not isinstance(value, list) or not value:
         return None
-    if not all(isinstance(one, dict) and isinstance(one.get("role"), str) for one in value):
+    if not all(isinstance(item, dict) and isinstance(item.get("role"), str) for item in value):
         return None
-    return None if any(_has_foreign_blocks(one.get("content")) for one in value) else value
+    return None if any(_has_foreign_blocks(item.get("content")) for item in value) else value
 
 
 def _has_foreign_blocks(content: Any) -> bool:
@@ -157,7 +158,7 @@ def _has_foreign_blocks(content: Any) -> bool:
     `recognise` knows it."""
     if not isinstance(content, list):
         return False
-    kinds = {one.get("type") for one in content if isinstance(one, dict) and _plain(one)}
+    kinds = {block.get("type") for block in content if isinstance(block, dict) and _plain(block)}
     return bool(kinds & recognise.BLOCKS)
 
 
@@ -165,16 +166,16 @@ def _plain(block: dict[str, Any]) -> bool:
     return isinstance(block.get("type"), str)
 
 
-def _shown(number: int, found: Conversation, wanted: PrefixQuery) -> dict[str, Any]:
+def _shown(number: int, conversation: Conversation, wanted: PrefixQuery) -> dict[str, Any]:
     place = f"conversations[{number}].messages"
-    if len(found.messages) > wanted.most:
+    if len(conversation.messages) > wanted.most:
         raise BadRequest(
-            f"{place}: {len(found.messages)} messages, over the limit of {wanted.most}"
+            f"{place}: {len(conversation.messages)} messages, over the limit of {wanted.most}"
         )
-    messages = read_messages([raw_message(fields) for fields in found.messages], place)
+    messages = read_messages([raw_message(fields) for fields in conversation.messages], place)
     return {
-        "title": found.title,
-        "format": found.format,
+        "title": conversation.title,
+        "format": conversation.format,
         "belongs": belongs(messages, wanted) if wanted.address else None,
         "messages": [msgspec.Raw(message.raw) for message in messages],
     }

@@ -76,7 +76,7 @@ def conversations(
     parsed = place.load()
     format_ = format_ or recognised(parsed, place.name, place.origin)
     try:
-        yield from (one for one in _read(place, parsed, format_, whole, names) if one.messages)
+        yield from (talk for talk in _read(place, parsed, format_, whole, names) if talk.messages)
     except RecursionError as error:
         raise BadRequest(f"{place.name}: nested too deeply", param=place.name) from error
 
@@ -135,13 +135,13 @@ def recognised(parsed: ParsedFile, name: str, origin: str) -> str:
     """One of FORMATS. Raises `NoConversation`."""
     value = parsed.value
     if parsed.lines:
-        found = _of_lines(value)
+        format_name = _of_lines(value)
     elif isinstance(value, dict):
-        found = _of_object(value, origin)
+        format_name = _of_object(value, origin)
     else:
-        found = _of_list(value if isinstance(value, list) else [], name, origin)
-    if found:
-        return found
+        format_name = _of_list(value if isinstance(value, list) else [], name, origin)
+    if format_name:
+        return format_name
     raise NoConversation(
         f"{name}: not a conversation of a program that can be imported ({', '.join(FORMATS)}); "
         "--format says which one it is meant to be",
@@ -150,12 +150,12 @@ def recognised(parsed: ParsedFile, name: str, origin: str) -> str:
 
 
 def _of_lines(lines: Iterable[Fields]) -> str | None:
-    for one in lines:
-        if "mes" in one or "chat_metadata" in one:
+    for line in lines:
+        if "mes" in line or "chat_metadata" in line:
             return "sillytavern"
-        if text(one.get("type")) in _EXPORT_KINDS and one.keys() & {"uuid", "leafUuid"}:
+        if text(line.get("type")) in _EXPORT_KINDS and line.keys() & {"uuid", "leafUuid"}:
             return "claude-code"
-        if codex.is_codex(one):
+        if codex.is_codex(line):
             return "codex"
     return None
 
@@ -173,19 +173,19 @@ def _of_object(value: Fields, origin: str) -> str | None:
 
 
 def _of_list(value: list[Any], name: str, origin: str) -> str | None:
-    items = [fields(one) for one in value]
-    if any(isinstance(one.get("mapping"), dict) for one in items):
+    items = [fields(item) for item in value]
+    if any(isinstance(item.get("mapping"), dict) for item in items):
         return "chatgpt"
     blocks = {
         text(fields(block).get("type"))
-        for one in items
-        for block in (one["content"] if isinstance(one.get("content"), list) else ())
+        for item in items
+        for block in (item["content"] if isinstance(item.get("content"), list) else ())
     }
     if name.endswith((tasks.HISTORY, tasks.OLD_HISTORY)) or (
-        BLOCKS & blocks and any("role" in one for one in items)
+        BLOCKS & blocks and any("role" in item for item in items)
     ):
         return tasks.owner(origin, items)
-    if items and all("role" in one for one in items):
+    if items and all("role" in item for item in items):
         raise NoConversation(
             f"{name}: is a list of messages already: index, tree and compress take it as it is",
             param=name,

@@ -28,12 +28,12 @@ from memtree_proxy.imports.pairing import paired
 def read(lines: Sequence[Fields], id_: str, name: str, *, names: bool = False) -> Conversation:
     """`name`: of the file, the title where the header names no character. `names`: who speaks comes
     first everywhere, which SillyTavern itself sends in groups alone."""
-    spoken = [one for one in lines if "mes" in one or "swipes" in one]
-    header = next((one for one in lines if "mes" not in one and "swipes" not in one), {})
-    speakers = {text(one.get("name")) for one in spoken if _speaks(one)}
+    spoken = [line for line in lines if "mes" in line or "swipes" in line]
+    header = next((line for line in lines if "mes" not in line and "swipes" not in line), {})
+    speakers = {text(line.get("name")) for line in spoken if _speaks(line)}
     named = names or len(speakers) > 1
-    made = paired(message for one in spoken for message in _messages(one, named))
-    dated = [when for one in spoken if (when := _when(one.get("send_date")))]
+    made = paired(message for line in spoken for message in _messages(line, named))
+    dated = [when for line in spoken if (when := _when(line.get("send_date")))]
     character = text(header.get("character_name"))
     title = name if character in ("", "unused") else f"{character} - {name}"
     return Conversation(
@@ -83,13 +83,13 @@ def _shown(line: Fields) -> str:
 
 
 def _tools(used: list[Fields]) -> list[Fields]:
-    calls = [call(one.get("id"), one.get("name"), text(one.get("parameters"))) for one in used]
+    calls = [call(use.get("id"), use.get("name"), text(use.get("parameters"))) for use in used]
     results = [
         {
             "role": "tool",
-            "tool_call_id": text(one.get("id")),
-            "content": text(one.get("result")) or "[No content]",
+            "tool_call_id": text(use.get("id")),
+            "content": text(use.get("result")) or "[No content]",
         }
-        for one in used
+        for use in used
     ]
     return [{"role": "assistant", "content": None, "tool_calls": calls}, *results]

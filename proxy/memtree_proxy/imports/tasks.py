@@ -49,17 +49,17 @@ Beside = Callable[[str], Any]
 def owner(origin: str, messages: Sequence[Fields]) -> str:
     """Whose task it is: told by the extension's folder in the path, else by the notes on the
     messages."""
-    for word, found in _FOLDERS:
+    for word, program in _FOLDERS:
         if word in origin.lower():
-            return found
-    if any("modelInfo" in one for one in messages):
+            return program
+    if any("modelInfo" in message for message in messages):
         return "cline"
-    return "roo" if any(_ROO_NOTES & one.keys() for one in messages) else "cline"
+    return "roo" if any(_ROO_NOTES & message.keys() for message in messages) else "cline"
 
 
 def read(name: str, data: Any, id_: str, whole: bool, beside: Beside, format_: str) -> Conversation:
-    """`beside`: the parsed file of a name in the same folder, None where there is none. `format_`:
-    a name in FLAVOURS."""
+    """Read the conversation of a task. `beside`: the parsed file of a name in the same folder, None
+    where there is none. `format_`: a name in FLAVOURS."""
     messages = _stored(data, name)
     kept = messages if whole else _next(messages, format_, beside)
     dropped = len(messages) - len(kept)
@@ -67,7 +67,7 @@ def read(name: str, data: Any, id_: str, whole: bool, beside: Beside, format_: s
         kept = _merged(kept)
     lost = CLINE_LOST if format_ == "cline" else ROO_LOST
     made = paired(blocks.converted(kept, FLAVOURS[format_]), lambda _: lost)
-    times = [one["ts"] for one in messages if isinstance(one.get("ts"), int | float)]
+    times = [message["ts"] for message in messages if isinstance(message.get("ts"), int | float)]
     when = max(times, default=int(id_) if id_.isdecimal() else 0)
     title = titled(_task(beside), made)
     return Conversation(format_, id_, title, moment(when), tuple(made), dropped)
@@ -81,7 +81,7 @@ def _task(beside: Beside) -> str:
 
 def _stored(data: Any, name: str) -> list[Fields]:
     if isinstance(data, dict) and data.get("version") == 2:
-        return [_as_blocks(one) for one in objects(data.get("messages"), f"{name}: messages")]
+        return [_as_blocks(item) for item in objects(data.get("messages"), f"{name}: messages")]
     if not isinstance(data, list):
         raise BadRequest(f"{name}: must be an array of messages", param=name)
     return objects(data, f"{name}: messages")
@@ -97,27 +97,27 @@ def _next(messages: list[Fields], format_: str, beside: Beside) -> list[Fields]:
 def _cut(messages: list[Fields], shown: Any, edits: Any) -> list[Fields]:
     """Cline: the first two messages and those behind the range, with their latest texts."""
     key = "conversationHistoryDeletedRange"
-    ranges = [one[key] for one in listed(shown) if isinstance(one.get(key), list)]
+    ranges = [event[key] for event in listed(shown) if isinstance(event.get(key), list)]
     start = 2
     if ranges and len(ranges[-1]) == 2 and isinstance(ranges[-1][1], int):
         start = max(2, ranges[-1][1] + 1)
     latest = _latest(edits)
     numbered = list(enumerate(messages))
-    return [_edited(one, latest.get(at, {})) for at, one in numbered[:2] + numbered[start:]]
+    return [_edited(message, latest.get(at, {})) for at, message in numbered[:2] + numbered[start:]]
 
 
 def _latest(edits: Any) -> dict[int, dict[int, str]]:
     """Message -> block -> text. The file: [[message, [kind, [[block, [[time, type, [text]]]]]]]]"""
-    found: dict[int, dict[int, str]] = {}
+    texts: dict[int, dict[int, str]] = {}
     try:
         for message, (_, inner) in edits or ():
             for block, changes in inner:
                 _, kind, content, *_ = changes[-1]
                 if kind == "text":
-                    found.setdefault(message, {})[block] = str(content[0])
+                    texts.setdefault(message, {})[block] = str(content[0])
     except (TypeError, ValueError, IndexError):
         return {}  # Cline goes on without edits it cannot read
-    return found
+    return texts
 
 
 def _edited(message: Fields, texts: dict[int, str]) -> Fields:
@@ -135,18 +135,18 @@ def _edited(message: Fields, texts: dict[int, str]) -> Fields:
 
 def _effective(messages: list[Fields]) -> list[Fields]:
     """Roo, Kilo: from the last summary on, without what a summary or a cut has hidden."""
-    summaries = [at for at, one in enumerate(messages) if one.get("isSummary") is True]
+    summaries = [at for at, item in enumerate(messages) if item.get("isSummary") is True]
     if summaries:
         messages = _answering(messages[summaries[-1] :])
-    condensed = {text(one.get("condenseId")) for one in messages if one.get("isSummary")} - {""}
-    cut = {text(one.get("truncationId")) for one in messages if one.get("isTruncationMarker")} - {
-        ""
-    }
+    condensed = {text(item.get("condenseId")) for item in messages if item.get("isSummary")} - {""}
+    cut = {
+        text(item.get("truncationId")) for item in messages if item.get("isTruncationMarker")
+    } - {""}
     return [
-        one
-        for one in messages
-        if text(one.get("truncationParent")) not in cut
-        and (summaries or text(one.get("condenseParent")) not in condensed)
+        item
+        for item in messages
+        if text(item.get("truncationParent")) not in cut
+        and (summaries or text(item.get("condenseParent")) not in condensed)
     ]
 
 
@@ -154,15 +154,15 @@ def _answering(messages: list[Fields]) -> list[Fields]:
     """Without results of calls that a summary has taken the place of."""
     known = {
         text(block.get("id"))
-        for one in messages
-        if one.get("role") == "assistant"
-        for block in listed(one.get("content"))
+        for message in messages
+        if message.get("role") == "assistant"
+        for block in listed(message.get("content"))
         if block.get("type") == "tool_use"
     }
     kept = []
-    for one in messages:
-        content = one.get("content")
-        if one.get("role") == "user" and isinstance(content, list):
+    for message in messages:
+        content = message.get("content")
+        if message.get("role") == "user" and isinstance(content, list):
             content = [
                 block
                 for block in listed(content)
@@ -170,7 +170,7 @@ def _answering(messages: list[Fields]) -> list[Fields]:
             ]
             if not content:
                 continue
-        kept.append({**one, "content": content})
+        kept.append({**message, "content": content})
     return kept
 
 
@@ -190,10 +190,10 @@ def _merged(messages: list[Fields]) -> list[Fields]:
     return done
 
 
-def _mergeable(before: Fields, one: Fields) -> bool:
-    marks = before.get("isTruncationMarker") or one.get("isTruncationMarker")
+def _mergeable(before: Fields, new: Fields) -> bool:
+    marks = before.get("isTruncationMarker") or new.get("isTruncationMarker")
     return (
-        before.get("role") == one.get("role") == "user" and not marks and not one.get("isSummary")
+        before.get("role") == new.get("role") == "user" and not marks and not new.get("isSummary")
     )
 
 

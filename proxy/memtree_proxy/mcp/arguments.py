@@ -125,7 +125,8 @@ def _query(given: Arguments, max_chars: int) -> str:
 
 
 def forget(given: Arguments) -> ForgetCall:
-    """Raises `BadRequest` for what is unknown: a mistyped `dry_run` must not delete."""
+    """Read the arguments of `forget`. Raises `BadRequest` for unknown ones: a mistyped `dry_run`
+    must not delete."""
     delete_options.refuse_unknown(given, FORGET.input_schema["properties"], "argument")
     dry_run = fields.boolean(given.get("dry_run"), "dry_run") or False
     return ForgetCall(reference(given), _reason(given), dry_run)

@@ -31,8 +31,8 @@ INSTRUCTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """`destructive`: it takes away what was stored. `repeatable`: the same call again changes
-    nothing more."""
+    """One tool as clients list it. `destructive`: it takes away what was stored. `repeatable`: the
+    same call again changes nothing more."""
 
     name: str
     title: str

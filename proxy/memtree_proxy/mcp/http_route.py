@@ -38,7 +38,8 @@ class McpRoute:
         self._opening: asyncio.Task[McpOverHttp] | None = None
 
     async def handle(self, request: Request) -> Response:
-        """Raises what `Gate.tenant` does, `BadRequest` for a header, and `RequestTooLarge`."""
+        """Answer a request of an MCP client. Raises what `Gate.tenant` does, `BadRequest` for a
+        header, and `RequestTooLarge`."""
         tenant = await self._gate.tenant(request)
         key = idempotency_key(request.headers)
         caller = Caller(user_scope(request, tenant), key, tracing.current())

@@ -43,7 +43,7 @@ CODES: tuple[tuple[type[MemTreeError], str], ...] = (
 
 
 def code(error: MemTreeError) -> str:
-    """The code of a refusal."""
+    """Return the code by which an answer names a refusal."""
     return next((name for kind, name in CODES if isinstance(error, kind)), INTERNAL)
 
 
@@ -56,16 +56,16 @@ def saved(result: SaveResult, policy: DedupPolicy) -> Json:
     they kept the new text from being stored; one that it may replace is told in any case."""
     near = result.near
     if policy is not DedupPolicy.SKIP:  # a repeated call (idempotency) comes near itself
-        near = tuple(one for one in near if one.memory.id != result.memory.id)
-    told = policy is DedupPolicy.ASK or result.existing or bool(near)
+        near = tuple(candidate for candidate in near if candidate.memory.id != result.memory.id)
+    shows_near = policy is DedupPolicy.ASK or result.existing or bool(near)
     return {
         "ok": True,
         **_named(result.memory),
         "message": "Already remembered" if result.existing else "Ok",
         **({"standing": True} if result.memory.standing else {}),
-        **({"near_duplicates": [_near(one) for one in near]} if told else {}),
+        **({"near_duplicates": [_near(candidate) for candidate in near]} if shows_near else {}),
         **_advice(result, near),
-        **_present("previously_corrected", [_corrected(one) for one in result.corrected]),
+        **_present("previously_corrected", [_corrected(row) for row in result.corrected]),
         **({"dedup": "deferred"} if result.deferred else {}),
         **_present("degraded", list(result.degraded)),
     }
@@ -73,13 +73,13 @@ def saved(result: SaveResult, policy: DedupPolicy) -> Json:
 
 def _advice(result: SaveResult, near: Sequence[NearMemory]) -> Json:
     """Advise what to do about memories that a new one may replace."""
-    updates = [one for one in near if one.relation is Relation.POSSIBLE_UPDATE]
+    updates = [candidate for candidate in near if candidate.relation is Relation.POSSIBLE_UPDATE]
     if result.existing or not updates:
         return {}
-    named = [one for one in updates if one.differs != (WORDING,)]
+    named = [candidate for candidate in updates if candidate.differs != (WORDING,)]
     if not named:
         return {"advice": "They differ in wording alone: leave them."}
-    ids = ", ".join(one.memory.id for one in named)
+    ids = ", ".join(candidate.memory.id for candidate in named)
     return {
         "advice": "If the user has changed this, call settle with action replace, id "
         f"{result.memory.id} and with {ids}; if both hold, with keep_both; if you do not know, "
@@ -88,8 +88,8 @@ def _advice(result: SaveResult, near: Sequence[NearMemory]) -> Json:
 
 
 def recalled(result: SearchResult, outdated: Callable[[Memory], bool]) -> Json:
-    """Weak hits stand last, and long texts are cut: `list_memories` has them whole. `outdated`:
-    which memories may be."""
+    """Render the answer of `recall`. Weak hits stand last, and long texts are cut: `list_memories`
+    has them whole. `outdated`: tells whether a memory may be outdated."""
     hits = sorted(result.hits, key=lambda hit: hit.relevance < FLOOR)  # stable
     memories = [
         {
@@ -108,7 +108,7 @@ def recalled(result: SearchResult, outdated: Callable[[Memory], bool]) -> Json:
 def listed(page: BookPage) -> Json:
     return {
         "ok": True,
-        "memories": [memory(one) for one in page.memories],
+        "memories": [memory(row) for row in page.memories],
         "next_cursor": page.next_cursor,
         "total": page.total,
     }
@@ -140,44 +140,44 @@ def confirmed(now: Memory) -> Json:
     return {"ok": True, **_named(now), "message": "Confirmed", "last_confirmed_at": at}
 
 
-def memory(one: Memory) -> Json:
+def memory(row: Memory) -> Json:
     """A memory with what is known of it. A tainted one is a fact at most, whatever it was saved
     as."""
     return {
-        **_named(one),
-        "text": one.text,
-        "category": "fact" if one.tainted and one.category == "instruction" else one.category,
-        "tags": list(one.tags),
-        "importance": one.importance,
-        "source_type": one.source_type,
-        "source_provider": one.source_provider,
-        "capture_mode": one.capture_mode,
-        "session_id": one.session_id,
-        "created_at": shown(one.created),
-        "updated_at": shown(one.updated),
-        "last_confirmed_at": _time(one.last_confirmed),
-        "expires_at": _time(one.expires),
-        **({"tainted": True} if one.tainted else {}),
-        **({"standing": True} if one.standing else {}),
-        **_present("possible_update_of", [_update(each) for each in one.updates]),
+        **_named(row),
+        "text": row.text,
+        "category": "fact" if row.tainted and row.category == "instruction" else row.category,
+        "tags": list(row.tags),
+        "importance": row.importance,
+        "source_type": row.source_type,
+        "source_provider": row.source_provider,
+        "capture_mode": row.capture_mode,
+        "session_id": row.session_id,
+        "created_at": shown(row.created),
+        "updated_at": shown(row.updated),
+        "last_confirmed_at": _time(row.last_confirmed),
+        "expires_at": _time(row.expires),
+        **({"tainted": True} if row.tainted else {}),
+        **({"standing": True} if row.standing else {}),
+        **_present("possible_update_of", [_update(each) for each in row.updates]),
     }
 
 
-def _update(one: PossibleUpdate) -> Json:
-    return {"id": one.id, "text": _short(one.text), "differs": list(one.differs)}
+def _update(update: PossibleUpdate) -> Json:
+    return {"id": update.id, "text": _short(update.text), "differs": list(update.differs)}
 
 
-def _named(one: Memory) -> Json:
-    return {"memory_id": one.number, "id": one.id}
+def _named(row: Memory) -> Json:
+    return {"memory_id": row.number, "id": row.id}
 
 
-def _near(one: NearMemory) -> Json:
+def _near(candidate: NearMemory) -> Json:
     return {
-        **_named(one.memory),
-        "text": _short(one.memory.text),
-        "relevance": _share(one.relevance),
-        "relation": one.relation.value,
-        "differs": list(one.differs),
+        **_named(candidate.memory),
+        "text": _short(candidate.memory.text),
+        "relevance": _share(candidate.relevance),
+        "relation": candidate.relation.value,
+        "differs": list(candidate.differs),
     }
 
 

@@ -28,7 +28,8 @@ class Conversations(Protocol):
         ...
 
     async def tree(self, tenant: str, address: str) -> dict[str, Any]:
-        """`address`: 64 hexadecimal digits. Raises `NotFound`."""
+        """Return the tree of a conversation. `address`: 64 hexadecimal digits. Raises
+        `NotFound`."""
         ...
 
 

@@ -40,7 +40,7 @@ OPENING_SECONDS = 0.05  # in which lines that were sent long ago are read
 
 
 class Answered(msgspec.Struct):
-    """Part of an answer that matters here."""
+    """The part of a message that names the request which it answers."""
 
     id: int | str | None = None
 

@@ -37,7 +37,7 @@ class LineSplitter:
         self._add(rest)
 
     def end(self) -> Iterator[bytes]:
-        """A last line that has no end."""
+        """Yield the last line, if it has no end."""
         if self._size:
             yield self._taken()
 
@@ -68,7 +68,7 @@ class InputLines:
         threading.Thread(target=self._read, name="stdin", daemon=True).start()
 
     async def next(self) -> bytes | None:
-        """None at the end."""
+        """Return the next line, None at the end of the input."""
         while not self._lines and not self._ended:
             self._came.clear()
             await self._came.wait()

@@ -33,7 +33,7 @@ def counted(count: int) -> Response:
 
 
 def receipt(of: DeletionReceipt) -> Response:
-    """How many memories are gone, and what stands apart of that."""
+    """Answer how many memories were deleted, and what of them is still kept elsewhere."""
     apart = {
         "undelete_until": None if of.undelete_until is None else shown(of.undelete_until),
         "tombstones": of.tombstones,
@@ -45,7 +45,7 @@ def receipt(of: DeletionReceipt) -> Response:
 
 def updates_json(memory: Memory, text: str) -> list[Json]:
     """The memories that one may replace, until that is settled. `text`: the field of a text."""
-    return [{"id": one.id, text: one.text, "differs": one.differs} for one in memory.updates]
+    return [{"id": old.id, text: old.text, "differs": old.differs} for old in memory.updates]
 
 
 def saved(made: Json, result: SaveResult, text: str) -> Response:
@@ -63,11 +63,11 @@ def _updates(near: Sequence[NearMemory], text: str) -> list[Json]:
     """The memories that a new one may replace, the nearest first."""
     return [
         {
-            "id": one.memory.id,
-            text: one.memory.text,
-            "relevance": round(one.relevance, 2),
-            "differs": one.differs,
+            "id": candidate.memory.id,
+            text: candidate.memory.text,
+            "relevance": round(candidate.relevance, 2),
+            "differs": candidate.differs,
         }
-        for one in near
-        if one.relation is Relation.POSSIBLE_UPDATE
+        for candidate in near
+        if candidate.relation is Relation.POSSIBLE_UPDATE
     ]

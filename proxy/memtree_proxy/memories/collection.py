@@ -48,7 +48,8 @@ class AgentCollection(Protocol):
 
 
 class MemoryCollection:
-    """`search`: of agents' memories."""
+    """Routes of `/memories` that serve users and agents: the request decides. `search`: searches
+    memories of agents."""
 
     def __init__(
         self,
@@ -61,7 +62,7 @@ class MemoryCollection:
         self._agents, self._search = agents, search
 
     async def memories(self, request: Request) -> Response:
-        """All of them or a new one, by the method."""
+        """List memories (GET) or save new ones (POST), of a user or of an agent."""
         tenant = await self._requests.tenant(request)
         if request.method == "POST":
             body = await self._requests.body(request)
@@ -71,8 +72,8 @@ class MemoryCollection:
         return await (self._agents.page if named else self._users.memories)(request)
 
     async def search(self, request: Request) -> Response:
-        asked = any(name in request.query_params for name in AGENT_SEARCH)
-        if asked or GRANTS_HEADER in request.headers:
+        is_agent_search = any(name in request.query_params for name in AGENT_SEARCH)
+        if is_agent_search or GRANTS_HEADER in request.headers:
             return await self._search(request)
         return await self._users.search(request)
 

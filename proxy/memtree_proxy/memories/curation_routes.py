@@ -125,33 +125,33 @@ class CurationRoutes:
             known = fields.OF_USERS if scopes is None else fields.OF_AGENTS
             return scopes, fields.deletion(body, purge, known)
 
-        scopes, asked = await self._requests.read(request, read)
+        scopes, deletion = await self._requests.read(request, read)
         if dry_run:
-            return counted(await self._counted(user, scopes, asked, purge))
-        return receipt(await self._deleted(user, scopes, asked, purge))
+            return counted(await self._counted(user, scopes, deletion, purge))
+        return receipt(await self._deleted(user, scopes, deletion, purge))
 
     async def _counted(
-        self, user: Scope, scopes: AgentScopes | None, asked: Deletion, purge: bool
+        self, user: Scope, scopes: AgentScopes | None, deletion: Deletion, purge: bool
     ) -> int:
         if scopes is not None:
-            if asked.ids is None:
-                return await self._agents.count(scopes, asked.wanted)
-            return await self._agents.known(scopes, asked.ids)
-        if asked.ids is None:
-            return await self._curation.count(user, asked.wanted)
-        return await self._curation.known(user, asked.ids, purge=purge)
+            if deletion.ids is None:
+                return await self._agents.count(scopes, deletion.wanted)
+            return await self._agents.known(scopes, deletion.ids)
+        if deletion.ids is None:
+            return await self._curation.count(user, deletion.wanted)
+        return await self._curation.known(user, deletion.ids, purge=purge)
 
     async def _deleted(
-        self, user: Scope, scopes: AgentScopes | None, asked: Deletion, purge: bool
+        self, user: Scope, scopes: AgentScopes | None, deletion: Deletion, purge: bool
     ) -> DeletionReceipt:
         if scopes is not None and scopes.single is None:
-            if asked.ids is None:
-                return await self._agents.delete_matching(scopes, asked.wanted, purge=purge)
-            return await self._agents.delete(scopes, asked.ids, purge=purge)
+            if deletion.ids is None:
+                return await self._agents.delete_matching(scopes, deletion.wanted, purge=purge)
+            return await self._agents.delete(scopes, deletion.ids, purge=purge)
         scope = user if scopes is None else single_scope(scopes)
-        if asked.ids is None:
-            return await self._curation.delete_matching(scope, asked.wanted, purge=purge)
-        return await self._curation.delete(scope, asked.ids, purge=purge)
+        if deletion.ids is None:
+            return await self._curation.delete_matching(scope, deletion.wanted, purge=purge)
+        return await self._curation.delete(scope, deletion.ids, purge=purge)
 
     @operation(
         "POST /memories/undelete",
@@ -188,7 +188,8 @@ class CurationRoutes:
         parameters=(USER_HEADER, "memory_id", *whose()),
     )
     async def confirm(self, request: Request) -> Response:
-        """A person says that it is so: a tainted memory counts as any other from now on."""
+        """Note that a person confirms a memory: one that was tainted counts like any other from
+        then on."""
         scope, id_ = await self._one(request)
         with naming(MEMORY):
             memory = await self._book.confirm(scope, id_, by_person=True)
@@ -226,10 +227,10 @@ class CurationRoutes:
     async def merge(self, request: Request) -> Response:
         scope, id_ = await self._one(request)
         version, most = if_version(request.headers), self._requests.max_text_chars
-        asked = await self._requests.read(request, lambda body: fields.merging(body, most))
+        merging = await self._requests.read(request, lambda body: fields.merging(body, most))
         with naming(MEMORY):
             memory = await self._curation.merge(
-                scope, id_, asked.replaces, text=asked.text, if_version=version
+                scope, id_, merging.replaces, text=merging.text, if_version=version
             )
         return await self._shown(scope, memory)
 
@@ -246,11 +247,11 @@ class CurationRoutes:
         body="MemorySettlement",
     )
     async def settle(self, request: Request) -> Response:
-        """Two memories that conflict: one replaces the other, or both are kept."""
+        """Settle the conflict of two memories: one replaces the other, or both are kept."""
         scope, id_ = await self._one(request)
-        asked = await self._requests.read(request, fields.settling)
+        settling = await self._requests.read(request, fields.settling)
         with naming(MEMORY):
-            memory = await self._book.settle(scope, id_, asked.other, replaces=asked.replaces)
+            memory = await self._book.settle(scope, id_, settling.other, replaces=settling.replaces)
         return await self._shown(scope, memory)
 
     # -- whose ---------------------------------------------------------------------------------
@@ -264,10 +265,10 @@ class CurationRoutes:
         if scopes is not None and scopes.single is not None:
             return scopes.single, id_
         every = scopes or AgentScopes(tenant.id, None, None)
-        found = await self._agents.whose(every, id_, () if scopes else (user,))
-        if found is None and scopes is not None:
+        owner = await self._agents.whose(every, id_, () if scopes else (user,))
+        if owner is None and scopes is not None:
             raise unknown(MEMORY)
-        return found or user, id_
+        return owner or user, id_
 
     # -- answers -------------------------------------------------------------------------------
 

@@ -40,7 +40,7 @@ def memory_text(text: str, most: int, name: str) -> str:
 def ids(body: Body, name: str = "ids", most: int = MAX_IDS) -> list[str]:
     """Without repetitions; they are counted with them."""
     value = body.value(name)
-    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not value or not all(isinstance(item, str) for item in value):
         raise BadRequest(f"{name} must be a non-empty array of strings", param=name)
     if len(value) > most:
         raise BadRequest(f"{name} must be at most {most}", param=name)

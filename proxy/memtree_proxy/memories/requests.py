@@ -59,7 +59,8 @@ class MemoryRequests:
         return known
 
     def costly(self, tenant: str) -> AbstractContextManager[None]:
-        """Around reading and doing what costs much. Raises `RateLimited`."""
+        """Return a block that holds one of the tenant's places for costly work. Raises
+        `RateLimited` where all are taken."""
         return self._work.place(tenant)
 
     async def any_scope(self, request: Request) -> Scope:
@@ -84,7 +85,8 @@ class MemoryRequests:
         return allowed
 
     async def body(self, request: Request) -> Body:
-        """Its fields, not read yet. The same for each handler that a request passes."""
+        """Return the body with its fields not read yet. Read once, for all handlers that the
+        request passes."""
         known: Body | None = getattr(request.state, _BODY, None)
         if known is None:
             raw = await request_body.unpacked(request, self._settings.max_body_bytes)

@@ -62,8 +62,8 @@ class AnswerBytes:
         """None where the answer tells none. Read once, when all of the answer is there."""
         if self._usage == "unread":
             head, tail = self.kept()
-            told = usage_of_whole(self._whole) if self._ends is None else None
-            self._usage = told or usage_of(b"" if tail.startswith(head) else head, tail)
+            usage = usage_of_whole(self._whole) if self._ends is None else None
+            self._usage = usage or usage_of(b"" if tail.startswith(head) else head, tail)
         return self._usage
 
     def error_words(self) -> list[str]:
@@ -155,27 +155,27 @@ def usage_of_whole(raw: bytes) -> ProviderUsage | None:
     if not raw.startswith(b"{"):
         return None
     try:
-        told = _decode_whole(raw).usage
+        usage = _decode_whole(raw).usage
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return told.usage() if told else None
+    return usage.usage() if usage else None
 
 
 def usage_of(head: bytes, tail: bytes) -> ProviderUsage | None:
     """The numbers of the first usage object (a stream of the Messages API begins with the prompt's)
     and of the last one, which goes before it. `head`: empty where `tail` is the whole answer."""
-    found = _USAGE.findall(tail)
+    usages = _USAGE.findall(tail)
     begun = _USAGE.search(head)
-    first = begun[1] if begun else found[0] if found else b""
-    last = found[-1] if found else first
-    told = _told(last)
-    if told is None or first == last:
-        return told.usage() if told else None
+    first = begun[1] if begun else usages[0] if usages else b""
+    last = usages[-1] if usages else first
+    numbers = _told(last)
+    if numbers is None or first == last:
+        return numbers.usage() if numbers else None
     if (before := _told(first)) is not None:
         for name in _Told.__struct_fields__:
-            if getattr(told, name) is None:
-                setattr(told, name, getattr(before, name))
-    return told.usage()
+            if getattr(numbers, name) is None:
+                setattr(numbers, name, getattr(before, name))
+    return numbers.usage()
 
 
 def _told(raw: bytes) -> _Told | None:

@@ -35,7 +35,7 @@ _LEVELS = {logging.DEBUG: "DEBUG", logging.INFO: "INFO"}  # of events
 
 
 def event(name: str, **fields: Value) -> None:
-    """Fields that are None are left out."""
+    """Log an event. Fields that are None are left out."""
     if logger.isEnabledFor(logging.INFO):
         _write(logging.INFO, name, fields)
 

@@ -13,12 +13,13 @@ from memtree_proxy.observability.request_trace import Trace
 
 
 class MemoryOutcome(NamedTuple):
-    """Tokens are None where memory did not count, or sent nothing. `recall_tokens`: of those sent,
-    in recall blocks. `saved`: against sending everything, in uncached input tokens; a loss is
-    negative. `epoch`: `begun`, `continued`, or "" where nothing was folded; `stays`: see `Answer`.
-    `memory_ms`: what memory added. `input_price`: of a million uncached input tokens, in money.
-    `explained`: somebody looks at what a model would see. `wrap_run`: of `memtree wrap`. `came`:
-    unix seconds, by which a request belongs to a day; None: now."""
+    """Outcome of memory for one request, in numbers and words of fixed lists. Tokens are None where
+    memory did not count, or sent nothing. `recall_tokens`: of those sent, in recall blocks.
+    `saved`: against sending everything, in uncached input tokens; a loss is negative. `epoch`:
+    `begun`, `continued`, or "" where nothing was folded; `stays`: see `Answer`. `memory_ms`: what
+    memory added. `input_price`: of a million uncached input tokens, in money. `explained`: somebody
+    looks at what a model would see. `wrap_run`: of `memtree wrap`. `came`: unix seconds, by which a
+    request belongs to a day; None: now."""
 
     tenant: str
     state: State
@@ -44,8 +45,8 @@ class OutcomeSink(Protocol):
 
 
 def memory_outcome(seen: Trace) -> MemoryOutcome | None:
-    """None for requests that have none: those of other routes, those that only index, and those
-    that were cancelled before memory decided."""
+    """Return the outcome of a request. None for requests of other routes, requests that only index,
+    and requests that were cancelled before memory decided."""
     if not seen.memory.state or seen.entry.index_only:
         return None
     return MemoryOutcome(

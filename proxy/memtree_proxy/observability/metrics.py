@@ -90,7 +90,7 @@ class AsyncCollector(Protocol):
     """A collector whose numbers are kept elsewhere."""
 
     async def ask(self) -> None:
-        """Fetch them."""
+        """Fetch the numbers that the next page shows."""
         ...
 
 

@@ -68,7 +68,8 @@ class Tracing:
         self._propagate = propagate
 
     def begin(self, headers: Headers) -> RequestSpan:
-        """The span of a request with these headers: below the client's, if it has one."""
+        """Begin the span of a request with these headers. It is a child of the client's span, if
+        the headers name one."""
         given = {
             name.decode(): value.decode("latin-1")
             for name, value in headers

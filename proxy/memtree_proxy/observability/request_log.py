@@ -48,15 +48,15 @@ class LogMetrics(Collector):
         self._writer = writer
 
     def collect(self) -> Iterator[Metric]:
-        told = "Requests that the log dropped, since the store did not take them."
-        yield CounterMetricFamily("memtree_requests_dropped", told, self._writer.dropped)
+        help_ = "Requests that the log dropped, since the store did not take them."
+        yield CounterMetricFamily("memtree_requests_dropped", help_, self._writer.dropped)
 
 
 Rows = dict[str, list[RequestRow]]
 
 
 class RequestLogWriter(BackgroundWriter):
-    """One for each app; `close` writes what is left."""
+    """Writes the log of requests, one writer for each app. `close` writes what is left."""
 
     def __init__(
         self,

@@ -154,7 +154,8 @@ class Trace:
     # -- the upstream ------------------------------------------------------------------------
 
     def calling(self, headers: Headers) -> UpstreamCall:
-        """A request to the upstream, until the head of its answer is there."""
+        """Return a context that times a request to the upstream, until the head of its answer is
+        there."""
         return UpstreamCall(self, headers)
 
     # -- what is known -----------------------------------------------------------------------
@@ -164,7 +165,7 @@ class Trace:
         self.memory.state, self.memory.reason = state, reason
 
     def keep(self, dialect: str, headers: Headers, *, relayed: bool = True) -> None:
-        """The log keeps this request. `relayed`: a provider answers it."""
+        """Have the log keep this request. `relayed`: a provider answers it."""
         self.entry.dialect, self.entry.posted_headers = dialect, headers
         self.entry.answered = AnswerBytes() if relayed else None
 
@@ -262,7 +263,7 @@ class Trace:
         return [*(header for header in headers if header[0].lower() not in names), *ours]
 
     def own_ids(self) -> Headers:
-        """The id that the log knows, and the client's own one."""
+        """Return the headers with the id in our log and the client's own id."""
         return [(REQUEST, self.entry.id.encode()), (OWN_REQUEST_ID, self.request.encode())]
 
     def log(self, ms: float) -> None:
@@ -339,8 +340,8 @@ def begin(
 
 
 def new_id() -> tuple[float, str]:
-    """The time, and an id that begins with it (`request_log.time_of`): 16 hex digits, of which the
-    last five tell requests of one millisecond apart."""
+    """Return the present time and an id that begins with it (`request_log.time_of`): 16 hex digits,
+    of which the last five tell requests of one millisecond apart."""
     milliseconds = int(time.time() * 1000)
     return milliseconds / 1000, "%011x%05x" % (milliseconds, next(_counted) & 0xFFFFF)  # noqa: UP031
 
@@ -349,7 +350,7 @@ _counted = count(secrets.randbits(20))
 
 
 def of(scope: MutableMapping[str, Any]) -> Trace:
-    """The trace of a running request."""
+    """Return the trace of a running request."""
     trace: Trace = scope[_KEY]
     return trace
 

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Observers:
-    """`collectors`: numbers of the process. `spans`: None where traces are off."""
+    """Parts that observe the app. `collectors`: numbers of the process. `spans`: None where traces
+    are off."""
 
     collectors: tuple[Collector, ...] = ()
     spans: Spans | None = None

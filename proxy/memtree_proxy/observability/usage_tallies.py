@@ -107,12 +107,12 @@ class UsageTallies(BackgroundWriter):
         async with turn:
             for _ in range(READS):
                 try:
-                    found = await self._read(self._store, tenant, first, last)
+                    counts = await self._read(self._store, tenant, first, last)
                 finally:
                     crossed = self._crossed.pop(tenant, False)
                 if not crossed:
                     break
-        return found
+        return counts
 
     async def _read(self, store: Tallies, tenant: str, first: int, last: int) -> UsageCounts:
         while self._writing == tenant:

@@ -165,8 +165,8 @@ def _kept_fields() -> dict[str, Json]:
     }
     text: Json = {**STRING, "minLength": 1, "maxLength": LONGEST, "pattern": r"^.*\S.*$"}
     return {
-        name: _optional(array(text, maxItems=MOST), f"{told} Absent: as the setting `{name}` says.")
-        for name, told in said.items()
+        name: _optional(array(text, maxItems=MOST), f"{says} Absent: as the setting `{name}` says.")
+        for name, says in said.items()
     }
 
 
@@ -253,7 +253,7 @@ def _deletion(messages: Json) -> Json:
 
 
 def mode(settings: Settings, *more: str) -> Json:
-    """`more`: modes of one route alone."""
+    """Schema of the field `mode`. `more`: modes that one route alone has."""
     shadow = "`shadow`: sent untouched, and measured what memory would have kept. " if more else ""
     return _optional(
         {"type": "string", "enum": [*MODES, *more]},

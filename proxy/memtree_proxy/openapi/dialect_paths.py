@@ -111,7 +111,7 @@ def request_bodies() -> dict[str, Json]:
 
 
 def paths(settings: Settings) -> dict[str, Json]:
-    told = {
+    default = {
         "description": "The upstream's own answer, or an error of MemTree in the same form.",
         "headers": headers.of_answer(),
         "content": content(schema("MessagesFailure")),
@@ -129,7 +129,7 @@ def paths(settings: Settings) -> dict[str, Json]:
             "The Messages API, as Claude Code speaks it; see `createChatCompletion`. A history "
             "that lies on the server (a thread, a compaction) goes on untouched.",
             "Messages",
-            {"200": _answer("message"), "default": told},
+            {"200": _answer("message"), "default": default},
         ),
         "/messages/count_tokens": _posting(
             "countMessageTokens",
@@ -137,7 +137,7 @@ def paths(settings: Settings) -> dict[str, Json]:
             "Counted by the upstream: of what memory would send now, where the history is folded. "
             "Nothing is kept of the request.",
             "Messages",
-            {"200": _answer("count"), "default": told},
+            {"200": _answer("count"), "default": default},
         ),
         "/responses": _posting(
             "createResponse",

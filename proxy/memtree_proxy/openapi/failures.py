@@ -89,12 +89,13 @@ def _codes(overflow_status: int) -> dict[int, list[str]]:
 
 
 def responses(settings: Settings) -> dict[str, Json]:
-    """`components.responses`."""
+    """Return `components.responses`: one response for each status."""
     return {name(status): _response(status, known) for status, known in codes(settings).items()}
 
 
 def of(settings: Settings, *statuses: int) -> dict[str, Json]:
-    """Those answers of an operation that are errors; a status that no error has is left out."""
+    """Return the error responses of an operation by status; a status that no error has is
+    left out."""
     known = codes(settings)
     listed = [status for status in sorted(statuses) if status in known]
     return {str(status): ref("responses", name(status)) for status in listed}

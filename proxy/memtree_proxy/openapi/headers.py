@@ -150,7 +150,7 @@ def of_deletion() -> list[Json]:
 
 
 def of_chat() -> list[Json]:
-    """All of them; one mode more than elsewhere."""
+    """Return the request headers of the chat routes, which have one mode more than other routes."""
     named = [name for name in REQUEST_HEADERS if name != MODE_HEADER]
     return [*(ref("parameters", name) for name in named), _mode_header(SHADOW)]
 
@@ -198,7 +198,7 @@ def of_every() -> dict[str, Json]:
 
 
 def credentials() -> dict[str, Json]:
-    """`components.securitySchemes`."""
+    """Return `components.securitySchemes`."""
     return {
         "bearer": {
             "type": "http",
@@ -223,6 +223,7 @@ def credentials() -> dict[str, Json]:
 
 
 def any_credential(settings: Settings, optional: bool = True) -> list[dict[str, list[str]]]:
-    """One of them; none on loopback, where that is a tenant of its own until there are keys."""
+    """Return the security requirement of a route: any one credential. On loopback none is required,
+    because without keys that is a tenant of its own."""
     given: list[dict[str, list[str]]] = [{name: []} for name in credentials()]
     return [*given, {}] if optional and is_loopback(settings.host) else given

@@ -223,7 +223,8 @@ def of(model: str, setting: tuple[str, ...] = ()) -> int:
 
 
 def known(model: str, setting: tuple[str, ...] = ()) -> int | None:
-    """None for a model that neither the setting nor the table names."""
+    """Return the window of a model by the setting or the table; None where neither names
+    the model."""
     own = {bare(name): tokens for name, tokens in map(window_entry, setting)}
     if name := beginning(model, own):
         return own[name]

@@ -34,17 +34,17 @@ def read(
     queried: Iterable[str] = (),
     posted: Iterable[str] = (),
 ) -> DeleteOptions:
-    """`queried`, `posted`: what else the query and the body may hold. Raises `BadRequest` naming
-    whatever is unknown, and a switch that stands in both."""
+    """Read how to delete. `queried`, `posted`: what else the query and the body may hold. Raises
+    `BadRequest` naming whatever is unknown, and a switch that stands in both."""
     refuse_unknown(query, {*switches, *queried}, "query parameter")
     refuse_unknown(body.spans if body else (), {*switches, *posted}, "field")
     values = {}
     for name in switches:
-        asked = fields.switch(query, name)
+        in_query = fields.switch(query, name)
         value = fields.boolean(body.value(name), name) if body else None
-        if len(query.getlist(name)) > 1 or None not in (asked, value):
+        if len(query.getlist(name)) > 1 or None not in (in_query, value):
             raise BadRequest(f"{name} is given twice", param=name)
-        values[name] = bool(asked or value)
+        values[name] = bool(in_query or value)
     return DeleteOptions(values.get(DRY_RUN, False), values.get(PURGE, False))
 
 

@@ -82,7 +82,7 @@ def boolean(value: object, name: str) -> bool | None:
 
 
 def switch(query: Mapping[str, str], name: str) -> bool | None:
-    """A boolean in a query."""
+    """Read a boolean from a query; None where it is absent."""
     value = query.get(name)
     if value is None:
         return None
@@ -129,7 +129,8 @@ def check_array(body: Body, name: str) -> None:
 
 
 def expiration_days(body: Body, headers: Mapping[str, str], default: int) -> int:
-    """The header wins over the body, the body over the default."""
+    """Read for how many days to keep memory. The header wins over the body, the body over the
+    default."""
     posted = integer(body.value("expiration_days"), "expiration_days", 1, MAX_DAYS)
     for name in EXPIRATION_HEADERS:
         if (days := integer(headers.get(name), name, 1, MAX_DAYS)) is not None:
@@ -138,7 +139,7 @@ def expiration_days(body: Body, headers: Mapping[str, str], default: int) -> int
 
 
 def mode(body: Body, headers: Mapping[str, str], default: str, among: Sequence[str] = MODES) -> str:
-    """The header wins over the body, as it does for the expiration."""
+    """Read the mode. The header wins over the body, the body over the default."""
     posted = choice(body.value("mode"), "mode", among)
     return choice(headers.get(MODE_HEADER), MODE_HEADER, among) or posted or default
 

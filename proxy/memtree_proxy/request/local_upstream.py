@@ -43,11 +43,11 @@ def is_local(url: str | None) -> bool:
 
 def _address(host: str) -> Address | None:
     try:
-        found = ipaddress.ip_address(host)
+        address = ipaddress.ip_address(host)
     except ValueError:
         return _loose_address(host)
-    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-    return mapped or found
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
 
 
 def _loose_address(host: str) -> ipaddress.IPv4Address | None:

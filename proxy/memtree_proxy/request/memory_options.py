@@ -26,7 +26,8 @@ DEFAULTS = MemoryOptions()
 
 
 def of(body: Body) -> MemoryOptions:
-    """Raises `BadRequest` naming the field. Names that are not ours are nobody's."""
+    """Read the options for memories. Raises `BadRequest` naming the field. Names that are not ours
+    are ignored."""
     given = body.value(NAME)
     if given is None:
         return DEFAULTS

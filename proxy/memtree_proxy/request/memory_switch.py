@@ -40,7 +40,8 @@ def strip_suffix(model: str) -> Suffix:
 
 
 def suffix_of(body: Body) -> Suffix:
-    """A model that is no string, or cannot be read, is the upstream's to judge."""
+    """Split our suffix off the model's name. A model that is no string, or cannot be read, has
+    none: the upstream judges it."""
     try:
         model = body.value("model")
     except BadRequest:

@@ -43,8 +43,8 @@ def beginning(model: str, known: Container[str]) -> str | None:
     """The longest of the `known` names (in lower case) that the model's name begins with; where
     there is none, without the routes, regions and vendors in front of it."""
     for name in _parts(model):
-        if found := _longest(name, known):
-            return found
+        if longest := _longest(name, known):
+            return longest
         if name not in _ROUTES:
             break
     return None

@@ -12,7 +12,8 @@ SILENT_SECONDS = 280.0  # the shortest default of a client that gives up silence
 
 
 def patience(headers: Mapping[str, str], settings: Settings, *, silent: bool) -> float:
-    """Seconds. `silent`: the client sees nothing before the answer, and would give up."""
+    """Return how many seconds a request may wait. `silent`: the client sees nothing before the
+    answer, so it would give up."""
     longest = float(settings.wait_seconds)
     if not silent:
         return longest

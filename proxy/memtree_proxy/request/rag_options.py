@@ -35,10 +35,10 @@ class RagOptions:
 def of(body: Body) -> RagOptions | None:
     """None where the request does not ask for passages. Raises `BadRequest` naming the field, as in
     `rag_options.topK`, whether it asks or not."""
-    asked = fields.boolean(body.value(SWITCH), SWITCH)
+    enabled = fields.boolean(body.value(SWITCH), SWITCH)
     posted = body.value(OPTIONS)
     if posted is None:
-        return RagOptions() if asked else None
+        return RagOptions() if enabled else None
     if not isinstance(posted, dict):
         raise BadRequest(f"{OPTIONS} must be an object", param=OPTIONS)
 
@@ -59,4 +59,4 @@ def of(body: Body) -> RagOptions | None:
         metadata=bool(metadata),
         type=type_ or None,
     )
-    return options if asked else None
+    return options if enabled else None

@@ -25,8 +25,8 @@ from memtree_proxy.server.routing import Handler, everywhere
 
 
 class CompletionRoutes:
-    """One for each app. GET and DELETE of what is stored lie on the same paths and are the
-    upstream's, as is whatever lies below them."""
+    """Routes of the three chat APIs, one object for each app. GET and DELETE on these paths, and
+    all paths below them, go to the upstream."""
 
     def __init__(self, services: CompletionServices) -> None:
         settings = services.settings

@@ -49,9 +49,9 @@ def collect_everything() -> int:
     """Look at all that lives, frozen or not, and freeze what is left. Returns how many objects
     were garbage. At a million tokens it takes some 100 ms."""
     gc.unfreeze()
-    found = gc.collect()
+    collected = gc.collect()
     gc.freeze()
-    return found
+    return collected
 
 
 def is_due(collections: int, seconds: float, *, resting: bool) -> bool:

@@ -15,20 +15,20 @@ class HangUp:
         self._gone = False
         self._told: Callable[[], None] | None = None
 
-    def watch(self, told: Callable[[], None]) -> None:
-        """Call `told` when the client has gone, which may have been before its request began."""
-        self._told = told
+    def watch(self, callback: Callable[[], None]) -> None:
+        """Call `callback` when the client has gone, even if it went before its request began."""
+        self._told = callback
         if self._gone:
             self.tell()
 
-    def unwatch(self, told: Callable[[], None]) -> None:
-        """`told` has no need to know any more. The next request of the connection may watch
+    def unwatch(self, callback: Callable[[], None]) -> None:
+        """`callback` has no need to know any more. The next request of the connection may watch
         already: a handler may still have work once its answer is out."""
-        if self._told == told:
+        if self._told == callback:
             self._told = None
 
     def tell(self) -> None:
         self._gone = True
-        told, self._told = self._told, None
-        if told is not None:
-            told()
+        callback, self._told = self._told, None
+        if callback is not None:
+            callback()

@@ -46,7 +46,7 @@ HEADERS = {
 
 
 class HomeRoute(Route):
-    """Takes `/` where somebody looks at it in a browser."""
+    """Route that takes `/` only from a browser that visits the page."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         accept = Headers(scope=scope).get("accept", "") if scope["type"] == "http" else ""
@@ -80,7 +80,7 @@ def base_url(request: Request, settings: Settings) -> str:
 
 
 def render(base: str, *, pages: bool) -> str:
-    """`pages`: whether there are web pages to lead to."""
+    """Render the home page. `pages`: whether it links to the web pages."""
     return Template(_PAGE).substitute(
         base=escape(base), version=escape(__version__), pages=_LINK if pages else ""
     )

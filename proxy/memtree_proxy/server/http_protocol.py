@@ -36,7 +36,8 @@ FIRST_REQUEST_SECONDS = 5.0  # from connecting, while the server stops; Go's net
 
 
 class GuardedProtocol(HttpToolsProtocol):
-    """One connection. uvicorn makes it, so the limits stand in its class."""
+    """HTTP protocol of one connection, with limits on sizes and times. uvicorn makes the object, so
+    the limits are attributes of a class."""
 
     max_header_bytes: ClassVar[int]  # request line and headers together
     seconds: ClassVar[float]  # for a head, and for the rest of a body that nobody reads any more

@@ -64,7 +64,7 @@ def _visit(
 @cache  # pages share most of their modules
 def _function(name: str, text: str, static: str) -> str:
     """Return the module as a function that is called at once, bound to its name in the script."""
-    exports = [(found, found) for found in _DECLARATION.findall(text)]
+    exports = [(export, export) for export in _DECLARATION.findall(text)]
 
     def imported(match: re.Match[str]) -> str:
         taken = _listed(_pairs(match[1] or ""))

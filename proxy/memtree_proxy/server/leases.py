@@ -91,7 +91,8 @@ class _Run:
 
 
 class Leases:
-    """All runs of this server; an `OutcomeSink`. `ended`: called when a run is over."""
+    """Leases of all runs of `memtree wrap` on this server; also an `OutcomeSink`. `ended`: called
+    when a run is over."""
 
     def __init__(
         self, settings: Settings, local: LocalUser, ended: Callable[[], object] = lambda: None
@@ -116,7 +117,7 @@ class Leases:
             run.totals.add(outcome)
 
     async def totals(self, request: Request) -> Response:
-        """Raises `NotFound` for a request that belongs to no run."""
+        """Answer the totals of a run. Raises `NotFound` for a request that belongs to no run."""
         run = self._runs.get(getattr(request.state, WRAP_RUN, ""))
         if run is None:
             raise NotFound(f"There is no {request.method} {TOTALS_PATH} here.")
@@ -184,7 +185,7 @@ class Leases:
         self._stopped.set()
 
     def touch(self) -> None:
-        """Somebody looks whether this server is there, and is about to ask for a lease."""
+        """Note that a program looks for this server, and is about to ask for a lease."""
         self._changed.set()
 
     @property

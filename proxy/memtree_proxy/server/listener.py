@@ -64,7 +64,7 @@ def listen(sockets: Sequence[socket.socket], host: str) -> int:
 def accept_backlog(sockets: Sequence[socket.socket]) -> list[socket.socket]:
     """Accept the connections that wait for it, and only those: `sockets` do not block. Those that
     cannot be accepted are left out: they are gone, or too many files are open."""
-    found: list[socket.socket] = []
+    accepted: list[socket.socket] = []
     for server in sockets:
         for _ in range(BACKLOG):
             try:
@@ -74,8 +74,8 @@ def accept_backlog(sockets: Sequence[socket.socket]) -> list[socket.socket]:
             except OSError:
                 continue
             connection.setblocking(False)
-            found.append(connection)
-    return found
+            accepted.append(connection)
+    return accepted
 
 
 def refusal(host: str, port: int, error: OSError) -> BadRequest:

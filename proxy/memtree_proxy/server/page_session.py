@@ -36,16 +36,17 @@ class _Posted(msgspec.Struct, forbid_unknown_fields=True):
 @dataclass(frozen=True, slots=True)
 class PageSession:
     """`local`: None where nobody can prove to be this machine's user. `tenants`: gives the names
-    of those whose memory is kept. `asked`: called when a program looks for this server."""
+    of those whose memory is kept. `on_lookup`: called when a program looks for this server."""
 
     gate: Gate
     settings: Settings
     local: LocalUser | None
     tenants: Callable[[], Awaitable[Collection[str]]] | None
-    asked: Callable[[], object] = lambda: None
+    on_lookup: Callable[[], object] = lambda: None
 
     async def handle(self, request: Request) -> Response:
-        """Raises `NotFound` where the pages are off, `BadRequest` and `Unauthorized`."""
+        """Answer a page that signs in, or a program that proves itself. Raises `NotFound` where the
+        pages are off, `BadRequest` and `Unauthorized`."""
         if not self.settings.ui:
             raise NotFound(f"There is no {request.method} {PATH} here.")
         if request.method == "POST":
@@ -58,7 +59,7 @@ class PageSession:
     def _proof(self, nonce: str) -> dict[str, str]:
         if self.local is None or len(nonce) > LONGEST_CODE:
             raise BadRequest("nonce is too long, or this server has no secret", param="nonce")
-        self.asked()
+        self.on_lookup()
         return {"proof": self.local.proof(nonce)}
 
     async def _exchanged(self, body: bytes) -> dict[str, str | None]:

@@ -44,19 +44,19 @@ class Handler:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         method = scope["method"]
-        asked = "GET" if method == "HEAD" else method
+        routed_method = "GET" if method == "HEAD" else method
         if browser_guard.is_ours(scope):
             browser_guard.check(scope)
         # TRACE shows a client's headers to whoever could have it sent; nobody needs it.
-        if method == TRACE or (self._methods and asked not in self._methods):
+        if method == TRACE or (self._methods and routed_method not in self._methods):
             raise error_response.MethodNotAllowed(method, ", ".join(self._methods or METHODS))
         response = await self._endpoint(Request(scope, receive, send))
         await response(scope, receive, send)
 
 
 class RouteTable:
-    """Starlette's router asks each of some two hundred routes whether a path fits, for every
-    request. Here the answer is remembered; what else a route asks for it is asked each time."""
+    """Caches which routes fit a path. Starlette's router tests some two hundred routes for every
+    request; what a route requires beside its path is still tested each time."""
 
     def __init__(self, router: Router, most: int = MOST_KNOWN) -> None:
         self._router = router

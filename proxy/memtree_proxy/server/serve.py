@@ -168,8 +168,8 @@ def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
 
 
 class Server(uvicorn.Server):
-    """uvicorn's own raises a caught signal again when it has stopped, and the process would end
-    before the index queue is drained and the store is closed."""
+    """uvicorn's server, but without raising a caught signal again after it has stopped: that would
+    end the process before the index queue is drained and the store is closed."""
 
     def __init__(self, config: uvicorn.Config, stopping: Callable[[], None]) -> None:
         """`stopping`: called as soon as it is to stop, while it waits for answers to end."""
@@ -315,7 +315,8 @@ def announce(settings: Settings, runtime: Runtime, port: int, store_is_away: boo
 
 
 def messages_line(settings: Settings) -> list[str]:
-    """Where requests of the Messages API go, where that is not the upstream of the others."""
+    """Return the line that tells where requests of the Messages API go, if that is not the upstream
+    of the others."""
     if not is_apart(settings):
         return []
     return [f"  messages  {anthropic_base(settings) or 'none (/messages answers 503)'}"]

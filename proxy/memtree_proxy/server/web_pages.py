@@ -144,7 +144,7 @@ def answer(file: WebFile, headers: Mapping[str, str]) -> Response:
     tag = f'"{file.tag}-gz"' if packed else f'"{file.tag}"'
     known = headers.get("if-none-match", "")
     caching = {"cache-control": file.caching}
-    if tag in (one.strip().removeprefix("W/") for one in known.split(",")):
+    if tag in (etag.strip().removeprefix("W/") for etag in known.split(",")):
         return Response(status_code=304, headers={**HEADERS, **caching, "etag": tag})
     return Response(
         file.compressed if packed else file.content,

@@ -23,9 +23,9 @@ ToolHandler = Callable[[Mapping[str, Any], int], Awaitable[str]]
 
 @dataclass(slots=True)
 class StreamedCall:
-    """`ours`: None while that is not known. `place`: its number among the client's calls, and
-    `index` the one that the upstream gave. `extra`: fields of providers, such as signatures, that
-    must come back with the call."""
+    """Tool call whose pieces come in one by one. `ours`: None while that is not known. `place`: its
+    number among the client's calls, and `index` the one that the upstream gave. `extra`: fields of
+    providers, such as signatures, that must come back with the call."""
 
     id: str = ""
     type: str = "function"
@@ -156,7 +156,8 @@ class StreamedCalls:
         return shown
 
     def settle(self) -> list[Any]:
-        """No more pieces come for calls that are undecided: of these, the client's."""
+        """Decide the calls that are undecided, because no more pieces come, and return those of the
+        client's tools."""
         shown = []
         for call in self._undecided:
             if call.ours is None:

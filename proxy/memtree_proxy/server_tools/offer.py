@@ -54,8 +54,9 @@ class OfferForm:
         plain: Callable[[Body], bool],
         choice: Callable[[Body], str],
     ) -> Offer | None:
-        """`plain`: whether an answer of several rounds could keep to all that a body asks for.
-        `choice`: what it says of calling the client's tools."""
+        """Return the offer that fits a body, None where our tools must not be offered. `plain`:
+        whether an answer of several rounds could keep to all that a body asks for. `choice`: what
+        it says of calling the client's tools."""
         try:
             if not groups or not plain(body):
                 return None
@@ -66,8 +67,9 @@ class OfferForm:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """`posted`: the client's own tools, raw JSON; empty where it has none. `groups`: those of ours
-    that stand behind them, in this order. `alone`: the client has none elsewhere either."""
+    """Tools of ours that a request offers the model. `posted`: the client's own tools, raw JSON;
+    empty where it has none. `groups`: those of ours that stand behind them, in this order. `alone`:
+    the client has none elsewhere either."""
 
     posted: bytes
     groups: tuple[ToolGroup, ...]
@@ -99,7 +101,7 @@ class Offer:
 @lru_cache(maxsize=16)
 def _definitions(form: OfferForm, group: ToolGroup) -> bytes:
     made = (form.definition(function) for function in group.functions)
-    return b",".join(msgspec.json.encode(one) for one in made)
+    return b",".join(msgspec.json.encode(definition) for definition in made)
 
 
 @lru_cache(maxsize=16)
@@ -131,9 +133,9 @@ def _offer(
 
 
 def of(body: Body, groups: tuple[ToolGroup, ...]) -> Offer | None:
-    """None where tools of ours would change what the client gets: it forces a call or forbids it,
-    wants several answers, one of a given form or as sound. A group is left out where the client has
-    a tool by the name of one of its."""
+    """Return the offer for a chat. None where our tools would change what the client gets: it
+    forces or forbids a call, or it wants several answers, an answer of a given form, or sound. A
+    group is left out where the client has a tool with the name of one of its tools."""
     return CHAT.offer(body, groups, _plain, posted_choice)
 
 

@@ -57,9 +57,9 @@ class RoundStream(ABC):
         last = self._event(rest) if rest else b""
         if not self._asks:
             return last, None
-        asked = self._asked()
+        round_ = self._asked()
         self._begin()
-        return last, asked
+        return last, round_
 
     @abstractmethod
     def _event(self, raw: bytes) -> bytes:

@@ -21,7 +21,8 @@ _HEAD = ("id", "created", "model")
 
 
 class WholeAnswer:
-    """`names`: of our tools. `offered`: whether the present round was offered them."""
+    """One answer that is not streamed, made of the answers of several rounds. `names`: of our
+    tools. `offered`: whether the present round was offered them."""
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
         self.offered = offered
@@ -33,7 +34,8 @@ class WholeAnswer:
         self.unanswered: list[StreamedCall] = []  # of ours, beside calls of the client
 
     def take(self, raw: bytes) -> bytes | ToolRound:
-        """The body of an answer: the client's answer, or what it asks of us."""
+        """Take the body of a round's answer. Returns the body for the client, or the calls of our
+        tools that the model asks for."""
         self._rounds += 1
         answer = _decoded(raw)
         choice = _choice(answer)

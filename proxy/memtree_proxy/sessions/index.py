@@ -160,9 +160,9 @@ def _session(row: Sequence[bytes]) -> IndexedSession:
     )
 
 
-def packed(keys: Keys, found: Iterable[Passage]) -> tuple[bytes, bytes, Terms]:
+def packed(keys: Keys, given: Iterable[Passage]) -> tuple[bytes, bytes, Terms]:
     """Kinds, digests and terms of passages."""
-    passages = list(found)
+    passages = list(given)
     kinds = bytes(WANTED if each.meant else WORDS for each in passages)
     digests = b"".join(map(keys.passage, passages))
     return kinds, digests, terms.pack(keys.counts(each.text) for each in passages)

@@ -54,10 +54,10 @@ class Passage(NamedTuple):
 def passages(messages: Sequence[Fields]) -> list[Passage]:
     """All passages of a session, in its order."""
     own: set[str] = set()
-    found: list[Passage] = []
+    pieces: list[Passage] = []
     for number, message in enumerate(messages):
-        found += _of_message(number, message, own)
-    return found[-MAX_PASSAGES:]
+        pieces += _of_message(number, message, own)
+    return pieces[-MAX_PASSAGES:]
 
 
 def _of_message(number: int, message: Fields, own: set[str]) -> Iterator[Passage]:
@@ -105,10 +105,10 @@ def _parts(said: str, most: int) -> Iterator[str]:
         yield segment[at:]
 
 
-def quotation(found: Sequence[Passage], row: int, wanted: Mapping[int, int]) -> str:
+def quotation(passages: Sequence[Passage], row: int, wanted: Mapping[int, int]) -> str:
     """A passage of a session, or the part of it with the most terms that are `wanted`; `[...]`
     stands where its message goes on."""
-    passage = found[row]
+    passage = passages[row]
     parts = list(_parts(passage.text, QUOTE_CHARS // 2))
     scores = [len(terms.terms(part).keys() & wanted.keys()) for part in parts]
     first = last = max(range(len(parts)), key=scores.__getitem__)
@@ -123,7 +123,7 @@ def quotation(found: Sequence[Passage], row: int, wanted: Mapping[int, int]) -> 
         else:
             break
     shown = "".join(parts[first : last + 1]).strip()
-    piece, after = passage.piece, found[row + 1] if row + 1 < len(found) else None
+    piece, after = passage.piece, passages[row + 1] if row + 1 < len(passages) else None
     goes_on = piece is not None and after is not None and (after.message, after.piece) == (
         passage.message, piece + 1
     )  # fmt: skip

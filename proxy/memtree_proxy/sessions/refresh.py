@@ -39,21 +39,25 @@ class ReadSession(NamedTuple):
 
 def read_session(transcript: Transcript) -> ReadSession | None:
     """None where it has no messages. Raises `BadRequest` as `transcripts.read` does."""
-    found = read(transcript)
-    return None if found is None else ReadSession(found, passages(found.conversation.messages))
+    readable = read(transcript)
+    return (
+        None
+        if readable is None
+        else ReadSession(readable, passages(readable.conversation.messages))
+    )
 
 
 def index_words(index: SessionIndex, transcript: Transcript) -> str:
     """Index a session by its words. Returns why it cannot be read, "" where it can: one that
     cannot is not tried again before it changes."""
-    trouble, found, project = "", [], ""
+    trouble, pieces, project = "", [], ""
     try:
         said = read_session(transcript)
         if said is not None:
-            found, project = said.passages, said.transcript.project
+            pieces, project = said.passages, said.transcript.project
     except BadRequest as error:
         trouble = error.message
-    kinds, digests, terms = packed(index.keys, found)
+    kinds, digests, terms = packed(index.keys, pieces)
     id_, folders = index.id(transcript), index.keys.folders(project)
     new = IndexedSession(id_, transcript.stamp, "", folders, kinds, digests, terms, b"")
     old = index.session(id_)

@@ -124,8 +124,8 @@ class SessionSearch:
         Raises `StoreUnavailable` where the index cannot be written.
         """
         async with self._updated(patience, ended, progress) as (index, past, left_out):
-            asked = _Asked(query, await self._vector(query), project, min(limit, MOST_QUOTED))
-            answer = await asyncio.to_thread(self._answer, index, past, asked)
+            question = _Asked(query, await self._vector(query), project, min(limit, MOST_QUOTED))
+            answer = await asyncio.to_thread(self._answer, index, past, question)
         return replace(answer, left_out=left_out)
 
     async def complete(self) -> None:
@@ -142,13 +142,15 @@ class SessionSearch:
         """The index as it should be now, the sessions to search, and why others are left out."""
         async with self._turn:
             now = self._clock()
-            found = await asyncio.to_thread(newest, self._where, now - NEWEST_DAYS * DAY)
-            past = [each for each in found if not ended or each.changed < now - RUNNING_SECONDS]
+            transcripts = await asyncio.to_thread(newest, self._where, now - NEWEST_DAYS * DAY)
+            past = [
+                each for each in transcripts if not ended or each.changed < now - RUNNING_SECONDS
+            ]
             try:
                 with ExitStack() as stack:
                     opening = open_index(self._folder)
                     index = await asyncio.to_thread(stack.enter_context, opening)
-                    await asyncio.to_thread(index.keep, {index.id(each) for each in found})
+                    await asyncio.to_thread(index.keep, {index.id(each) for each in transcripts})
                     left_out = await self._read_words(index, past, progress)
                     await self._embed(index, past, patience, progress)
                     yield index, past, left_out
@@ -156,11 +158,11 @@ class SessionSearch:
                 raise StoreUnavailable(f"The index of past sessions: {error}") from error
 
     async def _read_words(
-        self, index: SessionIndex, found: Sequence[Transcript], progress: Progress
+        self, index: SessionIndex, transcripts: Sequence[Transcript], progress: Progress
     ) -> list[str]:
         """Read what is new or has changed. Returns why others cannot be read."""
         stamps = index.stamps()
-        changed = [each for each in found if stamps.get(index.id(each)) != each.stamp]
+        changed = [each for each in transcripts if stamps.get(index.id(each)) != each.stamp]
         left_out: list[str] = []
         for at, each in enumerate(changed):
             progress("reading", at, len(changed))
@@ -169,11 +171,15 @@ class SessionSearch:
         return left_out
 
     async def _embed(
-        self, index: SessionIndex, found: Sequence[Transcript], patience: float, progress: Progress
+        self,
+        index: SessionIndex,
+        transcripts: Sequence[Transcript],
+        patience: float,
+        progress: Progress,
     ) -> None:
         """Make vectors that are missing, of the newest sessions first."""
         until = time.monotonic() + patience
-        missing = self._missing(index, found)
+        missing = self._missing(index, transcripts)
         for at, each in enumerate(missing):
             if self._embedder is None or time.monotonic() >= until:
                 return
@@ -183,9 +189,9 @@ class SessionSearch:
             except EmbedderUnavailable:
                 return
 
-    def _missing(self, index: SessionIndex, found: Sequence[Transcript]) -> list[Transcript]:
+    def _missing(self, index: SessionIndex, transcripts: Sequence[Transcript]) -> list[Transcript]:
         wanted = index.unembedded(self._embedder.recipe) if self._embedder else ()
-        return [each for each in found if index.id(each) in wanted]
+        return [each for each in transcripts if index.id(each) in wanted]
 
     async def _vector(self, query: str) -> Floats | None:
         try:
@@ -196,17 +202,17 @@ class SessionSearch:
     # -- an answer -----------------------------------------------------------------------------
 
     def _answer(
-        self, index: SessionIndex, found: Sequence[Transcript], asked: _Asked
+        self, index: SessionIndex, transcripts: Sequence[Transcript], question: _Asked
     ) -> SessionAnswer:
-        folders = {index.keys.folder(each) for each in _spellings(asked.project)}
+        folders = {index.keys.folder(each) for each in _spellings(question.project)}
         searched: list[tuple[Transcript, IndexedSession]] = []
-        for each in reversed(found):  # of equal passages the later counts
+        for each in reversed(transcripts):  # of equal passages the later counts
             session = index.session(index.id(each))
             if session and session.kinds and (not folders or session.is_about(folders)):
                 searched.append((each, session))
-        ranked = self._ranked(index, searched, asked)
-        quoted = _quoted(index, ranked, terms.terms(asked.query), asked.limit)
-        recipe = self._embedder.recipe if self._embedder and asked.vector is not None else None
+        ranked = self._ranked(index, searched, question)
+        quoted = _quoted(index, ranked, terms.terms(question.query), question.limit)
+        recipe = self._embedder.recipe if self._embedder and question.vector is not None else None
         bare = sum(each.recipe != recipe or WANTED in each.kinds for _, each in searched)
         return SessionAnswer(quoted, len(searched), bare)
 
@@ -214,7 +220,7 @@ class SessionSearch:
         self,
         index: SessionIndex,
         searched: Sequence[tuple[Transcript, IndexedSession]],
-        asked: _Asked,
+        question: _Asked,
     ) -> _Ranked:
         sizes = [len(session.kinds) for _, session in searched]
         numbers = [np.full(size + APART, at, np.int32) for at, size in enumerate(sizes)]
@@ -225,12 +231,12 @@ class SessionSearch:
         of[row >= np.array(sizes, np.int32)[of]] = -1
         lexicon = Lexicon()
         lexicon.extend(_apart(session.terms) for _, session in searched)
-        lexical, whole = lexicon.matches(index.keys.counts(asked.query))
+        lexical, whole = lexicon.matches(index.keys.counts(question.query))
         good = lexical >= WORDS_SHARE * whole if whole else np.zeros(len(row), np.bool_)
         cosine = None
-        if asked.vector is not None and self._embedder is not None:
+        if question.vector is not None and self._embedder is not None:
             sessions = [session for _, session in searched]
-            plain, cosine = _cosines(sessions, asked.vector, self._embedder.recipe)
+            plain, cosine = _cosines(sessions, question.vector, self._embedder.recipe)
             good |= plain >= self._embedder.relevant
         fused = fusion.rank(lexical, cosine, whole=whole).fused
         fused[~good | (of < 0)] = 0
@@ -275,7 +281,7 @@ def _unit_rows(session: IndexedSession, width: int) -> Floats:
 def _quoted(
     index: SessionIndex, ranked: _Ranked, wanted: dict[int, int], limit: int
 ) -> list[Quotation]:
-    found: list[Quotation] = []
+    quotations: list[Quotation] = []
     held: dict[int, ReadSession | None] = {}
     seen: set[object] = set()
     counted: dict[int, int] = {}
@@ -283,7 +289,7 @@ def _quoted(
         of, row = int(ranked.session[at]), int(ranked.row[at])
         transcript, session = ranked.sessions[of]
         digest = session.digest(row)
-        if len(found) == limit or digest in seen or counted.get(of, 0) == OF_A_SESSION:
+        if len(quotations) == limit or digest in seen or counted.get(of, 0) == OF_A_SESSION:
             continue
         if of not in held:
             if len(held) == READ:
@@ -297,8 +303,8 @@ def _quoted(
             continue
         seen |= {digest, (of, passage.message)}
         counted[of] = counted.get(of, 0) + 1
-        found.append(_quotation(transcript, said, row, wanted))
-    return found
+        quotations.append(_quotation(transcript, said, row, wanted))
+    return quotations
 
 
 def _tried(transcript: Transcript) -> ReadSession | None:

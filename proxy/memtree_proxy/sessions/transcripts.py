@@ -134,20 +134,20 @@ def folders(env: Mapping[str, str]) -> list[TranscriptFolder]:
 
 def newest(where: Sequence[TranscriptFolder], since: float) -> list[Transcript]:
     """The transcripts that changed since then, the newest first, at most `MAX_TRANSCRIPTS`."""
-    found = [each for folder in where for each in _listed(folder) if each.changed >= since]
-    return sorted(found, key=lambda each: each.changed, reverse=True)[:MAX_TRANSCRIPTS]
+    transcripts = [each for folder in where for each in _listed(folder) if each.changed >= since]
+    return sorted(transcripts, key=lambda each: each.changed, reverse=True)[:MAX_TRANSCRIPTS]
 
 
 def _listed(folder: TranscriptFolder) -> Iterator[Transcript]:
     if folder.path.name in places.DATABASES:
-        if (found := _regular(folder.path)) is not None:
-            yield from _of_database(folder.agent, folder.path, found)
+        if (status := _regular(folder.path)) is not None:
+            yield from _of_database(folder.agent, folder.path, status)
         return
     root = folder.path.resolve()  # the folder itself may be a link of the user's
     for path in _walk(root):
-        if (found := _regular(path)) is not None:
-            stamp = (found.st_size, found.st_mtime_ns)
-            yield Transcript(folder.agent, path, stamp, found.st_mtime)
+        if (status := _regular(path)) is not None:
+            stamp = (status.st_size, status.st_mtime_ns)
+            yield Transcript(folder.agent, path, stamp, status.st_mtime)
 
 
 def _walk(root: Path) -> Iterator[Path]:
@@ -165,13 +165,13 @@ def _walk(root: Path) -> Iterator[Path]:
 def _regular(path: Path) -> os.stat_result | None:
     """None where there is no file, or a link."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
-    return found if stat.S_ISREG(found.st_mode) else None
+    return status if stat.S_ISREG(status.st_mode) else None
 
 
-def _of_database(agent: str, path: Path, found: os.stat_result) -> Iterator[Transcript]:
+def _of_database(agent: str, path: Path, status: os.stat_result) -> Iterator[Transcript]:
     """Sessions that no other session has started; none of a database that cannot be read."""
     try:
         columns = {row[1] for row in places.rows(path, "PRAGMA table_info(session)")}
@@ -181,7 +181,7 @@ def _of_database(agent: str, path: Path, found: os.stat_result) -> Iterator[Tran
         where = "WHERE parent_id IS NULL" if "parent_id" in columns else ""
         query = f"SELECT id, time_updated, {folder} FROM session {where}"
         for id_, updated, project in places.rows(path, query):
-            time = updated if isinstance(updated, int) else int(found.st_mtime * 1000)
+            time = updated if isinstance(updated, int) else int(status.st_mtime * 1000)
             yield Transcript(agent, path, (0, time), time / 1000, str(id_), str(project or ""))
     except BadRequest:
         return
@@ -201,8 +201,8 @@ def read(transcript: Transcript) -> ReadTranscript | None:
     else:
         place = _LoadedFile(transcript.path, _parsed(transcript.path))
         project = _project(place)
-    found = next(recognise.conversations(place, transcript.agent, whole=True), None)
-    return None if found is None else ReadTranscript(found, project)
+    conversation = next(recognise.conversations(place, transcript.agent, whole=True), None)
+    return None if conversation is None else ReadTranscript(conversation, project)
 
 
 def _parsed(path: Path) -> ParsedFile:

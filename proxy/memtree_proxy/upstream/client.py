@@ -66,7 +66,8 @@ class Outgoing:
 
 
 class Upstream:
-    """`base`: as in `https://host/v1`. Whoever builds it closes it."""
+    """HTTP client of one upstream. `base`: as in `https://host/v1`. The code that makes it has to
+    close it."""
 
     def __init__(self, base: str, setting: str = "upstream") -> None:
         """Raises `BadRequest` that names the setting, for an address that is none, or that carries
@@ -87,10 +88,8 @@ class Upstream:
         )
 
     async def send(self, outgoing: Outgoing) -> Reply:
-        """Returns when the head of the answer is there.
-
-        Raises `UpstreamFailed`, or `UpstreamTimeout` where no connection came about.
-        """
+        """Send a request, and return the reply as soon as its head is there. Raises
+        `UpstreamFailed`, or `UpstreamTimeout` where no connection could be made in time."""
         head = self._head(outgoing)
         begun = time.monotonic()
         kept = self._pool.kept()

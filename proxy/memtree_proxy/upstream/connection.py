@@ -22,8 +22,8 @@ _CLOSED = asyncio.InvalidStateError("a connection that is closed was written to"
 
 
 class NoAnswer(Exception):
-    """The connection ended before a byte of an answer had come. Its cause says why, if anything
-    does."""
+    """Raised when the connection ended before the first byte of an answer. The exception's cause
+    says why, if that is known."""
 
 
 class BadAnswer(Exception):
@@ -79,7 +79,7 @@ class IncomingAnswer:
     # -- for the connection ------------------------------------------------------------------
 
     def feed(self, piece: bytes) -> bool:
-        """A piece of the body; whether the reader has enough for now."""
+        """Add a piece of the body. Returns True if the reader has enough for now."""
         self._waiting.append(piece)
         self._size += len(piece)
         self._wake()
@@ -163,7 +163,8 @@ class UpstreamConnection(asyncio.Protocol):
             self._transport.close()
 
     def give_up(self, answer: IncomingAnswer) -> None:
-        """Nobody reads the rest of an answer, or sends the rest of its request."""
+        """Close the connection if the answer or its request is unfinished, because the caller stops
+        reading and sending."""
         if self._current is answer and (not answer.ended or self._upload is not None):
             self.abort()
 
@@ -231,8 +232,8 @@ class UpstreamConnection(asyncio.Protocol):
         self.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Not the end of an answer, even where that ends with its connection: over TLS uvloop
-        drops bytes when a server closes without saying so there (RFC 9112 section 9.8)."""
+        """Break off the answer, even one that would end with its connection: over TLS uvloop drops
+        bytes when a server closes without saying so there (RFC 9112 section 9.8)."""
         self._transport = None
         self._break_off(exc)
         if self._upload is not None:

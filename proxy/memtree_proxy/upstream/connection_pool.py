@@ -54,9 +54,9 @@ class ConnectionPool:
         host, _, secure = self._address
         loop = asyncio.get_running_loop()
         context = await self._tls() if secure else None
-        found = await self._addresses(loop)
+        addresses = await self._addresses(loop)
         reached = await aiohappyeyeballs.start_connection(
-            found, happy_eyeballs_delay=HAPPY_EYEBALLS, interleave=1, loop=loop
+            addresses, happy_eyeballs_delay=HAPPY_EYEBALLS, interleave=1, loop=loop
         )
         try:
             reached.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -110,14 +110,14 @@ class ConnectionPool:
         self, loop: asyncio.AbstractEventLoop
     ) -> Sequence[aiohappyeyeballs.AddrInfoType]:
         async with self._looking_up:
-            until, found = self._found
+            until, addresses = self._found
             if loop.time() >= until:
                 host, port, _ = self._address
-                found = await loop.getaddrinfo(
+                addresses = await loop.getaddrinfo(
                     host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
                 )
-                self._found = (loop.time() + NAME_SECONDS, found)
-            return found
+                self._found = (loop.time() + NAME_SECONDS, addresses)
+            return addresses
 
     async def _tls(self) -> ssl.SSLContext:
         if self._context is None:

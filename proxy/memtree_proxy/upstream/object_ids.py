@@ -72,9 +72,9 @@ def named(body: Body) -> set[str]:
     if keys != len(_KEY.findall(body.raw)):
         raise BadRequest("a field of an object in the body stands twice")
     items = root.get("input")
-    found = [item["id"] for item in items if _refers(item)] if isinstance(items, list) else []
-    found += [id_ for node in _nodes(root, _FREE) for id_ in _named_by(node)]
-    return {id_ for id_ in found if isinstance(id_, str) and id_}
+    ids = [item["id"] for item in items if _refers(item)] if isinstance(items, list) else []
+    ids += [id_ for node in _nodes(root, _FREE) for id_ in _named_by(node)]
+    return {id_ for id_ in ids if isinstance(id_, str) and id_}
 
 
 def _named_by(node: dict[str, Any]) -> Iterator[Any]:
@@ -139,13 +139,13 @@ class MadeIds:
 
     def feed(self, chunk: bytes) -> set[str]:
         """Return the ids in the answer's next bytes, which may begin and end anywhere."""
-        found: set[str] = set()
+        ids: set[str] = set()
         try:
             for piece in self._decoder.pieces(chunk) if self._decoder else (chunk,):
-                found |= self._read(piece)
+                ids |= self._read(piece)
         except (BadRequest, UnsupportedMedia):  # the client is told by its own decoder
             self._decoder, self._unreadable = None, True
-        return found
+        return ids
 
     def end(self) -> set[str]:
         """Return the ids in the last line, which nothing ended."""
@@ -155,13 +155,13 @@ class MadeIds:
         if not self._events:
             self._keep(piece)
             return set()
-        found: set[str] = set()
+        ids: set[str] = set()
         first, *others = piece.split(b"\n")
         self._keep(first)
         for line in others:
-            found |= self._told()
+            ids |= self._told()
             self._keep(line)
-        return found
+        return ids
 
     def _keep(self, piece: bytes) -> None:
         self._size += len(piece)
@@ -183,8 +183,8 @@ class MadeIds:
             answer = msgspec.json.decode(whole) if len(whole) > 1 else None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return set()
-        found = made(answer, kept=self._kept) if isinstance(answer, dict) else ()
-        return {id_ for id_ in found if isinstance(id_, str) and 0 < len(id_) <= MAX_ID}
+        ids = made(answer, kept=self._kept) if isinstance(answer, dict) else ()
+        return {id_ for id_ in ids if isinstance(id_, str) and 0 < len(id_) <= MAX_ID}
 
 
 def made(answer: dict[str, Any], *, kept: bool) -> Iterator[Any]:

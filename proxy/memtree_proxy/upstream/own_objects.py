@@ -82,8 +82,8 @@ class OwnObjects:
 
     async def _missing(self, digests: set[bytes]) -> set[bytes]:
         now = self._now()
-        asked = {digest for digest in digests if self._known.get(digest, 0.0) <= now}
-        return asked - await self._store.known_objects(asked) if asked else asked
+        unknown = {digest for digest in digests if self._known.get(digest, 0.0) <= now}
+        return unknown - await self._store.known_objects(unknown) if unknown else unknown
 
     async def _write(self) -> None:
         failing = False

@@ -115,9 +115,9 @@ class ServerKey:
         if not self._pays(request, tenant, api_key):
             return None, None
         path = unquote(request_body.target(request).partition("?")[0])
-        asked = f"{request.method} {path}"
+        target = f"{request.method} {path}"
         fitting = [
-            (match, entry) for each, entry in self._routes if (match := each.fullmatch(asked))
+            (match, entry) for each, entry in self._routes if (match := each.fullmatch(target))
         ]
         if not fitting:
             raise Forbidden(_ROUTE)

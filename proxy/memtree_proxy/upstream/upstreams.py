@@ -28,7 +28,8 @@ _V1 = "/v1"
 
 
 class Destination(NamedTuple):
-    """`key_header`: the header that `api_key`, the configured key, goes in."""
+    """An upstream with the key that requests to it carry. `key_header`: the header that `api_key`,
+    the configured key, goes in."""
 
     upstream: Upstream
     api_key: str | None
@@ -37,8 +38,8 @@ class Destination(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Upstreams:
-    """None: there is none. `probe`: where `PROBE` is answered. `chatgpt`: where requests with a
-    login of ChatGPT go, which the API does not know."""
+    """Destinations of the APIs; None: there is none. `probe`: where `PROBE` is answered. `chatgpt`:
+    where requests with a login of ChatGPT go, which the API does not know."""
 
     openai: Destination | None = None
     anthropic: Destination | None = None
@@ -47,7 +48,8 @@ class Upstreams:
 
     @classmethod
     def of_settings(cls, settings: Settings) -> Upstreams:
-        """Nothing is connected yet. Whoever builds them closes them. Raises `BadRequest`."""
+        """Make the upstreams that the settings name, without connecting. The code that makes them
+        has to close them. Raises `BadRequest`."""
         openai = None
         if settings.upstream:
             openai = Destination(Upstream(settings.upstream), settings.upstream_api_key)
@@ -90,8 +92,8 @@ def is_for_anthropic(path: str, headers: Container[str]) -> bool:
 
 
 def anthropic_base(settings: Settings) -> str | None:
-    """Where requests of the Messages API go, None: nowhere. Programs of that API name its address
-    without `/v1`, others with it; both are right here."""
+    """Return the address to which requests of the Messages API go, None: nowhere. Some programs
+    name that API's address without `/v1`, others with it; both are taken."""
     if not is_apart(settings):
         return settings.upstream
     given = settings.anthropic_upstream

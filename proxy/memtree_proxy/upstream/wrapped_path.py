@@ -26,7 +26,8 @@ UPSTREAMS = "memtree.upstreams"  # likewise: the upstreams in place of the serve
 
 @dataclass(frozen=True, slots=True)
 class WrappedPath:
-    """`run`: name of the run. `settings`: the server's with the upstreams of this path."""
+    """Path that `memtree wrap` gave to one run. `run`: its name. `settings`: the server's, with the
+    upstreams of this path."""
 
     run: str
     settings: Settings

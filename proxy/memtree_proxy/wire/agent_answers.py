@@ -40,8 +40,9 @@ _MAYBE_ID, _MAYBE_MEMORY = either(STRING, NULL), either(MEMORY_ID, NULL)
 
 
 class ShownMemory(NamedTuple):
-    """`now`: unix seconds, when it has its state. `alone`: what rules find that it names is shown
-    as well; for the rows of a list that would take too long."""
+    """Memory of an agent as an answer shows it. `now`: unix seconds, when it has its state.
+    `alone`: what rules find that it names is shown as well; for the rows of a list that would take
+    too long."""
 
     located: LocatedMemory
     now: float
@@ -73,11 +74,11 @@ def data_of(memory: Memory) -> Json:
 
 
 def mentions_of(mentions: Iterable[EntityMention]) -> list[Json]:
-    return [{"name": one.name, "type": one.type} for one in mentions]
+    return [{"name": mention.name, "type": mention.type} for mention in mentions]
 
 
 def time_of(memory: Memory) -> object:
-    """When what it tells of happens, where that is known."""
+    """Return the time of what the memory tells, where that is known."""
     at = when(memory.happened, memory.data)
     return LEFT_OUT if at is None else shown_time(at)
 
@@ -154,7 +155,7 @@ PAGE: Answer[ShownPage] = {
     "success": Shown(TRUE, lambda of: True),
     "memories": Shown(
         array(schema("AgentMemory")),
-        lambda of: [memory_json(one, of.now) for one in of.page.memories],
+        lambda of: [memory_json(memory, of.now) for memory in of.page.memories],
         "The newest first.",
     ),
     "groups": Shown(array(schema("MemoryGroup")), lambda of: [], "None: groups are of users."),
@@ -206,12 +207,12 @@ STORED: Answer[Stored] = {
     "success": Shown(TRUE, lambda of: True),
     "created": Shown(
         _ROWS,
-        lambda of: [shown(ROW, one) for one in of.results if one.outcome is WriteOutcome.CREATED],
+        lambda of: [shown(ROW, row) for row in of.results if row.outcome is WriteOutcome.CREATED],
     ),
     "updated": Shown(
         _ROWS,
         lambda of: [
-            shown(ROW, one) for one in of.results if one.outcome is not WriteOutcome.CREATED
+            shown(ROW, row) for row in of.results if row.outcome is not WriteOutcome.CREATED
         ],
         "New versions, what took the place of another, and what was there.",
     ),

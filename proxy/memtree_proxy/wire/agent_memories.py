@@ -210,7 +210,7 @@ class NewAgentMemory(_WithEnd, frozen=True, kw_only=True):
     expires_at: Annotated[Ends, "Before what the request says. Not with `ttl`."] = None
 
     def draft(self, otherwise: float | None) -> StructuredDraft:
-        """`otherwise`: the end of what says nothing of its own."""
+        """Return the memory as a draft. `otherwise`: its expiry, where it names none itself."""
         own = self.ttl if self.expires_at is None else self.expires_at
         ends = otherwise if own is None else own
         return StructuredDraft(self.kind, self.data, self.id, tags=self.tags, expires=ends)
@@ -281,7 +281,7 @@ class NewAgentMemories(_OfAgent, frozen=True, kw_only=True):
         _exactly_one(given, conversations=True)
 
     def messages(self) -> list[AgentMessage]:
-        return [AgentMessage(one.role, one.content, one.id) for one in self.conversation]
+        return [AgentMessage(item.role, item.content, item.id) for item in self.conversation]
 
 
 def _exactly_one(posted: Mapping[str, Any], *, conversations: bool) -> None:

@@ -27,7 +27,8 @@ def whose() -> list[Json]:
 
 
 def one_agent() -> list[Json]:
-    """Where the memories of one scope alone can be meant."""
+    """Parameters that name one agent and one subject, for routes on which only one scope can be
+    meant."""
     return [
         query("agentId", "The agent. None: a user's memories.", CHAT_ID),
         query(
@@ -76,7 +77,7 @@ def search_filters() -> list[Json]:
 
 
 def parameters() -> dict[str, Json]:
-    """`components.parameters`, by name."""
+    """Return `components.parameters` of agents' memories, by name."""
     key = parameter.header(
         IDEMPOTENCY_HEADER,
         "A request with the key of an earlier one of the last day stores nothing and answers as "

@@ -102,7 +102,8 @@ class SearchFilters(Shape, frozen=True):
         check_subject(given, place)
 
     def agents(self, tenant: str) -> AgentScopes | None:
-        """None where the user's own memories are meant."""
+        """Return the agents' scopes that are meant, None where the user's own memories
+        are meant."""
         if self.agent_id is None:
             return None
         return scopes_of(self.agent_id, self.subject_id, tenant)
@@ -144,7 +145,8 @@ class BatchSearch(Shape, frozen=True):
 
 
 class SearchRequest(NamedTuple):
-    """One search with its mode, or several in mode `llm`. `scope`: own, shared or all."""
+    """A request to search agents' memories. One search with its mode, or several in mode `llm`.
+    `scope`: own, shared or all."""
 
     searches: Sequence[AgentSearch]
     mode: str
@@ -222,7 +224,7 @@ class Searched(NamedTuple):
     clusters: Sequence[MemoryCluster] = ()
 
     def degraded(self) -> list[str]:
-        return list(dict.fromkeys(name for one in self.results for name in one.degraded))
+        return list(dict.fromkeys(name for result in self.results for name in result.degraded))
 
 
 def _answered(fields: Answer[Searched]) -> Answer[Searched]:
@@ -267,8 +269,8 @@ MAPPED = _answered(
         "clusters": Shown(
             array(_CLUSTER),
             lambda of: [
-                {"label": one.label, "memories": one.memories, "size": len(one.memories)}
-                for one in of.clusters
+                {"label": group.label, "memories": group.memories, "size": len(group.memories)}
+                for group in of.clusters
             ],
             "The largest first; each memory stands in one.",
         )
@@ -278,7 +280,7 @@ MANY_HITS = _answered(
     {
         "results": Shown(
             array(object_of({"memories": array(schema("AgentMemoryHit"))})),
-            lambda of: [{"memories": [shown(HIT, hit) for hit in one.hits]} for one in of.results],
+            lambda of: [{"memories": [shown(HIT, hit) for hit in row.hits]} for row in of.results],
             "One a query, in their order.",
         )
     }

@@ -13,7 +13,7 @@ def limit(most: int, default: int) -> Json:
     return query("limit", f"Most memories of the answer; clamped to 1 to {most:,}.", shape)
 
 
-def asked() -> Json:
+def search_text() -> Json:
     shape = {**SEARCHED, "examples": ["When is it due?"]}
     return {**query("query", "What to look for.", shape), "required": True}
 

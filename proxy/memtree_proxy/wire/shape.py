@@ -94,7 +94,7 @@ class PostedFields(Mapping[str, Any]):
         """The raw elements of an array; none where it is no array."""
         try:
             raw = self._body.fragment(name) or b"null"
-            return [bytes(one) for one in msgspec.json.decode(raw, type=list[msgspec.Raw])]
+            return [bytes(element) for element in msgspec.json.decode(raw, type=list[msgspec.Raw])]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return []
 
@@ -246,5 +246,5 @@ def _parts(annotation: Any) -> Iterator[Any]:
     yield from metadata
     yield annotation
     for inner in get_args(annotation):
-        if not any(inner is one for one in metadata):
+        if not any(inner is entry for entry in metadata):
             yield from _parts(inner)

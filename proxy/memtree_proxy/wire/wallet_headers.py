@@ -39,4 +39,4 @@ _HEADERS = (
         STRING,
     ),
 )
-PROOF: dict[str, Json] = {one["name"]: one for one in _HEADERS}
+PROOF: dict[str, Json] = {header["name"]: header for header in _HEADERS}

@@ -71,10 +71,10 @@ class PostedMessage(NamedTuple):
         return sum(len(message.raw) for message in self.messages)
 
 
-def carried(one: PostedMessage, spoken: int) -> bool:
+def carried(message: PostedMessage, spoken: int) -> bool:
     """Return True if a system message is the system's in the canonical form, too: it stands behind
     no more than one message (`spoken`) that is none, or changes something."""
-    return one.role == "system" and (spoken <= 1 or one.carries)
+    return message.role == "system" and (spoken <= 1 or message.carries)
 
 
 def read(raw: bytes, place: str) -> PostedMessage:
@@ -146,7 +146,7 @@ class _Content(msgspec.Struct):
 def _inputs(raw: bytes) -> tuple[bytes, ...]:
     """The raw input of each block: its value alone would hide a key that stands twice."""
     content = msgspec.json.decode(raw, type=_Content).content  # the last one, as it was read
-    return tuple(bytes(one.input) for one in msgspec.json.decode(content, type=list[_Input]))
+    return tuple(bytes(block.input) for block in msgspec.json.decode(content, type=list[_Input]))
 
 
 # ---------------------------------------------------------------- user, system
@@ -181,10 +181,10 @@ def _said(fields: dict[str, Any], blocks: list[Block], rest: Sequence[int]) -> C
 
 
 def _tool_message(block: Block, content: Any, **more: Any) -> CanonicalMessage:
-    told = {"role": "tool", "tool_call_id": block["tool_use_id"], "content": content, **more}
+    message = {"role": "tool", "tool_call_id": block["tool_use_id"], "content": content, **more}
     if block.get("cache_control"):
-        told["cache_control"] = block["cache_control"]
-    return CanonicalMessage(_encode(told), loads=server_results.loads(block))
+        message["cache_control"] = block["cache_control"]
+    return CanonicalMessage(_encode(message), loads=server_results.loads(block))
 
 
 def _result_content(block: Block, place: str) -> Any:
@@ -193,7 +193,7 @@ def _result_content(block: Block, place: str) -> Any:
     parts = _blocks(content, f"{place}.content")
     if not isinstance(content, list):
         return content or ""
-    return [one for part in parts for one in _result_parts(part)]
+    return [piece for part in parts for piece in _result_parts(part)]
 
 
 def _result_parts(part: Block) -> list[Block]:
@@ -206,7 +206,7 @@ def _result_parts(part: Block) -> list[Block]:
 
 def _lines(texts: Sequence[str]) -> list[Block]:
     """A part for each posted string, one below the other."""
-    return [one for text in texts for one in ({"type": "text", "text": text}, _SEAM)][:-1]
+    return [part for text in texts for part in ({"type": "text", "text": text}, _SEAM)][:-1]
 
 
 def _system(fields: dict[str, Any], blocks: list[Block]) -> PostedMessage:
@@ -242,16 +242,16 @@ class _Assistant:
     def read(self) -> PostedMessage:
         for index, block in enumerate(self.blocks):
             self._take(index, block)
-        told: Block = {"role": "assistant", "content": self.parts or None}
+        message: Block = {"role": "assistant", "content": self.parts or None}
         if self.calls:
-            told["tool_calls"] = self.calls
+            message["tool_calls"] = self.calls
         if self.thoughts:
-            told["reasoning_content"] = self.thoughts
+            message["reasoning_content"] = self.thoughts
         indexes = () if len(self.parts) == len(self.blocks) else tuple(self.indexes)
         kinds = [block["type"] for block in self.blocks]
         return PostedMessage(
             "assistant",
-            (CanonicalMessage(_encode(told), indexes, self.loose), *self.results),
+            (CanonicalMessage(_encode(message), indexes, self.loose), *self.results),
             calls=frozenset(self.mine),
             thinking=tuple(index for index, kind in enumerate(kinds) if kind in THINKING),
             waits=not self.provider <= self.answered,
@@ -304,5 +304,5 @@ class _Assistant:
 
 def _thought(block: Block) -> str:
     """Its text; what is only a signature, or encrypted, counts by its length."""
-    told = (block.get(name) for name in ("thinking", "data", "signature"))
-    return next((text for text in told if isinstance(text, str) and text), "")
+    values = (block.get(name) for name in ("thinking", "data", "signature"))
+    return next((text for text in values if isinstance(text, str) and text), "")

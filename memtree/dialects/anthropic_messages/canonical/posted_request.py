@@ -50,15 +50,15 @@ class PostedMessages:
 
     def __getitem__(self, place: int) -> PostedMessage:
         """Raises `BadRequest` that names the place in the body."""
-        found = self._found.get(place)
-        if found is None:
+        message = self._found.get(place)
+        if message is None:
             raw = self.raws[place]
-            found = self._cache.get(self._tenant, raw)
-            if found is None:
-                found = posted_message.read(raw, f"messages[{place}]")
-                self._cache.put(self._tenant, raw, found, found.size, self._since)
-            self._found[place] = found
-        return found
+            message = self._cache.get(self._tenant, raw)
+            if message is None:
+                message = posted_message.read(raw, f"messages[{place}]")
+                self._cache.put(self._tenant, raw, message, message.size, self._since)
+            self._found[place] = message
+        return message
 
     def key(self, raw: bytes) -> bytes:
         """By which a text of this tenant is known again."""

@@ -19,20 +19,20 @@ _REFERENCE = "tool_reference"
 
 def texts(result: dict[str, Any]) -> list[str]:
     """Titles, addresses and texts of a result block, in order."""
-    found: list[str] = []
+    lines: list[str] = []
     waiting: list[Any] = [result.get("content")]
     while waiting:
         value = waiting.pop()
         if isinstance(value, str):
             if value:
-                found.append(value)
+                lines.append(value)
         elif isinstance(value, list):
             waiting += reversed(value)
         elif isinstance(value, dict):
             plain = value.get("type") == "text"  # the source of a document, with its text as data
             said = [v for k, v in value.items() if k in _SAID or (k == "data" and plain)]
             waiting += reversed(said)
-    return found
+    return lines
 
 
 def encrypted(result: dict[str, Any]) -> list[str]:
@@ -55,9 +55,9 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
     """All objects of a JSON value, the value itself included."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            yield one
-            waiting += one.values()
-        elif isinstance(one, list):
-            waiting += one
+        item = waiting.pop()
+        if isinstance(item, dict):
+            yield item
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += item

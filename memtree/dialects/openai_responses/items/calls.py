@@ -29,12 +29,13 @@ def is_call(kind: str) -> bool:
 
 
 def ids(kind: str, fields: dict[str, Any], place: str) -> tuple[str, ...]:
-    """By what an output may name the call, the usual one first. Raises `BadRequest`."""
+    """Return the ids by which an output may name the call, the usual one first. Raises
+    `BadRequest`."""
     call_id, id_ = fields.get("call_id"), fields.get("id")
     if call_id is not None and not isinstance(call_id, str):
         raise BadRequest(f"{place}.call_id must be a string", param=f"{place}.call_id")
     both = kind == "local_shell_call" or not call_id
-    return tuple(one for one in (call_id, id_ if both else "") if isinstance(one, str) and one)
+    return tuple(name for name in (call_id, id_ if both else "") if isinstance(name, str) and name)
 
 
 def canonical_call(

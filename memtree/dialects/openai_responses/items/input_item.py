@@ -34,7 +34,8 @@ _BOOKKEEPING = ("id", "status")  # the server's, different for the same content
 
 
 class ItemKind(enum.Enum):
-    """`SERVER_STATE`: the item stands for what only the server has, or asks it to make that."""
+    """Kind of a posted item. `SERVER_STATE`: the item stands for what only the server has, or asks
+    it to make that."""
 
     USER = enum.auto()
     SYSTEM = enum.auto()

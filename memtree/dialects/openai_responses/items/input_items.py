@@ -27,18 +27,18 @@ class InputItems:
 
     def __getitem__(self, index: int) -> InputItem:
         """Raises `BadRequest` that names what cannot be read."""
-        found = self._found.get(index)
-        if found is None:
+        item = self._found.get(index)
+        if item is None:
             raw = self.raws[index]
-            found = self._cache.get(self.tenant, raw)
-            if found is None:
-                found = read_item(raw, f"{INPUT}[{index}]")
-                self._cache.put(self.tenant, raw, found, found.size, self._since)
-            self._found[index] = found
-        return found
+            item = self._cache.get(self.tenant, raw)
+            if item is None:
+                item = read_item(raw, f"{INPUT}[{index}]")
+                self._cache.put(self.tenant, raw, item, item.size, self._since)
+            self._found[index] = item
+        return item
 
     def key(self, text: bytes) -> bytes:
-        """By which a text of this tenant is known again."""
+        """Return the cache key of an item's text, for this tenant."""
         return self._cache.keys.of(self.tenant, text)
 
 

@@ -22,13 +22,13 @@ class ServerCall:
 
 
 def said(kind: str, fields: dict[str, Any]) -> ServerCall | None:
-    """None where the item is no call that the server answered."""
+    """Return the texts of a call that the server itself answered; None for any other item."""
     match kind:
         case "web_search_call":
             return _titled("web_search", _web(fields.get("action")))
         case "file_search_call":
-            found = (_result(one) for one in _objects(fields.get("results")))
-            return _titled("file_search", (*_strings(fields.get("queries")), *found))
+            results = (_result(result) for result in _objects(fields.get("results")))
+            return _titled("file_search", (*_strings(fields.get("queries")), *results))
         case "code_interpreter_call":
             return _code(fields)
         case "image_generation_call":
@@ -74,14 +74,14 @@ def _titled(title: str, lines: Iterator[str] | tuple[str, ...]) -> ServerCall:
 def _web(action: object) -> tuple[str, ...]:
     if not isinstance(action, dict):
         return ()
-    asked = [*_strings(action.get("queries"))] or [*_strings([action.get("query")])]
+    queries = [*_strings(action.get("queries"))] or [*_strings([action.get("query")])]
     places = [action.get("pattern"), action.get("url")]
     sources = [source.get("url") for source in _objects(action.get("sources"))]
-    return (*asked, *_strings([*places, *sources]))
+    return (*queries, *_strings([*places, *sources]))
 
 
-def _result(found: dict[str, Any]) -> str:
-    return ": ".join(_strings([found.get("filename"), found.get("text")]))
+def _result(result: dict[str, Any]) -> str:
+    return ": ".join(_strings([result.get("filename"), result.get("text")]))
 
 
 def _code(fields: dict[str, Any]) -> ServerCall:

@@ -123,13 +123,13 @@ class AgentExtraction:
         the messages that were not read are told in `skipped`."""
         chosen = await self._chosen(scope.tenant, schemas)
         mode = (self._structured if chosen else self._free).mode
-        asked = ExtractionRequest(scope, chosen, thread, expires, mode)
-        told = await asyncio.to_thread(told_by_user, messages, thread or "", self._today())
-        known = await self._store.extracted(scope, {one.key for one in told}) if told else set()
-        fresh = [one for one in told if force or one.key not in known]
+        request = ExtractionRequest(scope, chosen, thread, expires, mode)
+        said = await asyncio.to_thread(told_by_user, messages, thread or "", self._today())
+        known = await self._store.extracted(scope, {item.key for item in said}) if said else set()
+        fresh = [item for item in said if force or item.key not in known]
         began = self._clock.monotonic()
         report, read, reason = AgentExtractionReport(), 0, ""
-        now = fresh[: within((one.read for one in fresh), self._most_chars)]
+        now = fresh[: within((item.read for item in fresh), self._most_chars)]
         for batch in batches(now, MODEL_BATCH if mode == MODEL else RULE_BATCH):
             room = self._per_call - len(report.created) - len(report.updated)
             if room <= 0:
@@ -139,7 +139,7 @@ class AgentExtraction:
             if reason:
                 break
             try:
-                report += await self._batch(asked, batch, room, force)
+                report += await self._batch(request, batch, room, force)
             except (Conflict, Unavailable) as error:
                 if not (report.messages or report.created or report.updated):
                     raise
@@ -149,7 +149,7 @@ class AgentExtraction:
         return report + _unread(fresh[read:], reason or REQUEST_CAP)
 
     async def _chosen(self, tenant: str, names: Sequence[str] | None) -> tuple[MemorySchema, ...]:
-        have = {one.kind: one for one in await self._schemas.list(tenant)}
+        have = {schema.kind: schema for schema in await self._schemas.list(tenant)}
         if not names:
             return tuple(have.values())
         for at, name in enumerate(names):
@@ -167,54 +167,54 @@ class AgentExtraction:
     # -- reading -----------------------------------------------------------------------------
 
     async def _batch(
-        self, asked: ExtractionRequest, batch: Sequence[ToldMessage], most: int, force: bool
+        self, request: ExtractionRequest, batch: Sequence[ToldMessage], most: int, force: bool
     ) -> AgentExtractionReport:
-        read = [one.read for one in batch]
+        read = [message.read for message in batch]
         done: dict[bytes, Found]
-        if asked.schemas:
-            structured = await self._structured.read(asked.scope, read, asked.schemas)
-            done = {one.message.digest: one for one in structured}
+        if request.schemas:
+            structured = await self._structured.read(request.scope, read, request.schemas)
+            done = {row.message.digest: row for row in structured}
         else:
-            done = {one.message.digest: one for one in await self._free.read(asked.scope, read)}
-        left = [one for one in batch if one.key not in done]
+            done = {row.message.digest: row for row in await self._free.read(request.scope, read)}
+        left = [message for message in batch if message.key not in done]
         return _unread(left, MODEL_LIMIT) + await self._kept(
-            asked, [one for one in batch if one.key in done], done, most, force
+            request, [message for message in batch if message.key in done], done, most, force
         )
 
     # -- keeping -----------------------------------------------------------------------------
 
     async def _kept(
         self,
-        asked: ExtractionRequest,
+        request: ExtractionRequest,
         batch: Sequence[ToldMessage],
         done: Mapping[bytes, Found],
         most: int,
         force: bool,
     ) -> AgentExtractionReport:
         """Write what was read, unless somebody else did meanwhile."""
-        read = [done[one.key] for one in batch]
-        vectors = await self.planner.sentence_vectors(asked, batch, read, most)
+        read = [done[item.key] for item in batch]
+        vectors = await self.planner.sentence_vectors(request, batch, read, most)
         for _ in range(ATTEMPTS):
-            known = await self._store.extracted(asked.scope, {one.key for one in batch})
-            mine = [one for one in batch if force or one.key not in known]
+            known = await self._store.extracted(request.scope, {item.key for item in batch})
+            mine = [item for item in batch if force or item.key not in known]
             if not mine:
                 break
-            async with self._saving.turn(asked.scope):
-                found = [done[one.key] for one in mine]
-                plan = await self.planner.plan(asked, mine, found, most, vectors)
+            async with self._saving.turn(request.scope):
+                reads = [done[item.key] for item in mine]
+                plan = await self.planner.plan(request, mine, reads, most, vectors)
                 whole = [
-                    one for at, one in enumerate(mine) if at not in plan.cut and _is_done(found[at])
+                    one for at, one in enumerate(mine) if at not in plan.cut and _is_done(reads[at])
                 ]
                 keys = await self._marks(
-                    asked.scope,
-                    [one.key for one in whole if one.key not in known],
+                    request.scope,
+                    [item.key for item in whole if item.key not in known],
                     {mine[at].key for at in plan.parts - plan.settled},
                 )
                 written = await self._store.write(
-                    asked.scope, plan.writes, done=keys, most=self._most
+                    request.scope, plan.writes, done=keys, most=self._most
                 )
                 if written is not None:
-                    return await self._report(asked, plan, written, len(whole))
+                    return await self._report(request, plan, written, len(whole))
         else:
             raise Conflict("Others write memories of this scope at the same time: try again.")
         return AgentExtractionReport()
@@ -235,7 +235,7 @@ class AgentExtraction:
 
     async def _report(
         self,
-        asked: ExtractionRequest,
+        request: ExtractionRequest,
         plan: ExtractionPlan,
         written: Sequence[StructuredResult],
         messages: int,
@@ -246,7 +246,7 @@ class AgentExtraction:
             if row.outcome is not WriteOutcome.UNCHANGED
         ]
         if stored:
-            await self._saving.keep_vectors(asked.scope, stored, check=not asked.schemas)
+            await self._saving.keep_vectors(request.scope, stored, check=not request.schemas)
         same = [
             SkippedText(row.memory.text[:TOLD], SkipReason.DUPLICATE)
             for row in written
@@ -255,7 +255,7 @@ class AgentExtraction:
         created = [
             row._replace(
                 memory=await self._saving.keep_updates(
-                    asked.scope, row.memory, plan.near.get(row.memory.id, ())
+                    request.scope, row.memory, plan.near.get(row.memory.id, ())
                 )
             )
             for row in written
@@ -269,8 +269,8 @@ class AgentExtraction:
         )
 
 
-def _is_done(found: Found) -> bool:
-    return not isinstance(found, StructuredReading) or found.done
+def _is_done(reading: Found) -> bool:
+    return not isinstance(reading, StructuredReading) or reading.done
 
 
 def _nth_reading(key: bytes, nth: int) -> bytes:
@@ -282,7 +282,7 @@ def _nth_reading(key: bytes, nth: int) -> bytes:
 def _unread(rest: Sequence[ToldMessage], reason: str) -> AgentExtractionReport:
     """Messages that the next call reads."""
     return AgentExtractionReport(
-        skipped=tuple(SkippedText(one.read.text[:TOLD], reason) for one in rest)
+        skipped=tuple(SkippedText(message.read.text[:TOLD], reason) for message in rest)
     )
 
 

@@ -34,19 +34,19 @@ class ToldMessage:
 
 def told_by_user(messages: Sequence[AgentMessage], thread: str, today: date) -> list[ToldMessage]:
     """The user's messages, each once. Only of the newest is the day known on which it was said."""
-    last = max((at for at, one in enumerate(messages) if _role(one) == "user"), default=-1)
-    found: dict[bytes, ToldMessage] = {}
+    last = max((at for at, message in enumerate(messages) if _role(message) == "user"), default=-1)
+    messages_by_key: dict[bytes, ToldMessage] = {}
     fiction = False
-    for at, one in enumerate(messages):
-        role = _role(one)
-        if role == "user" and one.text.strip():
-            key = message_key(one, thread)
+    for at, message in enumerate(messages):
+        role = _role(message)
+        if role == "user" and message.text.strip():
+            key = message_key(message, thread)
             said = today if at == last else None
-            found.setdefault(
-                key, ToldMessage(key, one.id, UserMessage(key, one.text, said, fiction))
+            messages_by_key.setdefault(
+                key, ToldMessage(key, message.id, UserMessage(key, message.text, said, fiction))
             )
-        fiction = fiction or is_role_play(one.text, role)
-    return list(found.values())
+        fiction = fiction or is_role_play(message.text, role)
+    return list(messages_by_key.values())
 
 
 def message_key(message: AgentMessage, thread: str = "") -> bytes:
@@ -63,12 +63,12 @@ def _role(message: AgentMessage) -> str:
 def batches(fresh: Sequence[ToldMessage], limits: tuple[int, int]) -> Iterator[list[ToldMessage]]:
     batch: list[ToldMessage] = []
     size = 0
-    for one in fresh:
-        length = len(one.read.text)
+    for message in fresh:
+        length = len(message.read.text)
         if batch and (len(batch) >= limits[0] or size + length > limits[1]):
             yield batch
             batch, size = [], 0
-        batch.append(one)
+        batch.append(message)
         size += length
     if batch:
         yield batch

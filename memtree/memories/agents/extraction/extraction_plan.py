@@ -115,10 +115,10 @@ class ExtractionRequest(NamedTuple):
 
 @dataclass(slots=True)
 class ExtractionPlan:
-    """Plan of what is to be written, and what is not. `planned`: where the write with a unique key
-    stands. `live`: the newest two memories of a kind. `cut`: messages of which something is left
-    for another time. `parts`: those that say a part of a memory whose rest is missing; `settled`:
-    those that say anything else. `near`: what a memory may replace, by its id."""
+    """Plan of what an extraction writes, and what it leaves out. `planned`: place of the write with
+    a unique key. `live`: the newest two memories of a kind. `cut`: messages of which something is
+    left for another time. `parts`: messages that say a part of a memory whose rest is missing;
+    `settled`: messages that say anything else. `near`: what a memory may replace, by its id."""
 
     skipped: list[SkippedText]
     writes: list[StructuredWrite] = field(default_factory=list)
@@ -148,7 +148,7 @@ class ExtractionPlanner:
 
     async def sentence_vectors(
         self,
-        asked: ExtractionRequest,
+        request: ExtractionRequest,
         batch: Sequence[ToldMessage],
         read: Sequence[Found],
         most: int,
@@ -156,22 +156,22 @@ class ExtractionPlanner:
         """Embed the first `most` sentences that can be stored, by their text, in one call: planning
         holds the turn of the scope and must not wait for the embedder. Data needs no vectors to be
         planned."""
-        if asked.schemas:
+        if request.schemas:
             return {}
         taken = Counter[int]()
         texts: dict[str, None] = {}
-        for one in _sentences(batch, read):
-            taken[one.message] += 1
-            if len(texts) >= most or taken[one.message] > PER_MESSAGE:
+        for candidate in _sentences(batch, read):
+            taken[candidate.message] += 1
+            if len(texts) >= most or taken[candidate.message] > PER_MESSAGE:
                 continue
-            made = self._made(asked, batch[one.message], one, b"")
+            made = self._made(request, batch[candidate.message], candidate, b"")
             if not isinstance(made, str):  # no secret is shown to an embedder
                 texts[made.memory.text] = None
         return dict(zip(texts, await self.saving.vectors(list(texts)), strict=True))
 
     async def plan(
         self,
-        asked: ExtractionRequest,
+        request: ExtractionRequest,
         batch: Sequence[ToldMessage],
         read: Sequence[Found],
         most: int,
@@ -179,29 +179,29 @@ class ExtractionPlanner:
     ) -> ExtractionPlan:
         """`batch` and `read` belong together. `most`: memories that may come of them. `vectors`: of
         sentences; one that has none is compared by its words, and its vector follows."""
-        plan = ExtractionPlan([skip for one in read for skip in one.skipped])
-        if asked.schemas:
+        plan = ExtractionPlan([skip for reading in read for skip in reading.skipped])
+        if request.schemas:
             candidates = gathered(_findings(read))
         else:
             candidates = _sentences(batch, read)
         taken = Counter[int]()
-        for one in candidates:
-            taken[one.message] += 1
+        for candidate in candidates:
+            taken[candidate.message] += 1
             reason: str
             if len(plan.writes) >= most:
-                plan.cut.update(one.messages)
+                plan.cut.update(candidate.messages)
                 reason = REQUEST_CAP
-            elif taken[one.message] > PER_MESSAGE:
+            elif taken[candidate.message] > PER_MESSAGE:
                 reason = SkipReason.CAP
-            elif asked.schemas:
-                reason = await self._add_data(asked, batch, one, plan)
+            elif request.schemas:
+                reason = await self._add_data(request, batch, candidate, plan)
             else:
-                reason = await self._add_sentence(asked, batch, one, plan, vectors)
-            (plan.parts if reason == INCOMPLETE else plan.settled).update(one.messages)
+                reason = await self._add_sentence(request, batch, candidate, plan, vectors)
+            (plan.parts if reason == INCOMPLETE else plan.settled).update(candidate.messages)
             if reason:
-                plan.skipped.append(SkippedText(_shown(batch, one), reason))
-        if asked.schemas:
-            texts = [one.memory.text for one in plan.writes]
+                plan.skipped.append(SkippedText(_shown(batch, candidate), reason))
+        if request.schemas:
+            texts = [write.memory.text for write in plan.writes]
             plan.vectors = list(await self.saving.vectors(texts))
         return plan
 
@@ -209,14 +209,14 @@ class ExtractionPlanner:
 
     async def _add_sentence(
         self,
-        asked: ExtractionRequest,
+        request: ExtractionRequest,
         batch: Sequence[ToldMessage],
-        one: StructuredCandidate,
+        new: StructuredCandidate,
         plan: ExtractionPlan,
         vectors: Mapping[str, Vector | None],
     ) -> str:
         """Put one more memory into the plan; why not, where it is none."""
-        made = self._made(asked, batch[one.message], one, b"")
+        made = self._made(request, batch[new.message], new, b"")
         if isinstance(made, str):
             return made
         text = made.memory.text
@@ -226,7 +226,7 @@ class ExtractionPlanner:
             self.saving.says_the_same(text, vector, each.memory.text, other) for each, other in said
         ):
             return SkipReason.DUPLICATE
-        near = await self.saving.near(asked.scope, text, vector)
+        near = await self.saving.near(request.scope, text, vector)
         if near and near[0].says_the_same:
             return SkipReason.DUPLICATE
         plan.near[made.memory.id] = near
@@ -238,43 +238,43 @@ class ExtractionPlanner:
 
     async def _add_data(
         self,
-        asked: ExtractionRequest,
+        request: ExtractionRequest,
         batch: Sequence[ToldMessage],
-        one: StructuredCandidate,
+        new: StructuredCandidate,
         plan: ExtractionPlan,
     ) -> str:
         """Put one more memory into the plan, or what it says to one that is there; why not, where
         it is none."""
-        schema = next(each for each in asked.schemas if each.kind == one.kind)
-        base = await self._base(asked.scope, schema, one, plan)
-        data = merged(_data_of(base), one.data)
+        schema = next(each for each in request.schemas if each.kind == new.kind)
+        base = await self._base(request.scope, schema, new, plan)
+        data = merged(_data_of(base), new.data)
         key = unique_key(schema, data)
         at = plan.planned.get(key) if key else None
         if at is not None:
             base = plan.writes[at].memory  # it knows more than what is stored
-            data = merged(_data_of(base), one.data)
+            data = merged(_data_of(base), new.data)
         if base and same_data(_data_of(base), data):
             return SkipReason.DUPLICATE
         if lacking(data, kind_fields(schema).required):
             return INCOMPLETE
-        fitting = await self._fitting(asked.scope.tenant, schema, one, _data_of(base))
+        fitting = await self._fitting(request.scope.tenant, schema, new, _data_of(base))
         if fitting is None:
             return INVALID
         data = merged(_data_of(base), fitting)
-        made = self._made(asked, batch[one.message], replace(one, data=data), key, base)
+        made = self._made(request, batch[new.message], replace(new, data=data), key, base)
         if isinstance(made, str):
             return made
-        left_out = [value for name, value in one.data.items() if name not in fitting]
+        left_out = [value for name, value in new.data.items() if name not in fitting]
         plan.skipped += [SkippedText(str(value)[:TOLD], INVALID) for value in left_out]
         if base and same_data(_data_of(base), data):
             return SkipReason.DUPLICATE
         if at is not None:
             plan.writes[at] = replace(made, expected=plan.writes[at].expected)
             return ""
-        if not base and await self._known(asked.scope, made, plan):
+        if not base and await self._known(request.scope, made, plan):
             return SkipReason.DUPLICATE
-        if not schema.unique_on and not one.alone:
-            plan.near[made.memory.id] = await self._rivals(asked.scope, made.memory)
+        if not schema.unique_on and not new.alone:
+            plan.near[made.memory.id] = await self._rivals(request.scope, made.memory)
         if key:
             plan.planned[key] = len(plan.writes)
         plan.writes.append(replace(made, expected=_expected(schema, base)))
@@ -284,15 +284,15 @@ class ExtractionPlanner:
         self,
         tenant: str,
         schema: MemorySchema,
-        one: StructuredCandidate,
+        new: StructuredCandidate,
         known: Mapping[str, Any],
     ) -> Mapping[str, Any] | None:
         """Return what was found, without the fields that the schema refuses beside what is known.
         None where nothing is left, or where one is refused that tells which memory is meant."""
-        data = dict(one.data)
+        data = dict(new.data)
         while data:
             whole = merged(known, data)
-            [(_, broken)] = await self.schemas.violations(tenant, [(one.kind, whole, "")])
+            [(_, broken)] = await self.schemas.violations(tenant, [(new.kind, whole, "")])
             if broken is None:
                 required = kind_fields(schema).required
                 return None if lacking(whole, required) else data
@@ -303,18 +303,18 @@ class ExtractionPlanner:
         return None
 
     async def _base(
-        self, scope: Scope, schema: MemorySchema, one: StructuredCandidate, plan: ExtractionPlan
+        self, scope: Scope, schema: MemorySchema, new: StructuredCandidate, plan: ExtractionPlan
     ) -> Memory | NewMemory | None:
         """The memory whose place this one takes: that with the same unique values; where it does
         not tell them, the only one of its kind, unless it is a thing of its own."""
         if not schema.unique_on:
             return None
-        key = unique_key(schema, one.data)
+        key = unique_key(schema, new.data)
         if key in plan.planned:
             return plan.writes[plan.planned[key]].memory
         if key:
             return (await self.store.unique_holders(scope, schema.kind, [key])).get(key)
-        if one.alone:
+        if new.alone:
             return None
         if schema.kind not in plan.live:
             page = await self.store.page(scope, MemoryFilter(kind=schema.kind), limit=2)
@@ -325,7 +325,7 @@ class ExtractionPlanner:
     async def _rivals(self, scope: Scope, new: NewMemory) -> list[NearMemory]:
         """Memories of the kind in which a field has another value."""
         page = await self.store.page(scope, MemoryFilter(kind=new.kind), limit=MOST_NEAR)
-        found = []
+        rivals = []
         for memory in page.memories:
             known, data = memory.data or {}, new.data or {}
             differs = tuple(
@@ -334,8 +334,8 @@ class ExtractionPlanner:
                 if isinstance(value, str | int | float) and known.get(name, value) != value
             )
             if differs:
-                found.append(NearMemory(memory, HALF, Relation.POSSIBLE_UPDATE, differs))
-        return found
+                rivals.append(NearMemory(memory, HALF, Relation.POSSIBLE_UPDATE, differs))
+        return rivals
 
     async def _known(self, scope: Scope, made: StructuredWrite, plan: ExtractionPlan) -> bool:
         """Return True if a memory has the same data, or another of the plan has."""
@@ -351,9 +351,9 @@ class ExtractionPlanner:
 
     def _made(
         self,
-        asked: ExtractionRequest,
+        request: ExtractionRequest,
         message: ToldMessage,
-        one: StructuredCandidate,
+        new: StructuredCandidate,
         key: bytes,
         base: Memory | NewMemory | None = None,
     ) -> StructuredWrite | str:
@@ -361,27 +361,27 @@ class ExtractionPlanner:
         it took over. With the data come its tags and its expiry, and the new memory is not surer
         and not cleaner than the old one."""
         now = self.clock.now()
-        if asked.expires is not None and asked.expires <= now:
+        if request.expires is not None and request.expires <= now:
             return EXPIRED
         source = MemorySource(
             message=_storable(message.id),
-            start=one.start,
-            end=one.end,
+            start=new.start,
+            end=new.end,
             digest=message.key.hex(),
             recorded=now,
         )
         try:
             given = MemoryFields(
-                kind=one.kind,
-                data=one.data,
+                kind=new.kind,
+                data=new.data,
                 tags=base.tags if base else (),
-                thread_id=asked.thread,
-                expires=base.expires if base and asked.expires is None else asked.expires,
+                thread_id=request.thread,
+                expires=base.expires if base and request.expires is None else request.expires,
                 source_type=EXTRACTED,
                 source=source,
-                confidence=min(one.confidence, base.confidence) if base else one.confidence,
-                happened=one.happened,
-                capture_mode=asked.mode,
+                confidence=min(new.confidence, base.confidence) if base else new.confidence,
+                happened=new.happened,
+                capture_mode=request.mode,
             )
             made = structured_memory(
                 self._new_id(), given, now, most=self._max_text_chars, unique_key=key
@@ -390,7 +390,7 @@ class ExtractionPlanner:
             return SkipReason.SECRET
         except BadRequest:
             return UNSTORABLE
-        orders = asked.mode == MODEL and bool(standing_rules(made.memory.text))
+        orders = request.mode == MODEL and bool(standing_rules(made.memory.text))
         tainted = orders or (base is not None and base.tainted)
         return replace(made, memory=replace(made.memory, tainted=tainted))
 
@@ -426,9 +426,9 @@ def _findings(read: Sequence[Found]) -> list[tuple[int, Finding]]:
     """With the index of their message, in order."""
     return [
         (at, finding)
-        for at, one in enumerate(read)
-        if isinstance(one, StructuredReading)
-        for finding in one.findings
+        for at, reading in enumerate(read)
+        if isinstance(reading, StructuredReading)
+        for finding in reading.findings
     ]
 
 
@@ -436,18 +436,18 @@ def _sentences(batch: Sequence[ToldMessage], read: Sequence[Found]) -> list[Stru
     """The memories of a tenant without schemas: each is one sentence."""
     return [
         StructuredCandidate(
-            found.category,
-            {"text": found.text},
+            candidate.category,
+            {"text": candidate.text},
             at,
-            found.start,
-            found.end,
-            text_confidence(found.text, found.category),
+            candidate.start,
+            candidate.end,
+            text_confidence(candidate.text, candidate.category),
             alone=True,
-            happened=_happened(batch[at].read, found.start, found.end),
+            happened=_happened(batch[at].read, candidate.start, candidate.end),
         )
-        for at, one in enumerate(read)
-        if isinstance(one, ReadMessage)
-        for found in one.candidates
+        for at, reading in enumerate(read)
+        if isinstance(reading, ReadMessage)
+        for candidate in reading.candidates
     ]
 
 
@@ -464,5 +464,5 @@ def _storable(id_: str) -> str:
     return id_ if id_.isprintable() else ""
 
 
-def _shown(batch: Sequence[ToldMessage], one: StructuredCandidate) -> str:
-    return batch[one.message].read.text[one.start : one.end][:TOLD]
+def _shown(batch: Sequence[ToldMessage], new: StructuredCandidate) -> str:
+    return batch[new.message].read.text[new.start : new.end][:TOLD]

@@ -55,8 +55,9 @@ class StructuredRuleReader:
 def read_by_rules(message: UserMessage, schemas: Sequence[MemorySchema]) -> StructuredReading:
     kinds = [kind_fields(schema) for schema in schemas]
     text = message.text[:READ]
-    found = read(text, kinds, message.said, fiction=message.fiction)
+    message_findings = read(text, kinds, message.said, fiction=message.fiction)
     skipped = tuple(
-        SkippedText(text[one.start : one.end][:TOLD], one.reason) for one in found.skipped
+        SkippedText(text[one.start : one.end][:TOLD], one.reason)
+        for one in message_findings.skipped
     )
-    return StructuredReading(message, found.findings, skipped)
+    return StructuredReading(message, message_findings.findings, skipped)

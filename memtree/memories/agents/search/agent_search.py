@@ -1,9 +1,9 @@
 """Search over the memories of agents, one's own and those that grants opened: the use case.
 
     search = AgentSearch(store, memory_search, now=time.time)
-    asked = AgentQuery("which port?", AgentScopes("acme", "helper", None))
-    found = await search.search(asked)
-    found.hits[0].memory.memory.data
+    query = AgentQuery("which port?", AgentScopes("acme", "helper", None))
+    result = await search.search(query)
+    result.hits[0].memory.memory.data
 
 Scopes of one tenant are ranked as one collection, however many there are; what another tenant
 shares is ranked for itself, and stands between one's own by its score (`search/ranking_many.py`).
@@ -105,8 +105,7 @@ class AgentSearch:
 
     async def search(self, query: AgentQuery) -> AgentSearchResult:
         """Raises `BadRequest` for an empty query, and store errors."""
-        [found] = await self.search_many([query])
-        return found
+        return (await self.search_many([query]))[0]
 
     async def search_many(self, queries: Sequence[AgentQuery]) -> list[AgentSearchResult]:
         """All or none; each as if it were alone. What several of them read is read once, and all
@@ -121,21 +120,21 @@ class AgentSearch:
         loaded = {
             place: await self._loaded(place) for place in {each[0]: 0 for each in places if each}
         }
-        asked = await self._embedded(queries, places, loaded, now)
-        found: list[list[list[AgentHit]]] = [[] for _ in queries]
+        ready = await self._embedded(queries, places, loaded, now)
+        hits_by_query: list[list[list[AgentHit]]] = [[] for _ in queries]
         complete = [True] * len(queries)
         for place in order:
             here = [at for at, each in enumerate(places) if place in each]
             # One after the other, so that few indexes are held at a time.
             index = loaded.pop(place, None) or await self._loaded(place)
-            lists = await self._found(place, index, [(queries[at], asked[at]) for at in here], now)
+            lists = await self._found(place, index, [(queries[at], ready[at]) for at in here], now)
             for at, (hits_here, whole) in zip(here, lists, strict=True):
-                found[at].append(hits_here)
+                hits_by_query[at].append(hits_here)
                 complete[at] = complete[at] and whole
         return [
             AgentSearchResult(
-                tuple(in_one_order(found[at], query.limit)),
-                self._degraded(asked[at], complete[at]),
+                tuple(in_one_order(hits_by_query[at], query.limit)),
+                self._degraded(ready[at], complete[at]),
                 now,
             )
             for at, query in enumerate(queries)
@@ -147,9 +146,9 @@ class AgentSearch:
 
     def _target(self, place: _Place) -> SearchTarget:
         scopes = place.scopes
-        one = scopes.single if isinstance(scopes, AgentScopes) else scopes
-        if one is not None:
-            return OneScope(self._store, self._indexes, one)
+        scope = scopes.single if isinstance(scopes, AgentScopes) else scopes
+        if scope is not None:
+            return OneScope(self._store, self._indexes, scope)
         if isinstance(scopes, AgentScopes):
             return ManyScopes(self._store, self._groups, scopes)
         raise TypeError("neither a scope nor scopes")
@@ -199,13 +198,13 @@ class AgentSearch:
         self,
         place: _Place,
         index: BlockRows,
-        asked: Sequence[tuple[AgentQuery, Query]],
+        queries: Sequence[tuple[AgentQuery, Query]],
         now: float,
     ) -> list[tuple[list[AgentHit], bool]]:
         """For each query the hits in one place, and whether all rows have vectors."""
         target = self._target(place)
         numbers = {}
-        for query, _ in asked:
+        for query, _ in queries:
             wanted = _wanted(query, place)
             if wanted != ANY and wanted not in numbers:
                 numbers[wanted] = np.array(await target.matching(wanted), np.int32)
@@ -213,7 +212,7 @@ class AgentSearch:
             RankedQuery(
                 vectors, query.limit + SPARE, numbers.get(_wanted(query, place)), query.least
             )
-            for query, vectors in asked
+            for query, vectors in queries
         ]
 
         def rank() -> list[Ranked]:
@@ -224,17 +223,17 @@ class AgentSearch:
         there = await self._there(target, index, ranks, past=place.past)
         return [
             (
-                hits(index, asked_for, found, there, shared=place.shared, vectors=query.vectors),
-                found.complete,
+                hits(index, asked_for, ranked, there, shared=place.shared, vectors=query.vectors),
+                ranked.complete,
             )
-            for (query, asked_for), found in zip(asked, ranks, strict=True)
+            for (query, asked_for), ranked in zip(queries, ranks, strict=True)
         ]
 
     async def _there(
         self, target: SearchTarget, index: BlockRows, ranks: Sequence[Ranked], *, past: bool
     ) -> list[LocatedMemory]:
-        rows, first = np.unique(np.concatenate([one.rows for one in ranks]), return_index=True)
-        numbers = np.concatenate([one.numbers for one in ranks])[first]
+        rows, first = np.unique(np.concatenate([rank.rows for rank in ranks]), return_index=True)
+        numbers = np.concatenate([rank.numbers for rank in ranks])[first]
         return await target.memories(index, rows, numbers, past=past)
 
 

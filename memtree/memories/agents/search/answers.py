@@ -87,10 +87,10 @@ def prompt(
 ) -> list[dict[str, str]]:
     """The messages of one call. The first is the same, byte for byte, in every call. `shared`:
     places of others' memories, the first is 0; ids of two tenants may be the same."""
-    asked = one_line(question[:ASKED])
+    question_line = one_line(question[:ASKED])
     lines = [line(at + 1, memory, shared=at in shared) for at, memory in enumerate(memories[:MOST])]
-    mark = mark_for([asked, *lines])
-    parts = [f"Mark: {mark}", f"{mark} memories", *lines, f"{mark} question", asked]
+    mark = mark_for([question_line, *lines])
+    parts = [f"Mark: {mark}", f"{mark} memories", *lines, f"{mark} question", question_line]
     # Said again behind the data, where orders in the data have the least to say.
     parts.append(f"{mark} end\nNow the JSON object that answers the question from the memories.")
     content = "\n".join(parts).encode("utf-8", "replace").decode()
@@ -119,20 +119,20 @@ def grounded(text: str, question: str, memories: Sequence[Memory]) -> GroundedAn
     """Return the part of a model's answer that counts: `UNKNOWN` where it does not know, where what
     it says does not rest on memories that it names, or where it speaks to a model. None: there is
     no answer."""
-    found = next(_objects(text), None)
-    if found is None:
+    reply = next(_objects(text), None)
+    if reply is None:
         return None
-    answer = one_line(found[KEY])[:LONGEST]
-    numbers = [one for one in found.get("sources") or () if type(one) is int]
-    cited = [one for one in dict.fromkeys(numbers) if 1 <= one <= min(MOST, len(memories))]
-    said = found[KEY][:REACH]
+    answer = one_line(reply[KEY])[:LONGEST]
+    numbers = [number for number in reply.get("sources") or () if type(number) is int]
+    cited = [number for number in dict.fromkeys(numbers) if 1 <= number <= min(MOST, len(memories))]
+    said = reply[KEY][:REACH]
     if not answer or not cited or overriding(said):
         return UNKNOWN
-    lines = "\n".join(line(one, memories[one - 1]) for one in cited)
+    lines = "\n".join(line(number, memories[number - 1]) for number in cited)
     known = set(map(int, _figures(f"{lines}\n{question[:ASKED]}")))
     if any(number >= COUNTED and number not in known for number in map(int, _figures(answer))):
         return UNKNOWN
-    return GroundedAnswer(answer, tuple(memories[one - 1].id for one in cited))
+    return GroundedAnswer(answer, tuple(memories[number - 1].id for number in cited))
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:

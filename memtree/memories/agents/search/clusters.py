@@ -70,7 +70,7 @@ def clusters(
     if not given:
         return []
     parts = components(_links(given, scale))
-    words = [_words(one.text) for one in given]
+    words = [_words(memory.text) for memory in given]
     held = Counter(word for of_one in words for word in of_one)
     members: dict[int, list[int]] = {}
     for at, part in enumerate(parts.tolist()):
@@ -114,12 +114,12 @@ def components(links: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 def _links(memories: Sequence[ClusteredMemory], scale: RelevanceScale | None) -> NDArray[np.bool_]:
     """Tell which are linked. Nearness is in parts of what is near enough: 1 and more is."""
-    embedded = np.array([one.vector is not None for one in memories])
+    embedded = np.array([memory.vector is not None for memory in memories])
     near = np.zeros((len(memories), len(memories)), np.float32)
     if scale is None or not embedded.all():
         near = _by_words(memories) / np.float32(NEAR_WORDS)
     if scale is not None and embedded.any():
-        rows = np.stack([one.vector for one in memories if one.vector is not None])
+        rows = np.stack([memory.vector for memory in memories if memory.vector is not None])
         enough = np.float32(scale.cosine(NEAR))
         near[np.ix_(embedded, embedded)] = (rows @ rows.T) / enough
     np.fill_diagonal(near, 0)
@@ -142,14 +142,14 @@ def _least_of_nearest(near: Matrix) -> NDArray[np.float32]:
 
 def _by_words(memories: Sequence[ClusteredMemory]) -> Matrix:
     """Cosines of weighted terms, those that only one memory holds aside: they link nothing."""
-    found = [terms(one.text[:REACH]) for one in memories]
-    holders = Counter(term for of_one in found for term in of_one)
+    term_lists = [terms(memory.text[:REACH]) for memory in memories]
+    holders = Counter(term for of_one in term_lists for term in of_one)
     shared = sorted(term for term, count in holders.items() if count > 1)
     shared = sorted(shared, key=lambda term: -holders[term])[:TERMS]
     at = {term: place for place, term in enumerate(shared)}
     weights = np.zeros((len(memories), len(shared)), np.float32)
     lengths = np.zeros(len(memories), np.float32)
-    for row, of_one in enumerate(found):
+    for row, of_one in enumerate(term_lists):
         for term in of_one:
             weight = log((len(memories) + 1) / holders[term])
             lengths[row] += weight * weight
@@ -161,13 +161,13 @@ def _by_words(memories: Sequence[ClusteredMemory]) -> Matrix:
 
 def _words(text: str) -> dict[str, str]:
     """The words of a text that may be a label, by their lower case, each as it first stands."""
-    found: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for word in _WORD.findall(text[:REACH]):
         lower = word.lower()
         telling = 2 < len(word) <= LONGEST_LABEL and not _APOSTROPHES & set(word)
         if telling and lower not in STOP_WORDS:
-            found.setdefault(lower, word)
-    return found
+            spellings.setdefault(lower, word)
+    return spellings
 
 
 def _label(

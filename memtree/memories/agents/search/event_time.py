@@ -30,12 +30,12 @@ def when(happened: float | None, data: Mapping[str, Any] | None) -> float | None
     """Unix seconds; None where neither says. Only ISO 8601 in fields of `data` itself counts."""
     if happened is not None or data is None:
         return happened
-    found: dict[str, float] = {}
+    times: dict[str, float] = {}
     for _, (name, value) in zip(range(MOST_FIELDS), data.items(), strict=False):
         plain = _plain(name)
-        if plain in FIELDS and plain not in found and (time := _time(value)) is not None:
-            found[plain] = time
-    return next((found[name] for name in FIELDS if name in found), None)
+        if plain in FIELDS and plain not in times and (time := _time(value)) is not None:
+            times[plain] = time
+    return next((times[name] for name in FIELDS if name in times), None)
 
 
 def _plain(name: str) -> str:

@@ -50,24 +50,24 @@ class GroupIndex:
 
     def reading(self, versions: Sequence[ScopeVersion]) -> RowsToRead:
         """`versions`: of all scopes, as they are now."""
-        were = {one.number for one in self.large}
-        large = [one for one in versions if one.counted >= _least(one, were)]
-        there = {one.number for one in large}
+        were = {version.number for version in self.large}
+        large = [version for version in versions if version.counted >= _least(version, were)]
+        there = {version.number for version in large}
         anew: list[int] = []
         changed: dict[int, int] = {}
-        for one in versions:
-            if one.number in there:
+        for version in versions:
+            if version.number in there:
                 continue
-            known = self.states.get(one.number)
-            if known is None or known[1] != one.purges:
-                anew.append(one.number)
-            elif known[0] != one.changed:
-                changed[one.number] = known[0]
+            known = self.states.get(version.number)
+            if known is None or known[1] != version.purges:
+                anew.append(version.number)
+            elif known[0] != version.changed:
+                changed[version.number] = known[0]
         if len(changed) > AT_ONCE:
             anew, changed = sorted([*anew, *changed]), {}
         gone = there & self.states.keys()
         dropped = sorted(gone | (self.states.keys() & set(anew)))
-        empty = {one.number for one in versions if not one.counted}
+        empty = {version.number for version in versions if not version.counted}
         filled = tuple(number for number in anew if number not in empty)
         return RowsToRead(filled, changed, tuple(dropped), tuple(large))
 
@@ -79,15 +79,15 @@ class GroupIndex:
         rows: Sequence[PlacedRow],
     ) -> GroupIndex:
         """`rows`: what `reading` asked for."""
-        there = {one.number for one in reading.large}
+        there = {row.number for row in reading.large}
         states = {
-            one.number: (one.changed, one.purges) for one in versions if one.number not in there
+            row.number: (row.changed, row.purges) for row in versions if row.number not in there
         }
-        found = self._dropping(reading.dropped)
-        found |= {one.row.number: one.row for one in rows}
+        rows_by_number = self._dropping(reading.dropped)
+        rows_by_number |= {placed.row.number: placed.row for placed in rows}
         numbers, places = self._placed(reading.dropped, rows)
         state = ScopeState(self.index.state.changed + 1)  # any that is not the one before
-        every = tuple(found[number] for number in sorted(found))
+        every = tuple(rows_by_number[number] for number in sorted(rows_by_number))
         index = self.index.refreshed(SearchRows(state, every))
         return GroupIndex(totals, states, reading.large, index, numbers, places)
 
@@ -120,10 +120,10 @@ class GroupIndex:
         stays = ~np.isin(self.places, np.array(dropped, np.int64))
         fresh = list(rows)
         numbers = np.concatenate(
-            [self.numbers[stays], np.array([one.row.number for one in fresh], np.int32)]
+            [self.numbers[stays], np.array([placed.row.number for placed in fresh], np.int32)]
         )
         places = np.concatenate(
-            [self.places[stays], np.array([one.place for one in fresh], np.int64)]
+            [self.places[stays], np.array([placed.place for placed in fresh], np.int64)]
         )
         numbers, first = np.unique(numbers, return_index=True)
         return numbers, places[first]

@@ -44,22 +44,22 @@ class ManyRows(BlockRows):
         """Sessions of one name in two scopes are two, as they are among the small ones."""
         every = [self.group.index.sessions]
         for place, index in self.large:
-            found = index.sessions
+            sessions = index.sessions
             salt = np.int64(place * _MIXING % _HASHES)
-            every.append(np.where(found == 0, 0, found ^ salt | np.int64(_HASHES)))
+            every.append(np.where(sessions == 0, 0, sessions ^ salt | np.int64(_HASHES)))
         return np.concatenate(every)
 
     def places_of(self, rows: NDArray[np.intp], numbers: NDArray[np.int32]) -> NDArray[np.int64]:
         """The number of the scope that holds each of these rows."""
-        found = np.zeros(len(rows), np.int64)
+        places = np.zeros(len(rows), np.int64)
         start = len(self.group.index)
         here = rows < start
-        found[here] = self.group.places_of(numbers[here])
+        places[here] = self.group.places_of(numbers[here])
         for place, index in self.large:
             here = (rows >= start) & (rows < start + len(index))
-            found[here] = place
+            places[here] = place
             start += len(index)
-        return found
+        return places
 
 
 class GroupLoader:
@@ -75,9 +75,9 @@ class GroupLoader:
         async with lock:
             group = await self._group(scopes, recipe)
         large = []
-        for one in group.large:
-            scope = Scope.of_agent(scopes.tenant, one.owner, one.subject)
-            large.append((one.number, await self._loader.index(scope, recipe)))
+        for version in group.large:
+            scope = Scope.of_agent(scopes.tenant, version.owner, version.subject)
+            large.append((version.number, await self._loader.index(scope, recipe)))
         return ManyRows(group, tuple(large))
 
     async def _group(self, scopes: AgentScopes, recipe: str) -> GroupIndex:

@@ -92,13 +92,13 @@ def named_in(memory: Memory) -> tuple[EntityMention, ...]:
 
 def mentions(data: Mapping[str, Any], read: int = READ) -> tuple[EntityMention, ...]:
     """In the order in which they stand there. `read`: characters that are read."""
-    found: dict[str, EntityMention] = {}
+    by_name: dict[str, EntityMention] = {}
     for field, value in _texts(data, read):
-        for one in _in_text(field, value):
-            known = found.get(one.name.casefold())
-            if known is None or (known.type != PERSON and one.type == PERSON):
-                found[one.name.casefold()] = one if known is None else known._replace(type=PERSON)
-    return tuple(found.values())[:MOST]
+        for new in _in_text(field, value):
+            known = by_name.get(new.name.casefold())
+            if known is None or (known.type != PERSON and new.type == PERSON):
+                by_name[new.name.casefold()] = new if known is None else known._replace(type=PERSON)
+    return tuple(by_name.values())[:MOST]
 
 
 def _texts(data: Mapping[str, Any], room: int) -> Iterator[tuple[str, str]]:
@@ -164,10 +164,10 @@ def _words(text: str) -> Iterator[_Word]:
 def _special(word: str) -> str:
     """A host, a handle, a path or an identifier, as it is named; "" for other words."""
     if "://" in word:
-        return found[1] if (found := _URL.match(word)) else ""
+        return match[1] if (match := _URL.match(word)) else ""
     if "@" in word:
-        if found := _EMAIL.fullmatch(word):
-            return found[1]
+        if match := _EMAIL.fullmatch(word):
+            return match[1]
         return word if _HANDLE.fullmatch(word) else ""
     if "/" in word or "\\" in word:
         return word if _is_path(word) else ""

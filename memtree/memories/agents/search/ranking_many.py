@@ -54,10 +54,10 @@ class AgentHit(NamedTuple):
 
 
 def ranked_queries(
-    index: BlockRows, asked: Sequence[RankedQuery], scale: RelevanceScale | None, now: float
+    index: BlockRows, queries: Sequence[RankedQuery], scale: RelevanceScale | None, now: float
 ) -> list[Ranked]:
     """Each as if it were ranked alone, in one pass over the vectors."""
-    vectors = [one.query.moved for one in asked if one.query.moved is not None]
+    vectors = [one.query.moved for one in queries if one.query.moved is not None]
     cosines = iter(index.cosines_of_many(vectors)) if len(vectors) > 1 and scale else iter(())
     return [
         ranked(
@@ -70,14 +70,14 @@ def ranked_queries(
             wanted=one.wanted,
             cosines=next(cosines, None) if one.query.moved is not None else None,
         )
-        for one in asked
+        for one in queries
     ]
 
 
 def hits(
     index: BlockRows,
     query: Query,
-    found: Ranked,
+    ranking: Ranked,
     there: Sequence[LocatedMemory],
     *,
     shared: bool = False,
@@ -86,12 +86,12 @@ def hits(
     """Return the ranked hits that are still there, newer versions first. Snapshots are not
     shared."""
     by_number = {
-        one.memory.number: one for one in there if not (shared and one.memory.kind == SNAPSHOT)
+        row.memory.number: row for row in there if not (shared and row.memory.kind == SNAPSHOT)
     }
-    best = as_hits(found, {number: one.memory for number, one in by_number.items()})
+    best = as_hits(ranking, {number: row.memory for number, row in by_number.items()})
     scores = [hit.score for hit in best]
-    rows = index.vectors(found.rows) if vectors else {}
-    by_row = dict(zip(found.numbers.tolist(), found.rows.tolist(), strict=True))
+    rows = index.vectors(ranking.rows) if vectors else {}
+    by_row = dict(zip(ranking.numbers.tolist(), ranking.rows.tolist(), strict=True))
     made = []
     for hit, score in zip(newest_hits_first(index, query, best), scores, strict=True):
         number = hit.memory.number

@@ -60,9 +60,9 @@ class OneScope:
         return await self._loader.index(self._scope, recipe)
 
     async def past(self, recipe: str) -> BlockRows:
-        found = await self._store.search_rows(self._scope, recipe, 0)
-        rows = (row._replace(live=True, expires=None) for row in found.rows)
-        return await asyncio.to_thread(lambda: ScopeIndex.of(SearchRows(found.state, tuple(rows))))
+        stored = await self._store.search_rows(self._scope, recipe, 0)
+        rows = (row._replace(live=True, expires=None) for row in stored.rows)
+        return await asyncio.to_thread(lambda: ScopeIndex.of(SearchRows(stored.state, tuple(rows))))
 
     async def matching(self, wanted: MemoryFilter) -> list[int]:
         return await self._store.matching(self._scope, wanted)
@@ -70,8 +70,8 @@ class OneScope:
     async def memories(
         self, index: BlockRows, rows: Rows, numbers: Numbers, *, past: bool
     ) -> list[LocatedMemory]:
-        found = await self._store.get(self._scope, numbers.tolist(), deleted=past)
-        return [LocatedMemory(self._scope, memory) for memory in found]
+        stored = await self._store.get(self._scope, numbers.tolist(), deleted=past)
+        return [LocatedMemory(self._scope, memory) for memory in stored]
 
 
 class ManyScopes:
@@ -96,8 +96,8 @@ class ManyScopes:
         if not isinstance(index, ManyRows):
             raise TypeError("an index of something else")
         places = index.places_of(rows, numbers).tolist()
-        asked = list(zip(places, numbers.tolist(), strict=True))
-        return await self._store.placed_memories(self._scopes, asked, past=past)
+        pairs = list(zip(places, numbers.tolist(), strict=True))
+        return await self._store.placed_memories(self._scopes, pairs, past=past)
 
 
 def _past(rows: Sequence[PlacedRow]) -> ManyRows:

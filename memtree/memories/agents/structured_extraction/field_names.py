@@ -32,8 +32,8 @@ def words(name: str) -> list[str]:
 
 def spoken(name: str) -> str:
     """One spelling for a field's name and what people call it; "" where it says nothing."""
-    found = [_BRITISH.get(word, word) for word in words(name)]
-    kept = [word for word in found if word not in _MEANINGLESS] or found
+    spelled = [_BRITISH.get(word, word) for word in words(name)]
+    kept = [word for word in spelled if word not in _MEANINGLESS] or spelled
     return " ".join(singular(word) for word in kept)
 
 
@@ -57,11 +57,11 @@ def singular(word: str) -> str:
 @cache
 def _topics_by_phrase() -> dict[str, tuple[str, ...]]:
     file = WordFile("en", "memory_topics")
-    found: dict[str, tuple[str, ...]] = {}
+    by_phrase: dict[str, tuple[str, ...]] = {}
     for topic in file.names():
         for name in dict.fromkeys(map(spoken, file.entries(topic))):
-            found[name] = (*found.get(name, ()), topic)
-    return found
+            by_phrase[name] = (*by_phrase.get(name, ()), topic)
+    return by_phrase
 
 
 def topics(phrase: str) -> tuple[str, ...]:

@@ -40,23 +40,23 @@ class StructuredCandidate:
         return (*self.earlier, self.message)
 
 
-def gathered(found: Iterable[tuple[int, Finding]]) -> list[StructuredCandidate]:
+def gathered(findings: Iterable[tuple[int, Finding]]) -> list[StructuredCandidate]:
     """Findings with the index of their message, in order, as memories."""
     made: list[StructuredCandidate] = []
     open_: dict[str, int] = {}  # where the memory of a kind stands
-    for message, one in found:
+    for message, item in findings:
         data: dict[str, Any] = {}
-        for path, value in one.values:
+        for path, value in item.values:
             _put(data, path, value)
         new = StructuredCandidate(
-            one.kind, data, message, one.start, one.end, one.confidence, one.alone
+            item.kind, data, message, item.start, item.end, item.confidence, item.alone
         )
-        if one.alone or one.kind not in open_:
-            if not one.alone:
-                open_[one.kind] = len(made)
+        if item.alone or item.kind not in open_:
+            if not item.alone:
+                open_[item.kind] = len(made)
             made.append(new)
             continue
-        at = open_[one.kind]
+        at = open_[item.kind]
         old = made[at]
         made[at] = replace(
             new,
@@ -82,9 +82,9 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def same_data(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def same_data(data: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return True if two memories of one kind say the same, in whatever order."""
-    return canonical(one) == canonical(other)
+    return canonical(data) == canonical(other)
 
 
 def lacking(data: Mapping[str, Any], required: Iterable[str]) -> list[str]:

@@ -84,25 +84,25 @@ def read(
 ) -> MessageFindings:
     """Read what in a message fits the kinds. `said`: the day it was said. `fiction`: a role-play
     began before it. Linear."""
-    found, skips = statements(text, in_play=fiction)
+    stated, skips = statements(text, in_play=fiction)
     findings: list[Finding] = []
     used: set[tuple[int, int]] = set()
-    for one in found:
-        fitting = list(_findings(one, kinds, said))[: FINDINGS - len(findings)]
+    for item in stated:
+        fitting = list(_findings(item, kinds, said))[: FINDINGS - len(findings)]
         findings += fitting
         if fitting:
-            used.add(one.sentence)
+            used.add(item.sentence)
     findings += _notes(text, kinds, said, fiction, findings)[: FINDINGS - len(findings)]
-    used |= {one.sentence for one in found for each in findings if _overlap(one.sentence, each)}
-    unused = dict.fromkeys(one.sentence for one in found if one.sentence not in used)
+    used |= {item.sentence for item in stated for each in findings if _overlap(item.sentence, each)}
+    unused = dict.fromkeys(item.sentence for item in stated if item.sentence not in used)
     skipped = [_left(skip) for skip in skips]
     skipped += [LeftOut(start, end, NO_SCHEMA) for start, end in unused]
-    skipped.sort(key=lambda one: (one.start, one.end))
+    skipped.sort(key=lambda skip: (skip.start, skip.end))
     return MessageFindings(tuple(findings), tuple(skipped))
 
 
-def _overlap(sentence: Span, one: Finding) -> bool:
-    return sentence.start < one.end and one.start < sentence.end
+def _overlap(sentence: Span, finding: Finding) -> bool:
+    return sentence.start < finding.end and finding.start < sentence.end
 
 
 def _notes(
@@ -110,7 +110,7 @@ def _notes(
     kinds: Sequence[KindFields],
     said: date | None,
     fiction: bool,
-    found: Sequence[Finding],
+    findings: Sequence[Finding],
 ) -> list[Finding]:
     """Sentences worth keeping, for kinds that take a text and no more: of what other kinds do not
     take."""
@@ -118,19 +118,19 @@ def _notes(
     if not takers:
         return []
     made: list[Finding] = []
-    for one in extract(text, said, fiction=fiction).candidates:
-        if any(one.start < other.end and other.start < one.end for other in found):
+    for note in extract(text, said, fiction=fiction).candidates:
+        if any(note.start < other.end and other.start < note.end for other in findings):
             continue
         for kind, taken in takers:
-            if one.category in taken.categories:
-                values: tuple[tuple[Path, Any], ...] = ((taken.text.path, one.text),)
+            if note.category in taken.categories:
+                values: tuple[tuple[Path, Any], ...] = ((taken.text.path, note.text),)
                 if taken.category is not None:
-                    named = choice(taken.category.choices, one.category)
+                    named = choice(taken.category.choices, note.category)
                     if named is None:
                         continue
                     values += ((taken.category.path, named),)
-                sure = text_confidence(one.text, one.category)
-                made.append(Finding(kind.kind, values, one.start, one.end, sure, alone=True))
+                sure = text_confidence(note.text, note.category)
+                made.append(Finding(kind.kind, values, note.start, note.end, sure, alone=True))
                 break
     return made
 
@@ -143,7 +143,7 @@ def _findings(said: Statement, kinds: Sequence[KindFields], day: date | None) ->
     things = list(records(said, day))
     claims = [] if said.code else [*named(said), *meant(said), *truths(said), *meant_abroad(said)]
     for kind in kinds:
-        thing = next((one for one in things if _is_of(kind, one)), None)
+        thing = next((candidate for candidate in things if _is_of(kind, candidate)), None)
         if thing is not None:
             made = _recorded(kind, thing)
             if made is not None:
@@ -165,11 +165,11 @@ def _findings(said: Statement, kinds: Sequence[KindFields], day: date | None) ->
 def _fields(kind: KindFields, claim: Claim) -> tuple[SchemaField, ...]:
     """The fields that a claim is of: those of the first of its names that the kind has."""
     for name in claim.names:
-        found = [one for one in kind.by_name.get(name, ()) if one.type in claim.types]
+        fields = [field for field in kind.by_name.get(name, ()) if field.type in claim.types]
         if name.startswith("~") and not claim.wished:
-            found = [one for one in found if one.choices]
-        if found:
-            return tuple(found) if name.startswith("@") else (found[0],)
+            fields = [field for field in fields if field.choices]
+        if fields:
+            return tuple(fields) if name.startswith("@") else (fields[0],)
     return ()
 
 

@@ -138,9 +138,9 @@ def _fields(root: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[Sc
 
 
 def _properties(part: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    found = part.get("properties")
-    if isinstance(found, dict):
-        yield from list(found.items())[:FIELDS]
+    properties = part.get("properties")
+    if isinstance(properties, dict):
+        yield from list(properties.items())[:FIELDS]
 
 
 def _field(path: Path, part: Mapping[str, Any], document: Mapping[str, Any]) -> SchemaField | None:
@@ -157,7 +157,7 @@ def _field(path: Path, part: Mapping[str, Any], document: Mapping[str, Any]) -> 
         tuple(one for one in choices if isinstance(one, str)) if isinstance(choices, list) else ()
     )
     if isinstance(choices, list) and (len(texts) != len(choices) or not texts):
-        texts = tuple(one for one in texts if one)
+        texts = tuple(text for text in texts if text)
         if not texts:
             return None
     return SchemaField(
@@ -176,11 +176,11 @@ def _type(part: Mapping[str, Any]) -> FieldType | None:
         return None
     named = part.get("type")
     if isinstance(named, list):
-        others = [one for one in named if one != "null"]
+        others = [name for name in named if name != "null"]
         named = others[0] if len(others) == 1 else None
     choices = part.get("enum")
     if named is None and isinstance(choices, list) and choices:
-        named = "string" if any(isinstance(one, str) for one in choices) else None
+        named = "string" if any(isinstance(choice, str) for choice in choices) else None
     if named == "array":
         return FieldType.STRINGS
     if named == "string":
@@ -227,19 +227,19 @@ def _number(value: Any) -> float | None:
 
 def _phrases(path: Path, part: Mapping[str, Any]) -> tuple[str, ...]:
     """The field's name, its title, and a short description that is but another name."""
-    found = [spoken(path[-1])]
+    phrases = [spoken(path[-1])]
     if len(path) > 1:
-        found.append(spoken(" ".join(path)))
+        phrases.append(spoken(" ".join(path)))
     for key in ("title", "description"):
-        told = part.get(key)
-        if isinstance(told, str) and len(told) <= 60:
-            phrase = spoken(told.strip().rstrip("."))
+        description = part.get(key)
+        if isinstance(description, str) and len(description) <= 60:
+            phrase = spoken(description.strip().rstrip("."))
             if 0 < len(phrase.split()) <= LONGEST_NAME:
-                found.append(phrase)
-    first, _, last = found[0].rpartition(" ")
+                phrases.append(phrase)
+    first, _, last = phrases[0].rpartition(" ")
     if last in _UNITS and first:
-        found.append(first.removesuffix(" in"))
-    return tuple(dict.fromkeys(phrase for phrase in found if phrase))
+        phrases.append(first.removesuffix(" in"))
+    return tuple(dict.fromkeys(phrase for phrase in phrases if phrase))
 
 
 _UNITS = _DATA.words("units")
@@ -248,31 +248,31 @@ _UNITS = _DATA.words("units")
 def _by_name(kind: KindFields) -> dict[str, tuple[SchemaField, ...]]:
     """Fields by what people call them when they speak of themselves: the name alone where the kind
     is the user's, else with the kind's before it ("my dog's name")."""
-    found: dict[str, tuple[SchemaField, ...]] = {}
+    by_phrase: dict[str, tuple[SchemaField, ...]] = {}
 
-    def put(key: str, one: SchemaField) -> None:
-        if key and one not in found.get(key, ()):
-            found[key] = (*found.get(key, ()), one)
+    def put(key: str, schema_field: SchemaField) -> None:
+        if key and schema_field not in by_phrase.get(key, ()):
+            by_phrase[key] = (*by_phrase.get(key, ()), schema_field)
 
-    for one in kind.fields:
-        common = all(set(phrase.split()) <= _COMMON for phrase in one.phrases)
-        own = kind.about_user or (kind.of_user and (len(one.path) > 1 or not common))
+    for schema_field in kind.fields:
+        common = all(set(phrase.split()) <= _COMMON for phrase in schema_field.phrases)
+        own = kind.about_user or (kind.of_user and (len(schema_field.path) > 1 or not common))
         # What only one thing may have is called by its name alone, whatever the kind is called.
         named = own or (not common and _THINGS.isdisjoint(kind.words))
-        for phrase in one.phrases:
-            put(f"{' '.join(kind.words)} {phrase}", one)
+        for phrase in schema_field.phrases:
+            put(f"{' '.join(kind.words)} {phrase}", schema_field)
             if kind.words:
-                put(f"{kind.words[-1]} {phrase}", one)
+                put(f"{kind.words[-1]} {phrase}", schema_field)
             if named:
-                put(phrase, one)
-                put(f"~{bare(phrase)}", one)
+                put(phrase, schema_field)
+                put(f"~{bare(phrase)}", schema_field)
         if own:
-            for topic in sorted(one.topics):
-                put(f"@{topic}", one)
-            if one.type is FieldType.BOOLEAN:
-                for key in _truth_keys(one.path[-1]):
-                    put(key, one)
-    return found
+            for topic in sorted(schema_field.topics):
+                put(f"@{topic}", schema_field)
+            if schema_field.type is FieldType.BOOLEAN:
+                for key in _truth_keys(schema_field.path[-1]):
+                    put(key, schema_field)
+    return by_phrase
 
 
 _HAS, _IS = frozenset("has have owns own got".split()), frozenset("is are am be".split())

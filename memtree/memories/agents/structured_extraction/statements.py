@@ -66,15 +66,15 @@ class Statement:
 def statements(text: str, *, in_play: bool = False) -> tuple[list[Statement], list[Skip]]:
     """The statements of a message, in order, and the sentences that are none. Linear."""
     own = own_sentences(text, in_play=in_play)
-    found: list[Statement] = []
+    stated: list[Statement] = []
     skipped = own.skipped
     for sentence in own.readable:
         read = _of_sentence(text, sentence)
         if isinstance(read, SkipReason):
             skipped.append(Skip(sentence.start, sentence.end, read))
         else:
-            found += read
-    return found, skipped
+            stated += read
+    return stated, skipped
 
 
 def _of_sentence(text: str, sentence: Span) -> list[Statement] | SkipReason:
@@ -132,13 +132,13 @@ def _parts(text: str, offset: int, sentence: Span, code: bool) -> Iterator[State
     subject = re.match(r"(i|we|ich)(?=[ '])", lower)
     cuts: list[tuple[int, int, str]] = []
     if _ORDERED.match(lower):
-        cuts = [(one.start(), one.end(), "") for one in _ORDERS.finditer(lower)]
+        cuts = [(match.start(), match.end(), "") for match in _ORDERS.finditer(lower)]
     if subject:
         said = text[: subject.end()]
         verbs = _GERMAN if subject[1] == "ich" else _SAME_SUBJECT
-        cuts = [(one.start(), one.end(), f"{said} ") for one in verbs.finditer(lower)]
+        cuts = [(match.start(), match.end(), f"{said} ") for match in verbs.finditer(lower)]
     if _INTRODUCED.match(lower):
-        cuts += [(one.start(), one.end(), "I'm ") for one in _APPOSITION.finditer(lower)]
+        cuts += [(match.start(), match.end(), "I'm ") for match in _APPOSITION.finditer(lower)]
     cuts = sorted(cuts)[:CLAUSES]
     starts = [(0, ""), *((end, said) for _, end, said in cuts)]
     ends = [*(start for start, _, _ in cuts), len(text)]

@@ -47,27 +47,27 @@ def text_kind(kind: KindFields) -> TextKind | None:
     if not categories:
         return None
     plain = [
-        one
-        for one in kind.fields
-        if one.type is FieldType.STRING
-        and not one.choices
-        and not one.format
-        and len(one.path) == 1
+        field
+        for field in kind.fields
+        if field.type is FieldType.STRING
+        and not field.choices
+        and not field.format
+        and len(field.path) == 1
     ]
-    text = next((one for name in _TEXTS for one in plain if name in one.phrases), None)
+    text = next((field for name in _TEXTS for field in plain if name in field.phrases), None)
     if text is None:
         return None
     category = next(
         (
-            one
-            for one in kind.fields
-            if one.choices and one.type is FieldType.STRING
-            and one.path[-1].lower() in ("category", "type", "kind")
+            field
+            for field in kind.fields
+            if field.choices and field.type is FieldType.STRING
+            and field.path[-1].lower() in ("category", "type", "kind")
         ),
         None,
     )  # fmt: skip
     if category is not None:  # it takes what it can name
-        categories |= {one for one in _ALL if one in {name.lower() for name in category.choices}}
+        categories |= {item for item in _ALL if item in {name.lower() for name in category.choices}}
     filled = {text.path[0]} | ({category.path[0]} if category else set())
     if not kind.required <= filled:
         return None

@@ -136,8 +136,8 @@ def _within(wanted: list[str], said: list[str]) -> bool:
 
 def _string(field: SchemaField, text: str, lower: str) -> str | None:
     if field.format == "email":
-        found = _EMAIL.fullmatch(text)
-        return text if found else None
+        match = _EMAIL.fullmatch(text)
+        return text if match else None
     if field.format in ("uri", "url", "iri"):
         return text if _URL.fullmatch(text) else None
     if not is_sound(lower):
@@ -147,24 +147,24 @@ def _string(field: SchemaField, text: str, lower: str) -> str | None:
 
 
 def _items(field: SchemaField, text: str) -> list[str] | None:
-    found: list[str] = []
+    items: list[str] = []
     for part in _JOIN.split(text)[:ITEMS]:
         item = part.strip(" .,!\"'“”")
         if not item:
             continue
         lower = item.lower()
         if field.choices:
-            one = choice(field.choices, lower)
-            if one is None:
+            chosen = choice(field.choices, lower)
+            if chosen is None:
                 return None
-            item = one
+            item = chosen
         elif not is_sound(lower) or len(lower.split()) > 5:
             return None
         else:
             item = _ARTICLE.sub("", item, count=1) if _ARTICLE.match(item) else item
-        if item not in found:
-            found.append(item)
-    return found or None
+        if item not in items:
+            items.append(item)
+    return items or None
 
 
 def number_in(lower: str) -> tuple[float, str] | None:
@@ -195,9 +195,9 @@ def number_in(lower: str) -> tuple[float, str] | None:
 
 def numbers_in(lower: str) -> set[float]:
     """All numbers that words say, in digits or spelled."""
-    found = {number[0] for match in _NUMBER.finditer(lower) if (number := number_in(match.group()))}
+    plain = {number[0] for match in _NUMBER.finditer(lower) if (number := number_in(match.group()))}
     spelled = re.findall(r"[^\W\d_]+", lower)
-    return found | {
+    return plain | {
         float(quantity_words.NUMBERS[word]) for word in spelled if word in quantity_words.NUMBERS
     }
 
@@ -206,12 +206,12 @@ _NOISE = _DATA.words("noise")
 
 
 def _numeric(field: SchemaField, lower: str) -> int | float | None:
-    found = number_in(lower)
-    if found is None or re.search(
+    quantity = number_in(lower)
+    if quantity is None or re.search(
         r"\b(?:not|or|between|than|over|under|at least|at most)\b", lower
     ):
         return None
-    value, unit = found
+    value, unit = quantity
     rest = [
         word
         for word in re.findall(r"[^\W\d_]+", lower)
@@ -251,8 +251,8 @@ def _truth(lower: str) -> bool | None:
 def day_of(field: SchemaField, text: str, said: date | None) -> str | None:
     """The one day that words name, as ISO has it."""
     past = not _PAST_FIELDS.isdisjoint(words(field.path[-1]))
-    found = one_day(text, said, certain=past)
-    return found.day.isoformat() if found and found.day else None
+    mention = one_day(text, said, certain=past)
+    return mention.day.isoformat() if mention and mention.day else None
 
 
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
@@ -266,7 +266,7 @@ def coming_day(text: str, said: date | None) -> date | None:
     >>> coming_day("on Friday", date(2026, 3, 2)), coming_day("March 1", date(2026, 3, 2))
     (datetime.date(2026, 3, 6), datetime.date(2027, 3, 1))
     """
-    days = [one for one in dates(text, said) if one.kind is not DateKind.TIME]
+    days = [mention for mention in dates(text, said) if mention.kind is not DateKind.TIME]
     if len(days) != 1:
         return None
     if days[0].day is not None or said is None:
@@ -278,15 +278,15 @@ def coming_day(text: str, said: date | None) -> date | None:
     if days[0].kind is DateKind.MONTH_DAY:
         for year in (said.year, said.year + 1):
             for whole in (f"{named}, {year}", f"{named} {year}"):
-                found = [one.day for one in dates(whole) if one.day is not None]
-                if len(found) == 1 and found[0] >= said:
-                    return found[0]
+                candidates = [mention.day for mention in dates(whole) if mention.day is not None]
+                if len(candidates) == 1 and candidates[0] >= said:
+                    return candidates[0]
     return None
 
 
 def one_day(text: str, said: date | None, *, certain: bool = False) -> DateMention | None:
     """The only day that a text names. `certain`: with its year."""
-    days = [one for one in dates(text, said) if one.kind is not DateKind.TIME]
+    days = [mention for mention in dates(text, said) if mention.kind is not DateKind.TIME]
     if len(days) != 1 or days[0].day is None:
         return None
     if days[0].kind is DateKind.DAY or (not certain and days[0].kind in _COUNTED):

@@ -67,10 +67,10 @@ def grounds(text: str, spans: Sequence[Span], quote: str) -> Grounds | None:
         for begin, span in offsets
         if begin <= last and first < begin + span.end - span.start
     ]
-    (begin, one), (end_begin, other) = held[0], held[-1]
-    found = Span(one.start + max(0, first - begin), other.start + last - end_begin + 1)
-    sentence = Span(one.start, other.end)
-    return Grounds(found, _clause(text, found, sentence), sentence)
+    (begin, opening), (end_begin, other) = held[0], held[-1]
+    place = Span(opening.start + max(0, first - begin), other.start + last - end_begin + 1)
+    sentence = Span(opening.start, other.end)
+    return Grounds(place, _clause(text, place, sentence), sentence)
 
 
 def _clause(text: str, quote: Span, sentence: Span) -> Span:

@@ -75,13 +75,13 @@ def shown_spans(text: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
     room = SHOWN
     # Of the whole text: the word that tells a secret may stand in the sentence before it.
     hidden = iter(secrets.find(text))
-    one = next(hidden, None)
+    next_secret = next(hidden, None)
     for span in own_words(text):
         for sentence in sentences(text, span):
-            while one and one.end <= sentence.start:
-                one = next(hidden, None)
+            while next_secret and next_secret.end <= sentence.start:
+                next_secret = next(hidden, None)
             said = text[sentence.start : sentence.end]
-            if (one and one.start < sentence.end) or gate.is_private(said):
+            if (next_secret and next_secret.start < sentence.end) or gate.is_private(said):
                 secret.append(sentence)
             elif len(said) <= room:
                 shown.append(sentence)

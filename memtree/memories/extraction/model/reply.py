@@ -56,9 +56,9 @@ def read(text: str, ids: Collection[str]) -> ModelNotes:
     notes: dict[ModelNote, None] = {}
     readable = False
     for value in outermost_values(text):
-        known, found = _notes(value, ids)
+        known, parsed = _notes(value, ids)
         readable = readable or known
-        notes.update(dict.fromkeys(found))
+        notes.update(dict.fromkeys(parsed))
     kept = tuple(notes)[:NOTES]
     return ModelNotes(kept, readable or bool(kept))
 
@@ -84,8 +84,8 @@ def _notes(value: Any, ids: Collection[str]) -> tuple[bool, list[ModelNote]]:
     if isinstance(value, dict) and isinstance(value.get(KEY), list):
         return True, [note for row in value[KEY] if (note := _note(row, ids))]
     if isinstance(value, list):
-        found = [note for row in value if (note := _note(row, ids))]
-        return bool(found) or not value, found
+        notes = [note for row in value if (note := _note(row, ids))]
+        return bool(notes) or not value, notes
     note = _note(value, ids)
     return note is not None, [note] if note else []
 

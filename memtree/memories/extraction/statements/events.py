@@ -35,6 +35,6 @@ def is_event(sentence: str, said: date | None = None) -> bool:
     if not _HAPPENED.search(text) or _WORK.search(text):
         return False
     return any(
-        one.kind in _KINDS and text[one.start : one.end].lower() not in _TODAY
-        for one in dates(text, said)
+        mention.kind in _KINDS and text[mention.start : mention.end].lower() not in _TODAY
+        for mention in dates(text, said)
     )

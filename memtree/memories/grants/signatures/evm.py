@@ -109,7 +109,7 @@ def _signature(text: str) -> bytes | None:
 
 def _addresses(keys: Sequence[PublicKey]) -> list[str]:
     hashes = keccak256_many([key.format(compressed=False)[1:] for key in keys])
-    return ["0x" + one[-20:].hex() for one in hashes]
+    return ["0x" + digest[-20:].hex() for digest in hashes]
 
 
 def _recovered(signature: bytes, digest: bytes) -> PublicKey | None:

@@ -32,13 +32,13 @@ class SignedMessage(NamedTuple):
 def are_signed(messages: Sequence[SignedMessage]) -> list[bool]:
     """Return for each message whether it is signed. False for what is no address. Raises
     `Unavailable` where the package of a chain is missing."""
-    wanted = [evm.canonical(one.address) for one in messages]
-    found = iter(
-        evm.signers([one[1:] for one, of in zip(messages, wanted, strict=True) if of is not None])
+    wanted = [evm.canonical(message.address) for message in messages]
+    signers = iter(
+        evm.signers([row[1:] for row, of in zip(messages, wanted, strict=True) if of is not None])
     )
     return [
-        ed25519.is_signed_by(*one) if of is None else next(found) == of
-        for one, of in zip(messages, wanted, strict=True)
+        ed25519.is_signed_by(*row) if of is None else next(signers) == of
+        for row, of in zip(messages, wanted, strict=True)
     ]
 
 

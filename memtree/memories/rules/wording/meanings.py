@@ -23,13 +23,13 @@ def key_of(lower: str) -> str:
 @cache
 def synonyms() -> dict[str, str]:
     """Return for each word of a line of synonyms the first of them."""
-    found: dict[str, str] = {}
+    firsts: dict[str, str] = {}
     for line in WordFile("en", "memory_synonyms").entries("synonyms"):
         first, *others = line.split()
         for word in (first, *others):
-            found[word] = first
-            found.setdefault(base_form(word), first)
-    return found
+            firsts[word] = first
+            firsts.setdefault(base_form(word), first)
+    return firsts
 
 
 @cache

@@ -77,9 +77,9 @@ def quantity_at(words: Sequence[str], at: int, names: Sequence[bool] = ()) -> Qu
             else None
         )
     if word[0] in _DIGITS or word[0] == "v":
-        found = _date(word) or _clock(words, at)
-        if found:
-            return found if isinstance(found, Quantity) else Quantity(found, at + 1)
+        quantity = _date(word) or _clock(words, at)
+        if quantity:
+            return quantity if isinstance(quantity, Quantity) else Quantity(quantity, at + 1)
     number = _number(words, at)
     return _spoken_clock(words, at, number) or (_measured(words, *number) if number else None)
 
@@ -89,9 +89,9 @@ def read(words: Sequence[str]) -> list[str]:
     lower = [word.lower().rstrip(",") for word in words]
     keys, at = [], 0
     while at < len(lower):
-        found = quantity_at(lower, at)
-        keys.append(found.key if found else lower[at])
-        at = found.after if found else at + 1
+        quantity = quantity_at(lower, at)
+        keys.append(quantity.key if quantity else lower[at])
+        at = quantity.after if quantity else at + 1
     return keys
 
 
@@ -246,8 +246,8 @@ def _spelled(words: Sequence[str], at: int) -> tuple[str, int]:
 
 def _measured(words: Sequence[str], number: str, after: int) -> Quantity:
     following = words[after] if after < len(words) else ""
-    if found := _day_of_month(words, after - 1, number):
-        return found
+    if day := _day_of_month(words, after - 1, number):
+        return day
     if following in quantity_words.CURRENCIES:
         return Quantity(f"{quantity_words.CURRENCIES[following]}:{number}", after + 1)
     if following in quantity_words.UNITS:

@@ -9,11 +9,11 @@ _DATA = WordFile("en", "memory_quantities")
 
 def _units() -> dict[str, tuple[str, str]]:
     """Return dimension and factor of each word and its plural; "ms" is no plural of "m"."""
-    found: dict[str, tuple[str, str]] = {}
+    measures: dict[str, tuple[str, str]] = {}
     for word, measure in _DATA.by_word("units").items():
         dimension, _, factor = measure.partition("*")
-        found[word] = (dimension, factor)
-    return {f"{word}s": measure for word, measure in found.items()} | found
+        measures[word] = (dimension, factor)
+    return {f"{word}s": measure for word, measure in measures.items()} | measures
 
 
 def _numbers(section: str) -> dict[str, int]:

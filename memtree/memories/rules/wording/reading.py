@@ -83,11 +83,11 @@ class _Reader:
     def reading(self) -> TextReading:
         at = 0
         while at < len(self._words):
-            found = self._quantity(at)
-            if found is not None:
-                surface = " ".join(word.surface for word in self._words[at : found.after])
-                self._add(found.key, surface, value=True)
-                at = found.after
+            quantity = self._quantity(at)
+            if quantity is not None:
+                surface = " ".join(word.surface for word in self._words[at : quantity.after])
+                self._add(quantity.key, surface, value=True)
+                at = quantity.after
             else:
                 self._word(at)
                 at += 1
@@ -118,12 +118,12 @@ class _Reader:
             return None
         if not self._english and lower in foreign.NUMBERS:
             return quantities.Quantity(f"n:{foreign.NUMBERS[lower]}", at + 1)
-        found = quantities.quantity_at(self._lower, at, self._capitals)
-        if found and at and self._lower[at - 1] == "at" and found.key in _HOURS:
-            following = self._lower[found.after] if found.after < len(self._lower) else ""
+        quantity = quantities.quantity_at(self._lower, at, self._capitals)
+        if quantity and at and self._lower[at - 1] == "at" and quantity.key in _HOURS:
+            following = self._lower[quantity.after] if quantity.after < len(self._lower) else ""
             if not following[:1].isalnum() or following in lexicon.PREPOSITIONS:
-                return quantities.Quantity(_HOURS[found.key], found.after)  # at six
-        return found
+                return quantities.Quantity(_HOURS[quantity.key], quantity.after)  # at six
+        return quantity
 
     def _is_agent(self, at: int) -> bool:
         """Somebody, or a time: what "by" says something of its own with."""
@@ -140,8 +140,8 @@ class _Reader:
         )
 
     def _is_duration(self, at: int) -> bool:
-        found = self._quantity(at) if at < len(self._words) else None
-        return found is not None and found.key.startswith(("time:", "month:"))
+        quantity = self._quantity(at) if at < len(self._words) else None
+        return quantity is not None and quantity.key.startswith(("time:", "month:"))
 
     def _word(self, at: int) -> None:
         word = self._words[at]

@@ -112,11 +112,11 @@ def with_phrases(words: list[Word]) -> list[Word]:
 
 @cache
 def _phrases() -> Mapping[str, list[tuple[tuple[int, list[str]], list[str]]]]:
-    found: dict[str, list[tuple[tuple[int, list[str]], list[str]]]] = {}
+    phrases: dict[str, list[tuple[tuple[int, list[str]], list[str]]]] = {}
     for line in WordFile("en", "memory_phrases").entries("phrases"):
         phrase, _, meant = line.partition(" = ")
         words = phrase.split()
-        found.setdefault(words[0], []).append(((len(words), words), meant.split()))
-    for each in found.values():
+        phrases.setdefault(words[0], []).append(((len(words), words), meant.split()))
+    for each in phrases.values():
         each.sort(key=lambda entry: -entry[0][0])
-    return found
+    return phrases

@@ -64,23 +64,23 @@ class Applied:
     unique: bool
 
 
-def applied(found: Sequence[SubSchema], weight: PatternWeight) -> tuple[Applied, ...]:
+def applied(sub_schemas: Sequence[SubSchema], weight: PatternWeight) -> tuple[Applied, ...]:
     """Return the sub-schemas of a document, applied."""
-    return tuple(_applied(one, weight) for one in found)
+    return tuple(_applied(sub_schema, weight) for sub_schema in sub_schemas)
 
 
-def _applied(one: SubSchema, weight: PatternWeight) -> Applied:
+def _applied(sub_schema: SubSchema, weight: PatternWeight) -> Applied:
     by_keyword: dict[str, list[int]] = {}
-    for child in one.children:
+    for child in sub_schema.children:
         by_keyword.setdefault(child.keyword, []).append(child.at)
-    rules = one.rules
+    rules = sub_schema.rules
     elsewhere = {
         *_AT_ITEMS, *_AT_FIELDS, "prefixItems", "properties", "patternProperties",
         "propertyNames", "contentSchema", *DEFINITIONS,
     }  # fmt: skip
     here = [at for keyword, inner in by_keyword.items() if keyword not in elsewhere for at in inner]
-    if one.target is not None:
-        here.append(one.target)
+    if sub_schema.target is not None:
+        here.append(sub_schema.target)
     options = _options(rules)
     pattern = rules.get("pattern")
     return Applied(

@@ -17,12 +17,12 @@ class CompilableDocument:
     """`document`: its references in one spelling, whichever reader resolves them; its patterns in
     the engine's. `patterns`: of these, what was written."""
 
-    def __init__(self, found: Sequence[SubSchema]) -> None:
-        """`found`: the document first."""
+    def __init__(self, sub_schemas: Sequence[SubSchema]) -> None:
+        """`sub_schemas`: the document first."""
         self.patterns: dict[str, str] = {}
-        self._found = found
-        self._by_rules = {id(one.rules): one for one in found}
-        whole = self._copied(found[0].rules)
+        self._found = sub_schemas
+        self._by_rules = {id(sub_schema.rules): sub_schema for sub_schema in sub_schemas}
+        whole = self._copied(sub_schemas[0].rules)
         self.document = {name: each for name, each in whole.items() if name not in _AT_THE_TOP}
 
     def _copied(self, value: Any) -> Any:
@@ -31,25 +31,25 @@ class CompilableDocument:
         if not isinstance(value, dict):
             return value
         kept = {name: self._copied(each) for name, each in value.items()}
-        one = self._by_rules.get(id(value))
-        return kept if one is None else self._rewritten(one, kept)
+        sub_schema = self._by_rules.get(id(value))
+        return kept if sub_schema is None else self._rewritten(sub_schema, kept)
 
-    def _rewritten(self, one: SubSchema, kept: dict[str, Any]) -> dict[str, Any]:
-        if one.target is not None:
-            kept[REF] = reference(self._found[one.target].place)
+    def _rewritten(self, sub_schema: SubSchema, kept: dict[str, Any]) -> dict[str, Any]:
+        if sub_schema.target is not None:
+            kept[REF] = reference(self._found[sub_schema.target].place)
         if isinstance(kept.get(PATTERN), str):
-            kept[PATTERN] = self._usable(kept[PATTERN], one)
+            kept[PATTERN] = self._usable(kept[PATTERN], sub_schema)
         if isinstance(kept.get(PATTERNS), dict):
             named: dict[str, Any] = {}
             for name, each in kept[PATTERNS].items():
-                said = self._usable(name, one)
+                said = self._usable(name, sub_schema)
                 while said in named:  # two spellings of one pattern
                     said += "(?:)"
                 named[said] = each
             kept[PATTERNS] = named
         return kept
 
-    def _usable(self, pattern: str, one: SubSchema) -> str:
-        said = usable(pattern, shown(one.place))
+    def _usable(self, pattern: str, sub_schema: SubSchema) -> str:
+        said = usable(pattern, shown(sub_schema.place))
         self.patterns[said] = pattern
         return said

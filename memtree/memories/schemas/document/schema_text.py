@@ -69,22 +69,22 @@ def _check_size(text: str) -> None:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise SchemaInvalid("a name stands twice in one object of the schema", param="schema")
-    for name in found:
+    for name in members:
         _check_text(name)
-    for value in found.values():
+    for value in members.values():
         _check_text(value)
-    return found
+    return members
 
 
 def _check_text(value: object) -> None:
     """An escape may make half a character, which no JSON text holds itself."""
-    for one in value if isinstance(value, list) else (value,):
-        if isinstance(one, str) and not one.isascii():
+    for item in value if isinstance(value, list) else (value,):
+        if isinstance(item, str) and not item.isascii():
             try:
-                one.encode()
+                item.encode()
             except UnicodeEncodeError:
                 raise SchemaInvalid(
                     "the schema holds half a character (a lone surrogate)", param="schema"

@@ -71,25 +71,25 @@ class SubSchema:
 def sub_schemas(document: Mapping[str, Any]) -> list[SubSchema]:
     """The document itself first, then those in it."""
     _check_draft(document)
-    found: list[SubSchema] = []
+    schemas: list[SubSchema] = []
     waiting: list[tuple[Place, Any, int, SubSchema | None, str]] = [((), document, 1, None, "")]
     while waiting:
         place, value, depth, parent, keyword = waiting.pop()
         if depth > MAX_DEPTH:
             raise _invalid(place, f"sub-schemas stand in each other deeper than {MAX_DEPTH} levels")
-        if len(found) == MAX_WRITTEN:
+        if len(schemas) == MAX_WRITTEN:
             raise SchemaInvalid(
                 f"the schema has more than {MAX_WRITTEN} sub-schemas", param="schema"
             )
-        one = SubSchema(place, value if isinstance(value, Mapping) else {}, depth)
+        part = SubSchema(place, value if isinstance(value, Mapping) else {}, depth)
         if parent is not None:
-            parent.children.append(Child(keyword, len(found)))
-        found.append(one)
-        _check_keywords(one)
-        inner = [(*step, depth + 1, one, keyword) for keyword, step in _inner(one)]
+            parent.children.append(Child(keyword, len(schemas)))
+        schemas.append(part)
+        _check_keywords(part)
+        inner = [(*step, depth + 1, part, keyword) for keyword, step in _inner(part)]
         waiting += reversed(inner)
-    _resolve(found)
-    return found
+    _resolve(schemas)
+    return schemas
 
 
 def shown(place: Place) -> str:
@@ -121,23 +121,23 @@ def _check_draft(document: Mapping[str, Any]) -> None:
         raise SchemaInvalid(f"$schema must be {DRAFT} (or be left out)", param="schema")
 
 
-def _check_keywords(one: SubSchema) -> None:
-    if not isinstance(one.rules.get("$id", ""), str):
-        raise _invalid(one.place, "$id must be string")
+def _check_keywords(part: SubSchema) -> None:
+    if not isinstance(part.rules.get("$id", ""), str):
+        raise _invalid(part.place, "$id must be string")
     for keyword in _REFUSED:
-        if keyword in one.rules:
-            raise _invalid(one.place, f"{keyword} is not supported; use $ref to #/$defs/NAME")
-    if one.place:
+        if keyword in part.rules:
+            raise _invalid(part.place, f"{keyword} is not supported; use $ref to #/$defs/NAME")
+    if part.place:
         for keyword in ("$id", "$schema"):
-            if keyword in one.rules:
-                raise _invalid(one.place, f"{keyword} may stand at the top alone")
+            if keyword in part.rules:
+                raise _invalid(part.place, f"{keyword} may stand at the top alone")
 
 
-def _inner(one: SubSchema) -> Iterator[tuple[str, tuple[Place, Any]]]:
+def _inner(part: SubSchema) -> Iterator[tuple[str, tuple[Place, Any]]]:
     """By keyword: the places and values of what stands directly in it. Values that cannot be
     schemas are left to the check against the draft."""
-    for keyword, value in one.rules.items():
-        place = (*one.place, keyword)
+    for keyword, value in part.rules.items():
+        place = (*part.place, keyword)
         if keyword in _SCHEMA and _is_schema(value):
             yield keyword, (place, value)
         elif keyword in _LISTS and isinstance(value, list):
@@ -154,24 +154,24 @@ def _is_schema(value: object) -> bool:
     return isinstance(value, Mapping | bool)
 
 
-def _resolve(found: list[SubSchema]) -> None:
-    numbers = {tuple(str(step) for step in one.place): at for at, one in enumerate(found)}
-    for one in found:
-        if REF in one.rules:
-            one.target = numbers.get(_steps(one))
-            if one.target is None:
-                raise _invalid(one.place, f"{REF} names no sub-schema of this schema")
+def _resolve(schemas: list[SubSchema]) -> None:
+    numbers = {tuple(str(step) for step in part.place): at for at, part in enumerate(schemas)}
+    for part in schemas:
+        if REF in part.rules:
+            part.target = numbers.get(_steps(part))
+            if part.target is None:
+                raise _invalid(part.place, f"{REF} names no sub-schema of this schema")
 
 
-def _steps(one: SubSchema) -> tuple[str, ...]:
-    written = one.rules[REF]
+def _steps(part: SubSchema) -> tuple[str, ...]:
+    written = part.rules[REF]
     if not isinstance(written, str) or not written.startswith("#"):
         raise _invalid(
-            one.place,
+            part.place,
             f"{REF} must stay inside the schema, as in #/$defs/NAME: nothing is read from a file "
             "or an address",
         )
     pointer = unquote(written[1:], errors="replace")
     if pointer and not pointer.startswith("/"):
-        raise _invalid(one.place, f"{REF} must be # or begin with #/, as in #/$defs/NAME")
+        raise _invalid(part.place, f"{REF} must be # or begin with #/, as in #/$defs/NAME")
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])

@@ -75,14 +75,14 @@ class BlockRows(ABC):
         """Return the cosines of a unit query with these rows, or every one; 0 without a vector."""
         if rows is None:
             return np.concatenate([block.cosines(query) for block, _ in self.blocks])
-        found = np.zeros(len(rows), np.float32)
+        cosines = np.zeros(len(rows), np.float32)
         start = 0
         for block, _ in self.blocks:
             here = (rows >= start) & (rows < start + len(block))
             if here.any():
-                found[here] = block.cosines(query, rows[here] - start)
+                cosines[here] = block.cosines(query, rows[here] - start)
             start += len(block)
-        return found
+        return cosines
 
     def cosines_of_many(self, queries: Sequence[Vector]) -> list[Scores]:
         """`cosines` with every row, of several queries in one pass."""
@@ -91,26 +91,26 @@ class BlockRows(ABC):
 
     def vectors(self, rows: NDArray[np.intp]) -> dict[int, Vector]:
         """Unit rows, by row; of those that have one."""
-        found: dict[int, Vector] = {}
+        vectors: dict[int, Vector] = {}
         start = 0
         for block, _ in self.blocks:
             here = rows[(rows >= start) & (rows < start + len(block))]
             for row in here[block.embedded[here - start]].tolist():
-                found[row] = block.vectors[row - start] / block.norms[row - start]
+                vectors[row] = block.vectors[row - start] / block.norms[row - start]
             start += len(block)
-        return found
+        return vectors
 
     def unit_rows(self, rows: NDArray[np.intp], width: int) -> Scores:
         """(n, width) float32; zeros where there is no vector of this width."""
-        found = np.zeros((len(rows), width), np.float32)
+        matrix = np.zeros((len(rows), width), np.float32)
         start = 0
         for block, _ in self.blocks:
             here = (rows >= start) & (rows < start + len(block))
             if here.any() and block.vectors.shape[1] == width:
                 own = rows[here] - start
-                found[here] = block.vectors[own] / block.norms[own, None]
+                matrix[here] = block.vectors[own] / block.norms[own, None]
             start += len(block)
-        return found
+        return matrix
 
     def holding(self, term: int, live: Flags) -> Flags:
         """Flag the live rows that hold a term."""
@@ -126,10 +126,10 @@ class BlockRows(ABC):
         """Count for many terms at once how many rows hold each, those that count no more among
         them."""
         wanted = np.array(terms, np.uint32)
-        found = np.zeros(len(wanted), np.int64)
+        counts = np.zeros(len(wanted), np.int64)
         for block, _ in self.blocks:
-            found += block.postings.holders(wanted)
-        return found
+            counts += block.postings.holders(wanted)
+        return counts
 
     def words(self, query: Mapping[int, int], live: Flags) -> WordScores:
         """Live rows for a query's terms (hash -> count)."""
@@ -150,13 +150,13 @@ class BlockRows(ABC):
         return WordScores(scores, covered / np.float32(whole or 1), whole)
 
     def _rows_of(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        found, counts, start = [], [], 0
+        row_parts, counts, start = [], [], 0
         for block, _ in self.blocks:
             rows, times = block.postings.of_term(term)
-            found.append(rows + np.int32(start))
+            row_parts.append(rows + np.int32(start))
             counts.append(times)
             start += len(block)
-        return np.concatenate(found), np.concatenate(counts)
+        return np.concatenate(row_parts), np.concatenate(counts)
 
 
 def inverse_frequency(rows: int, total: int) -> float:

@@ -60,7 +60,8 @@ class IndexCache:
         return rows[scope, recipe]
 
     def put(self, scope: OfTenant, recipe: str, index: CachedIndex) -> None:
-        """An index larger than the whole cache is not kept."""
+        """Keep an index, and drop those of the tenant that holds most until all fit. An index
+        larger than the whole cache is not kept."""
         rows = self._tenants.setdefault(scope.tenant, OrderedDict())
         before = rows.pop((scope, recipe), None)
         rows[scope, recipe] = index
@@ -113,13 +114,13 @@ class IndexLoader:
         async with lock:
             kept = self.cache.get(scope, recipe)
             known = kept if isinstance(kept, ScopeIndex) else await self._restored(scope, recipe)
-            found = await self._store.search_rows(scope, recipe, known.state.changed)
-            if known is not NOTHING and not _continues(found.state, known.state):
-                known, found = NOTHING, await self._store.search_rows(scope, recipe, 0)
-            if len(found.rows) < IN_A_THREAD:
-                index = known.refreshed(found)
+            changes = await self._store.search_rows(scope, recipe, known.state.changed)
+            if known is not NOTHING and not _continues(changes.state, known.state):
+                known, changes = NOTHING, await self._store.search_rows(scope, recipe, 0)
+            if len(changes.rows) < IN_A_THREAD:
+                index = known.refreshed(changes)
             else:
-                index = await asyncio.to_thread(known.refreshed, found)
+                index = await asyncio.to_thread(known.refreshed, changes)
             self.cache.put(scope, recipe, index)
         if index.live_rows >= SMALL and index.outdated > TAIL * index.live_rows:
             self._pack_soon(scope, recipe, index)

@@ -31,7 +31,7 @@ class Postings:
     @classmethod
     def of(cls, packed: Iterable[bytes]) -> Postings:
         """Make the postings of rows numbered from 0, out of their packed terms."""
-        read = [unpack_terms(one) for one in packed]
+        read = [unpack_terms(row) for row in packed]
         sizes = np.array([len(counts) for _, counts in read], np.int64)
         hashes = np.concatenate([hashes for hashes, _ in read] or [np.empty(0, np.uint32)])
         counts = np.concatenate([counts for _, counts in read] or [np.empty(0, np.uint8)])

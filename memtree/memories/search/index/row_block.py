@@ -40,11 +40,11 @@ class RowBlock:
     def of(cls, rows: Sequence[SearchRow]) -> RowBlock:
         """A vector that is not as long as the first is as good as none."""
         width = next((len(row.vector) for row in rows if row.vector), 0)
-        found = [row.vector for row in rows if row.vector and len(row.vector) == width]
+        packed = [row.vector for row in rows if row.vector and len(row.vector) == width]
         embedded = np.array([bool(row.vector) and len(row.vector or b"") == width for row in rows])
         vectors = np.zeros((len(rows), width), np.int8)
-        if found:
-            vectors[embedded] = np.frombuffer(b"".join(found), np.int8).reshape(-1, width)
+        if packed:
+            vectors[embedded] = np.frombuffer(b"".join(packed), np.int8).reshape(-1, width)
         return cls(
             np.array([row.number for row in rows], np.int32),
             np.array([np.inf if row.expires is None else row.expires for row in rows], np.float64),
@@ -82,8 +82,8 @@ class RowBlock:
         length."""
         vectors = self.vectors if rows is None else self.vectors[rows]
         norms = self.norms if rows is None else self.norms[rows]
-        [found] = _cosines([query], vectors, norms)
-        return found
+        [cosines] = _cosines([query], vectors, norms)
+        return cosines
 
     def cosines_of_many(self, queries: Sequence[Vector]) -> list[Vector]:
         """Return the cosines of several queries with all rows, to the bit as for each alone, in one
@@ -103,10 +103,10 @@ def _cosines(
     queries: Sequence[Vector], vectors: NDArray[np.int8], norms: NDArray[np.float32]
 ) -> list[Vector]:
     count, width = vectors.shape
-    found = [np.zeros(count, np.float32) for _ in queries]
+    cosines = [np.zeros(count, np.float32) for _ in queries]
     fitting = [at for at, query in enumerate(queries) if len(query) == width]
     if not fitting or not count:
-        return found
+        return cosines
     step = max(1, _AT_ONCE // width)
     floats = np.empty((min(step, count), width), np.float32)
     for start in range(0, count, step):
@@ -114,10 +114,10 @@ def _cosines(
         block = floats[: len(part)]
         np.copyto(block, part)
         for at in fitting:
-            np.dot(block, queries[at], out=found[at][start : start + step])
+            np.dot(block, queries[at], out=cosines[at][start : start + step])
     for at in fitting:
-        found[at] /= norms
-    return found
+        cosines[at] /= norms
+    return cosines
 
 
 def _session(id_: str | None) -> int:

@@ -28,16 +28,16 @@ class ScopeIndex(BlockRows):
     def of(cls, rows: SearchRows) -> ScopeIndex:
         return NOTHING.refreshed(rows)
 
-    def refreshed(self, found: SearchRows) -> ScopeIndex:
+    def refreshed(self, changes: SearchRows) -> ScopeIndex:
         """The index after these changes; rows that are not live are gone."""
-        if not found.rows and found.state == self.state:
+        if not changes.rows and changes.state == self.state:
             return self
-        changed = np.array([row.number for row in found.rows], np.int32)
-        fresh = RowBlock.of([row for row in found.rows if row.live])
+        changed = np.array([row.number for row in changes.rows], np.int32)
+        fresh = RowBlock.of([row for row in changes.rows if row.live])
         kept = self.kept & ~np.isin(self.base.numbers, changed)
         still = ~np.isin(self.tail.numbers, changed)
         tail = RowBlock.joined([(self.tail, still), (fresh, np.ones(len(fresh), np.bool_))])
-        return ScopeIndex(found.state, self.base, kept, tail)
+        return ScopeIndex(changes.state, self.base, kept, tail)
 
     @property
     def blocks(self) -> tuple[tuple[RowBlock, Flags], ...]:

@@ -55,17 +55,17 @@ def unpacked(data: bytes, key: str) -> RowBlock | None:
 
     def array(dtype: str, count: int) -> NDArray[Any]:
         nonlocal at
-        found = np.frombuffer(data, np.dtype(dtype).newbyteorder("<"), count, at)
-        at += found.nbytes
-        return found.astype(dtype, copy=False)
+        values = np.frombuffer(data, np.dtype(dtype).newbyteorder("<"), count, at)
+        at += values.nbytes
+        return values.astype(dtype, copy=False)
 
     expires, sessions = array("f8", rows), array("i8", rows)
     numbers, norms, lengths = array("i4", rows), array("f4", rows), array("f4", rows)
     hashes, of_rows = array("u4", postings), array("i4", postings)
     counts, embedded = array("u1", postings), array("?", rows)
     vectors = array("i1", rows * width).reshape(rows, width)
-    found = Postings(hashes, of_rows, counts, lengths)
-    return RowBlock(numbers, expires, sessions, vectors, norms, embedded, found)
+    row_postings = Postings(hashes, of_rows, counts, lengths)
+    return RowBlock(numbers, expires, sessions, vectors, norms, embedded, row_postings)
 
 
 def _length(rows: int, width: int, postings: int) -> int:

@@ -52,12 +52,12 @@ def _listed(line: int, fields: dict[str, Any]) -> FileItem:
 
 
 def _conversation(line: int, nodes: dict[str, Any]) -> Iterator[FileItem]:
-    found: list[FileItem] = []
+    items: list[FileItem] = []
     for node in nodes.values():
         message = node.get("message") if isinstance(node, dict) else None
         if isinstance(message, dict):
-            found += _saved(line, message)
-    yield from sorted(found, key=lambda item: getattr(item, "created", None) or 0.0)
+            items += _saved(line, message)
+    yield from sorted(items, key=lambda item: getattr(item, "created", None) or 0.0)
 
 
 def _saved(line: int, message: dict[str, Any]) -> list[FileItem]:
@@ -83,5 +83,5 @@ def _saved(line: int, message: dict[str, Any]) -> list[FileItem]:
 def _context(line: int, listed: object, created: float | None) -> list[FileItem]:
     if not isinstance(listed, str):
         return []
-    found = (list_line(one) for one in listed.split("\n"))
-    return [FileMemory(line, text, created=day or created) for text, day in found if text]
+    entries = (list_line(row) for row in listed.split("\n"))
+    return [FileMemory(line, text, created=day or created) for text, day in entries if text]

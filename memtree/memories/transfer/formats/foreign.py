@@ -87,10 +87,10 @@ def _depth(value: object) -> int:
     while level and depth <= _MOST_DEPTH:
         depth += 1
         inner: list[object] = []
-        for one in level:
-            if isinstance(one, dict):
-                inner += one.values()
-            elif isinstance(one, list):
-                inner += one
-        level = [one for one in inner if isinstance(one, dict | list)]
+        for item in level:
+            if isinstance(item, dict):
+                inner += item.values()
+            elif isinstance(item, list):
+                inner += item
+        level = [item for item in inner if isinstance(item, dict | list)]
     return depth

@@ -195,8 +195,8 @@ def _texts(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
 
 
 def _unknown(seen: list[FileEntry | LineResult]) -> BadRequest:
-    broken = next((one for one in seen if isinstance(one, LineResult)), None)
-    if broken is not None and not any(isinstance(one, FileEntry) for one in seen):
+    broken = next((entry for entry in seen if isinstance(entry, LineResult)), None)
+    if broken is not None and not any(isinstance(entry, FileEntry) for entry in seen):
         return BadRequest(f"the file cannot be read: {broken.message} (line {broken.line})")
     return BadRequest(
         "the file holds no memories in a format that is known; format names one of "

@@ -234,13 +234,13 @@ def _version(id_: str, fields: FieldReader) -> Memory:
 
 def _updates(fields: FieldReader) -> tuple[PossibleUpdate, ...]:
     name = "possible_update_of"
-    found = fields.each(name)
-    if len(found) > _MOST_UPDATES:
+    listed = fields.each(name)
+    if len(listed) > _MOST_UPDATES:
         raise BadRequest(f"{name} must be at most {_MOST_UPDATES}", param=name)
     updates: list[PossibleUpdate] = []
-    for each in found:
+    for each in listed:
         id_, differs = each.id("id"), each.list("differs")
-        if not all(isinstance(told, str) and len(told) <= _MOST_DIFFERS for told in differs):
+        if not all(isinstance(text, str) and len(text) <= _MOST_DIFFERS for text in differs):
             raise BadRequest("differs must be an array of short texts", param="differs")
         if id_ is not None:
             updates.append(PossibleUpdate(id_, "", tuple(" ".join(t.split()) for t in differs)))

@@ -52,17 +52,17 @@ Found = list[tuple[Scope, int, Standing]]
 async def locate(
     sql: Sql, scopes: AgentScopes, ids: Sequence[str], also: Sequence[Scope], now: float
 ) -> list[LocatedMemory]:
-    asked = [each for each in dict.fromkeys(ids) if storable(each)]
-    if not asked:
+    storable_ids = [each for each in dict.fromkeys(ids) if storable(each)]
+    if not storable_ids:
         return []
     condition, values = meant(scopes, numbered=True)
-    rows = await sql.fetch(_LOCATE.format(condition), {**values, "ids": asked})
+    rows = await sql.fetch(_LOCATE.format(condition), {**values, "ids": storable_ids})
     of_numbers = await scopes_of(sql, {scope for scope, *_ in rows})
     agents = [(of_numbers[scope], scope, Standing._make(row)) for scope, *row in rows]
     agents.sort(key=lambda each: (each[0].owner, each[0].subject))
-    found = [*await _also(sql, also, asked), *agents]
-    places = {id_: place for place, id_ in enumerate(asked)}  # of equals, `also` stays first
-    counting = zip(found, await _counting(sql, found), strict=True)
+    candidates = [*await _also(sql, also, storable_ids), *agents]
+    places = {id_: place for place, id_ in enumerate(storable_ids)}  # of equals, `also` stays first
+    counting = zip(candidates, await _counting(sql, candidates), strict=True)
     ranked = sorted(counting, key=lambda pair: (places[pair[0][2].id], not pair[1][2].live(now)))
     seen: dict[tuple[int, int], LocatedMemory] = {}
     for _, (scope, number, row) in ranked:
@@ -74,23 +74,23 @@ async def locate(
 
 async def _also(sql: Sql, also: Sequence[Scope], ids: Sequence[str]) -> Found:
     numbers = await numbers_of(sql, also) if also else {}
-    found: Found = []
+    rows: Found = []
     for scope, number in numbers.items():
-        found += [(scope, number, row) for row in await stored(sql, number, ids)]
-    return found
+        rows += [(scope, number, row) for row in await stored(sql, number, ids)]
+    return rows
 
 
-async def _counting(sql: Sql, found: Found) -> Found:
+async def _counting(sql: Sql, rows: Found) -> Found:
     """With those that count in the place of duplicates."""
     of_duplicates: dict[int, list[str]] = {}
-    for _, number, row in found:
+    for _, number, row in rows:
         if row.duplicate_of:
             of_duplicates.setdefault(number, []).append(row.duplicate_of)
     mains: dict[tuple[int, str], Standing] = {}
     for number, wanted in of_duplicates.items():
         mains |= {(number, row.id): row for row in await stored(sql, number, wanted)}
     return [
-        (scope, number, mains.get((number, row.duplicate_of), row)) for scope, number, row in found
+        (scope, number, mains.get((number, row.duplicate_of), row)) for scope, number, row in rows
     ]
 
 

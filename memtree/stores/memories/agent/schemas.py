@@ -57,8 +57,8 @@ _decode = msgspec.msgpack.Decoder(_Kept).decode
 
 
 async def schemas(sql: Sql, tenant: str) -> list[MemorySchema]:
-    found = [read_schema(*row) for row in await sql.fetch(_ALL, {"tenant": tenant})]
-    return sorted(found, key=lambda each: each.kind)  # databases sort texts each in their way
+    unsorted = [read_schema(*row) for row in await sql.fetch(_ALL, {"tenant": tenant})]
+    return sorted(unsorted, key=lambda each: each.kind)  # databases sort texts each in their way
 
 
 async def put_schema(
@@ -99,8 +99,8 @@ async def put_schema(
 
 async def _require(sql: Sql, values: Mapping[str, Any], expected: MemorySchema) -> None:
     """By what it says: of two changes within one tick of the clock the times are equal."""
-    found = [read_schema(*row) for row in await sql.fetch(_WHOLE, values)]
-    if [same_content(schema, expected) for schema in found] != [True]:
+    stored = [read_schema(*row) for row in await sql.fetch(_WHOLE, values)]
+    if [same_content(schema, expected) for schema in stored] != [True]:
         raise VersionConflict(
             "The schema of this kind was changed or deleted meanwhile.", param="kind"
         )
@@ -108,8 +108,8 @@ async def _require(sql: Sql, values: Mapping[str, Any], expected: MemorySchema) 
 
 async def _unique_on(sql: Sql, values: Mapping[str, Any]) -> tuple[str, ...] | None:
     """None: there is no such schema."""
-    found = await sql.fetch(_ONE, values)
-    return read_names(found[0][0]) if found else None
+    rows = await sql.fetch(_ONE, values)
+    return read_names(rows[0][0]) if rows else None
 
 
 async def delete_schema(sql: Sql, tenant: str, kind: str) -> bool:
@@ -128,11 +128,11 @@ async def _begin(sql: Sql, values: Mapping[str, Any]) -> list[ScopeRow]:
     """The scopes that hold memories of the kind, and then their tenant, locked: whoever writes in
     another scope meanwhile waits for the tenant and finds the new schema. `ScopesChanged` where one
     was there first."""
-    asked = {**values, "scope_kind": ScopeKind.AGENT.value}
-    found = await sql.fetch(_SCOPES, asked)
-    begun = await begin_all(sql, [number for (number,) in found]) if found else []
+    parameters = {**values, "scope_kind": ScopeKind.AGENT.value}
+    numbers = await sql.fetch(_SCOPES, parameters)
+    begun = await begin_all(sql, [number for (number,) in numbers]) if numbers else []
     await lock_tenant(sql, values["tenant"])
-    if set(await sql.fetch(_SCOPES, asked)) - set(found):
+    if set(await sql.fetch(_SCOPES, parameters)) - set(numbers):
         raise ScopesChanged
     return begun
 

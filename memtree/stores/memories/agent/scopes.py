@@ -39,7 +39,7 @@ def meant(scopes: AgentScopes, *, numbered: bool = False) -> tuple[str, dict[str
 
 async def numbers_of(sql: Sql, scopes: Collection[Scope]) -> dict[Scope, int]:
     """Return the numbers of those that hold anything."""
-    found: dict[Scope, int] = {}
+    numbers: dict[Scope, int] = {}
     for tenant in sorted({each.tenant for each in scopes}):
         mine = [each for each in scopes if each.tenant == tenant]
         values = {
@@ -49,8 +49,8 @@ async def numbers_of(sql: Sql, scopes: Collection[Scope]) -> dict[Scope, int]:
             "subjects": sorted({plain(each.subject) for each in mine}),
         }
         for number, kind, owner, subject in await sql.fetch(_NUMBERS, values):
-            found[Scope(tenant, ScopeKind(kind), owner, subject)] = number
-    return {each: found[each] for each in scopes if each in found}
+            numbers[Scope(tenant, ScopeKind(kind), owner, subject)] = number
+    return {each: numbers[each] for each in scopes if each in numbers}
 
 
 async def scopes_of(sql: Sql, numbers: Collection[int]) -> dict[int, Scope]:

@@ -54,14 +54,14 @@ _PAST = "deleted = 0 AND duplicate_of = ''"
 
 async def scope_totals(sql: Sql, scopes: AgentScopes) -> ScopeTotals:
     condition, values = meant(scopes)
-    (found,) = await sql.fetch(_TOTALS.format(of=condition), values)
-    return ScopeTotals._make(int(each) for each in found)
+    (totals,) = await sql.fetch(_TOTALS.format(of=condition), values)
+    return ScopeTotals._make(int(each) for each in totals)
 
 
 async def scope_versions(sql: Sql, scopes: AgentScopes) -> list[ScopeVersion]:
     condition, values = meant(scopes)
-    found = await sql.fetch(_VERSIONS.format(of=condition), values)
-    return [ScopeVersion._make(row) for row in found]
+    rows = await sql.fetch(_VERSIONS.format(of=condition), values)
+    return [ScopeVersion._make(row) for row in rows]
 
 
 async def placed_rows(
@@ -78,14 +78,14 @@ async def placed_rows(
         values["places"] = sorted(places)
     query = _ROWS.format(of=condition, more=_COUNTED if counted else "")
     values |= {"recipe": recipe, "limit": PACKED_ROWS}
-    found: list[PlacedRow] = []
+    rows: list[PlacedRow] = []
     full = True
     while full:
-        place, above = (found[-1].place, found[-1].row.number) if found else (0, 0)
+        place, above = (rows[-1].place, rows[-1].row.number) if rows else (0, 0)
         part = await read_rows(sql, query, {**values, "scope": place, "above": above})
-        found += map(_placed, part)
+        rows += map(_placed, part)
         full = len(part) == PACKED_ROWS
-    return found
+    return rows
 
 
 async def placed_changes(
@@ -93,11 +93,11 @@ async def placed_changes(
 ) -> list[PlacedRow]:
     condition, values = meant(scopes)
     query = _CHANGES.format(of=condition)
-    found: list[PlacedRow] = []
+    rows: list[PlacedRow] = []
     for place, count in after.items():
         more = {"recipe": recipe, "scope": place, "after": count}
-        found += map(_placed, await read_rows(sql, query, {**values, **more}))
-    return found
+        rows += map(_placed, await read_rows(sql, query, {**values, **more}))
+    return rows
 
 
 async def matching_in(sql: Sql, scopes: AgentScopes, wanted: MemoryFilter, now: float) -> list[int]:
@@ -113,17 +113,17 @@ async def placed_memories(
     condition, values = meant(scopes)
     query = _MEMORIES.format(of=condition, condition=_PAST if past else LIVE)
     values |= {} if past else {"now": now}
-    found: dict[tuple[int, int], LocatedMemory] = {}
+    memories: dict[tuple[int, int], LocatedMemory] = {}
     for start in range(0, len(places), PAIRS):
         part = places[start : start + PAIRS]
-        asked = {
+        extra = {
             "places": sorted({place for place, _ in part}),
             "numbers": sorted({number for _, number in part}),
         }
-        for place, number, owner, subject, *stored in await sql.fetch(query, {**values, **asked}):
+        for place, number, owner, subject, *stored in await sql.fetch(query, {**values, **extra}):
             scope = Scope.of_agent(scopes.tenant, owner, subject)
-            found[place, number] = LocatedMemory(scope, read_memory(*stored))
-    return [found[each] for each in places if each in found]
+            memories[place, number] = LocatedMemory(scope, read_memory(*stored))
+    return [memories[each] for each in places if each in memories]
 
 
 def _placed(row: Any) -> PlacedRow:

@@ -110,10 +110,10 @@ async def holders(
     sql: Sql, scope: ScopeRow, keys: Iterable[str], now: float
 ) -> dict[str, Standing]:
     """The live memories that have these keys. Those that expired have them no more."""
-    asked = sorted({key for key in keys if key})
-    if not asked:
+    wanted = sorted({key for key in keys if key})
+    if not wanted:
         return {}
-    rows = standing(await sql.fetch(_HOLDERS, {"scope": scope.number, "keys": asked}))
+    rows = standing(await sql.fetch(_HOLDERS, {"scope": scope.number, "keys": wanted}))
     await _give_up(sql, scope, [row.number for row in rows if not row.live(now)])
     return {row.unique_key: row for row in rows if row.live(now)}
 
@@ -122,12 +122,12 @@ async def unique_holders(
     sql: Sql, scope: Scope, kind: str, keys: Sequence[bytes], now: float
 ) -> dict[bytes, Memory]:
     """Return the holders of one kind, without a change, by the keys of their schema."""
-    asked = {unique_column(kind, key): key for key in keys if key}
-    if not asked:
+    columns = {unique_column(kind, key): key for key in keys if key}
+    if not columns:
         return {}
-    values = {**scope_values(scope), "keys": sorted(asked)}
+    values = {**scope_values(scope), "keys": sorted(columns)}
     rows = standing(await sql.fetch(_HOLDERS_OF, values))
-    return {asked[row.unique_key]: row.memory() for row in rows if row.live(now)}
+    return {columns[row.unique_key]: row.memory() for row in rows if row.live(now)}
 
 
 async def _give_up(sql: Sql, scope: ScopeRow, numbers: Collection[int]) -> None:

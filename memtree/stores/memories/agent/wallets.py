@@ -50,14 +50,14 @@ async def _put(sql: Sql, insert: str, select: str, values: Mapping[str, Any]) ->
     """Whose the row is that stands there now; between the two somebody may have deleted it."""
     while True:
         await sql.run(insert, values)
-        found = await sql.fetch(select + sql.lock, values)
-        if found:
-            return str(found[0][0])
+        rows = await sql.fetch(select + sql.lock, values)
+        if rows:
+            return str(rows[0][0])
 
 
 async def wallet_tenants(sql: Sql, addresses: Collection[str]) -> dict[str, str]:
-    asked = sorted({plain(each) for each in addresses})
-    return dict(await sql.fetch(_OWNERS, {"addresses": asked})) if asked else {}
+    wanted = sorted({plain(each) for each in addresses})
+    return dict(await sql.fetch(_OWNERS, {"addresses": wanted})) if wanted else {}
 
 
 async def wallets(sql: Sql, tenant: str) -> list[tuple[str, float]]:

@@ -98,20 +98,20 @@ async def _as_expected(
 ) -> bool:
     """Return True if what the writes were made from is there as it was, and nobody else has their
     unique values."""
-    asked = [
+    expected = [
         (*write.expected, key)
         for write, key in zip(writes, keys, strict=True)
         if write.expected is not None
     ]
-    if not asked:
+    if not expected:
         return True
-    there = await holders(sql, scope, [key for *_, key in asked], now)
-    ids = sorted({id_ for id_, *_ in asked if id_})
+    there = await holders(sql, scope, [key for *_, key in expected], now)
+    ids = sorted({id_ for id_, *_ in expected if id_})
     rows = await live(sql, scope.number, ids, now, follow=False)
     versions = {row.id: row.version for row in rows}
     return all(
         (not id_ or versions.get(id_) == version) and (key not in there or there[key].id == id_)
-        for id_, version, key in asked
+        for id_, version, key in expected
     )
 
 
@@ -186,10 +186,10 @@ async def _replace(sql: Sql, batch: _Batch, item: _Item) -> None:
     """A new version under the id that is there. What else has its unique values gives way to it."""
     at, new, key = batch.scope, item.write.memory, item.key
     where = f"writes[{item.place}].replaces"
-    found = await live(sql, at.number, [item.write.replaces], batch.now)
-    if not found:
+    rows = await live(sql, at.number, [item.write.replaces], batch.now)
+    if not rows:
         raise NotFound(f"{where}: there is no such memory.", param=where)
-    row, old = found[0], found[0].memory()
+    row, old = rows[0], rows[0].memory()
     if plain(new.kind) != plain(old.kind):
         raise BadRequest(f"{where}: the memory to be replaced is of another kind.", param=where)
     if key == row.unique_key and says_the_same(old, new):
@@ -274,10 +274,10 @@ async def _repeated(
 ) -> list[StructuredResult] | None:
     """Raises `Conflict` where the call before wrote something else."""
     values = {"scope": scope.number, "key": key_hash(key), "after": now - KEY_SECONDS}
-    found = await sql.fetch(_WRITTEN, values)
-    if not found:
+    written_rows = await sql.fetch(_WRITTEN, values)
+    if not written_rows:
         return None
-    written = read_written(found[0][0])
+    written = read_written(written_rows[0][0])
     # Those of older servers have none.
     if written and written[0][0] == _DIGEST and written.pop(0)[1] != digest:
         raise Conflict(

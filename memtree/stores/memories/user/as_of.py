@@ -60,22 +60,22 @@ async def as_of(
     if number is None:
         return MemoryPage((), False, 0)
     here: dict[str, Any] = {"scope": number, "at": at}
-    found: list[Memory] = []
+    memories: list[Memory] = []
     below = LARGEST if before is None else max(0, min(before, LARGEST))
     condition, values = _chosen(wanted)
     values |= {**here, **await members(sql, scope, wanted)}
     rows, more = limit + 1, True
-    while more and len(found) <= limit:
+    while more and len(memories) <= limit:
         values |= {"before": below, "limit": rows}
         counted = await sql.fetch(_COUNTED.format(condition), values)
         replaced = await sql.fetch(_REPLACED.format(condition), values)
         numbers = sorted((each for (each,) in [*counted, *replaced]), reverse=True)[:rows]
         more = len(numbers) == rows
         if numbers:
-            found += await _in_force(sql, here, numbers, wanted)
+            memories += await _in_force(sql, here, numbers, wanted)
             below, rows = numbers[-1], _ROWS
     ((total,),) = await sql.fetch(_TOTAL, here)
-    return MemoryPage(tuple(found[:limit]), len(found) > limit, total)
+    return MemoryPage(tuple(memories[:limit]), len(memories) > limit, total)
 
 
 def _chosen(wanted: MemoryFilter) -> tuple[str, dict[str, Any]]:

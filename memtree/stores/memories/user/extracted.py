@@ -84,14 +84,14 @@ async def put_snapshot(
 
 def marks(memory: Memory) -> dict[str, int]:
     """By key, the numbers that its marks have where it was made: for where it is restored."""
-    found = {}
+    numbers = {}
     digest = _hex(memory.source.digest) if memory.source else b""
     if digest:
-        found[message_key(digest)] = 0
+        numbers[message_key(digest)] = 0
     key = _hex(memory.thread_id or "") if memory.kind == SNAPSHOT else b""
     if key:
-        found[snapshot_key(key)] = memory.number
-    return found
+        numbers[snapshot_key(key)] = memory.number
+    return numbers
 
 
 def _hex(text: str) -> bytes:

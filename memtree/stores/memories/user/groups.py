@@ -104,10 +104,10 @@ async def _group(sql: Sql, scope: int, id_: str, now: float) -> MemoryGroup:
 async def change_group(
     sql: Sql, scope: Scope, id_: str, change: GroupChange, at: float, now: float
 ) -> MemoryGroup:
-    found = await begin_known(sql, scope)
-    if found is None:
+    scope_row = await begin_known(sql, scope)
+    if scope_row is None:
         raise _no_group()
-    old = await _group(sql, found.number, id_, now)
+    old = await _group(sql, scope_row.number, id_, now)
     after = replace(
         old,
         title=old.title if change.title is None else change.title,
@@ -115,7 +115,7 @@ async def change_group(
         category=old.category if change.category is None else change.category or None,
         updated=at,
     )
-    await sql.run(_CHANGE, _columns(found, after))
+    await sql.run(_CHANGE, _columns(scope_row, after))
     return after
 
 
@@ -168,17 +168,17 @@ async def groups_of(
     sql: Sql, scope: Scope, ids: Collection[str], now: float
 ) -> Mapping[str, list[str]]:
     number = await known(sql, scope)
-    asked = [each for each in ids if storable(each)]
-    if number is None or not asked:
+    storable_ids = [each for each in ids if storable(each)]
+    if number is None or not storable_ids:
         return {}
     ids_of: dict[int, str] = dict(
-        await sql.fetch(_NUMBERS, {"scope": number, "ids": asked, "now": now})
+        await sql.fetch(_NUMBERS, {"scope": number, "ids": storable_ids, "now": now})
     )
     members = {"scope": number, "numbers": list(ids_of)}
-    found: dict[str, list[str]] = {}
+    by_id: dict[str, list[str]] = {}
     for member, group_id in await sql.fetch(_OF, members) if ids_of else ():
-        found.setdefault(ids_of[member], []).append(group_id)
-    return {each: found[each] for each in dict.fromkeys(asked) if each in found}
+        by_id.setdefault(ids_of[member], []).append(group_id)
+    return {each: by_id[each] for each in dict.fromkeys(storable_ids) if each in by_id}
 
 
 def read_group(data: bytes) -> MemoryGroup:

@@ -146,9 +146,9 @@ async def _unique(
     """The keys of their unique values. Of those whose values a live memory of the scope has, or a
     later one of these, each is superseded by that one, in `memories`. What expired has none."""
     counting = [at for at, each in enumerate(memories) if each.live(now)]
-    found = await unique.unique_keys(sql, scope, [unique.keyed(memories[at]) for at in counting])
-    keys = dict(zip(counting, found, strict=True))
-    held = await unique.holders(sql, scope, found, now)
+    taken = await unique.unique_keys(sql, scope, [unique.keyed(memories[at]) for at in counting])
+    keys = dict(zip(counting, taken, strict=True))
+    held = await unique.holders(sql, scope, taken, now)
     ids = {key: memories[at].id for at, key in keys.items() if key}
     ids |= {key: row.id for key, row in held.items()}
     there |= {row.id: row.memory().created for row in held.values()}

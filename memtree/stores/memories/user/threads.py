@@ -50,7 +50,7 @@ async def replace_thread(
         there = {row.text_hash: row.number for row in old if row.vectors}
         hashes = {first + place: each.text_hash for place, each in enumerate(memories)}
         same = {number: there[of] for number, of in hashes.items() if of in there}
-        copies = [{"scope": at.number, "number": new, "old": one} for new, one in same.items()]
+        copies = [{"scope": at.number, "number": new, "old": was} for new, was in same.items()]
         if copies:
             await sql.run_many(_COPY_VECTORS, copies)
             await sql.run(_COUNT_VECTORS, {"scope": at.number, "numbers": list(same)})

@@ -154,7 +154,7 @@ class ChatMemories:
         """One after the other: the first search embeds the message, for the others it is at hand.
         Where that failed once, words decide, and nobody waits again. The user's come first: what
         their standing memories leave of the budget is the chat's."""
-        found = [InjectionChoice(degraded=("timeout",))] * len(sources)
+        choices = [InjectionChoice(degraded=("timeout",))] * len(sources)
         order = sorted(
             enumerate(sources), key=lambda each: each[1].scope.kind is not ScopeKind.USER
         )
@@ -162,12 +162,12 @@ class ChatMemories:
         try:
             async with asyncio.timeout(self._injection.deadline):
                 for place, source in order:
-                    found[place] = await self._choice(chat, source, posted, waits, room)
-                    room -= found[place].standing
-                    waits = waits and "embedder" not in found[place].degraded
+                    choices[place] = await self._choice(chat, source, posted, waits, room)
+                    room -= choices[place].standing
+                    waits = waits and "embedder" not in choices[place].degraded
         except TimeoutError:
             log.event("chat.injection_late")
-        return found
+        return choices
 
     async def _choice(
         self,
@@ -181,7 +181,7 @@ class ChatMemories:
             return await self._injection.choose(
                 source.scope,
                 source.keys(chat.conversation),
-                chat.asked,
+                chat.query,
                 source.options,
                 posted,
                 waits=waits,

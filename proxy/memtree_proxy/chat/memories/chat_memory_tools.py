@@ -31,9 +31,9 @@ CUT = " [...]"
 
 
 class ChatMemoryTools:
-    """`others_spoke`: a tool or a web page has spoken in this turn, so that what the model saves
-    may be another's idea. That is so as well once it has read what came from one: older messages,
-    or a memory that is tainted itself."""
+    """Tools by which a model saves and finds memories of the chat. `others_spoke`: a tool or a web
+    page has spoken in this turn, so that what the model saves may be another's idea. That is so as
+    well once it has read what came from one: older messages, or a memory that is tainted itself."""
 
     def __init__(
         self, book: MemoryBook, scope: Scope, max_text_chars: int, *, others_spoke: bool
@@ -56,15 +56,15 @@ class ChatMemoryTools:
             tainted=self.others_spoke,
         )
         saved = await self._book.save(self._scope, draft)
-        near = [one for one in saved.near if one.relation is Relation.POSSIBLE_UPDATE]
-        told = [saved.memory] if saved.existing else [one.memory for one in near]
-        self._read(told)
+        near = [item for item in saved.near if item.relation is Relation.POSSIBLE_UPDATE]
+        reported = [saved.memory] if saved.existing else [item.memory for item in near]
+        self._read(reported)
         return save_result(saved.memory, near, room, existing=saved.existing)
 
     async def _recall(self, arguments: Mapping[str, Any], room: int) -> str:
-        found = await self._book.search(self._scope, _text(arguments, "query"), limit=HITS)
-        self._read([hit.memory for hit in found.hits])
-        return recall_result(found.hits, room, self._book.outdated)
+        result = await self._book.search(self._scope, _text(arguments, "query"), limit=HITS)
+        self._read([hit.memory for hit in result.hits])
+        return recall_result(result.hits, room, self._book.outdated)
 
     def _read(self, memories: Sequence[Memory]) -> None:
         self.others_spoke |= any(memory.tainted for memory in memories)
@@ -78,7 +78,7 @@ def save_result(
 
     def made(most: int | None) -> dict[str, Any]:
         shown = {"saved": not existing, "memory": _memory(memory, most)}
-        updates = [{**_memory(one.memory, most), "differs": one.differs} for one in near]
+        updates = [{**_memory(item.memory, most), "differs": item.differs} for item in near]
         return shown if existing else {**shown, "possible_update_of": updates}
 
     return _fitted(made, 1 + len(near), room)

@@ -46,14 +46,15 @@ class WantedSource:
         return repr((self.scope.kind.value, self.scope.owner, self.scope.subject)) + self.form
 
     def keys(self, conversation: Sequence[str]) -> list[str]:
-        """By what names the conversation remembers what it was shown of this scope."""
+        """Return the names under which this scope remembers what a conversation was shown."""
         return [f"{self.reader} {key}" if self.reader else key for key in conversation]
 
 
 @dataclass(frozen=True, slots=True)
 class WantedMemories:
-    """`chat`: the chat's scope, None where its memory is off. `sources`: in the order in which they
-    stand. `extracted`: memories are made of what this user says, as these settings say."""
+    """Memories that a request may have. `chat`: the chat's scope, None where its memory is off.
+    `sources`: in the order in which they stand. `extracted`: memories are made of what this user
+    says, as these settings say."""
 
     chat: Scope | None = None
     sources: tuple[WantedSource, ...] = ()
@@ -61,7 +62,7 @@ class WantedMemories:
 
     @property
     def any(self) -> bool:
-        """True if the messages have to be read for them."""
+        """Return True if the messages have to be read, to choose or to extract memories."""
         return bool(self.sources) or self.extracted is not None
 
 

@@ -24,12 +24,12 @@ def user_query(messages: Sequence[Message], volatile: Volatile) -> str:
     without what clients put between them, and of a long one the ends. "" where there are none.
     The history may be one that nobody has checked: context memory can be off."""
     try:
-        for one in reversed(messages):
-            if one.role != "user" or one.aside:
+        for message in reversed(messages):
+            if message.role != "user" or message.aside:
                 continue
-            said = volatile.strip(_words(one.content))
+            said = volatile.strip(_words(message.content))
             if (
-                said.strip() or not one.joined
+                said.strip() or not message.joined
             ):  # a reminder behind the results of tools asks nothing
                 return query_text.ends(said)
     except BadRequest:

@@ -46,7 +46,7 @@ class ModelLimits:
         self._windows.pop(_key(tenant, model), None)
 
     def takes_tools(self, tenant: str, model: str) -> bool:
-        """True unless it has refused them."""
+        """Return False if the model has refused tools."""
         return self._known(self._toolless, tenant, model) is None
 
     def learn_toolless(self, tenant: str, model: str) -> None:

@@ -56,7 +56,7 @@ class ThinkingMarks:
         return 0
 
     def forget(self, tenant: str | None) -> None:
-        """None: of all tenants."""
+        """Forget the marks of a tenant, or of all tenants (None)."""
         if tenant is None:
             self._marks.clear()
         else:

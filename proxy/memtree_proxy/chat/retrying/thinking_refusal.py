@@ -24,7 +24,8 @@ _BETAS, _BETA = "anthropic-beta", "binding"
 
 
 def is_about_thinking(status: int, body: bytes) -> bool:
-    """`body`: decoded, its beginning is enough."""
+    """Return True if an upstream refused a request because of the thinking in it. `body`: decoded;
+    its beginning is enough."""
     if status != STATUS:
         return False
     text = body[:LONGEST].decode("utf-8", "replace").lower()

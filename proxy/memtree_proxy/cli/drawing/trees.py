@@ -166,13 +166,13 @@ def _hang(
     while waiting:
         branch, id_ = waiting.pop()
         for is_node, group in groupby(
-            sorted(children[id_], key=_place), key=lambda one: isinstance(one, ExplainedNode)
+            sorted(children[id_], key=_place), key=lambda item: isinstance(item, ExplainedNode)
         ):
             if is_node:
-                for node in (one for one in group if isinstance(one, ExplainedNode)):
+                for node in (item for item in group if isinstance(item, ExplainedNode)):
                     waiting.append((branch.add(_node_line(console, node)), node.id))
             else:
-                run = [one for one in group if isinstance(one, ExplainedExcerpt)]
+                run = [item for item in group if isinstance(item, ExplainedExcerpt)]
                 _quote(console, branch, run, messages, scores)
 
 
@@ -201,8 +201,8 @@ def _quote(
         branch.add(_quote_line(console, quoted.message, messages, " … ".join(quoted.texts)))
     if left := lines[len(shown) :]:
         tokens = sum(quoted.tokens for quoted in left)
-        told = f"… and of {len(left):,} more messages up to {left[-1].message:,}: {tokens:,} tokens"
-        branch.add(Text(told, "dim"))
+        line = f"… and of {len(left):,} more messages up to {left[-1].message:,}: {tokens:,} tokens"
+        branch.add(Text(line, "dim"))
 
 
 def _scores(excerpt: ExplainedExcerpt) -> str:

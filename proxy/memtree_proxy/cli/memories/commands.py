@@ -76,13 +76,13 @@ async def save(options: argparse.Namespace, settings: Settings) -> int:
 
 async def find(options: argparse.Namespace, settings: Settings) -> int:
     async with _opened(options, settings) as (book, (scope, *_)):
-        found = await book.search(scope, options.query, limit=options.limit, unhurried=True)
-    for hit in found.hits:
+        result = await book.search(scope, options.query, limit=options.limit, unhurried=True)
+    for hit in result.hits:
         if options.json:
             print(json_line({**row(hit.memory), "relevance": hit.relevance}))
         else:
             print(f"{hit.relevance:.2f}  {line(hit.memory)}")
-    if found.degraded and not options.json:
+    if result.degraded and not options.json:
         print("ranked by words alone", file=sys.stderr)
     return 0
 
@@ -126,11 +126,11 @@ async def _opened(
         yield runtime.memory_services.book, scopes
 
 
-def _told(done: Sequence[str], asked: Sequence[str], verb: str) -> int:
+def _told(done: Sequence[str], ids: Sequence[str], verb: str) -> int:
     for id_ in done:
         print(id_)
-    if len(done) < len(set(asked)):
-        print(f"{len(done)} of {len(set(asked))} were {verb}", file=sys.stderr)
+    if len(done) < len(set(ids)):
+        print(f"{len(done)} of {len(set(ids))} were {verb}", file=sys.stderr)
         return 1
     return 0
 

@@ -43,12 +43,12 @@ async def remove(options: argparse.Namespace, settings: Settings) -> int:
         receipt = await deletion.run(options.ids, wanted, options.purge)
     for id_ in receipt.deleted:
         print(id_)
-    asked = set(options.ids)
-    if len(receipt.deleted) < len(asked):
-        print(f"{len(receipt.deleted)} of {len(asked)} were deleted", file=sys.stderr)
+    ids = set(options.ids)
+    if len(receipt.deleted) < len(ids):
+        print(f"{len(receipt.deleted)} of {len(ids)} were deleted", file=sys.stderr)
     if not receipt.verified:
         print("some are found again: somebody brought them back meanwhile", file=sys.stderr)
-    return 0 if receipt.verified and len(receipt.deleted) >= len(asked) else 1
+    return 0 if receipt.verified and len(receipt.deleted) >= len(ids) else 1
 
 
 async def history(options: argparse.Namespace, settings: Settings) -> int:

@@ -18,7 +18,7 @@ def print_memories(memories: Sequence[Memory], as_json: bool) -> None:
 
 def row(memory: Memory) -> dict[str, Any]:
     """Without what is not there."""
-    told = {
+    fields = {
         "id": memory.id,
         "memory_id": memory.number,
         "text": memory.text,
@@ -38,7 +38,7 @@ def row(memory: Memory) -> dict[str, Any]:
             {"id": each.id, "differs": list(each.differs)} for each in memory.updates
         ],
     }
-    return {name: value for name, value in told.items() if value not in (None, [], False)}
+    return {name: value for name, value in fields.items() if value not in (None, [], False)}
 
 
 def line(memory: Memory) -> str:

@@ -32,8 +32,8 @@ async def show_all(options: argparse.Namespace, settings: Settings) -> int:
                 print(json_line(schema_json(schema)))
             else:
                 unique = f"  (one for each {', '.join(schema.unique_on)})" * bool(schema.unique_on)
-                told = f"  {one_line(schema.description)}" * bool(schema.description)
-                print(f"{schema.kind}{plain(unique)}{told}")
+                description = f"  {one_line(schema.description)}" * bool(schema.description)
+                print(f"{schema.kind}{plain(unique)}{description}")
     return 0
 
 

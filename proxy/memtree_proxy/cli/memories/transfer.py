@@ -110,11 +110,11 @@ def _print(report: ImportReport, *, as_json: bool) -> None:
     if report.tainted:
         print(f"{report.tainted:,} of them speak to the model: shown as facts until confirmed")
     wrong = [line for line in report.lines if line.status is not LineStatus.IMPORTED]
-    told = [line for line in wrong if line.status is not LineStatus.DUPLICATE]
-    for line in told[:SHOWN]:
+    listed = [line for line in wrong if line.status is not LineStatus.DUPLICATE]
+    for line in listed[:SHOWN]:
         print(f"  {one_line(_told(line))}")
-    if len(told) > SHOWN:
-        print(f"  ... and {len(told) - SHOWN:,} more (--json)")
+    if len(listed) > SHOWN:
+        print(f"  ... and {len(listed) - SHOWN:,} more (--json)")
     for reason, count in report.reasons.items():
         print(f"  {one_line(reason)}: {count:,}")
     for warning in report.warnings:

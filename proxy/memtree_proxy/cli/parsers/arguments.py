@@ -67,7 +67,7 @@ class Actions:
     def add(
         self, name: str, help_: str, run: str, settings: Sequence[str] = (), module: str = ""
     ) -> argparse.ArgumentParser:
-        """`run`: the function's name."""
+        """Add an action and return its parser. `run`: the name of the function that runs it."""
         text = help_.partition(";")[0]
         added: argparse.ArgumentParser = self._subs.add_parser(
             name, help=help_, description=f"{text[:1].upper()}{text[1:]}."

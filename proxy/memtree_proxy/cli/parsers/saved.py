@@ -95,8 +95,8 @@ def _add_transfer(action: Action) -> None:
     sources = "from an export, or from mem0, OpenMemory, server-memory, ChatGPT or a list"
     coming = action("import", sources, "read")
     coming.add_argument("file", metavar="FILE", help="also a zip or .gz; - for standard input")
-    told = "default: told from the content"
-    coming.add_argument("--format", choices=(AUTO, *FORMATS), default=AUTO, help=told)
+    help_ = "default: told from the content"
+    coming.add_argument("--format", choices=(AUTO, *FORMATS), default=AUTO, help=help_)
     dry = "store nothing, and tell what would be stored"
     coming.add_argument("--dry-run", action="store_true", help=dry)
     ids = "bring an export back as it was, into a scope without other memories"
@@ -162,8 +162,8 @@ def add_schemas(commands: CommandGroups) -> None:
     gone.add_argument(
         "--dry-run", action="store_true", help="delete nothing, tell whether it is there"
     )
-    for one in (look, put, gone):
-        one.add_argument("kind", metavar="KIND", help="as in UserProfile")
+    for command in (look, put, gone):
+        command.add_argument("kind", metavar="KIND", help="as in UserProfile")
     put.add_argument("file", metavar="FILE", help="its JSON Schema, or - for standard input")
     unique = f"a new memory takes the place of one with the same value; {_TIMES}"
     put.add_argument("--unique-on", action="append", default=[], metavar="FIELD", help=unique)
@@ -174,7 +174,7 @@ def add_grants(commands: CommandGroups) -> None:
     sub = commands.add("grants", "grants of agents' memories, and the wallets that sign")
     action = Actions(sub, "memtree_proxy.cli.grants").add
     new = action("new-wallet", "make a wallet and print its private key once", "new_wallet")
-    new.add_argument("--chain", choices=[str(one) for one in Chain], default=str(Chain.EVM))
+    new.add_argument("--chain", choices=[str(chain) for chain in Chain], default=str(Chain.EVM))
     new.add_argument("-o", "--output", metavar="FILE", help="write the key there, do not print it")
     give = action("sign", "sign a grant and print it", "sign")
     give.add_argument("--to", required=True, metavar="ADDRESS", help="the wallet that may use it")
@@ -188,8 +188,8 @@ def add_grants(commands: CommandGroups) -> None:
     look = action("inspect", "what a grant says, and whether its signature is valid", "inspect")
     other = action("convert", "a share code of JSON, JSON of a share code", "convert")
     gone = action("revoke", "take a grant back, in this store", "revoke", STORE)
-    for one in (look, other, gone):
-        one.add_argument("grant", metavar="GRANT", help=_GRANT)
+    for command in (look, other, gone):
+        command.add_argument("grant", metavar="GRANT", help=_GRANT)
     owned = "the wallets that a tenant has proved to own"
     wallets = action("wallets", owned, "show_wallets", STORE)
     wallets.add_argument("tenant", metavar="WHICH", help="a key (id or label), a tenant, or -")

@@ -41,10 +41,10 @@ def grouped(settings: Sequence[Field[Any]]) -> dict[str, list[Field[Any]]]:
     """The settings by title, in the order of GROUPS; a few stand under one title."""
     if len(settings) <= FEW:
         return {"settings": list(settings)}
-    found: dict[str, list[Field[Any]]] = {title: [] for title in (*GROUPS, OTHER)}
+    by_title: dict[str, list[Field[Any]]] = {title: [] for title in (*GROUPS, OTHER)}
     for setting in settings:
-        found[group_of(setting.name)].append(setting)
-    return {title: members for title, members in found.items() if members}
+        by_title[group_of(setting.name)].append(setting)
+    return {title: members for title, members in by_title.items() if members}
 
 
 def group_of(name: str) -> str:

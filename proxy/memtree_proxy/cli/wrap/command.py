@@ -198,8 +198,8 @@ def summary(totals: Mapping[str, Any], run: str) -> str:
     tokens = f"{short(totals['posted_tokens'])} -> {short(totals['sent_tokens'])} tokens"
     saved = totals["saved_tokens"]
     gain = f"saved {short(saved)}" if saved >= 0 else f"cost {short(-saved)} more"
-    told = f"{counted}, {totals['folded']} folded, {tokens}, {gain}"
-    return f"{told}; more: memtree requests --wrap {run}"
+    line = f"{counted}, {totals['folded']} folded, {tokens}, {gain}"
+    return f"{line}; more: memtree requests --wrap {run}"
 
 
 # -- what would be done ----------------------------------------------------------------------------

@@ -133,10 +133,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def within(settings: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Return the object at this place; empty where there is none."""
-    found: Any = settings
+    value: Any = settings
     for name in names:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
 
 
 def string(settings: Mapping[str, Any], *names: str) -> str | None:

@@ -90,7 +90,8 @@ class AnthropicMessages:
         self._known = KnownRequests(settings.cache_limits.message_translations // 4)
 
     def read(self, body: Body, tenant: str, most: int | None = None) -> MessagesHistory:
-        """Raises `BadRequest` naming the field. `most`: items that a history may have."""
+        """Read a posted history. Raises `BadRequest` naming the field. `most`: items that a history
+        may have."""
         return history.read(body, tenant, self._translated, most, self._known)
 
     def offer(
@@ -104,9 +105,9 @@ class AnthropicMessages:
     def whole(self, names: frozenset[str]) -> MessagesReply:
         return MessagesReply(names)
 
-    def results(self, asked: ToolRound, texts: Sequence[str]) -> list[bytes]:
-        """The results of a round's calls, as raw items behind `asked.items`."""
-        return tool_round.results(asked.calls, texts)
+    def results(self, round_: ToolRound, texts: Sequence[str]) -> list[bytes]:
+        """The results of a round's calls, as raw items behind `round_.items`."""
+        return tool_round.results(round_.calls, texts)
 
     @property
     def nbytes(self) -> int:

@@ -101,5 +101,5 @@ def _details(error: Mapping[str, Any]) -> Json:
 
 
 def _numbers(message: str) -> tuple[str, str] | None:
-    found = _OVERFLOW.search(message[:_OVERFLOW_LENGTH])
-    return (found[1], found[2]) if found else None
+    match = _OVERFLOW.search(message[:_OVERFLOW_LENGTH])
+    return (match[1], match[2]) if match else None

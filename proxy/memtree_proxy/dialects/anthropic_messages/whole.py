@@ -36,7 +36,8 @@ class MessagesReply:
         self._before: list[bytes] = []  # blocks that the client has of them
 
     def take(self, raw: bytes) -> bytes | ToolRound:
-        """The body of an answer: the client's answer, or what it asks of us."""
+        """Take the body of a round's answer. Returns the body for the client, or the calls of our
+        tools that the model asks for."""
         self._rounds += 1
         try:
             answer = msgspec.json.decode(raw, type=Fields)

@@ -73,18 +73,18 @@ def _names(tool: dict[str, Any]) -> list[str]:
     """Return the names of a tool, and of those in a namespace."""
     inner = tool.get("tools")
     tools = (
-        [tool, *(one for one in inner if isinstance(one, dict))]
+        [tool, *(part for part in inner if isinstance(part, dict))]
         if isinstance(inner, list)
         else [tool]
     )
-    return [name for one in tools if isinstance(name := one.get("name"), str)]
+    return [name for part in tools if isinstance(name := part.get("name"), str)]
 
 
 FORM = OfferForm(_definition, _names, frozenset({"required"}), b'"none"')
 
 
 class OpenAIResponses:
-    """`/responses`."""
+    """The `Dialect` of OpenAI's Responses API (`POST /v1/responses`)."""
 
     name = "responses"
     history = INPUT
@@ -113,9 +113,9 @@ class OpenAIResponses:
     def whole(self, names: frozenset[str]) -> ResponsesReply:
         return ResponsesReply(names)
 
-    def results(self, asked: ToolRound, texts: Sequence[str]) -> list[bytes]:
-        """The results of a round's calls, as raw items behind `asked.items`."""
-        return tool_round.results(asked.calls, texts)
+    def results(self, round_: ToolRound, texts: Sequence[str]) -> list[bytes]:
+        """The results of a round's calls, as raw items behind `round_.items`."""
+        return tool_round.results(round_.calls, texts)
 
     @property
     def nbytes(self) -> int:

@@ -94,14 +94,14 @@ def response(id_: str, created_at: int) -> Json:
 
 def ended(begun: Json, error: Mapping[str, Any], number: int) -> bytes:
     """The last event of a response that has begun, and fails. `number`: of the event."""
-    return made("response.failed", number, {**begun, "status": "failed", "error": told(error)})
+    return made("response.failed", number, {**begun, "status": "failed", "error": error_of(error)})
 
 
 def made(kind: str, number: int, whole: Json) -> bytes:
     return sse.named(kind, {"type": kind, "sequence_number": number, "response": whole})
 
 
-def told(error: Mapping[str, Any]) -> Json:
+def error_of(error: Mapping[str, Any]) -> Json:
     """The `error` of a response. `error`: one of ours with its `status`, or what an upstream said,
     with its status as `code` where it gave none."""
     message = error.get("message")

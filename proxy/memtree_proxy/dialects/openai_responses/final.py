@@ -36,7 +36,7 @@ class FinalResponse:
     def outputs(self, response: Fields) -> list[AnswerOutput] | None:
         return tool_round.outputs(response.get("output"), self._names)
 
-    def asked(self, response: Fields, items: Sequence[AnswerOutput], number: int) -> ToolRound:
+    def add_round(self, response: Fields, items: Sequence[AnswerOutput], number: int) -> ToolRound:
         """Add a round that another one follows."""
         self.begin(response)
         self._before += [item.raw for item in tool_round.shown(items, later=number > 1)]
@@ -82,7 +82,8 @@ class ResponsesReply:
         self._answer = FinalResponse(names)
 
     def take(self, raw: bytes) -> bytes | ToolRound:
-        """The body of an answer: the client's answer, or what it asks of us."""
+        """Take the body of a round's answer. Returns the body for the client, or the calls of our
+        tools that the model asks for."""
         self._rounds += 1
         try:
             response = msgspec.json.decode(raw, type=Fields)
@@ -94,7 +95,7 @@ class ResponsesReply:
             return raw
         follows = tool_round.follows(items, status, offered=self.offered)
         if follows:
-            return self._answer.asked(response, items, self._rounds)
+            return self._answer.add_round(response, items, self._rounds)
         if follows is None:
             self.unanswered = list(tool_round.called(items, self._rounds))
         if self._rounds == 1 and not any(item.ours for item in items):

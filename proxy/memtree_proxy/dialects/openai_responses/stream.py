@@ -66,7 +66,7 @@ class ResponsesStream(RoundStream):
 
     def _asked(self) -> ToolRound:
         self._changed = True
-        return self._answer.asked(self._response, self._items(), self._rounds)
+        return self._answer.add_round(self._response, self._items(), self._rounds)
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
         """All that still has to be said where no other round comes."""

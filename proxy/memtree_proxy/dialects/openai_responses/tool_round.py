@@ -42,7 +42,7 @@ class AnswerOutput:
 
     @classmethod
     def of(cls, raw: bytes, names: frozenset[str]) -> AnswerOutput | None:
-        """None for what is no object."""
+        """Read an item of an answer; None where it is no object."""
         try:
             value = msgspec.json.decode(raw)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -61,7 +61,7 @@ class AnswerOutput:
 def shown(items: Iterable[AnswerOutput], *, later: bool) -> list[AnswerOutput]:
     """Return what the client gets of a round. `later`: than the first one, whose reasoning went out
     before anyone knew what stands behind it."""
-    found: list[AnswerOutput] = []
+    visible: list[AnswerOutput] = []
     held: list[AnswerOutput] = []
     of_ours = False
     for item in items:
@@ -71,9 +71,9 @@ def shown(items: Iterable[AnswerOutput], *, later: bool) -> list[AnswerOutput]:
             held = [item] if of_ours else [*held, item]
             of_ours = False
         else:
-            found += [*held, item]
+            visible += [*held, item]
             held = []
-    return found
+    return visible
 
 
 def called(items: Iterable[AnswerOutput], number: int) -> tuple[StreamedCall, ...]:

@@ -54,8 +54,8 @@ class AgentBatchRoutes:
         body="NewAgentMemoryBatch",
     )
     async def create(self, request: Request) -> Response:
-        asked = await self._requests.posted(request, NewAgentMemoryBatch)
-        return await self._memories.stored(request, asked)
+        posted = await self._requests.posted(request, NewAgentMemoryBatch)
+        return await self._memories.stored(request, posted)
 
     @operation(
         "POST /memories/batch/delete",
@@ -72,17 +72,17 @@ class AgentBatchRoutes:
     )
     async def delete(self, request: Request) -> Response:
         how = await self._requests.delete_options(request, posted=("ids", "filters"))
-        asked = await self._requests.posted(request, BatchDeletion)
-        scopes = asked.scopes((await self._requests.tenant(request)).id)
+        posted = await self._requests.posted(request, BatchDeletion)
+        scopes = posted.scopes((await self._requests.tenant(request)).id)
         if scopes is None:
-            rows = await self._located(request, asked.ids)
+            rows = await self._located(request, posted.ids)
             if how.dry_run:
                 return counted(await self._curation.deletable(rows))
             deleted = await self._book.delete(rows, purge=how.purge)
         elif how.dry_run:
-            deleted = await self._curation.count(scopes, asked.wanted())
+            deleted = await self._curation.count(scopes, posted.wanted())
         else:
-            deleted = await self._book.delete_matching(scopes, asked.wanted(), purge=how.purge)
+            deleted = await self._book.delete_matching(scopes, posted.wanted(), purge=how.purge)
         return counted(deleted) if how.dry_run else answer({"success": True, "deleted": deleted})
 
     @operation(
@@ -97,9 +97,9 @@ class AgentBatchRoutes:
         body="BatchUpdate",
     )
     async def update(self, request: Request) -> Response:
-        asked = await self._requests.posted(request, BatchUpdate)
-        rows = await self._located(request, asked.ids)
-        updated = await self._book.edit_all(rows, asked.update.edit())
+        posted = await self._requests.posted(request, BatchUpdate)
+        rows = await self._located(request, posted.ids)
+        updated = await self._book.edit_all(rows, posted.update.edit())
         return answer({"success": True, "updated": updated})
 
     async def _located(self, request: Request, ids: Sequence[str]) -> list[LocatedMemory]:

@@ -37,38 +37,39 @@ class AgentMemoryRoutes:
 
     async def create(self, request: Request) -> Response:
         """Memories as they are, or those that a conversation holds."""
-        asked = await self._requests.posted(request, NewAgentMemories)
-        if asked.memories:
-            return await self.stored(request, asked)
-        scope = asked.scope((await self._requests.tenant(request)).id)
+        posted = await self._requests.posted(request, NewAgentMemories)
+        if posted.memories:
+            return await self.stored(request, posted)
+        scope = posted.scope((await self._requests.tenant(request)).id)
         with self._requests.costly(scope.tenant):
             report = await self._extraction.extract(
                 scope,
-                asked.messages(),
-                thread=asked.thread_id,
-                schemas=asked.schemas,
-                expires=asked.ends,
-                force=asked.force,
+                posted.messages(),
+                thread=posted.thread_id,
+                schemas=posted.schemas,
+                expires=posted.ends,
+                force=posted.force,
             )
         return _stored(Stored((*report.created, *report.updated), report=report))
 
     async def stored(
-        self, request: Request, asked: NewAgentMemories | NewAgentMemoryBatch
+        self, request: Request, posted: NewAgentMemories | NewAgentMemoryBatch
     ) -> Response:
         stored = await self._book.create(
-            asked.scope((await self._requests.tenant(request)).id),
-            [memory.draft(asked.ends) for memory in asked.memories],
-            thread=asked.thread_id,
+            posted.scope((await self._requests.tenant(request)).id),
+            [memory.draft(posted.ends) for memory in posted.memories],
+            thread=posted.thread_id,
             idempotency_key=idempotency_key(request.headers),
         )
         return _stored(Stored(*stored))
 
     async def page(self, request: Request) -> Response:
-        """Groups are of users: there is none among them."""
+        """Answer a page of agents' memories. None of them is in a group, because groups belong to
+        users."""
         tenant = await self._requests.tenant(request)
         scopes = queried_agents(request.query_params, tenant.id) or AgentScopes(tenant.id, None)
-        asked = queries.listed(request.query_params)
-        page = await self._book.page(scopes, asked.wanted, cursor=asked.cursor, limit=asked.limit)
+        query = queries.listed(request.query_params)
+        page = await self._book.page(scopes, query.wanted, cursor=query.cursor, limit=query.limit)
         return answer(shown(agent_answers.PAGE, ShownPage(page, self._book.clock.now())))
 
     async def locate(

@@ -57,18 +57,18 @@ class AgentSearchRoutes:
 
     async def search(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        asked = queries.search(request.query_params)
-        if asked.mode == ANSWER and self._answers is None:
+        search_request = queries.search(request.query_params)
+        if search_request.mode == ANSWER and self._answers is None:
             raise Unavailable(NO_MODEL, param="mode")
-        opened = await self._opened(request, tenant.id, asked)
-        [search] = asked.searches
-        query = _query(search, asked.scope, opened, user_scope(request, tenant))
-        if asked.mode == ANSWER and self._answers is not None:
+        opened = await self._opened(request, tenant.id, search_request)
+        [search] = search_request.searches
+        query = _query(search, search_request.scope, opened, user_scope(request, tenant))
+        if search_request.mode == ANSWER and self._answers is not None:
             return await self._answered(self._answers, tenant.id, query, opened)
-        if asked.mode == MAP:
+        if search_request.mode == MAP:
             return await self._mapped(query, opened)
-        found = await self._search.search(query)
-        return answer(shown(HITS, Searched([found], opened.warnings)))
+        result = await self._search.search(query)
+        return answer(shown(HITS, Searched([result], opened.warnings)))
 
     @operation(
         "POST /memories/batch/search",
@@ -83,56 +83,56 @@ class AgentSearchRoutes:
         body="BatchSearch",
     )
     async def batch(self, request: Request) -> Response:
-        """All searches, or none where one of them is wrong."""
+        """Run several searches. Where one of them is wrong, none is run."""
         tenant = await self._requests.tenant(request)
         posted = await self._requests.read(request, lambda body: read(BatchSearch, body))
-        asked = SearchRequest(posted.queries, RAW, posted.scope)
-        opened = await self._opened(request, tenant.id, asked)
+        search_request = SearchRequest(posted.queries, RAW, posted.scope)
+        opened = await self._opened(request, tenant.id, search_request)
         user = user_scope(request, tenant)
-        found = await self._search.search_many(
-            [_query(query, asked.scope, opened, user) for query in asked.searches]
+        results = await self._search.search_many(
+            [_query(query, search_request.scope, opened, user) for query in search_request.searches]
         )
-        return answer(shown(MANY_HITS, Searched(found, opened.warnings)))
+        return answer(shown(MANY_HITS, Searched(results, opened.warnings)))
 
     async def _answered(
         self, by: MemoryAnswers, tenant: str, query: AgentQuery, opened: OpenedGrants
     ) -> Response:
-        found = await self._search.search(replace(query, least=answers.RELEVANT))
-        memories = [hit.memory.memory for hit in found.hits]
-        shared = frozenset(at for at, hit in enumerate(found.hits) if hit.shared)
+        search_result = await self._search.search(replace(query, least=answers.RELEVANT))
+        memories = [hit.memory.memory for hit in search_result.hits]
+        shared = frozenset(at for at, hit in enumerate(search_result.hits) if hit.shared)
         said = await by.answer(tenant, query.text, memories, shared)
-        result = Searched([found], opened.warnings, said.text, said.sources)
+        result = Searched([search_result], opened.warnings, said.text, said.sources)
         return answer(shown(GROUNDED, result))
 
     async def _mapped(self, query: AgentQuery, opened: OpenedGrants) -> Response:
-        found = await self._search.search(replace(query, least=clusters.RELEVANT, vectors=True))
-        made = await asyncio.to_thread(clusters.of_hits, found.hits, self._search.scale)
-        return answer(shown(MAPPED, Searched([found], opened.warnings, clusters=made)))
+        result = await self._search.search(replace(query, least=clusters.RELEVANT, vectors=True))
+        made = await asyncio.to_thread(clusters.of_hits, result.hits, self._search.scale)
+        return answer(shown(MAPPED, Searched([result], opened.warnings, clusters=made)))
 
-    async def _opened(self, request: Request, tenant: str, asked: SearchRequest) -> OpenedGrants:
+    async def _opened(self, request: Request, tenant: str, search: SearchRequest) -> OpenedGrants:
         """Return what the grants of a request open; with scope=own nobody looks at them."""
-        if asked.scope == OWN:
+        if search.scope == OWN:
             return OpenedGrants()
         header = ",".join(request.headers.getlist(HEADER)) or None
         # Of a batch each search has an agent of its own.
-        single = len(asked.searches) == 1
-        wanted = asked.searches[0].where.agents(tenant) if single else None
-        strict = asked.scope == SHARED
+        single = len(search.searches) == 1
+        wanted = search.searches[0].where.agents(tenant) if single else None
+        strict = search.scope == SHARED
         return await self._grants.opened(tenant, header, wanted, strict=strict)
 
 
-def _query(asked: AgentSearch, scope: str, opened: OpenedGrants, user: Scope) -> AgentQuery:
-    agents = asked.where.agents(user.tenant)
+def _query(search: AgentSearch, scope: str, opened: OpenedGrants, user: Scope) -> AgentQuery:
+    agents = search.where.agents(user.tenant)
     own = None if scope == SHARED else agents or user
     within = (narrowed(each, agents) for each in opened.scopes)
     shared = tuple(each for each in within if each is not None)
     return AgentQuery(
-        asked.query,
+        search.query,
         own,
         shared,
-        asked.where.wanted(),
-        asked.where.wanted_of_agents(),
-        limit=asked.limit,
+        search.where.wanted(),
+        search.where.wanted_of_agents(),
+        limit=search.limit,
     )
 
 

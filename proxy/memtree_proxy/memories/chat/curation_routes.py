@@ -44,17 +44,17 @@ class ChatCurationRoutes:
         deletion."""
         scope = await self._requests.scope(request)
         dry_run, purge = await self._requests.delete_options(request, posted=BULK_FIELDS)
-        asked = await self._requests.read(request, lambda body: fields.deletion(body, purge))
+        order = await self._requests.read(request, lambda body: fields.deletion(body, purge))
         if dry_run:
-            return counted(await self._counted(scope, asked, purge))
-        if asked.ids is None:
-            return receipt(await self._curation.delete_matching(scope, asked.wanted, purge=purge))
-        return receipt(await self._curation.delete(scope, asked.ids, purge=purge))
+            return counted(await self._counted(scope, order, purge))
+        if order.ids is None:
+            return receipt(await self._curation.delete_matching(scope, order.wanted, purge=purge))
+        return receipt(await self._curation.delete(scope, order.ids, purge=purge))
 
-    async def _counted(self, scope: Scope, asked: Deletion, purge: bool) -> int:
-        if asked.ids is None:
-            return await self._curation.count(scope, asked.wanted)
-        return await self._curation.known(scope, asked.ids, purge=purge)
+    async def _counted(self, scope: Scope, order: Deletion, purge: bool) -> int:
+        if order.ids is None:
+            return await self._curation.count(scope, order.wanted)
+        return await self._curation.known(scope, order.ids, purge=purge)
 
     @operation(
         "GET /chat/api/{chatId}/memories/tombstones",
@@ -105,13 +105,13 @@ class ChatCurationRoutes:
         """A memory takes the place of an older one, which stays in its history."""
         scope = await self._requests.scope(request)
         version, most = if_version(request.headers), self._requests.max_text_chars
-        asked = await self._requests.read(request, lambda body: fields.merging(body, most))
+        merging = await self._requests.read(request, lambda body: fields.merging(body, most))
         with naming(CHAT_MEMORY):
             memory = await self._curation.merge(
                 scope,
                 path_id(request, CHAT_MEMORY),
-                asked.replaces,
-                text=asked.text,
+                merging.replaces,
+                text=merging.text,
                 if_version=version,
             )
         return await self._shown(scope, memory)
@@ -129,12 +129,12 @@ class ChatCurationRoutes:
         body="MemorySettlement",
     )
     async def settle(self, request: Request) -> Response:
-        """Two memories that conflict: one replaces the other, or both are kept."""
+        """Settle the conflict of two memories: one replaces the other, or both are kept."""
         scope = await self._requests.scope(request)
-        asked = await self._requests.read(request, fields.settling)
+        settling = await self._requests.read(request, fields.settling)
         with naming(CHAT_MEMORY):
             memory = await self._curation.book.settle(
-                scope, path_id(request, CHAT_MEMORY), asked.other, replaces=asked.replaces
+                scope, path_id(request, CHAT_MEMORY), settling.other, replaces=settling.replaces
             )
         return await self._shown(scope, memory)
 

@@ -39,7 +39,8 @@ MAX_MESSAGE_ID = 1_000  # characters
 
 
 def new_memory(body: Body, most: int) -> MemoryDraft:
-    """`most`: characters of a content."""
+    """Read a new memory. `most`: characters that its content may have. Raises `BadRequest` naming
+    the field."""
     refuse_unknown(body.spans, ("messageId", *FIELDS), "field")
     message = required_text(body, "messageId")
     if not 0 < len(message) <= MAX_MESSAGE_ID or "\0" in message:

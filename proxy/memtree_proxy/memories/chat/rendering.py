@@ -44,8 +44,8 @@ def hit_json(hit: MemoryHit, now: float, twins: Sequence[str] = ()) -> Json:
 
 def past_json(past: MemoryPast) -> Json:
     shown_past = of_user.past_json(past)
-    for one in (shown_past, *shown_past["replaced"]):
-        one["versions"] = [_content(version) for version in one["versions"]]
+    for memory in (shown_past, *shown_past["replaced"]):
+        memory["versions"] = [_content(version) for version in memory["versions"]]
     return shown_past
 
 

@@ -72,7 +72,7 @@ class ChatMemoryRoutes:
         body="ChatMemory",
     )
     async def create(self, request: Request) -> Response:
-        """201 with the memory, or 200 with the one that says the same."""
+        """Save a memory. Answers 201 with it, or 200 with the memory that says the same already."""
         scope = await self._requests.scope(request)
         most = self._requests.max_text_chars
         draft = await self._requests.read(request, lambda body: fields.new_memory(body, most))
@@ -99,8 +99,8 @@ class ChatMemoryRoutes:
     )
     async def page(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        asked = fields.page(request.query_params)
-        page = await self._book.page(scope, asked.wanted, cursor=asked.cursor, limit=asked.limit)
+        view = fields.page(request.query_params)
+        page = await self._book.page(scope, view.wanted, cursor=view.cursor, limit=view.limit)
         return answer(
             {
                 "memories": await self._rows(scope, page.memories),
@@ -119,19 +119,19 @@ class ChatMemoryRoutes:
         errors=(400, *KNOWN),
         parameters=(
             "chatId",
-            parameter.asked(),
+            parameter.search_text(),
             *fields.FILTERS,
             parameter.limit(MAX_HITS, HITS),
         ),
     )
     async def search(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        asked = fields.search(request.query_params)
-        found = await self._book.search(scope, asked.query, wanted=asked.wanted, limit=asked.limit)
-        now, memories = self._book.clock.now(), [hit.memory for hit in found.hits]
+        ask = fields.search(request.query_params)
+        result = await self._book.search(scope, ask.query, wanted=ask.wanted, limit=ask.limit)
+        now, memories = self._book.clock.now(), [hit.memory for hit in result.hits]
         twins = await self._book.twins(scope, memories)
-        hits = [rendering.hit_json(hit, now, twins.get(hit.memory.id, ())) for hit in found.hits]
-        return answer({"memories": hits, "degraded": found.degraded})
+        hits = [rendering.hit_json(hit, now, twins.get(hit.memory.id, ())) for hit in result.hits]
+        return answer({"memories": hits, "degraded": result.degraded})
 
     @operation(
         "GET /chat/api/{chatId}/memories/{memoryId}",

@@ -40,7 +40,8 @@ class PassageQuery(NamedTuple):
 
 
 def posted(body: Body) -> PostedDocuments:
-    """`documents`, or the fields of one. All are judged before any is kept."""
+    """Read the posted documents: the list `documents`, or the fields of a single one. All are
+    checked before any is stored."""
     if not _given(body, DOCUMENTS):
         return PostedDocuments([document(body.value)], single=True)
     return PostedDocuments(_documents(body), single=False)
@@ -57,18 +58,18 @@ def _documents(body: Body) -> list[NewDocument]:
         raise BadRequest(f"{DOCUMENTS} must be a non-empty array", param=DOCUMENTS)
     if len(rows) > MAX_DOCUMENTS:
         raise BadRequest(f"{DOCUMENTS} must be at most {MAX_DOCUMENTS}", param=DOCUMENTS)
-    texts = [one.get("text") for one in rows if isinstance(one, dict)]
+    texts = [row.get("text") for row in rows if isinstance(row, dict)]
     if sum(len(text) for text in texts if isinstance(text, str)) > MAX_CHARACTERS:
         raise RequestTooLarge(
             f"{DOCUMENTS} have more than {MAX_CHARACTERS} characters together", param=DOCUMENTS
         )
-    found = [_listed(one, f"{DOCUMENTS}[{at}]") for at, one in enumerate(rows)]
-    ids = [one.id for one in found]
+    documents = [_listed(row, f"{DOCUMENTS}[{at}]") for at, row in enumerate(rows)]
+    ids = [new_document.id for new_document in documents]
     twice = next((at for at, id_ in enumerate(ids) if id_ in ids[:at]), None)
     if twice is not None:
         place = f"{DOCUMENTS}[{twice}].id"
         raise BadRequest(f"{place} is the id of another one of them", param=place)
-    return found
+    return documents
 
 
 def document(value: Callable[[str], Any]) -> NewDocument:

@@ -22,7 +22,7 @@ from memtree_proxy.memories.fields import MAX_HITS, MAX_ROWS
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request.delete_options import DRY_RUN, PURGE, DeleteOptions
 from memtree_proxy.wire.operation import KNOWN, READING, operation
-from memtree_proxy.wire.parameter import asked, limit, query
+from memtree_proxy.wire.parameter import limit, query, search_text
 
 Json = dict[str, Any]
 
@@ -54,8 +54,11 @@ class DocumentRoutes:
     )
     async def namespaces(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        found = await self._book.namespaces(tenant.id)
-        rows = [{"namespace": one.name, "passages": one.passages} for one in found]
+        namespaces = await self._book.namespaces(tenant.id)
+        rows = [
+            {"namespace": namespace.name, "passages": namespace.passages}
+            for namespace in namespaces
+        ]
         return answer({"namespaces": rows})
 
     @operation(
@@ -92,10 +95,8 @@ class DocumentRoutes:
     )
     async def page(self, request: Request) -> Response:
         scope = await self._scope(request)
-        asked = fields.page(request.query_params)
-        page = await self._book.page(
-            scope, type_=asked.type, cursor=asked.cursor, limit=asked.limit
-        )
+        view = fields.page(request.query_params)
+        page = await self._book.page(scope, type_=view.type, cursor=view.cursor, limit=view.limit)
         rows = [document_json(document) for document in page.documents]
         return answer({"documents": rows, "next_cursor": page.next_cursor})
 
@@ -115,16 +116,17 @@ class DocumentRoutes:
         body="Documents",
     )
     async def put(self, request: Request) -> Response:
-        """201, or 200 where all were there already. What one document is refused for is found
-        before any is kept; where the store fails, those before it are kept, and a repetition of
-        the request changes nothing of them."""
+        """Store documents. Answers 201, or 200 where all were stored already.
+
+        A document that is refused is found before any is stored. Where the store fails, the
+        documents before that one stay, and repeating the request does not change them."""
         scope = await self._scope(request)
         with self._requests.costly(scope.tenant):
             posted = await self._requests.read(request, fields.posted)
             done = [await self._book.put(scope, document) for document in posted.documents]
         pending = await self._book.pending(scope)
-        status = 201 if any(one.changed for one in done) else 200
-        rows = [put_json(one) for one in done]
+        status = 201 if any(document.changed for document in done) else 200
+        rows = [put_json(document) for document in done]
         if posted.single:
             return answer({**rows[0], "pending": pending}, status)
         return answer({"documents": rows, "pending": pending}, status)
@@ -177,7 +179,7 @@ class DocumentRoutes:
         parameters=(
             "namespace",
             "type",
-            asked(),
+            search_text(),
             limit(MAX_HITS, fields.HITS),
             # Clamped, so without bounds.
             query(
@@ -187,12 +189,12 @@ class DocumentRoutes:
     )
     async def search(self, request: Request) -> Response:
         scope = await self._scope(request)
-        asked = fields.search(request.query_params)
-        found = await self._book.search(
-            scope, asked.query, type_=asked.type, limit=asked.limit, least=asked.least
+        ask = fields.search(request.query_params)
+        result = await self._book.search(
+            scope, ask.query, type_=ask.type, limit=ask.limit, least=ask.least
         )
-        hits = [hit_json(hit) for hit in found.hits]
-        return answer({"passages": hits, "degraded": found.degraded})
+        hits = [hit_json(hit) for hit in result.hits]
+        return answer({"passages": hits, "degraded": result.degraded})
 
     async def _scope(self, request: Request) -> Scope:
         tenant = await self._requests.tenant(request)
@@ -216,8 +218,8 @@ def _naming() -> Iterator[None]:
     try:
         yield
     except (BadRequest, NotFound):
-        told = "This namespace has no document with this documentId."
-        raise NotFound(told, param="documentId") from None
+        message = "This namespace has no document with this documentId."
+        raise NotFound(message, param="documentId") from None
 
 
 def document_json(document: Document) -> Json:
@@ -233,7 +235,7 @@ def document_json(document: Document) -> Json:
 
 
 def put_json(put: PutDocument) -> Json:
-    """`status` says what became of it."""
+    """Render a stored document. `status` says whether it was created, replaced or unchanged."""
     status = "replaced" if put.replaced else "created" if put.changed else "unchanged"
     return {**document_json(put.document), "status": status}
 

@@ -47,7 +47,8 @@ class GrantRoutes:
         body="Grant",
     )
     async def inspect(self, request: Request) -> Response:
-        """Report what it would open for the tenant that asks, and what is wrong with it."""
+        """Report which scopes a grant would open for the tenant that asks, and what is wrong with
+        it."""
         tenant = await self._requests.tenant(request)
         grant = await self._requests.read(request, posted_grant)
         return answer(
@@ -101,7 +102,7 @@ class WalletRoutes:
         "one releases it, a proof that another tenant used a 403.",
         answers={200: ("All its wallets.", "Wallets")},
         errors=(409, *READING),
-        parameters=tuple({**one, "required": True} for one in PROOF.values()),
+        parameters=tuple({**header, "required": True} for header in PROOF.values()),
     )
     async def bind(self, request: Request) -> Response:
         """A proof that is sent was bound when the tenant was found."""
@@ -148,8 +149,8 @@ def posted_grant(body: Body) -> SignedGrant:
 
 def report_json(report: GrantReport) -> Json:
     """`agentId`, `subjectId`: null where the grant is not limited."""
-    payload, found = report.grant.payload, report.opens
-    sound = isinstance(found, AgentScopes)
+    payload, opens = report.grant.payload, report.opens
+    sound = isinstance(opens, AgentScopes)
     return {
         "id": report.digest.hex(),
         "chain": str(report.grant.chain),
@@ -159,7 +160,7 @@ def report_json(report: GrantReport) -> Json:
         "subjectId": payload.subject,
         "expiresAt": payload.expires * 1000,
         "opens": sound,
-        "reason": None if sound else str(found),
+        "reason": None if sound else str(opens),
     }
 
 

@@ -50,10 +50,10 @@ def named_schema(body: Body) -> NamedSchema:
 
 def change(body: Body) -> SchemaChange:
     """At least one field."""
-    asked = SchemaChange(_document(body), _unique_on(body), _description(body))
-    if asked == SchemaChange():
+    schema_change = SchemaChange(_document(body), _unique_on(body), _description(body))
+    if schema_change == SchemaChange():
         raise BadRequest("one of description, schema and uniqueOn is required", param="schema")
-    return asked
+    return schema_change
 
 
 def _document(body: Body) -> str | None:
@@ -76,7 +76,7 @@ def _unique_on(body: Body) -> tuple[str, ...] | None:
     if name is None:
         return None
     value = body.value(name)
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(field_name, str) for field_name in value):
         raise BadRequest(f"{name} must be an array of strings", param=name)
     if len(value) > MAX_NAMES:
         raise BadRequest(f"{name} must be at most {MAX_NAMES}", param=name)

@@ -37,8 +37,8 @@ class SchemaRoutes:
     )
     async def list(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        found = await self._book.list(tenant.id)
-        return answer({"success": True, "schemas": [schema_json(one) for one in found]})
+        schemas = await self._book.list(tenant.id)
+        return answer({"success": True, "schemas": [schema_json(schema) for schema in schemas]})
 
     @operation(
         "POST /schemas",
@@ -75,8 +75,8 @@ class SchemaRoutes:
     )
     async def show(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        found = await self._book.get(tenant.id, _kind(request))
-        return answer({"success": True, "schema": schema_json(found)})
+        schema = await self._book.get(tenant.id, _kind(request))
+        return answer({"success": True, "schema": schema_json(schema)})
 
     @operation(
         "PUT /schemas/{kind}",
@@ -94,7 +94,7 @@ class SchemaRoutes:
         body="NewSchema",
     )
     async def put(self, request: Request) -> Response:
-        """201, or 200 where it took another one's place."""
+        """Store a schema. Answers 201, or 200 where it replaced another one."""
         tenant = await self._requests.tenant(request)
         kind = _kind(request)
         posted = await self._requests.read(request, fields.schema)
@@ -114,8 +114,8 @@ class SchemaRoutes:
     async def change(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         kind = _kind(request)
-        asked = await self._requests.read(request, fields.change)
-        changed = await self._book.change(tenant.id, kind, asked)
+        schema_change = await self._requests.read(request, fields.change)
+        changed = await self._book.change(tenant.id, kind, schema_change)
         return answer({"success": True, "updated": True, "schema": schema_json(changed)})
 
     @operation(

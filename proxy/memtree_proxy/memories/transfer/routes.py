@@ -33,8 +33,8 @@ FILE_NAME = "memories.jsonl"
 
 
 class ExportResponse(Response):
-    """`first`: what the answer begins with; `more`: the rest. Where the store fails meanwhile, or
-    the credential is let in no longer, it ends without the line that an export ends with."""
+    """Streams an export. `first`: its beginning; `more`: the rest. Where the store fails meanwhile,
+    or the credential stops being valid, the line that marks the end of an export is missing."""
 
     def __init__(self, first: bytes, more: AsyncGenerator[bytes]) -> None:
         self._first, self._more = first, more

@@ -30,8 +30,8 @@ _TEXTS = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".gz")
 
 
 def unpacked(raw: bytes, limit: int) -> bytes:
-    """`limit`: bytes that may come out. Raises `RequestTooLarge`, and `BadRequest` for what is
-    broken, or holds no file that may be meant."""
+    """Unpack a file that may be zipped or gzipped. `limit`: bytes that may come out. Raises
+    `RequestTooLarge`, and `BadRequest` for what is broken, or holds no file that may be meant."""
     if raw.startswith(_ZIP):
         raw = _of_zip(raw, limit)
     if raw.startswith(_GZIP):

@@ -57,16 +57,16 @@ class ExtractionRoute:
     async def extract(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         with self._requests.costly(scope.tenant):
-            asked = await self._requests.read(request, self._asked)
+            extraction = await self._requests.read(request, self._asked)
             report, snapshots = await self._conversations.extract(
-                scope, asked.messages, dry_run=asked.dry_run, room=self._room
+                scope, extraction.messages, dry_run=extraction.dry_run, room=self._room
             )
         stored = await rows(self._users, scope, report.stored)
         return answer(
             {
-                "dry_run": asked.dry_run,
+                "dry_run": extraction.dry_run,
                 "messages": report.messages,
-                "stored": [_planned(row) for row in stored] if asked.dry_run else stored,
+                "stored": [_planned(row) for row in stored] if extraction.dry_run else stored,
                 "skipped": [
                     {"text": skip.text, "reason": str(skip.reason)} for skip in report.skipped
                 ],

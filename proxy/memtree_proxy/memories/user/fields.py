@@ -88,7 +88,8 @@ class Deletion(NamedTuple):
 
 
 class Settling(NamedTuple):
-    """`replaces`: the memory takes the place of `other`; else both are kept."""
+    """How a conflict with the memory `other` is settled. `replaces`: the memory takes the place of
+    `other`; else both are kept."""
 
     other: str
     replaces: bool

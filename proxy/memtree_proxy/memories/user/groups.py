@@ -174,9 +174,9 @@ def _change(body: Body) -> GroupChange:
     if given["title"] in (None, b"null") and not (given["description"] or given["category"]):
         raise BadRequest("title, description or category is required", param="title")
 
-    def told(name: str) -> str | None:
+    def optional(name: str) -> str | None:
         return "" if given[name] == b"null" else fields.text(body.value(name), name)
 
     return GroupChange(
-        fields.text(body.value("title"), "title"), told("description"), told("category")
+        fields.text(body.value("title"), "title"), optional("description"), optional("category")
     )

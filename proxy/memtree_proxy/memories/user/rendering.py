@@ -17,8 +17,8 @@ Json = dict[str, Any]
 def memory_json(
     memory: Memory, now: float, group: MemoryGroup | None = None, group_ids: Sequence[str] = ()
 ) -> Json:
-    """`now`: unix seconds, when it has its state. `group`: the one of its groups that the row
-    shows; `group_ids`: of all."""
+    """Render a memory. `now`: the time (unix seconds) for which its state is told. `group`: the
+    group that the row shows; `group_ids`: all groups that it is in."""
     source = memory.source
     return {
         "id": memory.id,
@@ -67,13 +67,13 @@ def past_json(past: MemoryPast, *, structured: bool = False) -> Json:
         "versions": [version(memory) for memory in past.versions],
         "replaced": [
             {
-                "id": one.tombstone.id,
-                "replaced_at": shown(one.tombstone.at),
-                "replaced_by": one.tombstone.replaced_by,
-                "reason": one.tombstone.reason or None,
-                "versions": [version(memory) for memory in one.versions],
+                "id": replaced.tombstone.id,
+                "replaced_at": shown(replaced.tombstone.at),
+                "replaced_by": replaced.tombstone.replaced_by,
+                "reason": replaced.tombstone.reason or None,
+                "versions": [version(memory) for memory in replaced.versions],
             }
-            for one in past.replaced
+            for replaced in past.replaced
         ],
     }
 

@@ -59,22 +59,20 @@ class UserMemoryRoutes:
     )
     async def _page(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        asked = fields.page(request.query_params)
-        groups = await self._groups(scope, asked.wanted.group)
-        if asked.at is None:
-            page = await self._book.page(
-                scope, asked.wanted, cursor=asked.cursor, limit=asked.limit
-            )
+        view = fields.page(request.query_params)
+        groups = await self._groups(scope, view.wanted.group)
+        if view.at is None:
+            page = await self._book.page(scope, view.wanted, cursor=view.cursor, limit=view.limit)
         else:
             page = await self._curation.as_of(
-                scope, asked.at, asked.wanted, cursor=asked.cursor, limit=asked.limit
+                scope, view.at, view.wanted, cursor=view.cursor, limit=view.limit
             )
         return answer(
             {
                 "memories": await rows(
-                    self._users, scope, page.memories, groups, asked.wanted.group
+                    self._users, scope, page.memories, groups, view.wanted.group
                 ),
-                "groups": [rendering.group_json(one) for one in groups],
+                "groups": [rendering.group_json(group) for group in groups],
                 "next_cursor": page.next_cursor,
                 "total": page.total,
             }
@@ -119,7 +117,7 @@ class UserMemoryRoutes:
         parameters=(
             USER_HEADER,
             HEADER,
-            parameter.asked(),
+            parameter.search_text(),
             *fields.filters(),
             *whose(),
             *agent_parameters.search_filters(),
@@ -133,23 +131,23 @@ class UserMemoryRoutes:
     )
     async def search(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
-        asked = fields.search(request.query_params)
-        groups = await self._groups(scope, asked.wanted.group)
-        found = await self._book.search(
+        ask = fields.search(request.query_params)
+        groups = await self._groups(scope, ask.wanted.group)
+        result = await self._book.search(
             scope,
-            asked.query,
-            wanted=asked.wanted,
-            limit=asked.limit,
-            least=asked.least,
-            at=asked.at,
+            ask.query,
+            wanted=ask.wanted,
+            limit=ask.limit,
+            least=ask.least,
+            at=ask.at,
         )
-        memories = [hit.memory for hit in found.hits]
-        hits = await rows(self._users, scope, memories, groups, asked.wanted.group)
+        memories = [hit.memory for hit in result.hits]
+        hits = await rows(self._users, scope, memories, groups, ask.wanted.group)
         ranked = [
-            {**one, "relevance": round(hit.relevance, 2)}
-            for one, hit in zip(hits, found.hits, strict=True)
+            {**hit_row, "relevance": round(hit.relevance, 2)}
+            for hit_row, hit in zip(hits, result.hits, strict=True)
         ]
-        return answer({"memories": ranked, "degraded": found.degraded})
+        return answer({"memories": ranked, "degraded": result.degraded})
 
     # -- one of them ---------------------------------------------------------------------------
 

@@ -36,5 +36,4 @@ async def rows(
 
 
 async def row(users: UserBook, scope: Scope, memory: Memory) -> Json:
-    (one,) = await rows(users, scope, [memory])
-    return one
+    return (await rows(users, scope, [memory]))[0]

@@ -137,7 +137,7 @@ def request_bodies() -> dict[str, Json]:
 
 
 def parameters() -> dict[str, Json]:
-    """`components.parameters`, by name."""
+    """Return `components.parameters` of chat memory, by name."""
     given = [
         parameter.path("chatId", "The chat, by an id that its owner chose.", CHAT_ID),
         parameter.path("memoryId", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
@@ -151,4 +151,4 @@ def parameters() -> dict[str, Json]:
         parameter.query("standing", "Memories that stand in every prompt, or do not.", BOOLEAN),
         parameter.query("conflicts", "Memories that may replace another one, or may not.", BOOLEAN),
     ]
-    return {one["name"]: one for one in given}
+    return {entry["name"]: entry for entry in given}

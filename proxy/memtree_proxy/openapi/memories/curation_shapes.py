@@ -69,7 +69,7 @@ BULK_RECEIPT = either(
 
 
 def history_of(version: Json) -> Json:
-    """`version`: what a memory said at one time."""
+    """Schema of a memory's history. `version`: schema of the memory at one time."""
     return object_of(
         {
             "id": MEMORY_ID,
@@ -91,7 +91,7 @@ def history_of(version: Json) -> Json:
 
 
 def tombstones_of(text: str) -> Json:
-    """`text`: the field that holds a text."""
+    """Schema of a list of tombstones. `text`: the name of the field that holds a text."""
     stone = {
         "id": MEMORY_ID,
         "number": COUNT,
@@ -104,7 +104,8 @@ def tombstones_of(text: str) -> Json:
 
 
 def bulk_deletion(filters: Mapping[str, Json], more: Mapping[str, Json]) -> Json:
-    """`filters`: what a filter may say. `more`: fields beside it."""
+    """Schema of a request that deletes many memories. `filters`: fields that a filter may have;
+    `more`: fields beside the filter."""
     wanted = object_of(
         filters,
         (),

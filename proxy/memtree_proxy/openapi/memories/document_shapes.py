@@ -91,7 +91,7 @@ SCHEMAS: dict[str, Json] = {
 
 
 def parameters() -> dict[str, Json]:
-    """`components.parameters`, by name."""
+    """Return `components.parameters` of documents, by name."""
     owner = "The namespace, by a name that its owner chose."
     return {
         "namespace": parameter.path("namespace", owner, CHAT_ID),
@@ -114,13 +114,13 @@ def bodies() -> dict[str, Json]:
     }
     document = object_of(fields, ("text",), description="A document.")
     listed = array(document, minItems=1, maxItems=MAX_DOCUMENTS)
-    one = object_of({**fields, "documents": NULL}, ("text",), description="A document.")
+    single = object_of({**fields, "documents": NULL}, ("text",), description="A document.")
     several = object_of(
         {**dict.fromkeys(fields, NULL), "documents": listed},
         ("documents",),
         description="Several: all are judged before any is kept.",
     )
-    return {"NewDocuments": {"anyOf": [one, several]}}
+    return {"NewDocuments": {"anyOf": [single, several]}}
 
 
 EXAMPLES: dict[str, Json] = {

@@ -65,6 +65,6 @@ def bodies(settings: Settings) -> dict[str, Json]:
 
 
 def request_bodies() -> dict[str, Json]:
-    """`components.requestBodies`."""
+    """Return `components.requestBodies` of extraction."""
     example = {"messages": [{"role": "user", "content": "I'm allergic to nuts."}], "dry_run": True}
     return {"ConversationToExtract": posted(["ConversationToExtract"], {"conversation": example})}

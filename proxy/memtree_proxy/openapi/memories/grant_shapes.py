@@ -26,7 +26,7 @@ from memtree_proxy.wire.wallet_headers import ADDRESS, PROOF
 
 _CHAINS: Json = {
     "type": "string",
-    "enum": [str(one) for one in Chain],
+    "enum": [str(chain) for chain in Chain],
     "description": "`evm`: `personal_sign`; `sol`: ed25519.",
 }
 _LIMIT = "null: it is not limited."
@@ -120,5 +120,5 @@ EXAMPLES: dict[str, Json] = {
 
 
 def request_bodies() -> dict[str, Json]:
-    """`components.requestBodies`."""
+    """Return `components.requestBodies` of grants and wallets."""
     return {"Grant": posted(["PostedGrant"], EXAMPLES)}

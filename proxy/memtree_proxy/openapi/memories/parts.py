@@ -27,7 +27,8 @@ from memtree_proxy.wire.types import MEMORY_ID, RELEVANCE, STANDING
 
 
 def told_row(text: str) -> dict[str, Json]:
-    """Fields of a row that name other rows. `text`: the field of a row that holds its text."""
+    """Schemas of the fields by which a row names other rows. `text`: the name of the field that
+    holds a text."""
     update = object_of(
         {
             "id": MEMORY_ID,
@@ -77,7 +78,7 @@ def saved_row(row: Mapping[str, Json], text: str) -> Json:
 
 
 def parameters() -> dict[str, Json]:
-    """`components.parameters`, by name."""
+    """Return `components.parameters` that several dialects share, by name."""
     given = [
         query(
             "cursor",
@@ -100,7 +101,7 @@ def parameters() -> dict[str, Json]:
             {"type": "integer", "examples": [12]},
         ),
     ]
-    return {one["name"]: one for one in given}
+    return {parameter["name"]: parameter for parameter in given}
 
 
 def _counted(responses: Json) -> Json:
@@ -113,8 +114,8 @@ def _counted(responses: Json) -> Json:
 
 
 def answer(description: str | Json, *shapes: str | Json, etag: bool | None = False) -> Json:
-    """`shapes`: names of those that it may have, its whole content, or none. `etag`: None where not
-    all of them have one."""
+    """Describe an answer. `shapes`: names of the shapes that it may have, or its whole content, or
+    nothing. `etag`: None where only some answers have one."""
     tagged = {"etag": {"schema": STRING, "description": "The version.", "required": bool(etag)}}
     made: Json = {
         "description": description,
@@ -144,14 +145,14 @@ def _described(row: Operation, settings: Settings) -> Json:
     }
     responses = {**made, **failures.of(settings, *row.errors)}
     given = [ref("parameters", one) if isinstance(one, str) else one for one in row.parameters]
-    told = row.says.replace("{deleted_days}", str(settings.deleted_days))
+    description = row.says.replace("{deleted_days}", str(settings.deleted_days))
     if row.deletes:
         responses = _counted(responses)
         given.append(query("dry_run", "Delete nothing, and answer how much would go.", OFF))
         given += [purge()] if "purge" in row.deletes else []
-        told += " What the route does not know is refused (400), and nothing deleted."
+        description += " What the route does not know is refused (400), and nothing deleted."
     more: Json = {"parameters": given}
     if row.body:
         body = row.body
         more["requestBody"] = ref("requestBodies", body) if isinstance(body, str) else body
-    return operation(row.id, row.tag, row.summary, told, responses, **more)
+    return operation(row.id, row.tag, row.summary, description, responses, **more)

@@ -63,7 +63,7 @@ SCHEMAS: dict[str, Json] = {
 
 
 def parameters() -> dict[str, Json]:
-    """`components.parameters`, by name."""
+    """Return `components.parameters` of schemas, by name."""
     return {"kind": parameter.path("kind", "The kind of memories that the schema is of.", KIND)}
 
 

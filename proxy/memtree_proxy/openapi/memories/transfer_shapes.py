@@ -76,7 +76,7 @@ SCHEMAS: dict[str, Json] = {
 
 
 def request_bodies() -> dict[str, Json]:
-    """`components.requestBodies`."""
+    """Return `components.requestBodies` of imports."""
     some = {"mem0": {"summary": "What mem0 answers", "value": _EXAMPLE}}
     media = {
         **content(described({}, "A JSON document of memories."), examples=some),

@@ -281,7 +281,7 @@ def request_bodies() -> dict[str, Json]:
 
 
 def parameters() -> dict[str, Json]:
-    """`components.parameters`, by name."""
+    """Return `components.parameters` of user memories, by name."""
     given = [
         parameter.header(
             USER_HEADER,
@@ -291,4 +291,4 @@ def parameters() -> dict[str, Json]:
         parameter.path("memory_id", "The memory.", {**CHAT_ID, "examples": ["mem_0b1c2d3e"]}),
         parameter.path("group_id", "The group.", {**CHAT_ID, "examples": ["grp_0b1c2d3e"]}),
     ]
-    return {one["name"]: one for one in given}
+    return {entry["name"]: entry for entry in given}

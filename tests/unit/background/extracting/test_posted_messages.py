@@ -45,7 +45,7 @@ TALK = messages(
 async def found(posted: list[Message], done: ReadMessages | None = None, **more: Any) -> list[Any]:
     done = done or ReadMessages(1)
     whole = PostedMessages("t", posted, VOLATILE, **more)
-    return await whole.found(done, done.keys(ME))
+    return await whole.unread(done, done.keys(ME))
 
 
 async def test_messages_of_the_user_alone_are_found_oldest_first() -> None:
@@ -113,7 +113,7 @@ async def test_what_cannot_be_read_is_left_out_and_the_rest_is_found() -> None:
     posted = [*broken, *messages(user("I live in Rome."))]
     whole = PostedMessages("t", posted, VOLATILE)
     done = ReadMessages(1)
-    [row] = await whole.found(done, done.keys(ME))
+    [row] = await whole.unread(done, done.keys(ME))
     assert row.message.text == "I live in Rome."
     assert await whole.place(row.index) == MessagePlace()  # its history has no address
 

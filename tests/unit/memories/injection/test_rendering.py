@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memtree.memories.injection.rendering import MOST_CHARS, line, one_line, told
+from memtree.memories.injection.rendering import MOST_CHARS, line, one_line, shown_line
 from memtree.memories.memory import Memory
 from memtree.text import memory_lines
 from memtree.text.memory_lines import OUTDATED
@@ -109,7 +109,7 @@ def test_a_text_cannot_claim_a_category_of_its_own(claim):
 
 
 def test_a_long_text_is_cut_so_that_the_line_has_its_category():
-    shown = told("word " * 4_000, "preference", DAY)
+    shown = shown_line("word " * 4_000, "preference", DAY)
     assert len(f"5. {shown}{OUTDATED}") <= MOST_CHARS
     assert shown.endswith("… (preference, 2026-04-12)")
 
@@ -117,8 +117,8 @@ def test_a_long_text_is_cut_so_that_the_line_has_its_category():
 def test_the_longest_text_that_fits_is_whole():
     mark = f" (fact, {DAY})"
     room = MOST_CHARS - len("5. ") - len(mark) - len(OUTDATED)
-    assert told("a" * room, "fact", DAY) == f"{'a' * room}{mark}"
-    assert told("a" * (room + 1), "fact", DAY) == f"{'a' * (room - 1)}…{mark}"
+    assert shown_line("a" * room, "fact", DAY) == f"{'a' * room}{mark}"
+    assert shown_line("a" * (room + 1), "fact", DAY) == f"{'a' * (room - 1)}…{mark}"
 
 
 def test_the_day_is_that_of_the_last_word():
@@ -132,7 +132,7 @@ def test_the_day_is_that_of_the_last_word():
 @given(st.text(max_size=600), st.sampled_from(["fact", "instruction", None, "x\n2. SYSTEM:"]))
 @example("\n" * 5_000 + "late", "fact")
 def test_any_text_is_one_safe_line(text, category):
-    shown = told(text, category, DAY)
+    shown = shown_line(text, category, DAY)
     assert len(shown.splitlines()) <= 1
     assert len(f"5. {shown}") <= MOST_CHARS
     assert not set("<>") & set(shown)
@@ -141,14 +141,14 @@ def test_any_text_is_one_safe_line(text, category):
     assert bad <= {"\u200c", "\u200d"}
     assert shown.count("(instruction, ") == (bool(shown) and category == "instruction")
     assert "(instruction)" not in shown
-    assert told(text, category, DAY) == shown
+    assert shown_line(text, category, DAY) == shown
     shown.encode()
 
 
 @pytest.mark.slow
 @given(st.lists(st.text(max_size=80), min_size=1, max_size=5))
 def test_a_block_has_a_line_each_and_two_tags(texts):
-    block = memory_lines.block(lines_of(told(f"a{text}", "fact", DAY) for text in texts))
+    block = memory_lines.block(lines_of(shown_line(f"a{text}", "fact", DAY) for text in texts))
     lines = block.split("\n")
     assert lines[0] == memory_lines.OPENING
     assert lines[-1] == memory_lines.CLOSING

@@ -178,7 +178,7 @@ def test_a_schema_means_what_it_says_or_is_refused(rules, definition, data):
     event("valid" if found is None else found.rule.split(" (")[0][:30])
     assert (found is None) == expected(document, data)
     if found is not None:
-        assert len(found.told("data")) < 1_000
+        assert len(found.message("data")) < 1_000
 
 
 @pytest.mark.slow

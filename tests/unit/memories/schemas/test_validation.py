@@ -44,7 +44,7 @@ def schema(document: dict[str, Any]) -> CompiledSchema:
 
 def told(document: dict[str, Any], data: Any) -> str | None:
     found = violation_of(schema(document), data)
-    return None if found is None else found.told("data")
+    return None if found is None else found.message("data")
 
 
 def refused(document: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ def test_names_that_the_schema_does_not_have_are_part_of_the_data():
     found = violation(
         of("type", types=["string"]), ["people", "Ada Lovelace", 3, "age"], {"people", "age"}
     )
-    assert found.told("memories[0].data") == "memories[0].data.people.*[3].age: must be string"
+    assert found.message("memories[0].data") == "memories[0].data.people.*[3].age: must be string"
     assert found.place("data") == "data.people.*[3].age"
 
 

@@ -107,7 +107,7 @@ def _chosen(said: Statement) -> Iterator[Claim]:
     if match and not _UNSURE.search(lower[: match.end()]):
         end = value_end(lower, match.end())
         for start, stop in _objects(lower, match.end(), end):
-            spans = [one.span() for one in islice(_WORD.finditer(lower, start, stop), 5)]
+            spans = [word.span() for word in islice(_WORD.finditer(lower, start, stop), 5)]
             for size in range(2, len(spans) + 1):
                 if not _ENDS.match(lower, spans[size - 1][1]):
                     continue
@@ -120,7 +120,7 @@ def _chosen(said: Statement) -> Iterator[Claim]:
                     said, (f"on:{whole}",), start, spans[size - 1][1], CHOSEN, TRUTH, truth=True
                 )
     if match := _KEEP.match(lower):
-        spans = [one.span() for one in islice(_WORD.finditer(lower, match.end()), 4)]
+        spans = [word.span() for word in islice(_WORD.finditer(lower, match.end()), 4)]
         for cut in range(1, len(spans)):
             name = spoken(lower[spans[0][0] : spans[cut - 1][1]])
             end = value_end(lower, spans[cut][0])

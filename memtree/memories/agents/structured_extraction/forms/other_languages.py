@@ -54,7 +54,7 @@ _NAMES = (
 
 
 def meant_abroad(said: Statement) -> Iterator[Claim]:
-    """Claims of a statement in one of these languages. Linear."""
+    """Yield the claims of a statement in a language other than English. Takes linear time."""
     lower = said.lower
     for pattern, names, place in _NAMES:
         if match := pattern.match(lower):

@@ -73,12 +73,12 @@ def _task(
     if level := _PRIORITY.search(text.lower()):
         parts.append(("priority", level["level"] or level["other"] or level["urgent"]))
         text = text[: level.start()] + text[level.end() :]
-    found = coming_day(text, day) or coming_day(also, day)
-    told = dates(text, day)
-    last = told[-1] if told else None
+    due = coming_day(text, day) or coming_day(also, day)
+    days = dates(text, day)
+    last = days[-1] if days else None
     named = also.strip()
     if last and not text[last.end :].strip(" .,!"):
-        first = next((one for one in told if not text[one.end : last.start].strip(" ,at")), last)
+        first = next((one for one in days if not text[one.end : last.start].strip(" ,at")), last)
         named = text[min(first.start, last.start) : last.end]
         text = text[: min(first.start, last.start)]
     title = _TIDY.sub("", text).strip(" \"'")
@@ -91,7 +91,7 @@ def _task(
     place = said.place(start, end)
     yield RecordClaim(
         TASK, (("title", title), *parts), place.start, place.end, sure,
-        found, named,
+        due, named,
     )  # fmt: skip
 
 
@@ -100,10 +100,10 @@ def _events(said: Statement, day: date | None) -> Iterator[RecordClaim]:
     ahead = coming_day(said.text, day)
     if not ahead or not is_schedule(said.text, day):
         return
-    found = next(one for one in dates(said.text, day) if one.kind is not DateKind.TIME)
-    start, end = -1, found.start
+    when = next(one for one in dates(said.text, day) if one.kind is not DateKind.TIME)
+    start, end = -1, when.start
     if match := _MY.match(lower):
-        verb = _VERB.search(lower, match.end(), found.start)
+        verb = _VERB.search(lower, match.end(), when.start)
         start = match.end()
         end = verb.start() if verb else -1
     elif match := _HAVE.match(lower):
@@ -119,7 +119,7 @@ def _events(said: Statement, day: date | None) -> Iterator[RecordClaim]:
     parts = [("title", title)]
     if where := re.search(r" (?:at|in) ((?:the )?[A-ZÀ-Þ][^,.;]{2,40}?)$", title):
         parts = [("title", title[: where.start()]), ("place", where[1])]
-    elif where := re.match(r" (?:at|in) ((?:the )?[A-ZÀ-Þ][^,.;]{2,40}?)$", said.text[found.end :]):
+    elif where := re.match(r" (?:at|in) ((?:the )?[A-ZÀ-Þ][^,.;]{2,40}?)$", said.text[when.end :]):
         parts.append(("place", where[1]))
     place = said.place(0, len(lower))
     yield RecordClaim(EVENT, tuple(parts), place.start, place.end, CHOSEN, ahead)

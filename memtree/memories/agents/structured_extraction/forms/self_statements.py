@@ -130,7 +130,7 @@ def _person(said: Statement) -> Iterator[Claim]:
 
 def _listed(said: Statement, start: int, end: int, known: Set[str]) -> tuple[str, ...]:
     """The items of a list, if all of them are known words; "a bit of" before them says nothing."""
-    found: list[str] = []
+    items: list[str] = []
     at = start
     for joint in [*_JOINTS.finditer(said.lower, start, end), None]:
         stop = joint.start() if joint else end
@@ -138,9 +138,9 @@ def _listed(said: Statement, start: int, end: int, known: Set[str]) -> tuple[str
         first = skip.end() if skip else at
         if said.lower[first:stop] not in known:
             return ()
-        found.append(said.text[first:stop])
+        items.append(said.text[first:stop])
         at = joint.end() if joint else end
-    return tuple(found)
+    return tuple(items)
 
 
 def _ends_age(rest: str, whole: str) -> bool:

@@ -57,7 +57,7 @@ def shown_kinds(
 ) -> list[tuple[KindFields, str]]:
     """The kinds that are asked for, each with its line. A kind that requires a field that is not
     read is none of them: nothing that is found could be stored."""
-    found: list[tuple[KindFields, str]] = []
+    shown: list[tuple[KindFields, str]] = []
     room = KINDS_SHOWN
     for schema, kind in zip(schemas, kinds, strict=True):
         known = {field.path[0] for field in kind.fields}
@@ -65,9 +65,9 @@ def shown_kinds(
             continue
         line = _kind_line(schema, kind)
         if len(line) <= room:
-            found.append((kind, line))
+            shown.append((kind, line))
             room -= len(line) + 1
-    return found
+    return shown
 
 
 def prompt(lines: Sequence[str], messages: Sequence[ShownMessage]) -> list[dict[str, str]]:
@@ -116,8 +116,8 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind_line(schema: MemorySchema, kind: KindFields) -> str:
-    told = one_line(schema.description)[:DESCRIPTION]
-    head = f"{one_line(kind.kind)[:NAME]}{f' ({told})' if told else ''}:"
+    description = one_line(schema.description)[:DESCRIPTION]
+    head = f"{one_line(kind.kind)[:NAME]}{f' ({description})' if description else ''}:"
     for field in kind.fields:
         needed = ", required" if field.path[0] in kind.required else ""
         part = f" {field_name(field)} ({_type(field)}{needed});"
@@ -135,7 +135,7 @@ def field_name(field: SchemaField) -> str:
 def _type(field: SchemaField) -> str:
     many = "list of " if field.type is FieldType.STRINGS else ""
     if field.choices:
-        named = [one_line(one)[:NAME] for one in field.choices[:CHOICES]]
+        named = [one_line(option)[:NAME] for option in field.choices[:CHOICES]]
         return f"{many}one of {', '.join(named)}"
     plain = {
         FieldType.STRING: "text",

@@ -47,9 +47,9 @@ def read(text: str, ids: Collection[str]) -> ModelRecords:
     for value in outermost_values(answered(text[:REACH])):
         rows = value.get(KEY) if isinstance(value, dict) else value
         if isinstance(rows, list):
-            found = [record for row in rows if (record := _record(row, ids))]
-            readable = readable or bool(found) or not rows or isinstance(value, dict)
-            records.update(dict.fromkeys(found))
+            parsed = [record for row in rows if (record := _record(row, ids))]
+            readable = readable or bool(parsed) or not rows or isinstance(value, dict)
+            records.update(dict.fromkeys(parsed))
         elif record := _record(value, ids):
             readable = True
             records[record] = None
@@ -82,13 +82,13 @@ def _values(given: Any) -> Iterator[tuple[str, str]]:
 
 def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, list):
-        for one in value[:VALUES]:
-            if isinstance(one, str | int | float):
-                yield from _texts(name, one)
+        for item in value[:VALUES]:
+            if isinstance(item, str | int | float):
+                yield from _texts(name, item)
     elif isinstance(value, dict):
-        for inner, one in list(value.items())[:VALUES]:
-            if not isinstance(one, dict):
-                yield from _texts(f"{name}.{inner}", one)
+        for inner, item in list(value.items())[:VALUES]:
+            if not isinstance(item, dict):
+                yield from _texts(f"{name}.{inner}", item)
     elif isinstance(value, bool):
         yield name.strip(), "true" if value else "false"
     elif isinstance(value, str | int | float):

@@ -74,7 +74,7 @@ def believed(
             continue
         if field.type is FieldType.STRINGS:
             before = values.get(field.path, [])
-            values[field.path] = [*before, *(one for one in value if one not in before)]
+            values[field.path] = [*before, *(item for item in value if item not in before)]
         else:
             values[field.path] = value
     if not values:
@@ -103,7 +103,7 @@ def _value(
         value = text  # what rules take for no value may be one: "hire somebody", "not decided"
     if value is None:
         return None
-    for span in (sentence, *(one for one in message.spans if one != sentence)):
+    for span in (sentence, *(other for other in message.spans if other != sentence)):
         if not _is_statement(message.text, span):
             continue
         if _is_said(field, value, text, message, span, kind):
@@ -128,7 +128,7 @@ def _is_said(
         return value in _days(message, span) and _is_own(said, kind) and not denies(said)
     if field.choices:
         named = [value] if isinstance(value, str) else value
-        chosen = all(_is_chosen(one, said) for one in named)
+        chosen = all(_is_chosen(option, said) for option in named)
         return chosen and _is_own(said, kind) and not denies(said)
     place = grounds(message.text, [span], text) or _single(message.text, span, text)
     if place is None:
@@ -175,8 +175,8 @@ def _is_true_or_not(field: SchemaField, value: bool, said: str) -> bool:
     return value is not bool(denies(said) or _OFF.search(said))
 
 
-def _is_chosen(one: str, said: str) -> bool:
-    return _stand(signed_words(one), said)
+def _is_chosen(option: str, said: str) -> bool:
+    return _stand(signed_words(option), said)
 
 
 def _stand(wanted: list[str], said: str) -> bool:
@@ -213,5 +213,5 @@ def _is_statement(text: str, sentence: Span) -> bool:
 
 def _days(message: ShownMessage, span: Span) -> set[str]:
     """The days that a sentence names, as ISO has them."""
-    found = dates(message.text[span.start : span.end], message.said)
-    return {one.day.isoformat() for one in found if one.day is not None}
+    mentions = dates(message.text[span.start : span.end], message.said)
+    return {mention.day.isoformat() for mention in mentions if mention.day is not None}

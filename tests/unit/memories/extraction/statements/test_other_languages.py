@@ -1,6 +1,7 @@
 import pytest
 
-from memtree.language.word_file import WordFile, languages_with
+from memtree.language.lists import languages_with
+from memtree.language.word_file import WordFile
 from memtree.memories.extraction.statements.other_languages import (
     CATEGORIES,
     REASONS,
