@@ -209,7 +209,7 @@ quick: install
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/python scripts/grouped_tests.py --halve tests/unit -m "not slow and $(FIRST)"
 
 fuzz: install ## a long look for inputs that make the server fail (half an hour on two cores)
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/http/test_fuzz*.py -rP -n auto $(PYTEST_ARGS)
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/http/fuzz/test_fuzz*.py -rP -n auto $(PYTEST_ARGS)
 
 cover: install ## coverage of the tests by room, with branches; fails where a room lost some
 	$(BIN)/coverage erase

@@ -16,60 +16,56 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks import (
-    agent_schemas,
-    agent_search,
-    appointments,
-    beam,
+from benchmarks import invariants, report, session
+from benchmarks.costs import (
     captures,
-    categories,
     cost,
-    cuts,
-    date_sentences,
-    dates,
     dialect_captures,
     dialect_cost,
-    dialect_speed,
-    extraction,
+    prefix,
+    replay,
+    shadow,
+    spending,
+    summaries,
+)
+from benchmarks.data import Data, MissingData
+from benchmarks.extraction import (
+    appointments,
+    conversations,
+    date_sentences,
     extraction_junk,
     extraction_recall,
     extraction_speed,
+    sentences,
+    structured_extraction,
+)
+from benchmarks.memories import (
+    agent_schemas,
+    agent_search,
+    categories,
     grants,
-    headlines,
     injection_languages,
-    invariants,
-    kept,
-    locomo,
-    losses,
     memory_listing,
     memory_search,
     memory_speed,
-    midepoch,
-    needles,
     noise,
-    overhead,
-    prefix,
-    provisional,
-    reading,
     relation,
-    replay,
-    report,
     rules,
     secrets,
-    sentences,
-    server,
-    session,
-    shadow,
-    spending,
-    story_questions,
-    structured_extraction,
-    summaries,
-    titles,
-    topology,
-    trail,
-    workers,
 )
-from benchmarks.data import Data, MissingData
+from benchmarks.processes import dialect_speed, server, topology, workers
+from benchmarks.quality import cuts, headlines, kept, overhead, reading, titles
+from benchmarks.recall import (
+    beam,
+    dates,
+    locomo,
+    losses,
+    midepoch,
+    needles,
+    provisional,
+    story_questions,
+    trail,
+)
 from benchmarks.subject import Bench
 
 VARIABLE = "MEMTREE_BENCH_DATA"
@@ -102,7 +98,7 @@ ALL: dict[str, Benchmark] = {
     "noise": noise.run,
     "secrets": secrets.run,
     "categories": categories.run,
-    "extraction": extraction.run,
+    "extraction": conversations.run,
     "structured_extraction": structured_extraction.run,
     "date_sentences": date_sentences.run,
     "dates": dates.run,

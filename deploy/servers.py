@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from tests.postgres import Postgres as PostgresServer
-from tests.postgres import launched
-from tests.redis_server import RedisServer
+from tests.programs.postgres import Postgres as PostgresServer
+from tests.programs.postgres import launched
+from tests.programs.redis_server import RedisServer
 
 
 class Launched(Protocol):

@@ -30,7 +30,7 @@ from pathlib import Path
 
 from deploy.part import Part, Process, health
 from deploy.servers import Postgres, Redis
-from tests.server import free_port
+from tests.programs.server import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 CADDY = ROOT / "tests" / "deploy" / ".venv" / "bin" / "caddy"

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from memtree.cache_limits import MEGABYTES, CacheLimits
+from memtree.conversation.content.volatile_blocks import PREAMBLE_TAGS, VOLATILE_TAGS
 from memtree.conversation.keep_options import keep_options
-from memtree.conversation.volatile_blocks import PREAMBLE_TAGS, VOLATILE_TAGS
-from memtree.data_folder import (
+from memtree.errors import BadRequest
+from memtree.process.cache_limits import MEGABYTES, CacheLimits
+from memtree.settings.data_folder import (
     IN_THIS_FOLDER,
     STORE_FILE,
     data_folder,
@@ -25,9 +26,8 @@ from memtree.data_folder import (
     how_to_move,
     is_left_behind,
 )
-from memtree.errors import BadRequest
-from memtree.setting_checks import CHECKS
-from memtree.setting_values import (
+from memtree.settings.setting_checks import CHECKS
+from memtree.settings.setting_values import (
     PASSTHROUGH_ROUTES,
     READERS,
     TYPES,

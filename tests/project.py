@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from tests.scripted import Call, Say
-from tests.sessions import WORDS
+from tests.made.scripted import Call, Say
+from tests.programs.sessions import WORDS
 
 SUMMARY = "SUMMARY.md"
 TASK = (

@@ -19,9 +19,9 @@ from memtree.background.runtime import open_runtime
 from memtree.config import MODES, Settings
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services
-from tests.http.running import running
+from tests.http.served.running import running
+from tests.made.scripted import Say, Scripted
 from tests.outgoing import problems_of_bytes
-from tests.scripted import Say, Scripted
 
 # What belongs to the connection on which a request was recorded, or is said anew here.
 NOT_REPLAYED = frozenset(

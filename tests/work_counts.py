@@ -30,11 +30,11 @@ import msgspec
 
 from memtree.conversation.message import Message
 from memtree.dialects import translation_cache  # so that what decodes JSON is loaded  # noqa: F401
-from memtree.models.query_cache import QueryCache
+from memtree.models.embedders.query_cache import QueryCache
 from memtree.ranking import fusion
 from memtree.text import tokens
-from memtree.unfolding import memory_text
-from tests.garbage import uncollected
+from memtree.unfolding.memory_message import memory_text
+from tests.programs.garbage import uncollected
 
 ROOT = Path(__file__).parents[1]
 OURS = tuple(f"{ROOT / name}/" for name in ("memtree", "proxy", "indexer"))

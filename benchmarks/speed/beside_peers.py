@@ -21,9 +21,9 @@ from pathlib import Path
 
 from benchmarks import report
 from benchmarks.data import Data
+from benchmarks.processes.server import free_port
 from benchmarks.report import Row
-from benchmarks.server import free_port
-from benchmarks.speed.processes import Program, app, memtree, started
+from benchmarks.speed.clients.processes import Program, app, memtree, started
 from benchmarks.speed.relayed import KINDS, Found, Way, measured, rows_of
 
 HERE = Path(__file__).parent / "peers"
@@ -44,7 +44,7 @@ def parsed(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, _: Data | None) -> int:
     with ExitStack() as stack:
         upstream = stack.enter_context(app("upstream"))
-        bare = app("proxy", "benchmarks.speed.bare_proxy", {"BENCH_UPSTREAM": upstream.url})
+        bare = app("proxy", "benchmarks.speed.clients.bare_proxy", {"BENCH_UPSTREAM": upstream.url})
         ours = memtree(upstream, "--embedder", "none")
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         ways = [

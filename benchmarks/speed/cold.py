@@ -24,9 +24,9 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.data import Data
 from benchmarks.report import Row
-from benchmarks.speed.connection import Connection
-from benchmarks.speed.processes import Program, app, memtree
-from benchmarks.speed.sessions import PATHS, written
+from benchmarks.speed.clients.connection import Connection
+from benchmarks.speed.clients.processes import Program, app, memtree
+from benchmarks.speed.clients.sessions import PATHS, written
 from tests.wire.conversations import conversation
 
 EMBEDDERS = ("none", "local")

@@ -25,7 +25,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from benchmarks.data import Data
-from benchmarks.speed.in_process import InProcess, in_process
+from benchmarks.speed.clients.in_process import InProcess, in_process
 
 MOST = 2.0  # seconds of CPU a megabyte of unpacked body
 SMALLEST = 100_000  # bytes; what costs a request itself would be told of smaller ones

@@ -33,13 +33,13 @@ import numpy as np
 from benchmarks import report
 from benchmarks.data import Data
 from benchmarks.report import Row
-from benchmarks.speed import sessions
-from benchmarks.speed.processes import app, memory_of
-from benchmarks.speed.sessions import RecordedSession, Request
+from benchmarks.speed.clients import sessions
+from benchmarks.speed.clients.processes import app, memory_of
+from benchmarks.speed.clients.sessions import RecordedSession, Request
 from deploy.topology import Shape, topology
 from memtree.ports.store import Store
 from memtree.stores import open_store
-from tests.processes import descendants
+from tests.programs.processes import descendants
 
 CLIENTS = 10
 SAMPLE = 5.0  # seconds between two looks at processes and queues

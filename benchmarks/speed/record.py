@@ -25,14 +25,14 @@ from typing import Any
 import httpx
 
 from benchmarks.data import Data
-from benchmarks.speed import sessions
-from benchmarks.speed.sessions import RecordedSession, Request
+from benchmarks.speed.clients import sessions
+from benchmarks.speed.clients.sessions import RecordedSession, Request
 from memtree.background import runtime as runtime_file
 from memtree.background.runtime import Runtime, open_runtime
 from memtree.config import MODES, Settings
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services
-from tests.http.running import running
+from tests.http.served.running import running
 
 TARGET = 6_000
 BEGINNING = 1_750_000_000.0

@@ -23,10 +23,10 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.data import Data
 from benchmarks.report import Row
-from benchmarks.speed.closed_loop import Timing, ask
-from benchmarks.speed.connection import request
-from benchmarks.speed.processes import Program, app, memtree
-from benchmarks.speed.sessions import written
+from benchmarks.speed.clients.closed_loop import Timing, ask
+from benchmarks.speed.clients.connection import request
+from benchmarks.speed.clients.processes import Program, app, memtree
+from benchmarks.speed.clients.sessions import written
 from tests.wire.conversations import conversation
 
 CONNECTIONS = (1, 16, 64)
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace, _: Data | None) -> int:
         bare = {"BENCH_UPSTREAM": upstream.url}
         ways = [
             Way(upstream),
-            Way(stack.enter_context(app("proxy", "benchmarks.speed.bare_proxy", bare))),
+            Way(stack.enter_context(app("proxy", "benchmarks.speed.clients.bare_proxy", bare))),
             Way(stack.enter_context(memtree(upstream, "--embedder", "none"))),
         ]
         if options.beside:

@@ -17,8 +17,8 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.data import Data
-from benchmarks.speed.in_process import InProcess, in_process
-from benchmarks.speed.sessions import PATHS
+from benchmarks.speed.clients.in_process import InProcess, in_process
+from benchmarks.speed.clients.sessions import PATHS
 from benchmarks.speed.warm import KINDS, MODES, SIZES, TARGET, Series
 from tests.work_counts import Suspending, Work, counting
 

@@ -27,9 +27,9 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.data import Data
 from benchmarks.report import Row
-from benchmarks.speed.connection import Connection, TimedReply
-from benchmarks.speed.processes import Program, app, memtree
-from benchmarks.speed.sessions import PATHS, steps, written
+from benchmarks.speed.clients.connection import Connection, TimedReply
+from benchmarks.speed.clients.processes import Program, app, memtree
+from benchmarks.speed.clients.sessions import PATHS, steps, written
 from tests.wire.conversations import conversation
 
 SIZES = {"10k": 14, "100k": 125, "1m": 1_250}  # turns of the generated conversation

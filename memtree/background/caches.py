@@ -6,11 +6,11 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from memtree.bounded import SizedCache
-from memtree.cache_limits import CacheLimits
-from memtree.context.caches import TreeCaches
-from memtree.context.read_histories import ReadHistories
+from memtree.context.caches.caches import TreeCaches
+from memtree.context.caches.read_histories import ReadHistories
 from memtree.conversation.message_cache import MessageCache
+from memtree.process.bounded import SizedCache
+from memtree.process.cache_limits import CacheLimits
 
 
 @dataclass(frozen=True, slots=True)

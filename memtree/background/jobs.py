@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, Generic, Protocol, TypeVar
 
-from memtree import tracing
 from memtree.conversation.history import History
 from memtree.conversation.message_list import size_from
 from memtree.ports.queues import Pending
-from memtree.tracing import Tracer
+from memtree.process import tracing
+from memtree.process.tracing import Tracer
 
 log = logging.getLogger("memtree.indexer")
 

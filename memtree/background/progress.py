@@ -1,7 +1,8 @@
 """How far indexing is behind and what it has done, in numbers: what metrics are made of.
 
 Every queue has a `Backlog`, wherever it keeps its jobs; whoever works counts in a `StageTotals`.
-What this file does not do: know Prometheus (`proxy/memtree_proxy/observability/index_metrics.py`).
+What this file does not do: know Prometheus
+(`proxy/memtree_proxy/observability/metrics/index_metrics.py`).
 """
 
 from __future__ import annotations

@@ -23,7 +23,6 @@ from memtree.background.growing.builder import StageOne
 from memtree.background.memory_services import MemoryServices, open_memory_services
 from memtree.background.summarizing.open import SummaryStage, open_summarizer
 from memtree.background.sweeper import Sweeper
-from memtree.bounded import SizedCache
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message import Volatile
@@ -33,6 +32,7 @@ from memtree.ports.models import Embedder
 from memtree.ports.peers import Peers
 from memtree.ports.queues import IndexQueue, SummaryQueue
 from memtree.ports.store import Store
+from memtree.process.bounded import SizedCache
 from memtree.stores import Memories, open_memories, open_store
 from memtree.stores.context.store import SqlStore
 from memtree.text import tokens

@@ -20,7 +20,7 @@ from enum import StrEnum
 from memtree.budget.epoch_budget import epoch_budget, least_memory
 from memtree.budget.pinned_rounds import Rounds, pinned_rounds
 from memtree.conversation.history import History
-from memtree.unfolding.memory_text import WRAPPER
+from memtree.unfolding.memory_message.memory_text import WRAPPER
 from memtree.unfolding.plan import NOTHING_KEPT, KeptSpans, TextSpan
 
 MARGIN = 0.05  # other tokenizers count differently

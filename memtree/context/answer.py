@@ -14,7 +14,7 @@ from typing import Any, overload
 from memtree.budget.packing import LINE, lines_at
 from memtree.budget.pinned_rounds import Rounds
 from memtree.budget.prices import Prices
-from memtree.context.index_state import IndexState
+from memtree.context.indexing.index_state import IndexState
 from memtree.context.request import CompressRequest
 from memtree.context.state import Reason, State
 from memtree.conversation import cache_control

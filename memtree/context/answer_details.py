@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from memtree.context.index_state import IndexState
-from memtree.context.indexing import Indexing
+from memtree.context.indexing.index_state import IndexState
+from memtree.context.indexing.indexing import Indexing
 from memtree.context.retrieval import Retriever
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.tree.btree import walk
 from memtree.unfolding.explain import Evidence, Explanation, explanation
-from memtree.unfolding.rules import ledger
+from memtree.unfolding.pinned.rule_ledger import ledger
 from memtree.unfolding.search import (
     EXCERPTS,
     LEAST,

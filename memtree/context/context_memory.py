@@ -14,9 +14,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from memtree import tracing
 from memtree.budget import packing
-from memtree.context import process_caches
 from memtree.context.answer import (
     Answer,
     CompressResult,
@@ -24,19 +22,20 @@ from memtree.context.answer import (
     with_index,
 )
 from memtree.context.answer_details import AnswerDetails, FoldedReader
-from memtree.context.caches import TreeCaches
-from memtree.context.continued import EpochAnswers
+from memtree.context.caches import process_caches
+from memtree.context.caches.caches import TreeCaches
+from memtree.context.caches.read_histories import ReadHistories
 from memtree.context.conversations.known_conversations import KnownConversations
-from memtree.context.fresh import FreshAnswers
-from memtree.context.index_request import BUILD_PATIENCE, IndexRequest
-from memtree.context.index_state import IndexState, Trouble
-from memtree.context.indexing import Indexing
-from memtree.context.keeping import Keeper
-from memtree.context.read_histories import ReadHistories
+from memtree.context.epochs.epoch_answers import EpochAnswers
+from memtree.context.epochs.fresh_answers import FreshAnswers
+from memtree.context.epochs.kept_parts import Keeper
+from memtree.context.indexing.index_request import BUILD_PATIENCE, IndexRequest
+from memtree.context.indexing.index_state import IndexState, Trouble
+from memtree.context.indexing.indexing import Indexing
+from memtree.context.indexing.summary_backlog import SummaryBacklog
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
 from memtree.context.state import Reason, State, with_size
-from memtree.context.summary_backlog import SummaryBacklog
 from memtree.context.whole_history import fixed_tokens, why_whole
 from memtree.conversation import history
 from memtree.conversation.history import History, MessageInfoCache
@@ -49,6 +48,7 @@ from memtree.ports.models import Embedder
 from memtree.ports.peers import NoPeers, Peers
 from memtree.ports.queues import IndexQueue, Pending, SummaryQueue, SummaryStatus
 from memtree.ports.store import ContextStore, Receipt
+from memtree.process import tracing
 from memtree.ranking.query_text import query_text
 from memtree.summaries.completed import CompletedSummaries
 from memtree.tree.node import Frontier, Node

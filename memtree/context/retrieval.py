@@ -15,21 +15,21 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree import tracing
 from memtree.budget.packing import Packed, work_tokens
-from memtree.context.index_state import IndexState
-from memtree.context.indexing import Indexing
+from memtree.context.indexing.index_state import IndexState
+from memtree.context.indexing.indexing import Indexing
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.errors import EmbedderUnavailable
 from memtree.ports.models import Embedder
+from memtree.process import tracing
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.query_text import query_text
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.ranking.recipe import ranking
-from memtree.text import terms
+from memtree.text.words import terms
 from memtree.unfolding import explain
-from memtree.unfolding.budget_split import ONE_SHOT, BudgetSplit
+from memtree.unfolding.excerpts.budget_split import ONE_SHOT, BudgetSplit
 from memtree.unfolding.plan import FoldWindow, SummaryTree
 from memtree.unfolding.unfold import Unfolding, unfold
 

@@ -11,11 +11,11 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memtree.bounded import remember
 from memtree.budget.savings import Prompt, ProviderUsage, saved
 from memtree.context.answer import Answer
 from memtree.errors import MemTreeError
 from memtree.ports.request_log import RequestLog
+from memtree.process.bounded import remember
 
 REACH = 512  # newest addresses among which the request before is looked for
 MOST = 10_000  # requests that are kept: some 5 MB

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memtree.conversation import addresses
+from memtree.conversation.addresses import address_chain
 from memtree.conversation.history import History
 from memtree.conversation.message import SYSTEM_ROLES, Message, Volatile, check_message
 from memtree.errors import BadRequest
@@ -38,10 +38,10 @@ def under(tenant: str, messages: Sequence[Message], volatile: Volatile) -> str:
             if message.role not in SYSTEM_ROLES:
                 break
             check_message(message, f"messages[{index}]")
-            digests.append(addresses.digest(message, volatile))
+            digests.append(address_chain.digest(message, volatile))
     except (BadRequest, RecursionError):
         return ""
-    chain = addresses.chain(addresses.root(tenant), digests)
+    chain = address_chain.chain(address_chain.root(tenant), digests)
     return chain[-1].hex() if digests else ""
 
 
@@ -55,11 +55,11 @@ def keys_of(tenant: str, messages: Sequence[Message], volatile: Volatile) -> tup
         for index, message in enumerate(messages):
             if message.role == roles[0]:
                 check_message(message, f"messages[{index}]")
-                digests.append(addresses.digest(message, volatile))
+                digests.append(address_chain.digest(message, volatile))
                 del roles[0]
                 if not roles:
                     break
     except (BadRequest, RecursionError):
         return ()
-    chain = addresses.chain(addresses.root(tenant), digests)
+    chain = address_chain.chain(address_chain.root(tenant), digests)
     return tuple(digest.hex() for digest in reversed(chain))

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Protocol
 
-from memtree.conversation import addresses
-from memtree.conversation.day_marks import DayMark, day_mark
-from memtree.conversation.former_addresses import former_digest, former_root
+from memtree.conversation.addresses import address_chain as addresses
+from memtree.conversation.addresses.former_addresses import former_digest, former_root
+from memtree.conversation.days.day_marks import DayMark, day_mark
 from memtree.conversation.message import (
     RESULT_ROLES,
     SYSTEM_ROLES,

@@ -25,10 +25,16 @@ from typing import Any
 
 import msgspec
 
-from memtree.conversation.call_arguments import Spelling, canonical
+from memtree.conversation.content.call_arguments import Spelling, canonical
+from memtree.conversation.content.validation import (
+    RESULT_ROLES,
+    ROLES,
+    SYSTEM_ROLES,
+    TEXT_PARTS,
+    check,
+)
+from memtree.conversation.content.volatile_blocks import VOLATILE_TAGS, Volatile
 from memtree.conversation.media.parts import REASONING_PARTS
-from memtree.conversation.validation import RESULT_ROLES, ROLES, SYSTEM_ROLES, TEXT_PARTS, check
-from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile
 from memtree.errors import BadRequest
 from memtree.text.pasted.pasted_documents import PastedDocument, documents
 

@@ -10,9 +10,9 @@ from collections import OrderedDict
 
 import xxhash
 
-from memtree.bounded import SizedRows, remember
-from memtree.cache_limits import CacheLimits
 from memtree.conversation.history import MessageInfo
+from memtree.process.bounded import SizedRows, remember
+from memtree.process.cache_limits import CacheLimits
 
 ROW_BYTES = 500  # a key, its place, and a `MessageInfo` without calls
 CALL_BYTES = 200  # of one call in it, beside its text

@@ -10,10 +10,10 @@ from array import array
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from memtree.conversation.day_marks import DayMark, MarkSource
+from memtree.conversation.days.day_marks import DayMark, MarkSource
 from memtree.conversation.history import History
-from memtree.text.day_names import ENGLISH_NAMES
-from memtree.text.written_days import WrittenDay, ordinal
+from memtree.language.day_names import ENGLISH_NAMES
+from memtree.language.written_days import WrittenDay, ordinal
 
 AHEAD = 366  # days that a loose mark may lie behind the last day; before it it may not lie
 AGAIN = 31  # days between two loose marks, both far ahead, that are believed

@@ -30,8 +30,8 @@ from memtree.conversation.message import (
     Volatile,
     check_message,
 )
+from memtree.language.lazy_patterns import lazily
 from memtree.language.lists import merged, source
-from memtree.text.lazy_patterns import lazily
 
 _FILE = "side_requests"  # of data/<language>
 LEADING = 3  # messages looked at from the front

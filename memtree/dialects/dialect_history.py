@@ -7,7 +7,7 @@ from typing import Protocol
 
 from memtree.context.answer import Answer
 from memtree.conversation.message import Message
-from memtree.dialects.injection import PlacedMemories
+from memtree.dialects.placed_memories import PlacedMemories
 
 
 class DialectHistory(Protocol):

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import xxhash
 
-from memtree.bounded import SizedRows
 from memtree.conversation.cache_control import MOST
+from memtree.process.bounded import SizedRows
 from memtree.text import tokens
 from memtree.wire.json_body import Body
 

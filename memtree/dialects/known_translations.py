@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from memtree.bounded import SizedRows
+from memtree.process.bounded import SizedRows
 
 BYTES = 16 * 1024 * 1024  # about 80 histories of a million tokens
 

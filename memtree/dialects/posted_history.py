@@ -18,10 +18,10 @@ from memtree.context.answer import Answer
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
 from memtree.dialects import openai_chat
-from memtree.dialects.anthropic_messages import history as messages_history
+from memtree.dialects.anthropic_messages import messages_history
 from memtree.dialects.anthropic_messages.canonical import posted_request as messages_request
 from memtree.dialects.dialect_history import DialectHistory
-from memtree.dialects.openai_responses import history as responses_history
+from memtree.dialects.openai_responses import responses_history
 from memtree.dialects.openai_responses.items.input_items import INPUT, ItemCache
 from memtree.errors import BadRequest
 from memtree.wire import json_body

@@ -85,7 +85,7 @@ def joined(file: str, section: str) -> str:
 
 
 def source(file: str, section: str) -> Callable[[], str]:
-    """Return a function that reads a pattern, for `memtree.text.lazy_patterns.lazily`."""
+    """Return a function that reads a pattern, for `memtree.language.lazy_patterns.lazily`."""
     return lambda: joined(file, section)
 
 

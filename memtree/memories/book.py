@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from memtree.days import DAY
 from memtree.errors import BadRequest, NotFound
-from memtree.memories.changes import ScopeWatch
 from memtree.memories.deletion_check import DeletionCheck
 from memtree.memories.draft import (
     DedupPolicy,
@@ -25,8 +24,8 @@ from memtree.memories.draft import (
     inheriting,
 )
 from memtree.memories.draft import new_memory as made_of
-from memtree.memories.duplicates import NearMemory
-from memtree.memories.injecting import MemoryInjection
+from memtree.memories.fields.standing import standing_topic
+from memtree.memories.injection.ageing import is_outdated
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
     UNSET,
@@ -36,6 +35,7 @@ from memtree.memories.memory import (
     Tombstone,
     Unset,
 )
+from memtree.memories.memory_injection import MemoryInjection
 from memtree.memories.ports import (
     ANY,
     ChangeEvent,
@@ -45,17 +45,17 @@ from memtree.memories.ports import (
     MemoryStore,
     ScopeState,
 )
-from memtree.memories.rules.ageing import is_outdated
-from memtree.memories.rules.canonical import text_hash
-from memtree.memories.rules.standing import standing_topic
-from memtree.memories.saving import MemorySaving
+from memtree.memories.saving.changes import ScopeWatch
+from memtree.memories.saving.duplicates import NearMemory
+from memtree.memories.saving.saving import MemorySaving
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import SearchResult
 from memtree.memories.search.query_vectors import PATIENCE
 from memtree.memories.search.searcher import MemorySearch
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
-from memtree.tracing import stepped
+from memtree.process.tracing import stepped
+from memtree.text.canonical_form import text_hash
 
 MAX_PAGE = 1_000
 

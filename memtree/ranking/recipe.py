@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking, rank
-from memtree.text import terms
+from memtree.text.words import terms
 
 LONG = 3  # segments of a long message
 SPEAKER = 1.5  # times the score, for passages of the one speaker that a question names; at 2 fewer

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from memtree.conversation.history import History
 from memtree.shadow.probes import IDENTIFIER, PATH, Score, kind, positions
-from memtree.text.anchors import REACH, weigh
+from memtree.text.words.anchors import REACH, weigh
 
 USED, RECALLED = "used", "recalled"
 MOST = 64  # terms of one answer

@@ -13,11 +13,16 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from memtree.errors import BadRequest, importing
 from memtree.memories.agents.ports import AgentMemories
+from memtree.memories.agents.schemas.ports import SchemaStore
 from memtree.memories.agents.search.ports import AgentSearchStore
 from memtree.memories.grants.ports import WalletStore
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
-from memtree.memories.schemas.ports import SchemaStore
-from memtree.memories.user_ports import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
+from memtree.memories.users.user_ports import (
+    ExtractedMessages,
+    MemoryGroups,
+    Plans,
+    UserSettingsStore,
+)
 from memtree.ports.store import ProviderObjects
 from memtree.stores.context.store import SqlStore
 from memtree.stores.ram import RamStore

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, get_args, get_type_hints
 from memtree.ports.request_log import RequestRow
 from memtree.stores.integrity import audit, audit_tallies
 from memtree.stores.memories.audit import audit_memories
-from memtree.stores.memories.tables import MemoryRows
+from memtree.stores.memories.tables.table_rows import MemoryRows
 from memtree.stores.rows import (
     AddressRow,
     ClaimRow,

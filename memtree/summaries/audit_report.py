@@ -1,7 +1,7 @@
 """Report on summaries: a few nodes, and of each the text, the extraction, the model's summary, and
 the faults that the check finds in both.
 
-What this file does not do: ask a model, draw (`memtree_proxy.cli.audit`, `audit_page`).
+What this file does not do: ask a model, draw (`memtree_proxy.cli.history.audit`, `audit_page`).
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ counted, not guessed; only the summaries that parents will be made of are not th
 of the extraction stand in for them. What the model answers is taken to be as long as the extraction
 (expected) or as its caps allow (most). Calls for what is rejected are not foreseen.
 
-What this file does not do: read the history or the store (`proxy/memtree_proxy/cli/estimate.py`).
+What this file does not do: read the history or the store
+(`proxy/memtree_proxy/cli/history/estimate.py`).
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ from itertools import count as numbers
 from itertools import groupby
 from typing import Any
 
-from memtree.extraction.summarize import LEAF_BODY, NODE_BODY
-from memtree.extraction.topics import HEADLINE
+from memtree.digests.summarize import LEAF_BODY, NODE_BODY
+from memtree.digests.topics import HEADLINE
 from memtree.text import secrets
 from memtree.tree.node import Summary
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from memtree.language.lazy_patterns import lazily
 from memtree.language.lists import joined, merged, words
-from memtree.text.lazy_patterns import lazily
 
 _FILE = "requests"  # of data/<language>
 READ = 600  # characters of a sentence

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from memtree.conversation import addresses
-from memtree.text import terms
+from memtree.conversation.addresses import address_chain
+from memtree.text.words import terms
 from memtree.tree.node import (
     EMPTY,
     MAX_CHILDREN,
@@ -105,7 +105,7 @@ def weakest_link(nodes: Sequence[Node]) -> int:
 
 
 def _parent_id(children: Sequence[Node]) -> bytes:
-    return addresses.node_id("node", children[0].level + 1, [child.id for child in children])
+    return address_chain.node_id("node", children[0].level + 1, [child.id for child in children])
 
 
 def seal(children: Sequence[Node], summarise: Summarise) -> Node:

@@ -12,7 +12,7 @@ same leaves:
    these are there, borders fall in step again soon after an edit, and indexing message by
    message equals indexing at once.
 
-What it does not do: summarise (`extraction/summarize.py`) or group leaves (`btree.py`).
+What it does not do: summarise (`digests/summarize.py`) or group leaves (`btree.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from memtree.conversation.message import View
-from memtree.text import terms, tokens
+from memtree.text import tokens
+from memtree.text.words import terms
 from memtree.tree import node
 
 MIN_LEAF, MAX_LEAF = 300, 900  # tokens, DESIGN section 1

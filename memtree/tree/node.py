@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from memtree.text.terms import Terms
+from memtree.text.words.terms import Terms
 
 USER, ASSISTANT, TOOL, CALL, CODE = range(5)  # kinds of passage
 KIND_NAMES = ("user", "assistant", "tool", "call", "code")

@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 
-from memtree.extraction.clauses import read_lines
+from memtree.digests.clauses.clauses import read_lines
 from memtree.tree import growth
 from memtree.tree.btree import Spine
 from memtree.tree.growth import GrownTree, Tail, summarise

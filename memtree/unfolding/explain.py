@@ -10,16 +10,18 @@ from itertools import chain, count
 
 import msgspec
 
-from memtree.conversation.addresses import node_id
+from memtree.conversation.addresses.address_chain import node_id
 from memtree.conversation.history import History
-from memtree.extraction.topics import root_summary
+from memtree.digests.topics import root_summary
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.btree import walk
 from memtree.tree.node import KIND_NAMES, Frontier, Node, NodePlace, after
-from memtree.unfolding.excerpts import ExcerptChoice
-from memtree.unfolding.labels import NO_NOTE
-from memtree.unfolding.memory_text import placed, runs, spent
+from memtree.unfolding.excerpts.excerpt_choice import ExcerptChoice
+from memtree.unfolding.memory_message.labels import NO_NOTE
+from memtree.unfolding.memory_message.memory_text import placed, runs, spent
+from memtree.unfolding.memory_message.quotes import Quote, cut_lines, first_piece, quotes
+from memtree.unfolding.pinned.rule_ledger import CurrentRule, ledger
 from memtree.unfolding.plan import (
     ExcerptNote,
     KeptReason,
@@ -29,10 +31,8 @@ from memtree.unfolding.plan import (
     TextSpan,
     kept_reasons,
 )
-from memtree.unfolding.quotes import Quote, cut_lines, first_piece, quotes
-from memtree.unfolding.rules import CurrentRule, ledger
 from memtree.unfolding.unfold import Unfolding
-from memtree.unfolding.work_log import work_kind, work_names, work_outcome
+from memtree.unfolding.work_log.work_log import work_kind, work_names, work_outcome
 
 RECALLED = "recalled"
 RULE, KEPT = KeptReason("rule"), KeptReason("kept")

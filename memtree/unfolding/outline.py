@@ -20,11 +20,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.extraction.particular import particular
+from memtree.digests.clauses.particular import particular
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.node import Node, NodePlace, after
-from memtree.unfolding.memory_text import outline_line
+from memtree.unfolding.memory_message.memory_text import outline_line
 from memtree.unfolding.plan import OutlineNode, SummaryTree
 from memtree.unfolding.turns import Turns
 

@@ -21,14 +21,20 @@ from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.node import Node
-from memtree.unfolding.duplicates import ShownTexts
-from memtree.unfolding.excerpts import ExcerptChoice, Room, Shares, Units, lopsided
-from memtree.unfolding.memory_text import Days, outline_line, placed, run_pieces, runs
+from memtree.unfolding.excerpts.duplicates import ShownTexts
+from memtree.unfolding.excerpts.excerpt_choice import ExcerptChoice, Room, Shares, Units, lopsided
+from memtree.unfolding.excerpts.units import folded_rows
+from memtree.unfolding.memory_message.memory_text import (
+    Days,
+    outline_line,
+    placed,
+    run_pieces,
+    runs,
+)
 from memtree.unfolding.outline import LeafLines
 from memtree.unfolding.plan import OutlineNode, Plan, RecallPlan, TextSpan
 from memtree.unfolding.turns import Turns
 from memtree.unfolding.unfold import excerpts_of
-from memtree.unfolding.units import folded_rows
 
 OPENING = "<recalled_context>"
 CLOSING = "</recalled_context>"

@@ -24,12 +24,12 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
-from memtree.unfolding.excerpts import Room, Units
-from memtree.unfolding.memory_text import outline_line, quote_lines
+from memtree.unfolding.excerpts.excerpt_choice import Room, Units
+from memtree.unfolding.excerpts.units import folded_rows
+from memtree.unfolding.memory_message.memory_text import outline_line, quote_lines
 from memtree.unfolding.own_lines import ELSEWHERE, MARK, without_signs
 from memtree.unfolding.plan import OutlineNode, Plan
 from memtree.unfolding.recall_block import unsent
-from memtree.unfolding.units import folded_rows
 
 SEARCH_TOKENS = 1_500
 READ_TOKENS = 4_000

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memtree.extraction.topics import root_summary
+from memtree.digests.topics import root_summary
 from memtree.tree.btree import walk
 from memtree.tree.node import Frontier, Node
 from memtree.unfolding.explain import TreeNode, root_node, tree_node

@@ -20,13 +20,22 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.node import Node, NodePlace
-from memtree.unfolding.budget_split import ONE_SHOT, BudgetSplit
-from memtree.unfolding.duplicates import ShownTexts
-from memtree.unfolding.excerpts import LABEL, ExcerptChoice, Room, Units, lopsided
-from memtree.unfolding.memory_text import KEPT, WRAPPER, outline_line, render, root_line
-from memtree.unfolding.newer_statements import with_earlier
+from memtree.unfolding.excerpts.budget_split import ONE_SHOT, BudgetSplit
+from memtree.unfolding.excerpts.duplicates import ShownTexts
+from memtree.unfolding.excerpts.excerpt_choice import LABEL, ExcerptChoice, Room, Units, lopsided
+from memtree.unfolding.excerpts.newer_statements import with_earlier
+from memtree.unfolding.excerpts.units import folded_rows, row_at
+from memtree.unfolding.memory_message.memory_text import (
+    KEPT,
+    WRAPPER,
+    outline_line,
+    render,
+    root_line,
+)
+from memtree.unfolding.memory_message.quotes import cut_lines
 from memtree.unfolding.outline import OutlineTree
-from memtree.unfolding.pins import PinnedRule, Pins, size_of
+from memtree.unfolding.pinned.pins import PinnedRule, Pins, size_of
+from memtree.unfolding.pinned.rule_ledger import ledger
 from memtree.unfolding.plan import (
     LAST_RANK,
     REASONS,
@@ -38,11 +47,8 @@ from memtree.unfolding.plan import (
     TextSpan,
     WorkLine,
 )
-from memtree.unfolding.quotes import cut_lines
-from memtree.unfolding.rules import ledger
 from memtree.unfolding.turns import Turns
-from memtree.unfolding.units import folded_rows, row_at
-from memtree.unfolding.work_log import work_lines, work_log
+from memtree.unfolding.work_log.work_log import work_lines, work_log
 
 PATHS = 0.8  # of the outline's share, for the paths of excerpts
 ROOT, ROOT_SHARE = 45, 4  # tokens of the line for the whole, a part of the outline's share at most

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.chat_upstream import ChatUpstream
+from tests.browser.chat.chat_upstream import ChatUpstream
 from tests.browser.chromium import MISSING, BrowserThread
 from tests.browser.served import NOBODY_ASKED, Chatting, Served, new_key
 from tests.browser.watched_context import WatchedContext
-from tests.http.running import running
-from tests.scripted import Scripted
-from tests.server import Server
+from tests.http.served.running import running
+from tests.made.scripted import Scripted
+from tests.programs.server import Server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.browser.served import Served
-from tests.scripted import Say
+from tests.made.scripted import Say
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

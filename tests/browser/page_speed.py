@@ -23,15 +23,15 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from memtree_proxy.server.web_pages import PAGES, ROOT, web_files
+from memtree_proxy.server.pages.web_pages import PAGES, ROOT, web_files
 from tests.browser.chromium import BrowserThread
 from tests.browser.served import new_key
-from tests.browser.test_tree_sizes import NO_PLAN
-from tests.browser.trees import ADDRESS, grown
+from tests.browser.tree_pages.test_tree_sizes import NO_PLAN
+from tests.browser.tree_pages.trees import ADDRESS, grown
 from tests.browser.watched_context import WatchedContext
-from tests.http.running import running
-from tests.scripted import Say, Scripted
-from tests.server import Server
+from tests.http.served.running import running
+from tests.made.scripted import Say, Scripted
+from tests.programs.server import Server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -24,9 +24,9 @@ from tests.browser.chromium import BrowserThread
 from tests.browser.logged import page_of, rows
 from tests.browser.pages import wait_until
 from tests.browser.watched_context import WatchedContext
-from tests.http.running import running
-from tests.scripted import Say, Scripted
-from tests.server import Server
+from tests.http.served.running import running
+from tests.made.scripted import Say, Scripted
+from tests.programs.server import Server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -13,9 +13,9 @@ from typing import Any
 
 import httpx
 
-from tests.browser.chat_upstream import ChatUpstream
-from tests.scripted import Script, Scripted, Step
-from tests.server import Server
+from tests.browser.chat.chat_upstream import ChatUpstream
+from tests.made.scripted import Script, Scripted, Step
+from tests.programs.server import Server
 
 NOBODY_ASKED = "nobody was asked for the key yet"
 _numbers = itertools.count(1)

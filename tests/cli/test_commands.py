@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from memtree_proxy.cli.commands import read_history
+from memtree_proxy.cli.history.history_commands import read_history
 from memtree_proxy.cli.main import main
-from tests.sessions import chat, coding
-from tests.wire import messages_changes, responses_changes
+from tests.programs.sessions import chat, coding
 from tests.wire.conversations import as_messages, as_responses, conversation
+from tests.wire.messages import messages_changes
+from tests.wire.responses import responses_changes
 
 
 @pytest.fixture

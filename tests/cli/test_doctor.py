@@ -13,8 +13,8 @@ from memtree import __version__
 from memtree.config import Settings
 from memtree_proxy.checkups import model_terms, surroundings
 from memtree_proxy.cli import doctor
-from tests.embeddings import Status
-from tests.summaries import Answer, Summaries, serving
+from tests.made.embeddings import Status
+from tests.made.summaries import Answer, Summaries, serving
 from tests.unit.text.test_tokens import vocabulary
 
 

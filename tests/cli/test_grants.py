@@ -17,7 +17,7 @@ from memtree.memories.grants.signatures.wallets import is_signed_by
 from memtree.memories.grants.signed_text import grant_digest, signed_text
 from memtree.stores import open_memories, open_store
 from memtree_proxy.cli.main import main
-from tests.wallets import Wallet
+from tests.made.wallets import Wallet
 
 ADA, BOB = Wallet("Ada"), Wallet("Bob", Chain.SOLANA)
 LATER = 4_102_444_800

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memtree_proxy.cli.main import main
-from tests.sessions import chat
+from tests.programs.sessions import chat
 
 STEERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 HOSTILE = "\x1b[31m\x1b]0;owned\x07\x9b2J\u202e [bold]sea[/bold] [/] :100: \x7f\r\bend"

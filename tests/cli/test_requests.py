@@ -15,7 +15,7 @@ from memtree.ports.request_log import RequestRow
 from memtree.stores import open_store
 from memtree_proxy.cli import requests
 from memtree_proxy.cli.main import main
-from tests.request_rows import row
+from tests.made.request_rows import row
 
 PACKED = {"state": "packed", "epoch": b"e" * 12, "posted_tokens": 50_000, "sent_tokens": 9_000}
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from memtree.data_folder import STORE_FILE
 from memtree.days import DAY
+from memtree.settings.data_folder import STORE_FILE
 from memtree.stores import open_store
 from memtree.tenant_names import LOCAL
 from memtree_proxy.cli.status import OFF, newest_line
-from tests.request_rows import row
+from tests.made.request_rows import row
 
 NOW = 20_000 * DAY + 50_000.0
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.http.running import running
-from tests.http.upstream import FakeUpstream
-from tests.server import Server
+from tests.http.served.running import running
+from tests.http.served.upstream import FakeUpstream
+from tests.programs.server import Server
 
 pytestmark = pytest.mark.slow
 

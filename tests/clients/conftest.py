@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.clients.rig import Rig, rigged
-from tests.server import Server, running
+from tests.programs.server import Server, running
 
 
 @pytest.fixture(scope="session")

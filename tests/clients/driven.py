@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tests.made.scripted import MODEL, Call
 from tests.project import Tools
-from tests.scripted import MODEL, Call
 
 HERE = Path(__file__).parent / "agents"
 BIN = HERE / "node_modules" / ".bin"

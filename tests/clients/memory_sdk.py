@@ -15,7 +15,7 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from tests.wallets import Wallet
+from tests.made.wallets import Wallet
 
 Json = dict[str, Any]
 GRANT_PREFIX = "zkstash:grant:v1:"

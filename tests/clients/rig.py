@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests import replayed
-from tests.http.running import running
+from tests.http.served.running import running
+from tests.made.scripted import Fail, Script, Scripted, Seen, Step
 from tests.outgoing import problems_of_bytes
-from tests.scripted import Fail, Script, Scripted, Seen, Step
-from tests.server import Server
-from tests.server import running as serving
-from tests.tap import NUMBER, Exchange, Tap
+from tests.programs.server import Server
+from tests.programs.server import running as serving
+from tests.programs.tap import NUMBER, Exchange, Tap
 
 PACKED = ("packed", "provisional")
 TARGET = 4_000  # tokens: small, so that a session of some ten rounds is folded more than once

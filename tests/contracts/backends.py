@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from memtree.budget.epoch import Epoch, EpochTurn, decode_epoch
-from memtree.conversation.addresses import node_id
+from memtree.conversation.addresses.address_chain import node_id
 from memtree.stores import RamStore, SqliteStore, open_store
 from memtree.stores.postgres import PostgresStore
 from memtree.stores.rows import (
@@ -33,7 +33,7 @@ from memtree.stores.rows import (
 )
 from memtree.tree.node import Frontier, Node, NodePlace, Passage, Summary, decode_frontier
 from memtree.unfolding.plan import OutlineNode, Plan, TextSpan
-from tests.postgres import drop_schema, ready_url
+from tests.programs.postgres import drop_schema, ready_url
 
 Store = SqliteStore | RamStore | PostgresStore
 A, B = "a" * 64, "b" * 64

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from memtree.models.remote_embedder import RemoteEmbedder
+from memtree.models.embedders.remote_embedder import RemoteEmbedder
 from memtree.stores.postgres import PostgresStore
 from tests.contracts.remote import KEY
-from tests.embeddings import Embeddings, serving
-from tests.postgres import Postgres, drop_schema, own_postgres, ready_url
+from tests.made.embeddings import Embeddings, serving
+from tests.programs.postgres import Postgres, drop_schema, own_postgres, ready_url
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -14,7 +14,7 @@ from memtree.memories.memory import MemoryChange, NewMemory
 from memtree.memories.scope import Scope
 from memtree.stores import Memories, Opened, RamStore, SqliteStore, open_memories
 from memtree.stores.postgres import PostgresStore
-from tests.postgres import drop_schema, ready_url
+from tests.programs.postgres import drop_schema, ready_url
 
 START = 1_700_000_000.0
 RECIPE = "minilm/1"

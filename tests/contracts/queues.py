@@ -22,12 +22,12 @@ from memtree.stores import RamStore
 from memtree.summaries.completed import CompletedSummaries
 from memtree.tree.work import LeafWork, NodeWork
 from memtree_indexer.redis.connection import RedisConnection
-from memtree_indexer.redis.outbox import Outbox
+from memtree_indexer.redis.jobs.outbox import Outbox
 from memtree_indexer.redis.queue import RedisQueue, RedisSummaries
-from memtree_indexer.redis.worker import Worker, WorkerParts, quiet_rq
+from memtree_indexer.redis.workers.worker import Worker, WorkerParts, quiet_rq
 from tests.fakes import HashingEmbedder
+from tests.made.trees import places
 from tests.properties.strategies import batch, history_of, leaves_of, prose
-from tests.trees import places
 
 
 def said(word: str, count: int, seed: int = 0) -> list[Message]:

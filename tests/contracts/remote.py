@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.embeddings import Embeddings
+from tests.made.embeddings import Embeddings
 
 KEY = "sk-secret-of-the-tests"
 TEXT = "the quick brown fox"

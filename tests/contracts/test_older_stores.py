@@ -27,7 +27,7 @@ from tests.contracts.backends import (
     version,
 )
 from tests.contracts.memory_backends import CHAT
-from tests.postgres import drop_schema, ready_url
+from tests.programs.postgres import drop_schema, ready_url
 
 FILES = sorted(Path(__file__).with_name("older_stores").glob("*.db.gz"))
 LEAVES = [leaf(number) for number in range(1, 5)]

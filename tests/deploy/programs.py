@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.server import PATIENCE
+from tests.programs.server import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"

@@ -20,7 +20,7 @@ import uvicorn
 
 from deploy.topology import balancer
 from tests.deploy.programs import DEPLOY, program, run
-from tests.server import PATIENCE, free_port
+from tests.programs.server import PATIENCE, free_port
 
 pytestmark = pytest.mark.slow
 

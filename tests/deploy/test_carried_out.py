@@ -13,8 +13,8 @@ from redis import AuthenticationError, Redis
 from tests.deploy.programs import ROOT
 from tests.deploy.test_chart import FULL, of, render
 from tests.deploy.test_compose import SECRETS, composed
-from tests.redis_server import program
-from tests.server import free_port
+from tests.programs.redis_server import program
+from tests.programs.server import free_port
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from memtree import __version__
 from memtree_proxy.cli.parsers.parser import build_parser
 from scripts import image_rehearsal as rehearsal
 from tests.deploy.programs import DEPLOY, ROOT, program, run
-from tests.server import PATIENCE, free_port
+from tests.programs.server import PATIENCE, free_port
 
 TEXT = (DEPLOY / "Dockerfile").read_text("utf-8")
 STEPS = list(rehearsal.steps(TEXT))
@@ -64,7 +64,7 @@ def test_the_command_is_one_of_memtree():
         ("deploy/.env", True),
         ("memtree.db", True),
         (".git/config", True),
-        ("tests/server.py", True),
+        ("tests/programs/server.py", True),
     ],
 )
 def test_what_the_builder_gets(path, out):

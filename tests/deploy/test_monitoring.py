@@ -18,12 +18,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from memtree.background.runtime import open_runtime
 from memtree.config import Settings
-from memtree.tracing import STEPS, step
+from memtree.process.tracing import STEPS, step
 from memtree_proxy.observability.setup import watching
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services
 from scripts import dashboard
-from tests.server import free_port
+from tests.programs.server import free_port
 
 ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy"

@@ -14,8 +14,8 @@ import pytest
 
 from memtree_proxy.cli.parsers.parser import build_parser
 from tests.deploy.programs import DEPLOY, ROOT, run
-from tests.server import PATIENCE, free_port
-from tests.sessions import coding
+from tests.programs.server import PATIENCE, free_port
+from tests.programs.sessions import coding
 
 UNITS = DEPLOY / "systemd"
 NAMES = {"memtree-proxy@.service": "8787", "memtree-worker@.service": "8801"}

@@ -14,9 +14,9 @@ import pytest
 from deploy.part import Health, Process
 from deploy.topology import ROOT, Shape, topology
 from tests.deploy.programs import program
-from tests.redis_server import refuses
-from tests.server import PATIENCE
-from tests.sessions import coding
+from tests.programs.redis_server import refuses
+from tests.programs.server import PATIENCE
+from tests.programs.sessions import coding
 
 pytestmark = pytest.mark.slow
 HEADERS = {"authorization": "Bearer somebody"}

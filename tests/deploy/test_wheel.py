@@ -35,8 +35,8 @@ import pytest
 
 from memtree import __version__
 from tests.deploy.programs import ROOT
-from tests.server import PATIENCE as PIP_SECONDS
-from tests.server import free_port
+from tests.programs.server import PATIENCE as PIP_SECONDS
+from tests.programs.server import free_port
 
 # One process of tests builds and installs for all of them.
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("wheel")]
@@ -343,5 +343,7 @@ def test_the_index_would_take_what_is_built(wheels: Wheels, dist: Path):
     assert not re.search("^Provides-Extra: (dev|browser|local|mcp)", about, re.MULTILINE)
     with tarfile.open(files[1]) as sources:
         names = {name.partition("/")[2] for name in sources.getnames()}
-    wanted = "docs/README.md deploy/Dockerfile benchmarks/locomo.py LICENSE SECURITY.md Makefile"
+    wanted = (
+        "docs/README.md deploy/Dockerfile benchmarks/recall/locomo.py LICENSE SECURITY.md Makefile"
+    )
     assert set(wanted.split()) < names

@@ -20,7 +20,7 @@ from memtree_proxy.cli.main import main
 from memtree_proxy.cli.parsers.arguments import given_settings
 from memtree_proxy.cli.parsers.parser import build_parser
 from tests.docs.pages import ROOT
-from tests.server import PATIENCE
+from tests.programs.server import PATIENCE
 
 # They run until they are stopped: their options are read, and nothing more.
 RUN_ON = {"serve", "worker", "mcp"}

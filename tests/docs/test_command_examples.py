@@ -15,7 +15,7 @@ from memtree.stores import open_memories, open_store
 from tests.docs.commands import Command, Desk, check_settings, made_by_make, read
 from tests.docs.pages import README, block, blocks
 from tests.foreign import CLAUDE_SIMPLE, CLINE_STORED, chatgpt_simple
-from tests.sessions import coding
+from tests.programs.sessions import coding
 from tests.transcripts import codex
 
 

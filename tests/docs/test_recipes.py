@@ -14,8 +14,8 @@ import pytest
 
 from memtree.text import tokens
 from tests.docs.pages import ROOT, block
-from tests.http.running import running
-from tests.http.upstream import JSON, FakeUpstream
+from tests.http.served.running import running
+from tests.http.served.upstream import JSON, FakeUpstream
 
 PYTHON = Path(__file__).parent / "recipes" / ".venv" / "bin" / "python"
 pytestmark = [

@@ -17,10 +17,10 @@ import pytest
 from tests.docs.commands import SERVER, answers
 from tests.docs.pages import ROOT, block, blocks
 from tests.foreign import chatgpt_simple
-from tests.http.running import running
-from tests.scripted import Say, Scripted
-from tests.server import PATIENCE, Server
-from tests.server import running as serving
+from tests.http.served.running import running
+from tests.made.scripted import Say, Scripted
+from tests.programs.server import PATIENCE, Server
+from tests.programs.server import running as serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 

@@ -8,11 +8,12 @@ from functools import cache, partial
 import httpx
 import pytest
 
-from memtree.context import context_memory, indexing
+from memtree.context import context_memory
+from memtree.context.indexing import indexing
 from memtree_proxy.access.rate_limits import RequestRates
 from memtree_proxy.server import app
-from tests.http.running import PATIENCE, running
-from tests.http.upstream import FakeUpstream
+from tests.http.served.running import PATIENCE, running
+from tests.http.served.upstream import FakeUpstream
 
 _ssl_context = cache(httpx.create_ssl_context)
 

@@ -21,8 +21,8 @@ from memtree.summaries.replies import Draft
 from memtree.text import tokens
 from memtree.tree.btree import walk
 from memtree.tree.work import NodeWork
-from tests.scripted import encoded
-from tests.sessions import coding
+from tests.made.scripted import encoded
+from tests.programs.sessions import coding
 
 pytestmark = pytest.mark.llm
 

@@ -10,9 +10,9 @@ from memtree.background.extracting.metered_model import MeteredModel
 from memtree.background.extracting.model_reader import ModelReader
 from memtree.background.runtime import SystemClock
 from memtree.background.summarizing.spending import TOKENS, Spending
-from memtree.memories.extracting import UserMessage
+from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
-from memtree.models.chat_endpoint import ChatEndpoint
+from memtree.models.chat.chat_endpoint import ChatEndpoint
 from memtree.stores import RamStore
 from memtree.summaries.checks import numbers
 

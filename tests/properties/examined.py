@@ -26,6 +26,7 @@ from memtree.tree import growth
 from memtree.tree.node import Frontier, Node, Summary
 from tests import outgoing
 from tests.answered import Answered, compressed
+from tests.made.trees import tree_problems
 from tests.properties.strategies import (
     VOLATILE_MARK,
     Turn,
@@ -41,7 +42,6 @@ from tests.properties.strategies import (
     rewritten,
     tail_of,
 )
-from tests.trees import tree_problems
 from tests.verbatim import after_preamble, split_memories
 
 OPENING = b"<context_memory>"

@@ -20,7 +20,7 @@ from memtree.unfolding import recall_block
 from tests.answered import Answered, compressed
 from tests.contracts.backends import stored_rows
 from tests.fakes import HashingEmbedder
-from tests.sessions import chat
+from tests.programs.sessions import chat
 
 NEEDLE = "The launch code of project Marigold is ZETA."
 QUESTION = "What is the launch code of project Marigold?"

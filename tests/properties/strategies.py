@@ -19,16 +19,16 @@ from memtree.background.growing.builder import StageOne
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.history import History, read
 from memtree.conversation.message import Message, Volatile
+from memtree.digests.clauses.clauses import read_lines
+from memtree.digests.clauses.read_lines import ReadLines
 from memtree.errors import BadRequest
-from memtree.extraction.clauses import read_lines
-from memtree.extraction.read_lines import ReadLines
 from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree.tree import btree, growth
 from memtree.tree.growth import GrownTree, Tail
 from memtree.tree.node import EMPTY, Frontier, Node
 from tests.fakes import HashingEmbedder
-from tests.trees import places
+from tests.made.trees import places
 
 VOLATILE_MARK = "VOLATILE"  # stands in volatile blocks and nowhere else
 SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu".split()

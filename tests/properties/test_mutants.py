@@ -16,14 +16,17 @@ import msgspec
 import pytest
 
 from memtree.budget import epoch, packing
-from memtree.context import answer, index_lookup, retrieval
-from memtree.context.continued import EpochAnswers
-from memtree.context.turn_request import TurnRequest
-from memtree.conversation import addresses, cache_control, history
+from memtree.context import answer, retrieval
+from memtree.context.epochs.epoch_answers import EpochAnswers
+from memtree.context.epochs.turn_request import TurnRequest
+from memtree.context.indexing import index_lookup
+from memtree.conversation import cache_control, history
+from memtree.conversation.addresses import address_chain
 from memtree.conversation.message import View, Volatile
 from memtree.dialects import openai_chat
 from memtree.tree import btree, chunking, growth
-from memtree.unfolding import explain, memory_text, recall_block
+from memtree.unfolding import explain, recall_block
+from memtree.unfolding.memory_message import memory_text
 from tests.properties.examined import forms_scenario, lasting_scenario, scenario
 
 pytestmark = pytest.mark.slow
@@ -258,9 +261,9 @@ MUTANTS: list[Any] = [
     long(index_lookup, "covering", covering_finds_another_branch),
     (memory_text, "label", quotes_have_no_label),
     (packing, "_cut", cut_splits_a_round),
-    (addresses, "digest", digest_ignores_the_role),
-    (addresses, "digest", digest_sees_ids),
-    (addresses, "root", root_ignores_the_tenant),
+    (address_chain, "digest", digest_ignores_the_role),
+    (address_chain, "digest", digest_sees_ids),
+    (address_chain, "root", root_ignores_the_tenant),
     (Volatile, "strip", volatile_blocks_are_hashed),
     (View, "posted", view_forgets_what_was_cut),
     (explain, "_excerpt", explain_is_off_by_one),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memtree.conversation.message import Message
 from memtree.stores import RamStore
 from memtree.tree.node import Summary
-from tests.summaries import ScriptedSummarizer
+from tests.made.summaries import ScriptedSummarizer
 from tests.unit.background.summarizing.refined import Hands, a_desk, later, said
 
 pytestmark = pytest.mark.slow

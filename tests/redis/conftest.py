@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.contracts.queues import OverRedis
-from tests.redis_server import redis_server
-from tests.summaries import ScriptedSummarizer
+from tests.made.summaries import ScriptedSummarizer
+from tests.programs.redis_server import redis_server
 
 
 @pytest.fixture(scope="module")

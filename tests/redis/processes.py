@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.embeddings import Embeddings
-from tests.redis_server import RedisServer
-from tests.server import Server
+from tests.made.embeddings import Embeddings
+from tests.programs.redis_server import RedisServer
+from tests.programs.server import Server
 
 SECONDS = 240.0  # a busy machine must not fail a test
 

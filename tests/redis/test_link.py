@@ -8,7 +8,7 @@ import pytest
 
 from memtree.errors import QueueUnavailable
 from memtree_indexer.redis.connection import COMMAND, RedisConnection, blocking
-from tests.redis_server import redis_server, refuses
+from tests.programs.redis_server import redis_server, refuses
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree.ports.queues import Pending
-from memtree_indexer.redis.ledger import CLOCK, EMBED
-from memtree_indexer.redis.payloads import tenant_name
+from memtree_indexer.redis.jobs.ledger import CLOCK, EMBED
+from memtree_indexer.redis.jobs.payloads import tenant_name
 from tests.contracts.queues import Chat, OverRedis, said
+from tests.programs.redis_server import redis_server
 from tests.redis.benches import SECONDS, embedded, submit, summarise, until, workshop
-from tests.redis_server import redis_server
 
 NOTHING = Pending(0, 0)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memtree.background.embedding.embed import segment_texts
 from memtree.summaries.batching import sources
-from memtree_indexer.redis.payloads import (
+from memtree_indexer.redis.jobs.payloads import (
     SHORT,
     contains,
     job_id,

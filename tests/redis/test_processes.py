@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.embeddings import serving
+from tests.made.embeddings import serving
+from tests.made.summaries import Summaries
+from tests.made.summaries import serving as serving_summaries
+from tests.programs.redis_server import redis_server
+from tests.programs.server import Server
+from tests.programs.sessions import chat
 from tests.redis.processes import SECONDS, Held, Rig
-from tests.redis_server import redis_server
-from tests.server import Server
-from tests.sessions import chat
-from tests.summaries import Summaries
-from tests.summaries import serving as serving_summaries
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from memtree.config import Settings
 from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.server.app import create_app
 from memtree_proxy.server.serve import open_services
-from tests.redis_server import redis_server
+from tests.programs.redis_server import redis_server
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from memtree_indexer.redis import build_lock
 from memtree_indexer.redis.build_lock import KEY, name
 from memtree_indexer.redis.connection import RedisConnection
 from memtree_indexer.redis.peers import RedisPeers
-from tests.redis_server import redis_server
+from tests.programs.redis_server import redis_server
 
 pytestmark = pytest.mark.slow
 

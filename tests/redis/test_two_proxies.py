@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from tests.processes import descendants, needs_proc
-from tests.redis_server import RedisServer, redis_server
-from tests.server import Server
-from tests.sessions import coding
+from tests.programs.processes import descendants, needs_proc
+from tests.programs.redis_server import RedisServer, redis_server
+from tests.programs.server import Server
+from tests.programs.sessions import coding
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients, needs_proc]
 

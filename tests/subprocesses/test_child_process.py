@@ -19,8 +19,8 @@ from memtree.background.growing.builder import (
 )
 from memtree.background.growing.children import Children
 from memtree.tree.growth import grow
-from tests.loop_clock import LoopClock, settled
-from tests.processes import descendants, needs_proc
+from tests.programs.loop_clock import LoopClock, settled
+from tests.programs.processes import descendants, needs_proc
 from tests.properties.strategies import conversation, history_of, tail_of
 
 LARGE = THREAD_TOKENS + 1

@@ -31,6 +31,9 @@ def test_what_is_loaded_changes_no_example():
     alone = drawn("ci", "")
     assert alone.count("(") >= 50
     assert (
-        drawn("ci", "import memtree.config, memtree.text.anchors, memtree_proxy.http.known_bodies")
+        drawn(
+            "ci",
+            "import memtree.config, memtree.text.words.anchors, memtree_proxy.http.known_bodies",
+        )
         == alone
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memtree.conversation.addresses import node_id
+from memtree.conversation.addresses.address_chain import node_id
 from memtree.ports.store import Receipt
 from memtree.stores import SqliteStore
 from tests.unit.stores.sqlite.batches import T, batch, groups
@@ -40,7 +40,7 @@ def child(code: str, *arguments: object) -> subprocess.Popen[str]:
 # Stops between the nodes of group 2 and their frontier: inside the transaction.
 STOP_INSIDE = """
 import time
-import memtree.stores.context.trees as trees
+import memtree.stores.context.trees.tree_store as trees
 store, put, calls = SqliteStore(Path(sys.argv[1])), trees.put_nodes, []
 async def stopping(sql, number, nodes):
     await put(sql, number, nodes)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import alive, descendants, needs_proc
+from tests.programs.processes import alive, descendants, needs_proc
 
 pytestmark = needs_proc
 

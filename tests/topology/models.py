@@ -19,12 +19,12 @@ from hashlib import sha256
 from random import Random
 from typing import Any
 
-from tests.embeddings import Embeddings
-from tests.http.running import running
-from tests.http.upstream import JSON, SSE, piece, reply, start
-from tests.sessions import WORDS
-from tests.summaries import SHORT, Answer, Asked, Part, Step, Summaries, json_of
-from tests.tap import NUMBER
+from tests.http.served.running import running
+from tests.http.served.upstream import JSON, SSE, piece, reply, start
+from tests.made.embeddings import Embeddings
+from tests.made.summaries import SHORT, Answer, Asked, Part, Step, Summaries, json_of
+from tests.programs.sessions import WORDS
+from tests.programs.tap import NUMBER
 
 LOOK = "Look it up first."
 SENTENCES_OF_ANSWER = 6

@@ -19,7 +19,7 @@ from memtree.background.embedding.open import open_embedder
 from memtree.config import Settings
 from memtree.stores import open_store
 from memtree_proxy.access.auth import tenant_id
-from tests.server import PATIENCE
+from tests.programs.server import PATIENCE
 from tests.topology import judged
 from tests.topology.database import Database
 from tests.topology.models import Models, serving

@@ -15,9 +15,9 @@ from typing import Any
 
 import httpx
 
-from tests.server import PATIENCE
-from tests.sessions import coding
-from tests.tap import NUMBER
+from tests.programs.server import PATIENCE
+from tests.programs.sessions import coding
+from tests.programs.tap import NUMBER
 from tests.topology.models import LOOK, expected, sentences
 
 ANSWER_SECONDS = 300.0  # an attempt that is not over by then hangs

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from tests.embeddings import Half, Silence, Status
-from tests.summaries import Drip, Step, garbage, half, invented
+from tests.made.embeddings import Half, Silence, Status
+from tests.made.summaries import Drip, Step, garbage, half, invented
 from tests.topology import judged
 from tests.topology.rigs import Rig
 from tests.topology.talks import Talk, talking, until

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.summaries import Asked
+from tests.made.summaries import Asked
 from tests.topology import judged
 from tests.topology.models import Call, Seen
 from tests.topology.talks import Attempt, Talk

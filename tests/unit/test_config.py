@@ -7,7 +7,7 @@ import pytest
 from memtree.budget.prices import Prices
 from memtree.config import Settings, variable
 from memtree.errors import BadRequest
-from memtree.setting_values import input_price, passthrough_route, price, window
+from memtree.settings.setting_values import input_price, passthrough_route, price, window
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from memtree.config import Settings
 from memtree.errors import BadRequest
-from memtree.setting_values import without_password
+from memtree.settings.setting_values import without_password
 
 
 @pytest.mark.parametrize(

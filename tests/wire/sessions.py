@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tests.scripted import Call, Say
+from tests.made.scripted import Call, Say
 from tests.wire.clean import result, said, text
 from tests.wire.rule_break import Fields
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.wire.messages_blocks import THINKING
+from tests.wire.messages.messages_blocks import THINKING
 from tests.wire.rule_break import Fields, RuleBreak
 
 _MADE = "bound"

@@ -11,7 +11,7 @@ from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.store import Store
 from memtree_indexer.redis.connection import RedisConnection
-from memtree_indexer.redis.outbox import Outbox
+from memtree_indexer.redis.jobs.outbox import Outbox
 from memtree_indexer.redis.peers import RedisPeers
 from memtree_indexer.redis.queue import RedisQueue, RedisSummaries, workers
 

@@ -18,11 +18,11 @@ from memtree.ports.store import TreeStore
 from memtree.tree.node import Node
 from memtree.tree.work import LeafWork, NodeWork
 from memtree_indexer.redis.connection import RedisConnection
-from memtree_indexer.redis.ledger import EMBED, SUMMARIES
-from memtree_indexer.redis.outbox import Outbox
-from memtree_indexer.redis.payloads import tenant_name
-from memtree_indexer.redis.pending import StageJobs
-from memtree_indexer.redis.remaining import unembedded, unsummarised
+from memtree_indexer.redis.jobs.ledger import EMBED, SUMMARIES
+from memtree_indexer.redis.jobs.outbox import Outbox
+from memtree_indexer.redis.jobs.payloads import tenant_name
+from memtree_indexer.redis.jobs.pending import StageJobs
+from memtree_indexer.redis.jobs.remaining import unembedded, unsummarised
 
 WORKERS = "memtree:workers"  # sorted set: processes by the time until which they are known to live
 STATE = "memtree:state:"  # of a tenant's summaries, where it is not "ok"

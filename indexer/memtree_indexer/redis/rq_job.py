@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from rq.job import Job
 
-from memtree_indexer.redis.ledger import RUN, JobName
+from memtree_indexer.redis.jobs.ledger import RUN, JobName
 
 NAMES = (RUN, "memtree_indexer.redis.rq_job.run")
 

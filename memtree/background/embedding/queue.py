@@ -12,18 +12,18 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from memtree import tracing
 from memtree.background.embedding.embed import embed_leaves, first_batch
 from memtree.background.embedding.vector_cache import VectorCache
 from memtree.background.jobs import MAX_BYTES, MAX_JOBS, Job, Jobs, job
 from memtree.background.progress import Backlog, StageTotals, waiting
-from memtree.cache_limits import CacheLimits
 from memtree.conversation.history import History
 from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.queues import Pending
 from memtree.ports.store import TreeStore
+from memtree.process import tracing
+from memtree.process.cache_limits import CacheLimits
 from memtree.tree.work import LeafWork
 
 log = logging.getLogger("memtree.indexer")

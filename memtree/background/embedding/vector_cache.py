@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memtree.bounded import SizedRows
-from memtree.cache_limits import CacheLimits
 from memtree.ports.models import Embedder
+from memtree.process.bounded import SizedRows
+from memtree.process.cache_limits import CacheLimits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

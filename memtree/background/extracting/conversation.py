@@ -20,10 +20,11 @@ from memtree.background.extracting.keep_snapshots import SnapshotKeeper
 from memtree.background.extracting.posted_messages import FoundMessage, MessageFacts, PostedMessages
 from memtree.background.extracting.queue import ExtractionJob
 from memtree.background.extracting.read_messages import ReadMessages
-from memtree.bounded import remember
 from memtree.conversation.message import Message, Volatile
 from memtree.days import day_of
-from memtree.memories.extracting import (
+from memtree.memories.extraction.model.prompt import MOST_MESSAGES
+from memtree.memories.memory import Memory
+from memtree.memories.message_extraction import (
     NOWHERE,
     PER_MESSAGE,
     PER_REQUEST,
@@ -36,11 +37,10 @@ from memtree.memories.extracting import (
     cost,
     within,
 )
-from memtree.memories.extraction.model.prompt import MOST_MESSAGES
-from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
-from memtree.memories.user_memories import UserSettings
+from memtree.memories.users.user_memories import UserSettings
 from memtree.ports.clock import Clock
+from memtree.process.bounded import remember
 
 log = logging.getLogger("memtree.indexer")
 

@@ -19,18 +19,18 @@ from memtree.background.extracting.snapshots import (
     snapshot_text,
     windows,
 )
-from memtree.bounded import SizedRows
-from memtree.cache_limits import CacheLimits
 from memtree.conversation.history import History
 from memtree.errors import BadRequest, MemoryLimit, SecretRejected
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.draft import new_memory as made
 from memtree.memories.memory import EXTRACTED, SNAPSHOT, Memory, MemorySource
 from memtree.memories.ports import MemoryFilter, MemoryStore
-from memtree.memories.saving import MemorySaving
+from memtree.memories.saving.saving import MemorySaving
 from memtree.memories.scope import Scope
-from memtree.memories.user_ports import ExtractedMessages
+from memtree.memories.users.user_ports import ExtractedMessages
 from memtree.ports.clock import Clock
+from memtree.process.bounded import SizedRows
+from memtree.process.cache_limits import CacheLimits
 
 log = logging.getLogger("memtree.indexer")
 

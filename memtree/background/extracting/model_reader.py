@@ -17,18 +17,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memtree.background.extracting.metered_model import MeteredModel
-from memtree.memories.extracting import PER_MESSAGE, ReadMessage, SkippedText, UserMessage
 from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import Candidate, SkipReason
-from memtree.memories.extraction.clauses import heads, without_lead
 from memtree.memories.extraction.model import grounding, prompt, reply
 from memtree.memories.extraction.model.prompt import ShownMessage
 from memtree.memories.extraction.model.reply import ModelNote, ModelNotes
 from memtree.memories.extraction.schedule import with_day
+from memtree.memories.extraction.statement_bounds import heads, without_lead
 from memtree.memories.extraction.third_person import told_of_user
+from memtree.memories.message_extraction import PER_MESSAGE, ReadMessage, SkippedText, UserMessage
 from memtree.memories.scope import Scope
 from memtree.ports.chat_model import ModelQuestion
-from memtree.text.standing_rules import standing_rules
+from memtree.text.instructions.standing_rules import standing_rules
 
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|[Uu]s)\b")
 _BOTH = re.compile(r"^(?:The )?[Uu]ser[:,]? (?=(?:I|[Mm]y|[Ww]e|[Oo]ur)\b)")

@@ -17,7 +17,6 @@ from memtree.background.extracting.snapshot_model import ModelSnapshots
 from memtree.background.extracting.structured_model_reader import StructuredModelReader
 from memtree.background.summarizing.open import open_endpoint, open_summarizer
 from memtree.background.summarizing.spending import DailyLimits, Spending, SummaryPrices
-from memtree.bounded import SizedCache
 from memtree.config import Settings
 from memtree.conversation.history import MessageInfoCache
 from memtree.conversation.message import Volatile
@@ -26,16 +25,17 @@ from memtree.memories.agents.extraction.structured_readers import (
     StructuredReader,
     StructuredRuleReader,
 )
-from memtree.memories.extracting import (
+from memtree.memories.extraction.rule_extraction import extract
+from memtree.memories.message_extraction import (
     EMBEDDER_PATIENCE,
     CandidateReader,
     MemoryExtraction,
     RuleReader,
 )
-from memtree.memories.extraction.rules import extract
-from memtree.memories.saving import MemorySaving
+from memtree.memories.saving.saving import MemorySaving
 from memtree.ports.clock import Clock
 from memtree.ports.store import Tallies
+from memtree.process.bounded import SizedCache
 from memtree.stores import Memories
 
 RULES, OFF = "rules", "off"

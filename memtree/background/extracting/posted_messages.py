@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
 from memtree.background.extracting.read_messages import KnownMessage, MessageKeys, ReadMessages
-from memtree.conversation import addresses, history
+from memtree.conversation import history
+from memtree.conversation.addresses import address_chain
 from memtree.conversation.beginning import origin
 from memtree.conversation.history import History, MessageInfo, MessageInfoCache
 from memtree.conversation.message import (
@@ -26,8 +27,8 @@ from memtree.conversation.message import (
     check_message,
 )
 from memtree.errors import BadRequest
-from memtree.memories.extracting import NOWHERE, MessagePlace, UserMessage
 from memtree.memories.extraction import fiction
+from memtree.memories.message_extraction import NOWHERE, MessagePlace, UserMessage
 
 SLICE_MESSAGES, SLICE_BYTES = 64, 128 * 1024  # of one turn in a thread
 
@@ -115,7 +116,7 @@ class PostedMessages:
             role = message.role
             if role != "user":
                 return _Row(index, key, KnownMessage(False, _plays(message)))
-            digest = addresses.digest(message, self._volatile)
+            digest = address_chain.digest(message, self._volatile)
             text = _own_view(message, self._volatile)
         except (BadRequest, RecursionError):
             return _Row(index, key, None)

@@ -3,7 +3,7 @@
 To hand one over costs a request next to nothing: no message is parsed, nothing is awaited. What a
 request posts holds all of its conversation, so a newer one takes the place of the one that waits;
 what is dropped, or lost with the process, comes again with the conversation's next request, and
-what was read before is known by its digest (`memtree/memories/extracting.py`).
+what was read before is known by its digest (`memtree/memories/message_extraction.py`).
 
 What this file does not do: the reading (`reading.py`).
 """
@@ -23,7 +23,7 @@ from memtree.conversation.message import Message
 from memtree.conversation.message_list import size_from
 from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.memories.scope import Scope
-from memtree.memories.user_memories import UserSettings
+from memtree.memories.users.user_memories import UserSettings
 from memtree.ports.clock import Clock
 
 log = logging.getLogger("memtree.indexer")

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import xxhash
 
-from memtree.bounded import SizedRows
-from memtree.cache_limits import CacheLimits
 from memtree.memories.scope import Scope
+from memtree.process.bounded import SizedRows
+from memtree.process.cache_limits import CacheLimits
 
 ROW_BYTES = 240  # a key, its place, and what is known
 

@@ -22,15 +22,15 @@ from memtree.memories.agents.extraction.structured_readers import (
     StructuredReading,
     read_by_rules,
 )
-from memtree.memories.agents.structured_extraction.model import schema_prompt, schema_reply
-from memtree.memories.agents.structured_extraction.model.schema_reply import ModelRecords
-from memtree.memories.agents.structured_extraction.model.value_grounding import believed
-from memtree.memories.agents.structured_extraction.rules import Finding
-from memtree.memories.agents.structured_extraction.schema_fields import KindFields, kind_fields
-from memtree.memories.extracting import PER_MESSAGE, SkippedText, UserMessage
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.slot_filling.model import schema_prompt, schema_reply
+from memtree.memories.agents.slot_filling.model.schema_reply import ModelRecords
+from memtree.memories.agents.slot_filling.model.value_grounding import believed
+from memtree.memories.agents.slot_filling.rule_reader import Finding
+from memtree.memories.agents.slot_filling.schema_fields import KindFields, kind_fields
 from memtree.memories.extraction import gate
 from memtree.memories.extraction.model.prompt import ShownMessage, shown_spans
-from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.memories.message_extraction import PER_MESSAGE, SkippedText, UserMessage
 from memtree.memories.scope import Scope
 from memtree.ports.chat_model import ModelQuestion
 

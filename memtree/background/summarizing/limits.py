@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from memtree.background.summarizing.call import Outcome
-from memtree.bounded import MAX_TENANTS, remember
+from memtree.process.bounded import MAX_TENANTS, remember
 
 # Nodes of a tenant in a row of which no draft was accepted: something is wrong with the model, or
 # with the text. Either must not be paid for at full speed, nor hold up other tenants.

@@ -18,7 +18,7 @@ from memtree.ports.store import Store
 from memtree.summaries.completed import CompletedSummaries
 
 if TYPE_CHECKING:
-    from memtree.models.chat_endpoint import ChatEndpoint
+    from memtree.models.chat.chat_endpoint import ChatEndpoint
 
 BY_MODEL = "a model for summaries", "remote", "summary_model"  # for `importing`
 HASTY_TRIES = 3  # of one call, each with tries of its own at the server
@@ -82,7 +82,7 @@ def open_summarizer(settings: Settings) -> Summarizer | None:
     if not settings.summary_base_url:
         raise BadRequest("a model for summaries needs summary_base_url", param="summary_base_url")
     with importing(*BY_MODEL):
-        from memtree.models.summarizer import ChatSummarizer  # noqa: PLC0415
+        from memtree.models.chat.summarizer import ChatSummarizer  # noqa: PLC0415
     return ChatSummarizer(open_endpoint(settings, settings.summary_parallel))
 
 
@@ -90,7 +90,7 @@ def open_endpoint(settings: Settings, parallel: int) -> ChatEndpoint:
     """The endpoint of the model for summaries, for so many calls at once."""
     with importing(*BY_MODEL):
         # Half a second and 25 MB that only those pay who use it.
-        from memtree.models.chat_endpoint import ChatEndpoint  # noqa: PLC0415
+        from memtree.models.chat.chat_endpoint import ChatEndpoint  # noqa: PLC0415
     return ChatEndpoint(
         settings.summary_base_url or "",
         settings.summary_model or "",

@@ -10,12 +10,12 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Collection
 
-from memtree import tracing
 from memtree.background.progress import StageTotals
 from memtree.background.summarizing.call import Cost, Outcome, SummaryCall, SummaryCaller
 from memtree.background.summarizing.summary_job import SummaryJob
 from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
+from memtree.process import tracing
 from memtree.summaries.batching import CallBatch
 
 log = logging.getLogger("memtree.indexer")

@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import count
 
 from memtree.background.summarizing.summary_job import SummaryJob
-from memtree.bounded import remember
+from memtree.process.bounded import remember
 from memtree.summaries.batching import CallBatch
 
 PARALLEL = 4

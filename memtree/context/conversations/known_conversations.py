@@ -17,15 +17,15 @@ from enum import StrEnum
 from math import isnan
 
 from memtree.context.conversations.stored_plan import PassageSizes, StoredPlan, stored_plan
-from memtree.context.index_state import with_summary
-from memtree.conversation.addresses import DIGEST_BYTES
+from memtree.context.indexing.index_state import with_summary
+from memtree.conversation.addresses.address_chain import DIGEST_BYTES
+from memtree.digests.conversation_title import LONGEST, within
 from memtree.errors import BadRequest, NotFound
-from memtree.extraction.conversation_title import LONGEST, within
 from memtree.ports.clock import Clock
 from memtree.ports.conversations import ConversationPlace, StoredConversation
 from memtree.ports.store import ContextStore, ContinuedTurn
 from memtree.tree.node import Node
-from memtree.unfolding.pinned_places import PinnedPlace, read_places, written
+from memtree.unfolding.pinned.pinned_places import PinnedPlace, read_places, written
 from memtree.unfolding.plan import OutlineNode
 from memtree.unfolding.recall_block import Versions
 from memtree.unfolding.stored_tree import StoredTree, stored_tree, title

@@ -16,7 +16,7 @@ from memtree.tree.node import Frontier, Node
 from memtree.unfolding.explain import KEPT, RULE, ExplainedNode
 from memtree.unfolding.plan import KeptReason, TextSpan, kept_reasons
 from memtree.unfolding.recall_block import Versions
-from memtree.unfolding.work_log import work_kind, work_names, work_outcome
+from memtree.unfolding.work_log.work_log import work_kind, work_names, work_outcome
 
 CHARACTERS_A_TOKEN = 4  # where no passage is known
 

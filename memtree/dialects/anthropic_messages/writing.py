@@ -27,7 +27,7 @@ from memtree.conversation.preamble import Preamble
 from memtree.dialects.anthropic_messages import content
 from memtree.dialects.anthropic_messages.canonical.posted_request import PostedRequest
 from memtree.dialects.anthropic_messages.canonical.translation import CLOSED, THINKING, USER
-from memtree.dialects.injection import PlacedMemories
+from memtree.dialects.placed_memories import PlacedMemories
 from memtree.text import memory_lines
 from memtree.text.memory_lines import SEAM
 from memtree.wire import json_body

@@ -22,15 +22,15 @@ from memtree.memories.agents.agent_memory import (
     WriteOutcome,
 )
 from memtree.memories.agents.ports import AgentMemories
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.schemas.schema_book import SchemaBook
+from memtree.memories.agents.schemas.unique_on import unique_key
 from memtree.memories.agents.structured_memory import DIRECT, structured_memory
 from memtree.memories.book import MAX_PAGE, MemoryBook, before_number
 from memtree.memories.draft import Edit
 from memtree.memories.memory import Memory, MemoryChange, MemoryFields
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore
-from memtree.memories.saving import Vector
-from memtree.memories.schemas.memory_schema import MemorySchema
-from memtree.memories.schemas.schema_book import SchemaBook
-from memtree.memories.schemas.unique_on import unique_key
+from memtree.memories.saving.saving import Vector
 from memtree.memories.scope import Scope
 
 MOST_TOGETHER = 100  # memories, or ids, of one request

@@ -33,13 +33,14 @@ class AgentScopes:
 @dataclass(frozen=True, slots=True)
 class StructuredWrite:
     """A structured memory to be stored. `unique_key`: of the values that its schema wants unique
-    (`schemas/unique_on.py`), b"" where nothing is: the live memory of the scope with the same kind
-    and key is superseded. It counts where no schema of the kind is stored; else the store makes the
-    key by that one, in the step that stores the memory. `replaces`: the id of a live memory of the
-    scope and kind that gets this one's text, data, category, expiry, confidence, mentions and time,
-    under its own id, as a new version; its tags and thread where this one has any. `expected`: the
-    id and version of the live memory that this one's data was made from, or `NOBODY`; nothing is
-    stored where that is no longer so, or where another memory has the unique values by now."""
+    (`agents/schemas/unique_on.py`), b"" where nothing is: the live memory of the scope with the
+    same kind and key is superseded. It counts where no schema of the kind is stored; else the store
+    makes the key by that one, in the step that stores the memory. `replaces`: the id of a live
+    memory of the scope and kind that gets this one's text, data, category, expiry, confidence,
+    mentions and time, under its own id, as a new version; its tags and thread where this one has
+    any. `expected`: the id and version of the live memory that this one's data was made from, or
+    `NOBODY`; nothing is stored where that is no longer so, or where another memory has the unique
+    values by now."""
 
     memory: NewMemory
     unique_key: bytes = b""

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memtree.errors import BadRequest
-from memtree.memories.rules.expiry import ttl_seconds
+from memtree.memories.fields.times import ttl_seconds
 
 TTL, EXPIRES_AT = "ttl", "expiresAt"
 LEAST_MS = 100_000_000_000  # below, it is a time in seconds: in milliseconds it lies before 1974

@@ -56,8 +56,9 @@ class AgentMemories(Protocol):
     async def unique_holders(
         self, scope: Scope, kind: str, keys: Sequence[bytes]
     ) -> dict[bytes, Memory]:
-        """The live memories of a kind that have these unique values (`schemas/unique_on.py`), by
-        them. What it costs does not grow with the memories of the scope."""
+        """The live memories of a kind that have these unique values
+        (`agents/schemas/unique_on.py`), by them. What it costs does not grow with the memories of
+        the scope."""
         ...
 
     async def locate(

@@ -11,15 +11,15 @@ import msgspec
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.agents.agent_memory import StructuredWrite
 from memtree.memories.agents.structured_text import structured_text
+from memtree.memories.fields.secret_check import refuse_secrets
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
     USER_CATEGORIES,
     MemoryFields,
     NewMemory,
 )
-from memtree.memories.rules.canonical import text_hash
-from memtree.memories.rules.secret_check import refuse_secrets
 from memtree.memories.search.text_terms import packed_terms
+from memtree.text.canonical_form import text_hash
 
 DIRECT = "agent"  # the source type of what an agent stores as it is
 MAX_DATA_BYTES = 16_384  # of the data of one memory, as JSON

@@ -16,7 +16,7 @@ import msgspec
 
 from memtree.errors import BadRequest, RequestTooLarge, SecretRejected
 from memtree.memories.draft import checked_name
-from memtree.memories.rules.secret_check import refuse_secrets
+from memtree.memories.fields.secret_check import refuse_secrets
 from memtree.memories.scope import checked_id
 from memtree.text import secrets
 

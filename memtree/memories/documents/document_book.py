@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from memtree.cpu_meter import counted
 from memtree.errors import MemoryLimit, NotFound
 from memtree.memories.book import MAX_PAGE, MemoryBook
 from memtree.memories.documents import passages
@@ -24,6 +23,7 @@ from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter, MemoryMaintenance, MemoryStore
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.ports.clock import Clock
+from memtree.process.cpu_meter import counted
 
 _TRIES = 3  # of a text that somebody replaces while it is read
 

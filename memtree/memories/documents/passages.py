@@ -15,8 +15,8 @@ from typing import Any
 from memtree.memories.documents.document import Document, NewDocument
 from memtree.memories.injection.passages import metadata_line
 from memtree.memories.memory import Memory, NewMemory
-from memtree.memories.rules.canonical import text_hash
 from memtree.memories.search.text_terms import packed_terms
+from memtree.text.canonical_form import text_hash
 
 PASSAGE = "passage"  # the kind of these memories
 SOURCE = "document"  # their source type

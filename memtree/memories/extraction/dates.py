@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from memtree.memories.extraction.calendar.mentions import DateKind, DateMention
-from memtree.memories.extraction.calendar.rules import RULES
+from memtree.memories.extraction.calendar.date_forms import RULES
+from memtree.memories.extraction.calendar.date_mention import DateKind, DateMention
 from memtree.memories.extraction.calendar.words import UNSPACED_TRIGGERS, triggers
 
 __all__ = ["DateKind", "DateMention", "dates"]

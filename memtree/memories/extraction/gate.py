@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from memtree.language.lazy_patterns import lazily
 from memtree.language.word_file import WordFile
 from memtree.memories.extraction import fiction
 from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.extraction.statements import other_languages
-from memtree.text.lazy_patterns import lazily
 from memtree.text.requests import asks
 
 _DATA = WordFile("all", "memory_gate")

@@ -12,8 +12,8 @@ from itertools import islice
 
 from memtree.memories.extraction import fiction, gate
 from memtree.memories.extraction.candidates import Skip, SkipReason
-from memtree.memories.extraction.clauses import pieces
 from memtree.memories.extraction.sentences import begins_torn, is_torn, sentences
+from memtree.memories.extraction.statement_bounds import pieces
 from memtree.text import secrets
 from memtree.text.pasted.own_words import own_words
 from memtree.text.spans import Span

@@ -21,9 +21,9 @@ from __future__ import annotations
 import re
 from datetime import date
 
+from memtree.language.lazy_patterns import lazily
 from memtree.language.word_file import WordFile
 from memtree.memories.extraction.dates import DateKind, DateMention, dates
-from memtree.text.lazy_patterns import lazily
 
 _DATA = WordFile("all", "memory_schedule")
 

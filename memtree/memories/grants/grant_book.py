@@ -16,7 +16,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memtree.bounded import remember
 from memtree.errors import BadRequest, Forbidden, NotFound
 from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.grants.grant import OpenedGrants, SignedGrant
@@ -27,6 +26,7 @@ from memtree.memories.grants.signed_text import grant_digest, signed_text
 from memtree.memories.grants.verification import GrantFacts, Refusal, opens, without_covered
 from memtree.memories.grants.wallet_proof import ProvenWallet, WalletProof, proven
 from memtree.ports.clock import Clock
+from memtree.process.bounded import remember
 
 MAX_CACHED = 4_096  # valid signatures of a process, some 100 bytes each
 CLOCKS_DIFFER = 3_600.0  # seconds for which another server may take a grant that has expired here

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memtree.memories.injection import rendering
+from memtree.memories.injection import injectable, rendering
 from memtree.memories.memory import Memory
-from memtree.memories.rules import injectable
-from memtree.memories.user_memories import SCORE_THRESHOLD
+from memtree.memories.users.user_memories import SCORE_THRESHOLD
 from memtree.text.memory_lines import MOST
 
 

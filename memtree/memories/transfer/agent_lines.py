@@ -16,9 +16,9 @@ from functools import partial
 from typing import NamedTuple
 
 from memtree.memories.agents.agent_memory import StructuredWrite, WriteOutcome
+from memtree.memories.agents.schemas.unique_on import canonical
 from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.ports import ANY, MemoryFilter
-from memtree.memories.schemas.unique_on import canonical
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.file_schemas import FileSchemas
 from memtree.memories.transfer.import_options import ImportParts, off_loop

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from memtree.errors import BadRequest, SecretRejected
+from memtree.memories.agents.schemas.memory_schema import checked_kind
 from memtree.memories.agents.structured_memory import (
     checked_data,
     refuse_secrets_in,
@@ -21,6 +22,8 @@ from memtree.memories.agents.structured_memory import (
 )
 from memtree.memories.agents.structured_text import TEXT, structured_text
 from memtree.memories.draft import MemoryDraft, checked_name, checked_text, new_memory
+from memtree.memories.fields.categories import category_of
+from memtree.memories.fields.secret_check import refuse_secrets
 from memtree.memories.memory import (
     IMPORTED,
     USER_CATEGORIES,
@@ -31,14 +34,11 @@ from memtree.memories.memory import (
     NewMemory,
 )
 from memtree.memories.ports import MemoryRecord
-from memtree.memories.rules.canonical import text_hash
-from memtree.memories.rules.categories import category_of
-from memtree.memories.rules.secret_check import refuse_secrets
-from memtree.memories.schemas.memory_schema import checked_kind
 from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.transfer.file_items import FileGroup, FileMemory, LineResult, LineStatus
 from memtree.memories.transfer.formats.foreign import speaks_to_model
-from memtree.memories.user_memories import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
+from memtree.memories.users.user_memories import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
+from memtree.text.canonical_form import text_hash
 
 _INSTRUCTION = "instruction"
 MOST_DATA_CHARS = 32_768  # of a memory's data as JSON: more than any route takes

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from memtree.errors import Conflict, MemoryLimit
 from memtree.memories.memory import NewMemory
 from memtree.memories.ports import ANY
-from memtree.memories.rules.canonical import text_hash
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.checked import checked_group, importable, left_out
 from memtree.memories.transfer.file_conflicts import FileConflicts
@@ -35,7 +34,8 @@ from memtree.memories.transfer.import_options import (
     off_loop,
 )
 from memtree.memories.transfer.report import ImportReport, ReportBuilder
-from memtree.memories.user_memories import MAX_GROUPS, MemoryGroup
+from memtree.memories.users.user_memories import MAX_GROUPS, MemoryGroup
+from memtree.text.canonical_form import text_hash
 
 _PAGE = 1_000
 _MOST_USERS = 100

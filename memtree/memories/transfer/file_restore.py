@@ -37,7 +37,7 @@ from memtree.memories.transfer.import_options import (
     batches,
 )
 from memtree.memories.transfer.report import ImportReport, ReportBuilder
-from memtree.memories.user_memories import MAX_GROUPS, SettingsChange, UserSettings
+from memtree.memories.users.user_memories import MAX_GROUPS, SettingsChange, UserSettings
 
 _PAGE = 1_000
 _MOST_TOMBSTONES = 1_000_000  # of a scope

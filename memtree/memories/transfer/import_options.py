@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol, TypeVar
 
-from memtree.cpu_meter import counted
 from memtree.memories.agents.ports import AgentMemories
+from memtree.memories.agents.schemas.ports import SchemaStore
+from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
-from memtree.memories.saving import MemorySaving
-from memtree.memories.schemas.ports import SchemaStore
-from memtree.memories.schemas.schema_book import SchemaBook
+from memtree.memories.saving.saving import MemorySaving
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.file_items import AUTO
-from memtree.memories.user_ports import MemoryGroups, UserSettingsStore
+from memtree.memories.users.user_ports import MemoryGroups, UserSettingsStore
 from memtree.ports.clock import Clock
+from memtree.process.cpu_meter import counted
 
 BATCH, BATCH_SECONDS = 200, 0.25  # lines that are read, and memories that are stored, at once
 OFF_LOOP_BYTES = 16 * 1024  # a larger file is read in a thread: 100 lines take 30 ms

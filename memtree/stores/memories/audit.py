@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from memtree.errors import StoreCorrupt
 from memtree.stores.memories.agent.audit import AgentAudit, Lines
-from memtree.stores.memories.counters import ScopeRow
-from memtree.stores.memories.rows import columns, old_version, read_memory, read_tombstone
-from memtree.stores.memories.tables import (
+from memtree.stores.memories.tables.counters import ScopeRow
+from memtree.stores.memories.tables.rows import columns, old_version, read_memory, read_tombstone
+from memtree.stores.memories.tables.table_rows import (
     ConflictRow,
     ErasedRow,
     ExtractedRow,

@@ -12,9 +12,10 @@ from memtree.memories.agents.agent_memory import LocatedMemory
 from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone, Unset
 from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
-from memtree.stores.memories.agent import unique
-from memtree.stores.memories.agent.scopes import begin_of_rows
-from memtree.stores.memories.counters import (
+from memtree.stores.memories.saving import SAID, insert
+from memtree.stores.memories.tables import unique_keys
+from memtree.stores.memories.tables.agent_scopes import begin_of_rows
+from memtree.stores.memories.tables.counters import (
     ScopeRow,
     begin_known,
     commit,
@@ -23,8 +24,8 @@ from memtree.stores.memories.counters import (
     next_number,
     stamp,
 )
-from memtree.stores.memories.lookup import kept, live
-from memtree.stores.memories.rows import (
+from memtree.stores.memories.tables.lookup import kept, live
+from memtree.stores.memories.tables.rows import (
     Standing,
     changed_memory,
     columns,
@@ -32,7 +33,6 @@ from memtree.stores.memories.rows import (
     old_version,
     time_column,
 )
-from memtree.stores.memories.saving import SAID, insert
 from memtree.stores.memories.twins import JOIN_GROUPS, count_as, joined, twin_of
 from memtree.stores.sql import Sql
 
@@ -125,7 +125,7 @@ async def next_version(
     if isinstance(change.data, Unset) and not revived:
         await put_version(sql, scope, row, memory, change)
         return memory, 0
-    (key,) = await unique.unique_keys(sql, scope, [unique.keyed(memory, row.unique_key)])
+    (key,) = await unique_keys.unique_keys(sql, scope, [unique_keys.keyed(memory, row.unique_key)])
     superseded = await make_way(sql, scope, row, key, since=memory.updated, now=now)
     if superseded:
         memory = replace(memory, supersedes=superseded)
@@ -137,7 +137,7 @@ async def make_way(
     sql: Sql, scope: ScopeRow, row: Standing, key: str, *, since: float, now: float
 ) -> str | None:
     """Let a live memory have this key from now on: the id of another one that had it."""
-    other = (await unique.holders(sql, scope, [key], now)).get(key)
+    other = (await unique_keys.holders(sql, scope, [key], now)).get(key)
     if other is None or other.number == row.number:
         return None
     await put_away(sql, scope, [(other, row.id, since)])
@@ -180,8 +180,8 @@ async def supersede(
     sql: Sql, scope: Scope, ref: MemoryRef, by: NewMemory, *, reason: str, now: float
 ) -> Memory:
     at, row = await begin_live(sql, scope, ref, now)
-    (key,) = await unique.unique_keys(sql, at, [unique.keyed(by)])
-    rivals = await unique.holders(sql, at, [key], now)
+    (key,) = await unique_keys.unique_keys(sql, at, [unique_keys.keyed(by)])
+    rivals = await unique_keys.holders(sql, at, [key], now)
     others = [(each, by.id, by.created) for each in rivals.values() if each.number != row.number]
     twin = await twin_of(sql, at, by.text_hash, by.kind, now)
     if twin and twin.number == row.number:
@@ -270,7 +270,7 @@ async def merge(
     await replace_row(sql, at, rows[0], memory, reason=reason, since=now, now=now)
     key, counted = row.unique_key, -1 - fewer
     if not isinstance(change.data, Unset):
-        (key,) = await unique.unique_keys(sql, at, [unique.keyed(memory, key)])
+        (key,) = await unique_keys.unique_keys(sql, at, [unique_keys.keyed(memory, key)])
         counted -= await make_way(sql, at, row, key, since=now, now=now) is not None
     await put_version(sql, at, row, memory, change, unique_key=key)
     await commit(sql, at, counted=counted)

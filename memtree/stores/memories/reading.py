@@ -8,9 +8,9 @@ from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import ChangeEvent, MemoryFilter, MemoryPage, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.conflicts import with_updates
-from memtree.stores.memories.counters import state
-from memtree.stores.memories.lookup import duplicates, kept, live, members, resolved, stored
-from memtree.stores.memories.rows import (
+from memtree.stores.memories.tables.counters import state
+from memtree.stores.memories.tables.lookup import duplicates, kept, live, members, resolved, stored
+from memtree.stores.memories.tables.rows import (
     LARGEST,
     SCOPE,
     STORED,

@@ -9,15 +9,15 @@ from memtree.errors import BadRequest, Conflict
 from memtree.memories.memory import Memory, NewMemory
 from memtree.memories.ports import Added
 from memtree.memories.scope import Scope
-from memtree.stores.memories.counters import (
+from memtree.stores.memories.tables.counters import (
     ScopeRow,
     begin,
     commit,
     next_number,
     take_numbers,
 )
-from memtree.stores.memories.lookup import counting, of_text
-from memtree.stores.memories.rows import (
+from memtree.stores.memories.tables.lookup import counting, of_text
+from memtree.stores.memories.tables.rows import (
     Standing,
     columns,
     key_hash,

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter, SearchRow, SearchRows, StoredSegment
 from memtree.memories.scope import Scope, ScopeKind
-from memtree.stores.memories.counters import begin_known, commit, count_recipe, state
-from memtree.stores.memories.expiry import LIVE
-from memtree.stores.memories.lookup import members
 from memtree.stores.memories.reading import known
-from memtree.stores.memories.rows import SCOPE, STORED, filtering, read_memory, scope_values
+from memtree.stores.memories.tables.counters import begin_known, commit, count_recipe, state
+from memtree.stores.memories.tables.expiry import LIVE
+from memtree.stores.memories.tables.lookup import members
+from memtree.stores.memories.tables.rows import SCOPE, STORED, filtering, read_memory, scope_values
 from memtree.stores.sql import Sql, Values
 
 PACKED_ROWS = 10_000  # of about a kilobyte, in one answer

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from memtree.memories.ports import ShownMemory
 from memtree.memories.scope import Scope
-from memtree.stores.memories.counters import begin_known
-from memtree.stores.memories.lookup import stored
-from memtree.stores.memories.rows import SCOPE, key_hash, scope_values
+from memtree.stores.memories.tables.counters import begin_known
+from memtree.stores.memories.tables.lookup import stored
+from memtree.stores.memories.tables.rows import SCOPE, key_hash, scope_values
 from memtree.stores.sql import Sql
 
 _SHOWN = f"""

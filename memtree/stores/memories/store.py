@@ -8,33 +8,28 @@ from functools import partial
 
 from memtree.errors import StoreUnavailable
 from memtree.memories.agents.ports import AgentMemories
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.schemas.ports import SchemaStore, UniqueKey
 from memtree.memories.agents.search.ports import AgentSearchStore
 from memtree.memories.grants.ports import WalletStore
 from memtree.memories.memory import PossibleUpdate
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
-from memtree.memories.schemas.memory_schema import MemorySchema
-from memtree.memories.schemas.ports import SchemaStore, UniqueKey
 from memtree.memories.scope import Scope
-from memtree.memories.user_ports import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
-from memtree.ports.store import ProviderObjects
-from memtree.stores.memories import (
-    changing,
-    conflicts,
-    counters,
-    deletion,
-    erasing,
-    provider_objects,
-    reading,
-    removal,
-    saving,
-    search,
-    sweep,
+from memtree.memories.users.user_ports import (
+    ExtractedMessages,
+    MemoryGroups,
+    Plans,
+    UserSettingsStore,
 )
+from memtree.ports.store import ProviderObjects
+from memtree.stores.memories import changing, conflicts, provider_objects, reading, saving, search
 from memtree.stores.memories import shown as shown_sets
-from memtree.stores.memories.agent import locating, searching, unique
+from memtree.stores.memories.agent import locating, searching
 from memtree.stores.memories.agent import schemas as agent_schemas
 from memtree.stores.memories.agent import wallets as agent_wallets
 from memtree.stores.memories.agent import writing as structured
+from memtree.stores.memories.removal import deletion, erasing, scope_removal, sweep
+from memtree.stores.memories.tables import counters, unique_keys
 from memtree.stores.memories.transactions import MemoryTransactions
 from memtree.stores.memories.transactions import reading as reads
 from memtree.stores.memories.transactions import writing as writes
@@ -64,9 +59,9 @@ class SqlMemories(MemoryTransactions):
     merge = writes(MemoryStore.merge, changing.merge)
     keep_both = writes(MemoryStore.keep_both, conflicts.settle)
     mark_duplicate = writes(MemoryStore.mark_duplicate, changing.mark_duplicate)
-    delete = writes(MemoryStore.delete, removal.delete)
-    delete_matching = writes(MemoryStore.delete_matching, removal.delete_matching)
-    deletable = reads(MemoryStore.deletable, removal.deletable)
+    delete = writes(MemoryStore.delete, scope_removal.delete)
+    delete_matching = writes(MemoryStore.delete_matching, scope_removal.delete_matching)
+    deletable = reads(MemoryStore.deletable, scope_removal.deletable)
     undelete = writes(MemoryStore.undelete, deletion.undelete)
     versions = reads(MemoryStore.versions, reading.versions)
     history = reads(MemoryStore.history, reading.history)
@@ -121,12 +116,14 @@ class SqlMemories(MemoryTransactions):
     # -- agents ------------------------------------------------------------------------------
 
     write = writes(AgentMemories.write, structured.write)
-    unique_holders = reads(AgentMemories.unique_holders, unique.unique_holders)
+    unique_holders = reads(AgentMemories.unique_holders, unique_keys.unique_holders)
     locate = reads(AgentMemories.locate, locating.locate)
     agent_page = reads(AgentMemories.agent_page, locating.agent_page)
     change_all = writes(AgentMemories.change_all, changing.change_all)
-    delete_all = writes(AgentMemories.delete_all, removal.delete_all)
-    delete_matching_all = writes(AgentMemories.delete_matching_all, removal.delete_matching_all)
+    delete_all = writes(AgentMemories.delete_all, scope_removal.delete_all)
+    delete_matching_all = writes(
+        AgentMemories.delete_matching_all, scope_removal.delete_matching_all
+    )
     scope_totals = reads(AgentSearchStore.scope_totals, searching.scope_totals)
     scope_versions = reads(AgentSearchStore.scope_versions, searching.scope_versions)
     placed_rows = reads(AgentSearchStore.placed_rows, searching.placed_rows)

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from memtree.memories.memory import MAX_TAGS, Memory, NewMemory
 from memtree.memories.scope import ScopeKind
-from memtree.stores.memories.counters import ScopeRow, count_vectors
-from memtree.stores.memories.lookup import duplicates, of_text
-from memtree.stores.memories.rows import Standing, time_column
+from memtree.stores.memories.tables.counters import ScopeRow, count_vectors
+from memtree.stores.memories.tables.lookup import duplicates, of_text
+from memtree.stores.memories.tables.rows import Standing, time_column
 from memtree.stores.sql import Sql
 
 Said = TypeVar("Said", Memory, NewMemory)

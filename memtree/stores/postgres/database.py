@@ -14,7 +14,7 @@ from memtree.stores.postgres.dsn import Dsn, read_dsn
 from memtree.stores.postgres.errors import fault, unreachable
 from memtree.stores.postgres.migrations import TABLES, migrate_all
 from memtree.stores.postgres.pool import SETTINGS, UNLIMITED, Pool
-from memtree.stores.postgres.statements import Connection, PostgresSql
+from memtree.stores.postgres.postgres_sql import Connection, PostgresSql
 from memtree.stores.sql import Row, Work
 from memtree.stores.table import Table
 

@@ -14,10 +14,10 @@ from psycopg import AsyncConnection, errors
 
 from memtree.errors import StoreUnavailable
 from memtree.stores.context.schema import requests_step
-from memtree.stores.memories import schema as memory_schema
-from memtree.stores.memories.filling import fill
+from memtree.stores.memories.tables import schema as memory_schema
+from memtree.stores.memories.tables.filling import fill
 from memtree.stores.postgres.locks import ALONE, lock_key
-from memtree.stores.postgres.statements import PostgresSql
+from memtree.stores.postgres.postgres_sql import PostgresSql
 
 Step = Sequence[str]
 

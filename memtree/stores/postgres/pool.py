@@ -24,7 +24,7 @@ from psycopg.pq import TransactionStatus
 from memtree.errors import MemTreeError, StoreUnavailable
 from memtree.stores.postgres.dsn import Dsn
 from memtree.stores.postgres.errors import GONE, answered, fault, unreachable
-from memtree.stores.postgres.statements import ADAPTERS, Connection
+from memtree.stores.postgres.postgres_sql import ADAPTERS, Connection
 
 log = logging.getLogger("memtree.stores")
 

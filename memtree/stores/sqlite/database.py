@@ -18,7 +18,7 @@ from memtree.stores.context.store import SqlStore
 from memtree.stores.context.tenants import TENANT
 from memtree.stores.sql import Row, Work, finish
 from memtree.stores.sqlite.connection import Call, ConnectionThread, connect, create, fault
-from memtree.stores.sqlite.statements import SqliteSql
+from memtree.stores.sqlite.sqlite_sql import SqliteSql
 from memtree.stores.table import Table
 
 

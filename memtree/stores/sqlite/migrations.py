@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 
 from memtree.errors import StoreUnavailable
 from memtree.stores.context.schema import requests_step
-from memtree.stores.memories import schema
-from memtree.stores.memories.filling import fill
+from memtree.stores.memories.tables import schema
+from memtree.stores.memories.tables.filling import fill
 from memtree.stores.sql import finish
-from memtree.stores.sqlite.statements import SqliteSql
+from memtree.stores.sqlite.sqlite_sql import SqliteSql
 
 Step = Callable[[sqlite3.Connection], None]
 

@@ -5,8 +5,8 @@ Rejecting a good summary costs a call: the model is asked again, then the extrac
 Accepting a false one leaves it in the tree. So every rule looks for what is certainly wrong; text
 that the summary puts in other words is not judged.
 
-Three files do the judging: `injection.py` (instructions to the reader), `claims.py` (who said what,
-and every "not"), `numbers.py` (numbers and names that the text does not have).
+Three files do the judging: `prompt_injection.py` (instructions to the reader), `faithfulness.py`
+(who said what, and every "not"), `numbers.py` (numbers and names that the text does not have).
 
     >>> task = leaf_task("1", [SourcePiece("user", 0, "Use 4 workers, not 8.")])
     >>> check(Draft("Workers", "The user wants 6 workers, not 8."), task, lambda text: 9)
@@ -19,10 +19,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from memtree.summaries.checks import claims, injection, numbers
+from memtree.language import languages
+from memtree.summaries.checks import faithfulness, numbers, prompt_injection
 from memtree.summaries.prompts import SourcePiece, Task, leaf_task
 from memtree.summaries.replies import Draft
-from memtree.text import languages
 from memtree.text.pasted.own_words import others_words
 from memtree.text.spans import blanked
 
@@ -93,7 +93,7 @@ def _form(draft: Draft, task: Task, count: Callable[[str], int]) -> Iterator[Pro
         yield Problem("body too long", f"{body} tokens")
     if _cut(draft.body, body >= 0.9 * task.cap):
         yield Problem("cut off", draft.body[-20:])
-    if again := claims.loops(f"{draft.headline}\n{draft.body}"):
+    if again := faithfulness.loops(f"{draft.headline}\n{draft.body}"):
         yield Problem("repetition", again)
 
 
@@ -110,11 +110,11 @@ def _cut(body: str, full: bool) -> bool:
 def _foreign(draft: Draft, task: Task) -> Iterator[Problem]:
     # Only the user may give orders, never a tool or a page that it fetched. A child's summary was
     # checked before, and says where somebody other than the user speaks.
-    statements = claims.statements(_own_pieces(task))
-    by_user = [each.text for each in statements if each.speaker in ("", claims.USER)]
-    if quote := injection.injected(draft.headline, draft.body, "\n".join(by_user)):
+    statements = faithfulness.statements(_own_pieces(task))
+    by_user = [each.text for each in statements if each.speaker in ("", faithfulness.USER)]
+    if quote := prompt_injection.injected(draft.headline, draft.body, "\n".join(by_user)):
         yield Problem("planted", quote)
-    if quote := injection.meta(draft.headline, draft.body):
+    if quote := prompt_injection.meta(draft.headline, draft.body):
         yield Problem("meta", quote)
     prose = [piece.text for piece in task.sources if piece.kind == "text"]
     spoken = "\n".join(prose) or _text(task)
@@ -143,10 +143,13 @@ def _false(draft: Draft, task: Task) -> Iterator[Problem]:
         yield Problem("anchor", detail)
     for detail in numbers.invented_numbers(summary, text):
         yield Problem("number", detail)
-    claimed, stated = claims.statements([("", summary)]), claims.statements(_pieces(task))
-    for detail in claims.negations(claimed, stated):
+    claimed, stated = (
+        faithfulness.statements([("", summary)]),
+        faithfulness.statements(_pieces(task)),
+    )
+    for detail in faithfulness.negations(claimed, stated):
         yield Problem("negation", detail)
-    for detail in claims.speakers(claimed, stated):
+    for detail in faithfulness.speakers(claimed, stated):
         yield Problem("speaker", detail)
 
 

@@ -2,7 +2,7 @@
 
 Forms may differ: 1,000 and 1000, 12k and 12,000, "three" and 3, 2023-05-08 and 8 May 2023, and
 a path or a name may be given in part.
-What this file does not do: say what a number means (`claims.py` compares clauses).
+What this file does not do: say what a number means (`faithfulness.py` compares clauses).
 
     >>> list(invented_numbers("3 of 12k rows", "three of the 12,500 rows"))
     ['a number is new: 12']
@@ -17,8 +17,8 @@ from functools import cache
 
 from memtree.language.lists import merged
 from memtree.language.lists import words as word_set
-from memtree.text.anchors import weigh
 from memtree.text.normal_form import nfkc
+from memtree.text.words.anchors import weigh
 
 _NUMBER = re.compile(r"\d+(?:[.,:/'-]\d+)*")
 _SCALED = re.compile(r"(?<!\d)(\d{1,12}(?:[.,]\d{1,12})?) ?([kKM])(?!\w)")

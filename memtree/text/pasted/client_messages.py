@@ -7,8 +7,8 @@ command lines among them.
 
 from __future__ import annotations
 
+from memtree.language.lazy_patterns import lazily
 from memtree.language.lists import joined
-from memtree.text.lazy_patterns import lazily
 
 READ = 400  # characters of a message or a line
 

@@ -13,8 +13,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from memtree.language.lazy_patterns import lazily
 from memtree.language.lists import joined, source
-from memtree.text.lazy_patterns import lazily
 
 _LISTS = "pasted_texts"  # of data/<language>
 READ = 400  # characters of a line

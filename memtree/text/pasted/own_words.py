@@ -17,12 +17,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from memtree.text.instructions.persona_card import is_card
 from memtree.text.pasted.blocks import blocks
 from memtree.text.pasted.client_messages import begins_note, is_by_client
 from memtree.text.pasted.documents import HEADINGS, handed_over, transcript
 from memtree.text.pasted.inline import inline
 from memtree.text.pasted.lines import BULLET, LineKind, kinds
-from memtree.text.persona_card import is_card
 from memtree.text.spans import Span, blanked, merged, outside
 
 __all__ = ["Span", "others_words", "own_words", "without_own"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from memtree.text.lazy_patterns import lazily
+from memtree.language.lazy_patterns import lazily
 
 _MOST = 3  # definitions in a name
 _READ = 60  # lines that are looked at for signs

@@ -26,10 +26,10 @@ from typing import Generic, TypeVar
 
 from starlette.requests import Request
 
-from memtree.bounded import remember
 from memtree.errors import StoreCorrupt, StoreUnavailable, Unauthorized
 from memtree.memories.grants.wallet_proof import ProvenWallet
 from memtree.ports.store import Credentials
+from memtree.process.bounded import remember
 from memtree.tenant_names import ANONYMOUS, LOCAL
 from memtree_proxy.access import wallet_access
 from memtree_proxy.access.failed_keys import FailedKeys

@@ -19,10 +19,10 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from memtree.bounded import MAX_TENANTS
-from memtree.cpu_meter import metered
 from memtree.errors import RateLimited
-from memtree.tracing import step
+from memtree.process.bounded import MAX_TENANTS
+from memtree.process.cpu_meter import metered
+from memtree.process.tracing import step
 
 MINUTE = 60.0
 UNCOUNTED_SECONDS = 5.0  # nearly every request is answered before it counts as waiting

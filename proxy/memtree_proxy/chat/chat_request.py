@@ -15,7 +15,7 @@ from memtree.context.state import State
 from memtree.conversation import side_requests
 from memtree.conversation.message import Message
 from memtree.dialects.dialect_history import DialectHistory
-from memtree.dialects.injection import PlacedMemories
+from memtree.dialects.placed_memories import PlacedMemories
 from memtree.errors import BadRequest
 from memtree.text.memory_lines import MemoryLine
 from memtree.wire import json_body

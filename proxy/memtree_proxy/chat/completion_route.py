@@ -24,7 +24,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.background.memory_services import MemoryServices
-from memtree.bounded import remember
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.answer_details import AnswerDetails
@@ -34,7 +33,8 @@ from memtree.context.sent_requests import SentRequests
 from memtree.context.state import State
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.errors import BadRequest, ContextOverflow
-from memtree.tracing import step
+from memtree.process.bounded import remember
+from memtree.process.tracing import step
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.rate_limits import WaitingRequests
 from memtree_proxy.chat import tool_rounds, tool_session

@@ -31,7 +31,7 @@ from memtree_proxy.http import content_encoding, request_body
 from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
 from memtree_proxy.observability import log
 from memtree_proxy.request import chat_scope, fields, memory_options, memory_switch, rag_options
-from memtree_proxy.request.patience import patience
+from memtree_proxy.request.wait_timeout import patience
 from memtree_proxy.upstream.wrapped_path import settings_of
 
 

@@ -32,7 +32,7 @@ from memtree.tree.node import Frontier, Node
 from memtree.wire import json_body
 from memtree_proxy.chat.chat_request import ShadowRequest
 from memtree_proxy.observability import log
-from memtree_proxy.observability.metrics import Metrics
+from memtree_proxy.observability.metrics.metrics import Metrics
 
 AT_ONCE = 2
 WAITING = 32  # requests, and

@@ -12,7 +12,7 @@ from memtree.budget import first_fold
 from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import Prices
 from memtree.config import SHADOW, Settings
-from memtree.setting_values import without_password
+from memtree.settings.setting_values import without_password
 from memtree_proxy.checkups.finding import Finding
 from memtree_proxy.request import context_windows, price_table
 from memtree_proxy.request.fields import CHAT_MODE, DEFAULT_RESERVE

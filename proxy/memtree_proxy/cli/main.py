@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any
 
 from memtree.config import Settings
-from memtree.setting_values import nearest
+from memtree.settings.setting_values import nearest
 from memtree_proxy.cli.drawing.foreign_text import plain
 from memtree_proxy.cli.parsers import wrapping
 from memtree_proxy.cli.parsers.parser import build_parser
@@ -86,6 +86,6 @@ def uncollected() -> Iterator[None]:
 
 
 def named(place: str) -> Any:
-    """Return what stands in a module under a name: `memtree_proxy.cli.keys:create`."""
+    """Return what stands in a module under a name: `memtree_proxy.cli.store.keys:create`."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)

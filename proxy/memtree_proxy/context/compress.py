@@ -26,7 +26,7 @@ from memtree.dialects import posted_history
 from memtree.dialects.posted_history import PostedDialectHistory
 from memtree.errors import ContextOverflow
 from memtree.ports.queues import SummaryStatus
-from memtree.tracing import step
+from memtree.process.tracing import step
 from memtree.unfolding.explain import Explanation
 from memtree.wire import json_body
 from memtree_proxy.access.auth import Gate

@@ -13,10 +13,10 @@ from starlette.responses import Response
 from memtree.context.context_memory import ContextMemory
 from memtree.context.conversations.known_conversations import KnownConversation
 from memtree.context.conversations.stored_plan import StoredExcerpt, StoredPlan
+from memtree.digests.conversation_title import LONGEST
 from memtree.errors import BadRequest
-from memtree.extraction.conversation_title import LONGEST
-from memtree.memories.rules.expiry import shown
-from memtree.unfolding.pinned_places import MOST, PinnedPlace
+from memtree.memories.fields.times import shown
+from memtree.unfolding.pinned.pinned_places import MOST, PinnedPlace
 from memtree.unfolding.stored_tree import StoredTree
 from memtree.wire import json_body
 from memtree.wire.json_body import Body

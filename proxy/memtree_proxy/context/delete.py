@@ -25,8 +25,8 @@ from memtree_proxy.access.auth import Gate
 from memtree_proxy.chat.shadow import ShadowRunner
 from memtree_proxy.http import request_body
 from memtree_proxy.observability import log
-from memtree_proxy.observability.metrics import Metrics
-from memtree_proxy.observability.request_log import RequestLogWriter
+from memtree_proxy.observability.metrics.metrics import Metrics
+from memtree_proxy.observability.records.request_log import RequestLogWriter
 from memtree_proxy.request import delete_options, fields
 
 NAMES = ("messages", "input", "address", "all")

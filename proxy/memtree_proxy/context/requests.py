@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest, Forbidden, NotFound, Unauthorized
-from memtree.memories.rules.expiry import shown, timestamp
+from memtree.memories.fields.times import shown, timestamp
 from memtree.ports.request_log import (
     ALL,
     LOG_DAYS,
@@ -36,8 +36,8 @@ from memtree_proxy.access.event_streams import (
     last_event,
 )
 from memtree_proxy.context.conversations import MAX_ROWS, ROWS, plan_json
-from memtree_proxy.observability.request_log import RequestLogWriter
-from memtree_proxy.observability.request_rows import STATES, wrap_run
+from memtree_proxy.observability.records.request_log import RequestLogWriter
+from memtree_proxy.observability.records.request_rows import STATES, wrap_run
 from memtree_proxy.request import fields
 from memtree_proxy.request.clients import CLIENTS, OTHER
 from memtree_proxy.request.delete_options import refuse_unknown

@@ -18,8 +18,9 @@ from memtree.ports.request_log import LOG_DAYS, RequestLog
 from memtree.ports.store import TALLY_DAYS
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.context.local_days import day_shifts, local_day, moved
+from memtree_proxy.context.time_zones import IN_UTC, time_zone
 from memtree_proxy.observability.latency_histogram import percentile
-from memtree_proxy.observability.usage_tallies import (
+from memtree_proxy.observability.records.usage_tallies import (
     LATENCY,
     MICROS,
     MILLI,
@@ -32,7 +33,6 @@ from memtree_proxy.observability.usage_tallies import (
     UsageTallies,
 )
 from memtree_proxy.request import fields
-from memtree_proxy.request.time_zones import IN_UTC, time_zone
 from memtree_proxy.wire.operation import KNOWN, operation
 from memtree_proxy.wire.parameter import query
 

@@ -16,7 +16,7 @@ from memtree.context.answer import Answer
 from memtree.conversation.message import Message
 from memtree.dialects import openai_chat
 from memtree.dialects.fragment_counts import markers, tools_tokens
-from memtree.dialects.injection import PlacedMemories
+from memtree.dialects.placed_memories import PlacedMemories
 from memtree.dialects.posted_history import OUTPUT_FIELDS
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.wire import json_body

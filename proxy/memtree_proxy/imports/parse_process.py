@@ -25,8 +25,8 @@ from typing import IO
 import msgspec
 
 from memtree.conversation.message import Volatile
-from memtree.cpu_meter import counted
 from memtree.errors import BadRequest, RateLimited
+from memtree.process.cpu_meter import counted
 from memtree_proxy.imports.posted_file import PostedFile, PrefixQuery, parsed
 
 if sys.platform != "win32":

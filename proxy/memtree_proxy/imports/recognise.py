@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import msgspec
 
 from memtree.errors import BadRequest
-from memtree_proxy.imports import (
+from memtree_proxy.imports.conversation import FORMATS, Conversation, Fields, fields, text
+from memtree_proxy.imports.formats import (
     chatgpt,
     claude_code,
     cline_cli,
@@ -19,7 +20,6 @@ from memtree_proxy.imports import (
     sillytavern,
     tasks,
 )
-from memtree_proxy.imports.conversation import FORMATS, Conversation, Fields, fields, text
 
 _MARK = b"\xef\xbb\xbf"
 KILO_BASE = "kilo.db"

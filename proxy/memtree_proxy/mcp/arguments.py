@@ -14,11 +14,11 @@ from pathlib import PurePath
 
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.draft import DedupPolicy, MemoryDraft
+from memtree.memories.fields.secret_check import refuse_secrets
+from memtree.memories.fields.tags import canonical_tags
+from memtree.memories.fields.times import timestamp
 from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.ports import MemoryFilter, MemoryRef
-from memtree.memories.rules.expiry import timestamp
-from memtree.memories.rules.secret_check import refuse_secrets
-from memtree.memories.rules.tags import canonical_tags
 from memtree_proxy.mcp.definitions import (
     CAPTURE_MODES,
     DEDUP_POLICIES,

@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from memtree import tracing
 from memtree.config import Settings
 from memtree.memories.book import MemoryBook
+from memtree.process import tracing
 from memtree_proxy.access.auth import Gate
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.http import request_body

@@ -18,11 +18,11 @@ from memtree.errors import (
 )
 from memtree.memories.book import BookPage, ForgottenMemory, SaveResult
 from memtree.memories.draft import DedupPolicy
-from memtree.memories.duplicates import NearMemory
+from memtree.memories.fields.times import shown
+from memtree.memories.injection.injectable import SHARING
 from memtree.memories.memory import WORDING, Memory, PossibleUpdate, Tombstone
-from memtree.memories.rules.expiry import shown
-from memtree.memories.rules.injectable import SHARING
-from memtree.memories.rules.relation import Relation
+from memtree.memories.relation.relation import Relation
+from memtree.memories.saving.duplicates import NearMemory
 from memtree.memories.search.hits import SearchResult
 
 Json = dict[str, Any]

@@ -15,7 +15,7 @@ from memtree.errors import MemTreeError, NotFound
 from memtree.memories.book import ForgottenMemory, MemoryBook
 from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.scope import Scope
-from memtree.tracing import Tracer, watched
+from memtree.process.tracing import Tracer, watched
 from memtree_proxy.mcp import arguments, rendering
 from memtree_proxy.mcp.arguments import Arguments
 from memtree_proxy.mcp.definitions import SEARCH_SESSIONS, TOOLS

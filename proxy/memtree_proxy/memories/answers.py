@@ -10,10 +10,10 @@ from starlette.responses import Response
 
 from memtree.memories.book import SaveResult
 from memtree.memories.curation import DeletionReceipt
-from memtree.memories.duplicates import NearMemory
+from memtree.memories.fields.times import shown
 from memtree.memories.memory import Memory
-from memtree.memories.rules.expiry import shown
-from memtree.memories.rules.relation import Relation
+from memtree.memories.relation.relation import Relation
+from memtree.memories.saving.duplicates import NearMemory
 
 Json = dict[str, Any]
 

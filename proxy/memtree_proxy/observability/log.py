@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 
-from memtree import tracing
+from memtree.process import tracing
 from memtree_proxy.observability.batched_lines import BatchedLines, EventFormatter, EventRow, Value
 
 logger, root = logging.getLogger("memtree"), logging.getLogger()

@@ -1,8 +1,8 @@
 """Trace of one request while it runs: for its log line, its `x-memtree-*` headers, its metrics and
 its spans.
 
-`Trace` is the `memtree.tracing.Tracer` of a request. Steps are summed by name, and kept one by one
-only where traces are exported. Nothing here is message text, a model's name or a credential.
+`Trace` is the `memtree.process.tracing.Tracer` of a request. Steps are summed by name, and kept one
+by one only where traces are exported. Nothing here is message text, a model's name or a credential.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from memtree.context.context_memory import Answer
 from memtree.context.sent_requests import Saving
 from memtree.context.state import State
 from memtree.ports.request_log import CLIENT_GONE
-from memtree.tracing import Tracer
+from memtree.process.tracing import Tracer
 from memtree_proxy.http.headers import Headers
 from memtree_proxy.http.request_body import PREFIXES, WRAP_RUN
 from memtree_proxy.observability import log

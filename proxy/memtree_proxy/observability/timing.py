@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
-from memtree.tracing import Tracer
+from memtree.process.tracing import Tracer
 from memtree_proxy.http.headers import Headers
 
 MOST_STEPS = 200  # spans of one request; each round of recall tools has a few

@@ -35,17 +35,15 @@ from memtree_proxy.memories.user.routes import TAG as USERS
 from memtree_proxy.memories.user.routes import UserMemoryRoutes
 from memtree_proxy.memories.user.settings import SettingsRoutes
 from memtree_proxy.openapi import (
-    answers,
     bodies,
-    context_shapes,
     dialect_paths,
     examples,
     failures,
     headers,
     messages,
-    request_shapes,
     server_paths,
 )
+from memtree_proxy.openapi.context import answers, context_shapes, request_shapes
 from memtree_proxy.openapi.memories import (
     chat_shapes,
     document_shapes,

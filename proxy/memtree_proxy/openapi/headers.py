@@ -20,7 +20,7 @@ from memtree_proxy.http.own_headers import (
     TOOLS_HEADER,
     USER_HEADER,
 )
-from memtree_proxy.request import fields, memory_switch, patience
+from memtree_proxy.request import fields, memory_switch, wait_timeout
 from memtree_proxy.wire.json_schema import COUNT, STRING, Json, ref
 from memtree_proxy.wire.types import CHAT_ID
 
@@ -127,7 +127,7 @@ _REQUEST_HEADERS = (
         {"type": "string", "examples": ["identity"]},
     ),
     _header(
-        patience.STAINLESS,
+        wait_timeout.STAINLESS,
         "Seconds for which the client waits for an answer that is not streamed, as the OpenAI "
         "SDKs tell it. An error comes before they are over.",
         {"type": "number", "examples": [600]},
@@ -140,7 +140,8 @@ REQUEST_HEADERS: dict[str, Json] = {row["name"]: row for row in _REQUEST_HEADERS
 def of_context_memory() -> list[Json]:
     """Parameters of the routes that read a history."""
     names = (
-        MODE_HEADER, KEEP_HEADER, *EXPIRATION_HEADERS, content_encoding.HEADER, patience.STAINLESS,
+        MODE_HEADER, KEEP_HEADER, *EXPIRATION_HEADERS, content_encoding.HEADER,
+        wait_timeout.STAINLESS,
     )  # fmt: skip
     return [ref("parameters", name) for name in names]
 

@@ -17,7 +17,7 @@ import msgspec
 from memtree.budget.prices import Prices
 from memtree.config import MODES, SHADOW, Settings
 from memtree.context.context_memory import CompressRequest
-from memtree.conversation.addresses import DIGEST_BYTES
+from memtree.conversation.addresses.address_chain import DIGEST_BYTES
 from memtree.conversation.keep_options import PATTERNS, TOOLS, KeepOptions, kept_texts
 from memtree.conversation.message import Message
 from memtree.dialects.fragment_counts import markers, tools_tokens
@@ -28,7 +28,7 @@ from memtree_proxy.http.own_headers import EXPIRATION_HEADERS, KEEP_HEADER, MODE
 from memtree_proxy.request import context_windows, price_table
 from memtree_proxy.request.clients import client_of
 from memtree_proxy.request.local_upstream import is_local
-from memtree_proxy.request.patience import patience
+from memtree_proxy.request.wait_timeout import patience
 
 # Where neither the request nor the setting says: whoever calls /context_memory wants memory, who
 # chats through the proxy wants it where it costs no more than sending everything.

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from memtree.budget.prices import LOCAL, UNKNOWN, Prices
-from memtree.setting_values import OTHERS, input_price, price
+from memtree.settings.setting_values import OTHERS, input_price, price
 from memtree_proxy.request.model_names import bare, beginning
 
 _MINUTES_5, _HOUR = 300.0, 3_600.0
@@ -206,8 +206,8 @@ def known(model: str, setting: tuple[str, ...] = ()) -> Prices | None:
 @lru_cache(maxsize=256)
 def input_price_of(model: str, setting: tuple[str, ...]) -> float | None:
     """Return the cost of a million tokens of a model's uncached input, None where the setting
-    (entries as `memtree.setting_values.input_price` reads them) does not say. In money nothing is
-    built in: list prices change from month to month, and few pay them."""
+    (entries as `memtree.settings.setting_values.input_price` reads them) does not say. In money
+    nothing is built in: list prices change from month to month, and few pay them."""
     named = {bare(name): cost for name, cost in map(input_price, setting)}
     name = beginning(model, named)
     return named[name] if name else None

@@ -14,12 +14,12 @@ from starlette.routing import Route
 
 from memtree.background.memory_services import MemoryServices
 from memtree.background.summarizing.queue import InProcessSummaries
-from memtree.bounded import SizedCache
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.sent_requests import SentRequests
 from memtree.ports.request_log import RequestLog
 from memtree.ports.store import Credentials, Tallies
+from memtree.process.bounded import SizedCache
 from memtree_proxy.access.auth import Gate, is_loopback
 from memtree_proxy.access.browser_policy import BrowserPolicy
 from memtree_proxy.access.event_streams import EVENT_PACE, EventPace, EventStreams
@@ -61,27 +61,33 @@ from memtree_proxy.memories.user.extract_route import ExtractionRoute
 from memtree_proxy.memories.user.groups import GroupRoutes
 from memtree_proxy.memories.user.routes import UserMemoryRoutes
 from memtree_proxy.memories.user.settings import SettingsRoutes
-from memtree_proxy.observability.extraction_metrics import ExtractionMetrics
-from memtree_proxy.observability.metrics import Metrics
-from memtree_proxy.observability.process_metrics import CacheMetrics
-from memtree_proxy.observability.request_log import PACE as PACE_OF_LOG
-from memtree_proxy.observability.request_log import LogMetrics, RequestLogWriter
-from memtree_proxy.observability.summary_metrics import SummaryMetrics
+from memtree_proxy.observability.metrics.extraction_metrics import ExtractionMetrics
+from memtree_proxy.observability.metrics.metrics import Metrics
+from memtree_proxy.observability.metrics.process_metrics import CacheMetrics
+from memtree_proxy.observability.metrics.summary_metrics import SummaryMetrics
+from memtree_proxy.observability.records.request_log import PACE as PACE_OF_LOG
+from memtree_proxy.observability.records.request_log import LogMetrics, RequestLogWriter
+from memtree_proxy.observability.records.usage_tallies import UsageTallies
 from memtree_proxy.observability.timing import Spans
-from memtree_proxy.observability.usage_tallies import UsageTallies
 from memtree_proxy.server import browser_guard
 from memtree_proxy.server.browser_guard import BrowserGuard
 from memtree_proxy.server.completion_routes import CompletionRoutes
-from memtree_proxy.server.demo_session import PATH as DEMO_PATH
-from memtree_proxy.server.demo_session import DemoSession
 from memtree_proxy.server.edge import Edge, Recorders
 from memtree_proxy.server.health import HealthDetails, MetricsPage, health
-from memtree_proxy.server.home_page import DocumentPage, HomePage, HomeRoute, show_map
-from memtree_proxy.server.leases import LEASE_PATH, TOTALS_PATH, Leases, WrappedPaths, closed_path
-from memtree_proxy.server.page_session import PATH as SESSION_PATH
-from memtree_proxy.server.page_session import PageSession
+from memtree_proxy.server.pages.demo_session import PATH as DEMO_PATH
+from memtree_proxy.server.pages.demo_session import DemoSession
+from memtree_proxy.server.pages.home_page import DocumentPage, HomePage, HomeRoute, show_map
+from memtree_proxy.server.pages.page_session import PATH as SESSION_PATH
+from memtree_proxy.server.pages.page_session import PageSession
+from memtree_proxy.server.pages.web_pages import WebPages
 from memtree_proxy.server.routing import App, Handler, described, everywhere, family, own
-from memtree_proxy.server.web_pages import WebPages
+from memtree_proxy.server.wrapped.leases import (
+    LEASE_PATH,
+    TOTALS_PATH,
+    Leases,
+    WrappedPaths,
+    closed_path,
+)
 from memtree_proxy.upstream.own_objects import OwnObjects
 from memtree_proxy.upstream.passthrough import Passthrough
 from memtree_proxy.upstream.server_key import ServerKey

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from memtree.bounded import SizedCache
+from memtree.process.bounded import SizedCache
 from memtree_proxy.chat.completion_route import CompletionRoute, CompletionServices
 from memtree_proxy.chat.retrying.learned_refusals import LearnedRefusals
 from memtree_proxy.chat.token_count import TokenCountRoute

@@ -19,17 +19,17 @@ from memtree.context.answer import Answer
 from memtree.context.sent_requests import SentRequests
 from memtree.errors import MemTreeError, RequestTimeout
 from memtree.ports.request_log import CLIENT_GONE
-from memtree.tracing import watched
+from memtree.process.tracing import watched
 from memtree_proxy.http import error_response, request_body
 from memtree_proxy.http.error_response import ErrorAnswers
 from memtree_proxy.http.headers import Headers
 from memtree_proxy.observability import log, request_trace
 from memtree_proxy.observability.memory_outcome import OutcomeSink, memory_outcome
-from memtree_proxy.observability.metrics import Metrics
-from memtree_proxy.observability.request_log import RequestLogWriter
+from memtree_proxy.observability.metrics.metrics import Metrics
+from memtree_proxy.observability.records.request_log import RequestLogWriter
 from memtree_proxy.observability.timing import Spans
-from memtree_proxy.server.hang_up import HangUp
-from memtree_proxy.server.upload_timeout import Upload
+from memtree_proxy.server.protocol.hang_up import HangUp
+from memtree_proxy.server.protocol.upload_timeout import Upload
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from memtree.bounded import remember
+from memtree.process.bounded import remember
 from memtree_proxy.http import error_response
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.server import browser_guard

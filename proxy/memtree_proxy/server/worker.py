@@ -32,17 +32,17 @@ from memtree.background.runtime import SystemClock
 from memtree.background.summarizing.open import SummaryStage, open_summarizer
 from memtree.config import Settings
 from memtree.errors import BadRequest, importing
-from memtree.setting_values import INPROCESS, without_password
+from memtree.settings.setting_values import INPROCESS, without_password
 from memtree.stores import open_store, shown_store
 from memtree_indexer.queues import IN_REDIS, refuse_own_memory
-from memtree_proxy.observability.index_metrics import IndexMetrics
 from memtree_proxy.observability.log import Tally, counting
-from memtree_proxy.observability.process_metrics import ProcessMetrics
-from memtree_proxy.observability.summary_metrics import SummaryMetrics
+from memtree_proxy.observability.metrics.index_metrics import IndexMetrics
+from memtree_proxy.observability.metrics.process_metrics import ProcessMetrics
+from memtree_proxy.observability.metrics.summary_metrics import SummaryMetrics
 from memtree_proxy.server.listener import bound, listen
 
 if TYPE_CHECKING:
-    from memtree_indexer.redis.worker import Worker, WorkerParts
+    from memtree_indexer.redis.workers.worker import Worker, WorkerParts
 
 log = logging.getLogger("memtree")
 
@@ -60,7 +60,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     refuse_own_memory(settings)
     with importing(*IN_REDIS):
         from memtree_indexer.redis.connection import blocking  # noqa: PLC0415  the `redis` extra
-        from memtree_indexer.redis.worker import open_workshop  # noqa: PLC0415
+        from memtree_indexer.redis.workers.worker import open_workshop  # noqa: PLC0415
     try:
         blocking(settings.queue).close()
     except (TypeError, ValueError):  # not shown: it may hold a password
@@ -79,7 +79,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 @asynccontextmanager
 async def open_parts(settings: Settings) -> AsyncIterator[WorkerParts]:
     """Store, embedder and summariser of this process."""
-    from memtree_indexer.redis.worker import WorkerParts  # noqa: PLC0415
+    from memtree_indexer.redis.workers.worker import WorkerParts  # noqa: PLC0415
 
     store = await asyncio.to_thread(open_store, settings.store)
     try:

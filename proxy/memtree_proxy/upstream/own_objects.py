@@ -13,9 +13,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection
 
-from memtree.bounded import remember
 from memtree.errors import MemTreeError
 from memtree.ports.store import ProviderObjects
+from memtree.process.bounded import remember
 from memtree_proxy.observability import log
 
 logger = logging.getLogger("memtree")

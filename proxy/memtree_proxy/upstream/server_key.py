@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from memtree.config import Settings
 from memtree.errors import BadRequest, Forbidden
-from memtree.setting_values import PASSTHROUGH_ROUTES, passthrough_route
+from memtree.settings.setting_values import PASSTHROUGH_ROUTES, passthrough_route
 from memtree.wire import json_body
 from memtree.wire.json_body import Body
 from memtree_proxy.access.auth import Tenant

@@ -12,8 +12,8 @@ from memtree.memories.agents.lifetime import EXPIRES_AT, milliseconds
 from memtree.memories.agents.search.event_time import when
 from memtree.memories.agents.search.mentions import named_in
 from memtree.memories.agents.structured_memory import DIRECT
+from memtree.memories.fields.times import shown as shown_time
 from memtree.memories.memory import EntityMention, Memory
-from memtree.memories.rules.expiry import shown as shown_time
 from memtree.memories.scope import ScopeKind
 from memtree_proxy.wire.answer import LEFT_OUT, Answer, Shown, schema_of_answer, shown
 from memtree_proxy.wire.json_schema import (

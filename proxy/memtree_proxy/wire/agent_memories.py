@@ -22,13 +22,13 @@ from memtree.memories.agents.lifetime import (
     expiry,
     lifetime,
 )
+from memtree.memories.agents.schemas.memory_schema import checked_kind
 from memtree.memories.agents.structured_memory import MAX_DATA_BYTES, MAX_DEPTH, checked_data
 from memtree.memories.draft import Edit
+from memtree.memories.fields.secret_check import refuse_secrets
+from memtree.memories.fields.tags import canonical_tags
 from memtree.memories.memory import UNSET, Unset
 from memtree.memories.ports import ANY, MemoryFilter
-from memtree.memories.rules.secret_check import refuse_secrets
-from memtree.memories.rules.tags import canonical_tags
-from memtree.memories.schemas.memory_schema import checked_kind
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.access.agent_scope import AGENT, SUBJECT, single_scope
 from memtree_proxy.request import delete_options

@@ -16,9 +16,9 @@ from memtree.memories.agents.search.clusters import MemoryCluster
 from memtree.memories.agents.search.mentions import named_in
 from memtree.memories.agents.search.ranking_many import AgentHit
 from memtree.memories.draft import checked_name
+from memtree.memories.fields.times import shown as shown_time
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter
-from memtree.memories.rules.expiry import shown as shown_time
 from memtree.memories.scope import ScopeKind
 from memtree.memories.search.hits import MemoryHit
 from memtree_proxy.access.agent_scope import AGENT, SUBJECT

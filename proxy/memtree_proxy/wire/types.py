@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from memtree.conversation.addresses import DIGEST_BYTES
+from memtree.conversation.addresses.address_chain import DIGEST_BYTES
 from memtree.errors import BadRequest
+from memtree.memories.agents.schemas.memory_schema import KIND_PATTERN, checked_kind
+from memtree.memories.fields.tags import MAX_GIVEN, canonical_tags
 from memtree.memories.memory import MAX_TAGS, MemoryState
-from memtree.memories.rules.tags import MAX_GIVEN, canonical_tags
-from memtree.memories.schemas.memory_schema import KIND_PATTERN, checked_kind
 from memtree.memories.scope import checked_id
 from memtree_proxy.request import fields
 from memtree_proxy.wire.json_schema import BOOLEAN, STRING, Json, array, described

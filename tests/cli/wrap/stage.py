@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.http.running import running
-from tests.http.upstream import FakeUpstream
-from tests.processes import gone
-from tests.server import PATIENCE
+from tests.http.served.running import running
+from tests.http.served.upstream import FakeUpstream
+from tests.programs.processes import gone
+from tests.programs.server import PATIENCE
 
 KEY = "sk-of-the-user"
 # What every agent begins with; its test's code follows.

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.wrap.stage import AGENT, Stage, command, staged
-from tests.server import PATIENCE
+from tests.programs.server import PATIENCE
 
 pytestmark = [pytest.mark.slow]
 

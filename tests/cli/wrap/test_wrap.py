@@ -18,9 +18,9 @@ import pytest
 from memtree.errors import BadRequest
 from memtree_proxy.cli.wrap import server
 from tests.cli.wrap.stage import KEY, Stage, command, staged, until
-from tests.http.running import waited_for
-from tests.processes import gone, needs_proc
-from tests.server import PATIENCE, Server
+from tests.http.served.running import waited_for
+from tests.programs.processes import gone, needs_proc
+from tests.programs.server import PATIENCE, Server
 
 pytestmark = [pytest.mark.slow]
 

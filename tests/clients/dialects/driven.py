@@ -21,8 +21,8 @@ from tests.clients.driven import (
     switches,
     tools_of,
 )
+from tests.made.scripted import Call
 from tests.project import Tools
-from tests.scripted import Call
 
 MODULES = HERE / "node_modules"
 NEW_MODEL, OLD_MODEL = "claude-sonnet-5-5", "claude-sonnet-4-5"

@@ -18,12 +18,13 @@ from tests.clients.dialects.upstream import (
     DialectUpstream,
     is_messages,
 )
-from tests.http.running import running
-from tests.scripted import Say, Seen
-from tests.server import Server
-from tests.server import running as serving
-from tests.tap import NUMBER, Exchange, Tap
-from tests.wire import messages_changes, messages_rules, responses_changes, responses_rules
+from tests.http.served.running import running
+from tests.made.scripted import Say, Seen
+from tests.programs.server import Server
+from tests.programs.server import running as serving
+from tests.programs.tap import NUMBER, Exchange, Tap
+from tests.wire.messages import messages_changes, messages_rules
+from tests.wire.responses import responses_changes, responses_rules
 from tests.wire.rule_break import RuleBreak, rules
 
 FOLDED = ("packed", "provisional")

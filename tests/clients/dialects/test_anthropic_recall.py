@@ -9,8 +9,8 @@ from anthropic import Anthropic
 
 from tests.clients.dialects.rig import DialectRig
 from tests.clients.dialects.test_anthropic_sdk import MODEL, ON, TOOLS, made
-from tests.scripted import Call, Say
-from tests.sessions import WORDS
+from tests.made.scripted import Call, Say
+from tests.programs.sessions import WORDS
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 

@@ -18,9 +18,9 @@ from anthropic import (
 
 from tests import project
 from tests.clients.dialects.rig import MEMORY, DialectRig
+from tests.made.scripted import Call, Cut, Fail, Say
+from tests.programs.sessions import chat
 from tests.project import DEFINITIONS, DONE, PLAIN, SUMMARY, TASK, Folder
-from tests.scripted import Call, Cut, Fail, Say
-from tests.sessions import chat
 from tests.wire.servers.messages_server import TOO_LONG, stream_fault
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]

@@ -23,9 +23,9 @@ from tests.clients.dialects.rig import FOLDED, DialectRig, SessionVerdict, diale
 from tests.clients.dialects.rig import MEMORY as MEMORY_TEXT
 from tests.clients.dialects.upstream import DialectStep
 from tests.clients.driven import MEMORY, Agent, Seat
+from tests.made.scripted import Call, Cut, Fail, Say, Step
+from tests.programs.tap import NUMBER
 from tests.project import DONE, SUMMARY, TASK
-from tests.scripted import Call, Cut, Fail, Say, Step
-from tests.tap import NUMBER
 from tests.wire.servers import messages_server, responses_server
 
 pytestmark = [pytest.mark.agents, pytest.mark.slow]

@@ -16,10 +16,10 @@ import pytest
 
 from tests import project
 from tests.clients.dialects.rig import DialectRig
+from tests.made.scripted import Fail, Say
+from tests.programs.server import PATIENCE
+from tests.programs.sessions import chat
 from tests.project import DEFINITIONS, DONE, PLAIN, SUMMARY, TASK
-from tests.scripted import Fail, Say
-from tests.server import PATIENCE
-from tests.sessions import chat
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 

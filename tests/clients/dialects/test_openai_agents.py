@@ -11,8 +11,8 @@ import pytest
 from tests import project
 from tests.clients.dialects.rig import DialectRig
 from tests.clients.driven import HERE
+from tests.made.scripted import Fail
 from tests.project import DONE, PLAIN, SUMMARY, TASK
-from tests.scripted import Fail
 
 pytestmark = [pytest.mark.agents, pytest.mark.slow]
 

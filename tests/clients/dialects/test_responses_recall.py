@@ -11,7 +11,7 @@ from openai import OpenAI
 from tests.clients.dialects.rig import DialectRig
 from tests.clients.dialects.test_anthropic_recall import LOOKS, TEXT, history
 from tests.clients.dialects.test_responses_sdk import MODEL, ON, TOOLS, made
-from tests.scripted import Call, Say
+from tests.made.scripted import Call, Say
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 

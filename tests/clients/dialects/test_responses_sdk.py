@@ -13,9 +13,9 @@ from pydantic import BaseModel
 
 from tests import project
 from tests.clients.dialects.rig import MEMORY, DialectRig
+from tests.made.scripted import Cut, Fail, Say
+from tests.programs.sessions import chat
 from tests.project import DEFINITIONS, DONE, PLAIN, SUMMARY, TASK, Folder
-from tests.scripted import Cut, Fail, Say
-from tests.sessions import chat
 from tests.wire.servers.responses_server import TOO_LONG, failed
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]

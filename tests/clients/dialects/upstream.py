@@ -1,7 +1,7 @@
 """An upstream that speaks Messages and Responses and answers by a script for each API key.
 
-`Scripted` (tests/scripted.py) for these two: what is said comes from the same steps, how it is said
-and which requests are valid from `tests/wire`.
+`Scripted` (tests/made/scripted.py) for these two: what is said comes from the same steps, how it is
+said and which requests are valid from `tests/wire`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.scripted import JSON, MODEL, SSE, Fail, Say, Script, Seen, Step, encoded
-from tests.wire import messages_rules, responses_rules
+from tests.made.scripted import JSON, MODEL, SSE, Fail, Say, Script, Seen, Step, encoded
+from tests.wire.messages import messages_rules
+from tests.wire.responses import responses_rules
 from tests.wire.rule_break import Fields, RuleBreak
 from tests.wire.servers import messages_server, responses_server
 from tests.wire.servers.messages_answer import MessagesAnswer

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.http.dialects.vendors import VENDORS, Side, Vendor, behind
-from tests.http.running import running
+from tests.http.served.running import running
 
 
 @pytest.fixture(scope="session", params=VENDORS, ids=lambda vendor: str(vendor.name))

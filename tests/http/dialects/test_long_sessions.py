@@ -9,7 +9,7 @@ import pytest
 
 from tests.http.dialects.driving import STABLE, DrivenSession, grows
 from tests.http.dialects.vendors import Side, behind
-from tests.http.fakes import real_memory
+from tests.http.served.fakes import real_memory
 from tests.wire.rule_break import Fields
 
 MESSAGES_FIRST = pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.http.running import running
-from tests.http.test_shadow import SHADOW, opened
+from tests.http.chat.test_shadow import SHADOW, opened
+from tests.http.served.running import running
 from tests.wire.conversations import as_messages, as_responses, conversation
 from tests.wire.servers.messages_server import MessagesServer
 from tests.wire.servers.responses_server import ResponsesServer

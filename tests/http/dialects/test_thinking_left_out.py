@@ -7,7 +7,7 @@ import pytest
 
 from tests.http.dialects.driving import STABLE, DrivenSession
 from tests.http.dialects.vendors import Side, behind
-from tests.http.fakes import real_memory
+from tests.http.served.fakes import real_memory
 from tests.wire.rule_break import rules
 
 OF_THINKING = {"thinking-of-another-prefix", "thinking-gap", "thinking-came-back"}

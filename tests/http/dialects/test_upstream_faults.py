@@ -9,10 +9,10 @@ import json
 import httpx
 import pytest
 
+from tests.http.chat.test_streaming import connection
 from tests.http.dialects.vendors import SIDES, VENDORS, Side
-from tests.http.running import PATIENCE, wait_for
-from tests.http.test_streaming import connection
-from tests.scripted import Call, Say
+from tests.http.served.running import PATIENCE, wait_for
+from tests.made.scripted import Call, Say
 from tests.wire.servers.vendor import CutStream, Late, Silence
 
 # With memory these are ours to mend: see the tests of overflow and of thinking.

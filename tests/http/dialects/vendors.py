@@ -12,10 +12,11 @@ from typing import Any
 import httpx
 
 from memtree_proxy.server.app import create_app
-from tests.http.fakes import services
-from tests.http.running import PATIENCE, running
-from tests.wire import messages_changes, responses_changes
+from tests.http.served.fakes import services
+from tests.http.served.running import PATIENCE, running
 from tests.wire.agents import MessagesAgent, ResponsesAgent
+from tests.wire.messages import messages_changes
+from tests.wire.responses import responses_changes
 from tests.wire.rule_break import Fields, RuleBreak
 from tests.wire.servers import messages_server, responses_server
 from tests.wire.servers.messages_server import MessagesServer

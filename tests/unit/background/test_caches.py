@@ -10,16 +10,16 @@ import pytest
 from memtree.background.caches import ContextCaches
 from memtree.background.embedding.queue import InProcessQueue
 from memtree.background.growing.builder import StageOne
-from memtree.cache_limits import CacheLimits
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
 from memtree.conversation.message_list import EarlierList
+from memtree.process.cache_limits import CacheLimits
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder
-from tests.listed_messages import ListedMessages
+from tests.made.listed_messages import ListedMessages
+from tests.programs.sessions import coding
 from tests.properties.process import Clock, Watched
-from tests.sessions import coding
 
 TURNS, STEP, TARGET = 6, 4, 4_000
 TENANTS = ("a", "b")

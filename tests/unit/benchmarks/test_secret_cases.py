@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.secrets import texts
+from benchmarks.memories.secrets import texts
 from memtree.text import secrets
 
 WITH, WITHOUT = texts()

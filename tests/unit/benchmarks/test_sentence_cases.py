@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.extraction import conversations
-from benchmarks.sentences import FILES, PRECISION, RIGHT, UNKNOWN, score
+from benchmarks.extraction.conversations import conversations
+from benchmarks.extraction.sentences import FILES, PRECISION, RIGHT, UNKNOWN, score
 from memtree.memories.extraction.candidates import SkipReason
 
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.budget.packing import Packed, TokenLimits, begin
-from memtree.context.keeping import KEPT_SHARE, with_kept
-from memtree.unfolding.kept_passages import kept_passages
-from memtree.unfolding.memory_text import WRAPPER
+from memtree.context.epochs.kept_parts import KEPT_SHARE, with_kept
+from memtree.unfolding.memory_message.memory_text import WRAPPER
+from memtree.unfolding.pinned.kept_passages import kept_passages
 from tests.unit.unfolding.histories import history
 
 WORDS = " ".join(f"word{number}" for number in range(300))

@@ -22,7 +22,7 @@ from memtree.budget.packing import (
 )
 from memtree.conversation.history import read
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile
-from memtree.unfolding.memory_text import WRAPPER
+from memtree.unfolding.memory_message.memory_text import WRAPPER
 
 
 def sized(*rounds):

@@ -24,7 +24,7 @@ from memtree.tree.growth import GrownTree, Tail
 from memtree.tree.node import Node
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder
-from tests.sessions import chat
+from tests.programs.sessions import chat
 
 pytestmark = pytest.mark.slow  # some seconds in all
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.programs.sessions import chat, coding
 from tests.properties.process import World
-from tests.sessions import chat, coding
 
 PAGE = Path(__file__).parents[3] / "docs" / "excerpts.md"
 

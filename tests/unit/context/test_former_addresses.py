@@ -10,8 +10,8 @@ from memtree.context.request import CompressRequest
 from memtree.conversation.history import History, read
 from memtree.conversation.message import Message, Volatile
 from memtree.ports.store import IndexBatch
+from tests.programs.sessions import chat
 from tests.properties.process import World
-from tests.sessions import chat
 
 EXPIRES = 2_000_000.0
 

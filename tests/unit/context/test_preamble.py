@@ -11,8 +11,8 @@ import pytest
 
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
+from tests.programs.sessions import chat
 from tests.properties.process import World, begins
-from tests.sessions import chat
 
 RULES = "<system-reminder>\nAlways use tabs, says CLAUDE.md.\n</system-reminder>"
 DETAILS = "<environment_details>12:00</environment_details>"

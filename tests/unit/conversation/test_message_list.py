@@ -17,7 +17,7 @@ from memtree.conversation.message_list import (
     size_from,
     unread,
 )
-from tests.listed_messages import ListedMessages
+from tests.made.listed_messages import ListedMessages
 
 RAWS = [b'{"role":"user","content":"a"}', b'{"role":"assistant"}', b"[]", b'{"role":"tool"}']
 

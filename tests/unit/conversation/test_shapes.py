@@ -7,7 +7,7 @@ import base64
 import msgspec
 import pytest
 
-from memtree.conversation import addresses
+from memtree.conversation.addresses import address_chain
 from memtree.conversation.history import read
 from memtree.conversation.media.parts import FLAT_TOKENS
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile, read_messages
@@ -38,7 +38,7 @@ def text(words, **more):
 
 
 def digest(fields):
-    return addresses.digest(Message.of(fields), Volatile())
+    return address_chain.digest(Message.of(fields), Volatile())
 
 
 def cost(fields, count=length):
@@ -176,7 +176,7 @@ def test_unknown_fields_stay_and_do_not_count():
     (message,) = read_messages([raw])
     assert message.raw == raw
     assert price(message, length) == cost(said())
-    assert addresses.digest(message, Volatile()) == digest(said())
+    assert address_chain.digest(message, Volatile()) == digest(said())
 
 
 def test_a_name_is_counted():

@@ -11,8 +11,8 @@ import pytest
 
 import memtree.language
 from memtree.language.lists import languages_with, parsed, sections
-from memtree.text.rule_phrases import phrases
-from memtree.text.rule_score import Scorer
+from memtree.text.instructions.rule_phrases import phrases
+from memtree.text.instructions.rule_score import Scorer
 
 DATA = Path(memtree.language.__file__).parent / "data"
 FILES = sorted(DATA.glob("*/*.txt"))
@@ -54,7 +54,7 @@ def test_the_phrases_of_standing_rules_are_patterns(language: str):
 
 def test_no_file_is_read_before_its_words_are_needed():
     read = (
-        "import memtree, memtree.extraction.summarize, memtree.summaries.batching\n"
+        "import memtree, memtree.digests.summarize, memtree.summaries.batching\n"
         "from memtree.language import lists\n"
         "print(lists._read.cache_info().currsize)"
     )

@@ -18,7 +18,7 @@ from memtree.memories.book import MAX_PAGE, MemoryRules
 from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
 from memtree.memories.memory import MemoryState
 from memtree.memories.ports import MemoryFilter
-from memtree.memories.rules.relation import Relation
+from memtree.memories.relation.relation import Relation
 from memtree.memories.scope import Scope
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.books import MoodyEmbedder, opened

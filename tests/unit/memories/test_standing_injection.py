@@ -11,7 +11,7 @@ from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.text.memory_lines import MemoryLine
 from tests.fakes import HashingEmbedder
-from tests.standing_lists import ordinary
+from tests.made.standing_lists import ordinary
 from tests.unit.memories.books import Opened, opened
 
 SCOPE = Scope.of_user("t")

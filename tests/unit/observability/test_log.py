@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from memtree import tracing
 from memtree.context.state import State
+from memtree.process import tracing
 from memtree_proxy.observability import log
 from memtree_proxy.observability.batched_lines import BatchedLines, Value
 from memtree_proxy.observability.request_trace import Trace

@@ -12,9 +12,9 @@ from memtree.context.state import State
 from memtree.errors import StoreUnavailable
 from memtree.ports.store import Tallies
 from memtree.stores import RamStore
-from memtree_proxy.observability import background_writer
 from memtree_proxy.observability.memory_outcome import MemoryOutcome
-from memtree_proxy.observability.usage_tallies import (
+from memtree_proxy.observability.records import background_writer
+from memtree_proxy.observability.records.usage_tallies import (
     DAILY,
     LATENCY,
     MICROS,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
 from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
-from tests.shown_lines import lines_of
+from tests.made.shown_lines import lines_of
 
 CHAT = lines_of(["Tea at four (fact)", "Deadline: March (fact)"], LineKind.CHAT)
 USER = lines_of(["Likes honey", "deadline: march.", "Lives in Graz (fact)"], LineKind.USER)

@@ -8,8 +8,8 @@ from memtree.conversation.message import Message
 from memtree.ranking import vectors
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.recipe import ranking
+from tests.made.trees import places
 from tests.properties.strategies import batch, history_of, leaves_of, prose
-from tests.trees import places
 
 
 def told(*turns):

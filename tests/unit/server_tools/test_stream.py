@@ -10,7 +10,7 @@ import pytest
 
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree_proxy.server_tools.stream import SEAM, ToolStream
-from tests.completion import Completion, completed, said
+from tests.made.completion import Completion, completed, said
 
 SEARCH = '{"query": "the limit"}'
 USAGE = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12,

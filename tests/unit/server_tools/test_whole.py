@@ -14,7 +14,7 @@ from memtree_proxy.server_tools.calls import ToolRound
 from memtree_proxy.server_tools.sse import SseEvents
 from memtree_proxy.server_tools.usage import added
 from memtree_proxy.server_tools.whole import WholeAnswer
-from tests.completion import said
+from tests.made.completion import said
 
 USAGE = {"prompt_tokens": 10, "total_tokens": 12, "completion_tokens_details": {"reasoning": 1}}
 

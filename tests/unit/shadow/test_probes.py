@@ -33,7 +33,7 @@ from memtree.text import tokens
 from memtree.tree import growth
 from memtree.tree.growth import Tail
 from memtree.tree.node import Frontier, NodePlace, Summary
-from tests.sessions import chat, coding
+from tests.programs.sessions import chat, coding
 
 RULE_TEXT = "From now on always answer in short sentences."
 

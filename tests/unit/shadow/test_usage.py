@@ -9,7 +9,7 @@ from memtree.conversation.message import Message, Volatile
 from memtree.shadow.probes import Score
 from memtree.shadow.usage import MOST, RECALLED, USED, forms, seen, terms, used
 from memtree.text import tokens
-from memtree.text.anchors import REACH
+from memtree.text.words.anchors import REACH
 
 KEY = b"k" * 32
 

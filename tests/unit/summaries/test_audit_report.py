@@ -20,11 +20,11 @@ from memtree.errors import BadRequest
 from memtree.summaries import audit_report
 from memtree.tree.node import Node, NodePlace, Summary
 from memtree.tree.work import NodeWork
-from memtree_proxy.cli import audit, audit_page
+from memtree_proxy.cli.history import audit, audit_page
 from memtree_proxy.cli.main import main
-from tests.embeddings import Status
-from tests.sessions import coding
-from tests.summaries import SHORT, Summaries, invented, serving
+from tests.made.embeddings import Status
+from tests.made.summaries import SHORT, Summaries, invented, serving
+from tests.programs.sessions import coding
 
 MESSAGES = tuple(Message(json.dumps(one).encode()) for one in coding(14_000))
 HOSTILE = (

@@ -17,10 +17,10 @@ from memtree.summaries.cost_estimate import Estimate, Level, Part, PlannedCall, 
 from memtree.text import tokens
 from memtree.tree.btree import walk
 from memtree.tree.work import NodeWork
-from memtree_proxy.cli import estimate as estimating
+from memtree_proxy.cli.history import estimate as estimating
 from memtree_proxy.cli.main import main
-from tests.sessions import coding
-from tests.summaries import Summaries, serving
+from tests.made.summaries import Summaries, serving
+from tests.programs.sessions import coding
 
 MESSAGES = tuple(Message(json.dumps(one).encode()) for one in coding(14_000))
 TENANT = "local"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memtree.text import memory_lines
 from memtree.text.memory_lines import LineKind
-from tests.shown_lines import lines_of
+from tests.made.shown_lines import lines_of
 
 ROOT = Path(__file__).parents[3]
 

@@ -7,8 +7,8 @@ import itertools
 import msgspec
 import pytest
 
-from memtree.conversation import addresses
-from memtree.text import terms
+from memtree.conversation.addresses import address_chain
+from memtree.text.words import terms
 from memtree.tree import btree
 from memtree.tree.btree import SEAL_AT, Spine, walk
 from memtree.tree.growth import summarise
@@ -23,13 +23,13 @@ from memtree.tree.node import (
     decode_node,
     encode,
 )
-from tests.trees import places, tree_problems
+from tests.made.trees import places, tree_problems
 
 
 def leaf(n, topic="cache disk", messages=1, tail=0):
     counts = terms.terms(f"{topic} item{n}")
     return Node(
-        id=addresses.node_id("leaf", n),
+        id=address_chain.node_id("leaf", n),
         level=0,
         tokens=400,
         messages=messages,

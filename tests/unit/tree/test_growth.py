@@ -7,13 +7,14 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from memtree.context.prefix_lookup import CoveredPrefix, between, covering, first_probes
+from memtree.context.indexing.prefix_lookup import CoveredPrefix, between, covering, first_probes
 from memtree.conversation.message import Message
 from memtree.ports.store import IndexBatch
 from memtree.stores import RamStore
 from memtree.tree import chunking, growth
 from memtree.tree.growth import GrownTree
 from memtree.tree.node import EMPTY
+from tests.made.trees import places, tree_problems
 from tests.properties.strategies import (
     batch,
     conversation,
@@ -24,7 +25,6 @@ from tests.properties.strategies import (
     prose,
     tail_of,
 )
-from tests.trees import places, tree_problems
 
 
 def nodes_of(grown: GrownTree):

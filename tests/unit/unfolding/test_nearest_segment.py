@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from memtree.ranking.segments import segments
-from memtree.text import terms
-from memtree.unfolding.units import nearest_segment
+from memtree.text.words import terms
+from memtree.unfolding.excerpts.units import nearest_segment
 
 FIRST = "The harbour was quiet in the morning, and the boats lay still at their moorings."
 SECOND = "Our landlord raised the rent by two hundred euros, which nobody had expected at all."

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.unfolding.memory_text import pieces
+from memtree.unfolding.memory_message.memory_text import pieces
+from memtree.unfolding.memory_message.quotes import cut_lines
 from memtree.unfolding.own_lines import RULES, cut_spans, without_signs
 from memtree.unfolding.plan import Plan, TextSpan
-from memtree.unfolding.quotes import cut_lines
 from tests.unit.unfolding.histories import history
 
 # A reader who knows no more than the forms that the head shows in double quotes.

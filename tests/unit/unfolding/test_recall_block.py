@@ -13,7 +13,8 @@ from memtree.conversation.message import Message
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking, rank
 from memtree.ranking.ranked_history import RankedHistory
-from memtree.text import terms, tokens
+from memtree.text import tokens
+from memtree.text.words import terms
 from memtree.unfolding import recall_block
 from memtree.unfolding.plan import Plan, RecallPlan, TextSpan
 from memtree.unfolding.recall_block import (
@@ -25,8 +26,8 @@ from memtree.unfolding.recall_block import (
     versions_of,
     wants,
 )
+from tests.made.trees import places
 from tests.properties.strategies import batch, conversation, history_of, leaves_of, prose
-from tests.trees import places
 
 
 def user(content, **more):

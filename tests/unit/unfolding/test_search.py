@@ -27,7 +27,7 @@ from memtree.unfolding.search import (
 )
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder
-from tests.sessions import chat, coding
+from tests.programs.sessions import chat, coding
 
 pytestmark = pytest.mark.slow  # some seconds in all
 

@@ -14,11 +14,13 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import rank
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.ranking.segments import segments
-from memtree.text import terms, tokens
+from memtree.text import tokens
+from memtree.text.words import terms
 from memtree.unfolding import explain, unfold
-from memtree.unfolding.budget_split import LASTING, ONE_SHOT
-from memtree.unfolding.excerpts import OWN_WHOLE, ExcerptChoice
-from memtree.unfolding.memory_text import CLOSING, outline_line, render
+from memtree.unfolding.excerpts.budget_split import LASTING, ONE_SHOT
+from memtree.unfolding.excerpts.excerpt_choice import OWN_WHOLE, ExcerptChoice
+from memtree.unfolding.excerpts.units import WHOLE
+from memtree.unfolding.memory_message.memory_text import CLOSING, outline_line, render
 from memtree.unfolding.own_lines import RULES
 from memtree.unfolding.plan import (
     REASONS,
@@ -30,10 +32,9 @@ from memtree.unfolding.plan import (
     merge,
 )
 from memtree.unfolding.unfold import ROOT
-from memtree.unfolding.units import WHOLE
 from memtree_proxy.context.explanation import explanation_json
+from tests.made.trees import places
 from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose
-from tests.trees import places
 
 NEEDLE = "The launch code of project Marigold is 7731-ZETA."
 SLACK = 100  # tokens of paths that excerpts paid

@@ -11,8 +11,8 @@ from memtree.errors import BadRequest
 from memtree.wire.json_body import split
 from memtree_proxy.upstream import object_ids
 from memtree_proxy.upstream.object_ids import MadeIds
-from tests import hostile
-from tests.linear_time import Subject, slow
+from tests.hostile_texts import hostile
+from tests.hostile_texts.linear_time import Subject, slow
 
 EVENTS: list[Any] = [
     {"type": "response.created", "response": {"id": "resp_1", "output": []}},

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.wire.clean import MARK, call, messages_request, result, said, text, tool
-from tests.wire.messages_changes import changed
+from tests.wire.messages.messages_changes import changed
 from tests.wire.rule_break import Fields, rules
 
 Plant = Callable[[Fields], Any]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.wire.clean import function_call, message, output, reasoning, responses_request
-from tests.wire.responses_rules import broken
+from tests.wire.responses.responses_rules import broken
 from tests.wire.rule_break import Fields, rules
 
 Plant = Callable[[Fields], Any]

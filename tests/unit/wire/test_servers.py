@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.scripted import Call, Say
+from tests.made.scripted import Call, Say
 from tests.wire.clean import MARK, messages_request, responses_request, said, text
 from tests.wire.rule_break import Fields
 from tests.wire.servers import messages_server, responses_server

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.scripted import Say
+from tests.made.scripted import Say
 from tests.wire.rule_break import Fields
 from tests.wire.servers.prompt_cache import BilledTokens
 from tests.wire.servers.vendor import cut_up, sse

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.scripted import Say
-from tests.wire.messages_rules import broken
+from tests.made.scripted import Say
+from tests.wire.messages.messages_rules import broken
 from tests.wire.rule_break import Fields, RuleBreak, rules
 from tests.wire.servers.messages_answer import MessagesAnswer
 from tests.wire.servers.prompt_cache import BilledTokens, MarkedCache

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tests.wire.messages_rules import blocks
+from tests.wire.messages.messages_rules import blocks
 from tests.wire.rule_break import Fields
 
 LOOK_BACK = 20

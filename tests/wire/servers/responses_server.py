@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import json
 
-from tests.scripted import Say
-from tests.wire.responses_rules import broken
+from tests.made.scripted import Say
+from tests.wire.responses.responses_rules import broken
 from tests.wire.rule_break import Fields, RuleBreak
 from tests.wire.servers.prompt_cache import BilledTokens, PrefixCache
 from tests.wire.servers.responses_answer import ResponsesAnswer

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memtree_proxy.http.own_headers import OWN_HEADERS
-from tests.scripted import Say
+from tests.made.scripted import Say
 from tests.wire.rule_break import Fields, RuleBreak
 
 JSON = [(b"content-type", b"application/json")]

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from memtree.conversation.call_arguments import canonical
+from memtree.conversation.content.call_arguments import canonical
 from memtree.dialects.anthropic_messages.canonical import server_results
 from memtree.errors import BadRequest
 

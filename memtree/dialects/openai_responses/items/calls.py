@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from memtree.conversation.call_arguments import canonical
+from memtree.conversation.content.call_arguments import canonical
 from memtree.errors import BadRequest
 
 # What is no argument: names, the server's bookkeeping, and tokens that mean nothing to a reader.

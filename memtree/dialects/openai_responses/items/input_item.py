@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
+from memtree.conversation.content.validation import check
 from memtree.conversation.message import SYSTEM_ROLES, TEXT_PARTS
-from memtree.conversation.validation import check
 from memtree.dialects.openai_responses.items import calls, outputs, server_items
 from memtree.errors import BadRequest
 from memtree.text import tokens

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from memtree.conversation.validation import TEXT_PARTS
+from memtree.conversation.content.validation import TEXT_PARTS
 from memtree.dialects.openai_responses.items import server_items
 from memtree.errors import BadRequest
 

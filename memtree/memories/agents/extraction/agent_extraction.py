@@ -37,7 +37,10 @@ from memtree.memories.agents.extraction.structured_readers import (
     StructuredReader,
     StructuredReading,
 )
-from memtree.memories.extracting import (
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.schemas.nearest_kind import nearest_kind
+from memtree.memories.extraction.candidates import SkipReason
+from memtree.memories.message_extraction import (
     LIMIT,
     PER_REQUEST,
     REQUEST_CAP,
@@ -45,9 +48,6 @@ from memtree.memories.extracting import (
     SkippedText,
     within,
 )
-from memtree.memories.extraction.candidates import SkipReason
-from memtree.memories.schemas.memory_schema import MemorySchema
-from memtree.memories.schemas.nearest_kind import nearest_kind
 from memtree.memories.scope import Scope
 
 __all__ = ["AgentExtraction", "AgentExtractionReport", "AgentMessage"]

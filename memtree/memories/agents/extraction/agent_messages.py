@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memtree.memories.extracting import UserMessage
 from memtree.memories.extraction.fiction import is_role_play
+from memtree.memories.message_extraction import UserMessage
 
 _ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant"}
 

@@ -16,28 +16,20 @@ from memtree.errors import BadRequest, SchemaViolation, SecretRejected
 from memtree.memories.agents.agent_memory import NOBODY, StructuredResult, StructuredWrite
 from memtree.memories.agents.extraction.agent_messages import ToldMessage
 from memtree.memories.agents.extraction.structured_readers import TOLD, StructuredReading
-from memtree.memories.agents.structured_extraction.merging import (
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.schemas.unique_on import unique_key
+from memtree.memories.agents.slot_filling.merging import (
     StructuredCandidate,
     gathered,
     lacking,
     merged,
     same_data,
 )
-from memtree.memories.agents.structured_extraction.rules import Finding
-from memtree.memories.agents.structured_extraction.schema_fields import kind_fields
-from memtree.memories.agents.structured_extraction.text_kinds import text_confidence
-from memtree.memories.agents.structured_extraction.values import one_day
+from memtree.memories.agents.slot_filling.rule_reader import Finding
+from memtree.memories.agents.slot_filling.schema_fields import kind_fields
+from memtree.memories.agents.slot_filling.text_kinds import text_confidence
+from memtree.memories.agents.slot_filling.values import one_day
 from memtree.memories.agents.structured_memory import structured_memory
-from memtree.memories.duplicates import MOST_NEAR, NearMemory
-from memtree.memories.extracting import (
-    EXPIRED,
-    PER_MESSAGE,
-    REQUEST_CAP,
-    UNSTORABLE,
-    ReadMessage,
-    SkippedText,
-    UserMessage,
-)
 from memtree.memories.extraction.candidates import SkipReason
 from memtree.memories.memory import (
     EXTRACTED,
@@ -47,15 +39,23 @@ from memtree.memories.memory import (
     MemorySource,
     NewMemory,
 )
+from memtree.memories.message_extraction import (
+    EXPIRED,
+    PER_MESSAGE,
+    REQUEST_CAP,
+    UNSTORABLE,
+    ReadMessage,
+    SkippedText,
+    UserMessage,
+)
 from memtree.memories.ports import MemoryFilter, MemoryPage
-from memtree.memories.rules.relation import Relation
-from memtree.memories.saving import MemorySaving, Vector
-from memtree.memories.schemas.memory_schema import MemorySchema
-from memtree.memories.schemas.unique_on import unique_key
+from memtree.memories.relation.relation import Relation
+from memtree.memories.saving.duplicates import MOST_NEAR, NearMemory
+from memtree.memories.saving.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
 from memtree.ports.clock import Clock
 from memtree.ranking.relevance_scale import HALF
-from memtree.text.standing_rules import standing_rules
+from memtree.text.instructions.standing_rules import standing_rules
 
 INCOMPLETE, INVALID = "incomplete", "invalid"
 MODEL = "model"

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from memtree.memories.agents.structured_extraction.rules import Finding, kind_fields, read
-from memtree.memories.extracting import READ, SkippedText, UserMessage
-from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.slot_filling.rule_reader import Finding, kind_fields, read
+from memtree.memories.message_extraction import READ, SkippedText, UserMessage
 from memtree.memories.scope import Scope
 
 TOLD = 300  # characters of a text that was left out

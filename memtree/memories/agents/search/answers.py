@@ -18,10 +18,10 @@ from typing import Any
 
 import msgspec
 
+from memtree.memories.fields.times import shown
 from memtree.memories.injection.rendering import CUT, one_line
 from memtree.memories.memory import Memory
-from memtree.memories.rules.expiry import shown
-from memtree.summaries.checks.injection import overriding
+from memtree.summaries.checks.prompt_injection import overriding
 from memtree.summaries.prompts import mark_for
 from memtree.summaries.replies import answered
 from memtree.text import secrets

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memtree.errors import BadRequest
-from memtree.memories.rules.expiry import LONGEST_TEXT, timestamp
+from memtree.memories.fields.times import LONGEST_TEXT, timestamp
 
 # Names of fields in lower case without signs, the most telling first. What says when a row was
 # made, changed or ends (`createdAt`, `expiresAt`) says nothing of what happens.

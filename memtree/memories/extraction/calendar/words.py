@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from memtree.language.lists import alternation
-from memtree.language.word_file import WordFile
-from memtree.text.day_names import (
+from memtree.language.day_names import (
     ALL_MONTHS,
     AMBIGUOUS_MONTHS,
     MONTHS,
     SHORT_MONTHS,
     WEEKDAYS,
 )
+from memtree.language.lists import alternation
+from memtree.language.word_file import WordFile
 
 _DATA = WordFile("all", "memory_dates")
 DIGITS = _DATA.table("digits")

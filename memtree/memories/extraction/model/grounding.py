@@ -14,9 +14,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from memtree.language import languages
 from memtree.language.word_file import WordFile
-from memtree.summaries.checks import claims, injection, numbers
-from memtree.text import languages
+from memtree.summaries.checks import faithfulness, numbers, prompt_injection
 from memtree.text.spans import Span
 
 _DATA = WordFile("en", "memory_grounding")
@@ -89,7 +89,7 @@ def grounded(memory: str, sentence: str, clause: str, said: str) -> bool:
         return False
     if _ASKS.search(memory):
         return False
-    if injection.injected("", memory) or injection.meta("", memory):
+    if prompt_injection.injected("", memory) or prompt_injection.meta("", memory):
         return False
     latin = languages.script(said) == "latin"
     german = languages.language(f"{memory} {sentence}", 3) == "de"  # writes nouns like names
@@ -97,9 +97,9 @@ def grounded(memory: str, sentence: str, clause: str, said: str) -> bool:
         return False
     if any(numbers.invented_anchors(memory, said, latin and not german)):
         return False
-    claimed = claims.statements([("user", memory)])
-    stated = claims.statements([("user", sentence)])
-    if any(claims.negations(claimed, stated)) or _turned(memory, clause):
+    claimed = faithfulness.statements([("user", memory)])
+    stated = faithfulness.statements([("user", sentence)])
+    if any(faithfulness.negations(claimed, stated)) or _turned(memory, clause):
         return False
     return not latin or _shared(memory, said) >= SHARED
 

@@ -19,11 +19,11 @@ from typing import Any
 
 import msgspec
 
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.fields.times import shown
 from memtree.memories.memory import Memory, MemorySource, PossibleUpdate, Tombstone
 from memtree.memories.ports import MemoryRecord
-from memtree.memories.rules.expiry import shown
-from memtree.memories.schemas.memory_schema import MemorySchema
-from memtree.memories.user_memories import MemoryGroup, UserSettings
+from memtree.memories.users.user_memories import MemoryGroup, UserSettings
 
 FORMAT, VERSION = "memtree-memories", 1
 IMPORTANCE, CONFIDENCE = 0.5, 1.0  # by default

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from memtree.errors import BadRequest
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.fields.standing import pinned_topic
+from memtree.memories.fields.tags import canonical_tags
+from memtree.memories.fields.times import timestamp
 from memtree.memories.memory import EntityMention, Memory, MemorySource, PossibleUpdate, Tombstone
 from memtree.memories.ports import MemoryRecord
-from memtree.memories.rules.expiry import timestamp
-from memtree.memories.rules.standing import pinned_topic
-from memtree.memories.rules.tags import canonical_tags
-from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.scope import checked_id
 from memtree.memories.transfer.file_items import (
     FileEnd,
@@ -39,7 +39,7 @@ from memtree.memories.transfer.formats.export_lines import (
 )
 from memtree.memories.transfer.formats.foreign import no_object
 from memtree.memories.transfer.formats.json_entries import FileEntry
-from memtree.memories.user_memories import (
+from memtree.memories.users.user_memories import (
     MAX_DESCRIPTION_CHARS,
     MAX_TITLE_CHARS,
     MOST_TOP_K,

@@ -10,12 +10,12 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from memtree.errors import StoreCorrupt
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
 from memtree.memories.memory import Memory
-from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.stores.memories.agent.schemas import read_schema
-from memtree.stores.memories.agent.unique import key_of, unique_column
 from memtree.stores.memories.agent.writing import read_written
-from memtree.stores.memories.tables import MemoryRow, MemoryWriteRow, SchemaRow
+from memtree.stores.memories.tables.table_rows import MemoryRow, MemoryWriteRow, SchemaRow
+from memtree.stores.memories.tables.unique_keys import key_of, unique_column
 
 Lines = Iterator[tuple[int, str]]  # scope, or 0 where it is of none
 

@@ -9,9 +9,9 @@ from memtree.memories.agents.agent_memory import AgentPage, AgentScopes, Located
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores.memories import reading
-from memtree.stores.memories.agent.scopes import meant, numbers_of, scopes_of
-from memtree.stores.memories.lookup import stored
-from memtree.stores.memories.rows import (
+from memtree.stores.memories.tables.agent_scopes import meant, numbers_of, scopes_of
+from memtree.stores.memories.tables.lookup import stored
+from memtree.stores.memories.tables.rows import (
     LARGEST,
     STANDING,
     STORED,

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from memtree.errors import BadRequest, Conflict, StoreCorrupt, VersionConflict
-from memtree.memories.schemas.memory_schema import MemorySchema, same_content
-from memtree.memories.schemas.ports import UniqueKey
+from memtree.memories.agents.schemas.memory_schema import MemorySchema, same_content
+from memtree.memories.agents.schemas.ports import UniqueKey
 from memtree.memories.scope import ScopeKind
-from memtree.stores.memories.agent.unique import PUT_KEY, read_names, unique_column
-from memtree.stores.memories.counters import ScopeRow, begin_all, lock_tenant
-from memtree.stores.memories.expiry import LIVE
-from memtree.stores.memories.rows import LARGEST, read_memory, storable
+from memtree.stores.memories.tables.counters import ScopeRow, begin_all, lock_tenant
+from memtree.stores.memories.tables.expiry import LIVE
+from memtree.stores.memories.tables.rows import LARGEST, read_memory, storable
+from memtree.stores.memories.tables.unique_keys import PUT_KEY, read_names, unique_column
 from memtree.stores.sql import Sql
 
 _ROWS = 1_000  # decoded at a time

@@ -10,10 +10,10 @@ from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.memories.agents.search.ports import PlacedRow, ScopeTotals, ScopeVersion
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
-from memtree.stores.memories.agent.scopes import meant
-from memtree.stores.memories.expiry import LIVE
-from memtree.stores.memories.rows import STORED, filtering, read_memory
 from memtree.stores.memories.search import PACKED_ROWS, read_rows
+from memtree.stores.memories.tables.agent_scopes import meant
+from memtree.stores.memories.tables.expiry import LIVE
+from memtree.stores.memories.tables.rows import STORED, filtering, read_memory
 from memtree.stores.sql import Sql
 
 PAIRS = 32  # rows that are asked for at once: each scope is looked into for each number

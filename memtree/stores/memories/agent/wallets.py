@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from memtree.errors import Conflict, Forbidden
-from memtree.stores.memories.rows import plain
+from memtree.stores.memories.tables.rows import plain
 from memtree.stores.sql import Ids, Sql
 
 # A proof is known for that much longer than it is good for: clocks of servers differ.

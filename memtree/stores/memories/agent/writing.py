@@ -14,12 +14,18 @@ from memtree.errors import BadRequest, Conflict, NotFound, StoreCorrupt
 from memtree.memories.agents.agent_memory import StructuredResult, StructuredWrite, WriteOutcome
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.scope import Scope
-from memtree.stores.memories.agent.unique import Keyed, holders, keyed, unique_column, unique_keys
 from memtree.stores.memories.changing import make_way, put_away, put_version, replaced_by
-from memtree.stores.memories.counters import ScopeRow, begin, commit, take_numbers
-from memtree.stores.memories.lookup import live, stored
-from memtree.stores.memories.rows import Standing, changed_memory, key_hash, plain
 from memtree.stores.memories.saving import KEY_SECONDS, insert
+from memtree.stores.memories.tables.counters import ScopeRow, begin, commit, take_numbers
+from memtree.stores.memories.tables.lookup import live, stored
+from memtree.stores.memories.tables.rows import Standing, changed_memory, key_hash, plain
+from memtree.stores.memories.tables.unique_keys import (
+    Keyed,
+    holders,
+    keyed,
+    unique_column,
+    unique_keys,
+)
 from memtree.stores.memories.user.extracted import MARK, message_key
 from memtree.stores.sql import Sql
 

@@ -12,9 +12,9 @@ from typing import Any
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter, MemoryPage
 from memtree.memories.scope import Scope
-from memtree.stores.memories.lookup import members
 from memtree.stores.memories.reading import known
-from memtree.stores.memories.rows import LARGEST, conditions, plain, read_memory
+from memtree.stores.memories.tables.lookup import members
+from memtree.stores.memories.tables.rows import LARGEST, conditions, plain, read_memory
 from memtree.stores.sql import Sql
 
 _ROWS = 500

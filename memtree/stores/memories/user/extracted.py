@@ -11,9 +11,9 @@ from memtree.memories.memory import SNAPSHOT, UNSET, Memory, MemoryChange, NewMe
 from memtree.memories.ports import Added
 from memtree.memories.scope import Scope
 from memtree.stores.memories import changing, saving
-from memtree.stores.memories.counters import begin, commit, take_numbers
-from memtree.stores.memories.lookup import stored
-from memtree.stores.memories.rows import SCOPE, scope_values
+from memtree.stores.memories.tables.counters import begin, commit, take_numbers
+from memtree.stores.memories.tables.lookup import stored
+from memtree.stores.memories.tables.rows import SCOPE, scope_values
 from memtree.stores.sql import Sql
 
 _DONE = f"SELECT key FROM extracted_messages WHERE scope = {SCOPE} AND key IN :keys[]"

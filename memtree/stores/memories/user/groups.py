@@ -16,12 +16,12 @@ import msgspec
 from memtree.errors import BadRequest, Conflict, NotFound, StoreCorrupt
 from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
-from memtree.memories.user_memories import GroupChange, MemoryGroup
-from memtree.stores.memories.counters import ScopeRow, begin, begin_known
-from memtree.stores.memories.expiry import LIVE
-from memtree.stores.memories.lookup import live
+from memtree.memories.users.user_memories import GroupChange, MemoryGroup
 from memtree.stores.memories.reading import known
-from memtree.stores.memories.rows import plain, storable
+from memtree.stores.memories.tables.counters import ScopeRow, begin, begin_known
+from memtree.stores.memories.tables.expiry import LIVE
+from memtree.stores.memories.tables.lookup import live
+from memtree.stores.memories.tables.rows import plain, storable
 from memtree.stores.sql import Sql
 
 # A look for each member, whatever the planner knows: it joins no subquery that gives a value.

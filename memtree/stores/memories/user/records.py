@@ -10,12 +10,13 @@ from memtree.errors import BadRequest
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import MemoryRecord
 from memtree.memories.scope import Scope
-from memtree.stores.memories.agent import unique
 from memtree.stores.memories.changing import KEEP_VERSION, PUT_TOMBSTONE
 from memtree.stores.memories.conflicts import with_updates
-from memtree.stores.memories.counters import ScopeRow, begin, commit, take_numbers
 from memtree.stores.memories.reading import known
-from memtree.stores.memories.rows import (
+from memtree.stores.memories.saving import ADD, added_row, refuse_taken
+from memtree.stores.memories.tables import unique_keys
+from memtree.stores.memories.tables.counters import ScopeRow, begin, commit, take_numbers
+from memtree.stores.memories.tables.rows import (
     SCOPE,
     encoded,
     old_version,
@@ -25,7 +26,6 @@ from memtree.stores.memories.rows import (
     storable,
     time_column,
 )
-from memtree.stores.memories.saving import ADD, added_row, refuse_taken
 from memtree.stores.memories.user.extracted import MARK, marks
 from memtree.stores.sql import Sql
 
@@ -146,9 +146,11 @@ async def _unique(
     """The keys of their unique values. Of those whose values a live memory of the scope has, or a
     later one of these, each is superseded by that one, in `memories`. What expired has none."""
     counting = [at for at, each in enumerate(memories) if each.live(now)]
-    taken = await unique.unique_keys(sql, scope, [unique.keyed(memories[at]) for at in counting])
+    taken = await unique_keys.unique_keys(
+        sql, scope, [unique_keys.keyed(memories[at]) for at in counting]
+    )
     keys = dict(zip(counting, taken, strict=True))
-    held = await unique.holders(sql, scope, taken, now)
+    held = await unique_keys.holders(sql, scope, taken, now)
     ids = {key: memories[at].id for at, key in keys.items() if key}
     ids |= {key: row.id for key, row in held.items()}
     there |= {row.id: row.memory().created for row in held.values()}

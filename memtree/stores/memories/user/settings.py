@@ -8,9 +8,9 @@ import msgspec
 
 from memtree.errors import StoreCorrupt
 from memtree.memories.scope import Scope
-from memtree.memories.user_memories import PLAN, SettingsChange, UserSettings
-from memtree.stores.memories.counters import begin
-from memtree.stores.memories.rows import SCOPE, plain, scope_values
+from memtree.memories.users.user_memories import PLAN, SettingsChange, UserSettings
+from memtree.stores.memories.tables.counters import begin
+from memtree.stores.memories.tables.rows import SCOPE, plain, scope_values
 from memtree.stores.sql import Sql
 
 _SETTINGS = f"SELECT data FROM memory_settings WHERE scope = {SCOPE}"

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
-from memtree.stores.memories.counters import begin, commit, count_vectors, take_numbers
-from memtree.stores.memories.deletion import FOR_GOOD, remove
-from memtree.stores.memories.rows import STANDING, plain, standing
+from memtree.stores.memories.removal.deletion import FOR_GOOD, remove
 from memtree.stores.memories.saving import insert
+from memtree.stores.memories.tables.counters import begin, commit, count_vectors, take_numbers
+from memtree.stores.memories.tables.rows import STANDING, plain, standing
 from memtree.stores.sql import Sql
 
 _THREAD = f"""

@@ -15,21 +15,21 @@ from starlette.requests import Request
 
 from memtree.background.memory_services import MemoryServices
 from memtree.config import Settings
-from memtree.context import injected
 from memtree.context.answer import Answer
 from memtree.context.context_memory import ContextMemory
+from memtree.context.epochs import injected_memories as injected
 from memtree.context.request import CompressRequest
 from memtree.conversation import message_list
 from memtree.conversation.message import Message
-from memtree.dialects.injection import USER, PlacedMemories
+from memtree.dialects.placed_memories import USER, PlacedMemories
 from memtree.errors import BadRequest
-from memtree.memories.injecting import InjectionChoice
-from memtree.memories.injection import standing
+from memtree.memories.injection import standing_choice
+from memtree.memories.memory_injection import InjectionChoice
 from memtree.memories.scope import ScopeKind
-from memtree.memories.user_memories import UserSettings
+from memtree.memories.users.user_memories import UserSettings
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
+from memtree.process.tracing import step
 from memtree.text import memory_lines
-from memtree.tracing import step
 from memtree_proxy.access.auth import Tenant
 from memtree_proxy.access.user_scope import user_scope
 from memtree_proxy.chat.chat_request import ChatRequest, room_beside
@@ -158,7 +158,7 @@ class ChatMemories:
         order = sorted(
             enumerate(sources), key=lambda each: each[1].scope.kind is not ScopeKind.USER
         )
-        waits, room = True, standing.BUDGET
+        waits, room = True, standing_choice.BUDGET
         try:
             async with asyncio.timeout(self._injection.deadline):
                 for place, source in order:

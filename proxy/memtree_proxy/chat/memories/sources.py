@@ -11,7 +11,7 @@ from memtree.errors import BadRequest
 from memtree.memories.injection import passages
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions, threshold_of
 from memtree.memories.scope import Scope
-from memtree.memories.user_memories import UserSettings
+from memtree.memories.users.user_memories import UserSettings
 from memtree_proxy.request.memory_options import MemoryOptions
 from memtree_proxy.request.rag_options import RagOptions
 

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memtree.bounded import remember
+from memtree.process.bounded import remember
 
 MAX_KEPT = 4_096
 LIFETIME = 3_600.0  # seconds

@@ -17,9 +17,9 @@ from memtree.background.runtime import open_runtime
 from memtree.config import Settings
 from memtree.memories.book import MemoryBook
 from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
+from memtree.memories.fields.tags import canonical_tags
+from memtree.memories.fields.times import timestamp
 from memtree.memories.ports import MemoryFilter
-from memtree.memories.rules.expiry import timestamp
-from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.scope import Scope, ScopeKind
 from memtree_proxy.cli.drawing.foreign_text import json_line
 from memtree_proxy.cli.memories.lines import line, print_memories, refs, row

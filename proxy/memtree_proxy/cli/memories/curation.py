@@ -22,10 +22,10 @@ from memtree.memories.agents.agent_curation import AgentCuration
 from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.curation import DeletionReceipt, MemoryCuration
 from memtree.memories.deletion_check import EVERYTHING
+from memtree.memories.fields.tags import canonical_tags
+from memtree.memories.fields.times import shown, timestamp
 from memtree.memories.memory import UNSET, Memory
 from memtree.memories.ports import ANY, MemoryFilter
-from memtree.memories.rules.expiry import shown, timestamp
-from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.scope import Scope
 from memtree_proxy.cli.drawing.foreign_text import json_line, one_line
 from memtree_proxy.cli.memories.lines import print_memories, refs, row

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from memtree.memories.fields.times import shown
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryRef
-from memtree.memories.rules.expiry import shown
 from memtree_proxy.cli.drawing.foreign_text import json_line, one_line
 
 

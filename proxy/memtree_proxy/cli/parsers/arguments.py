@@ -1,7 +1,7 @@
 """The parts that parsers of several commands share: settings as flags, groups of commands, actions.
 
-A command is named by its module and function, `memtree_proxy.cli.keys:create`, and imported when it
-is what was typed.
+A command is named by its module and function, `memtree_proxy.cli.store.keys:create`, and imported
+when it is what was typed.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def _add_scope(parser: argparse.ArgumentParser) -> None:
 
 def add_documents(commands: CommandGroups) -> None:
     sub = commands.add("documents", "texts that chats with use_rag look things up in")
-    actions = Actions(sub, "memtree_proxy.cli.documents")
+    actions = Actions(sub, "memtree_proxy.cli.memories.documents")
 
     def action(name: str, help_: str, run: str) -> argparse.ArgumentParser:
         added = actions.add(name, help_, run, EMBEDDED)
@@ -172,7 +172,7 @@ def add_schemas(commands: CommandGroups) -> None:
 
 def add_grants(commands: CommandGroups) -> None:
     sub = commands.add("grants", "grants of agents' memories, and the wallets that sign")
-    action = Actions(sub, "memtree_proxy.cli.grants").add
+    action = Actions(sub, "memtree_proxy.cli.memories.grants").add
     new = action("new-wallet", "make a wallet and print its private key once", "new_wallet")
     new.add_argument("--chain", choices=[str(chain) for chain in Chain], default=str(Chain.EVM))
     new.add_argument("-o", "--output", metavar="FILE", help="write the key there, do not print it")

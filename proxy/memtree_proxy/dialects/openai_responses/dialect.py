@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtree.config import Settings
-from memtree.dialects.openai_responses import history
-from memtree.dialects.openai_responses.history import ResponsesHistory
+from memtree.dialects.openai_responses import responses_history as history
 from memtree.dialects.openai_responses.items.input_items import INPUT, ItemCache, KnownInputs
+from memtree.dialects.openai_responses.responses_history import ResponsesHistory
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.wire.json_body import Body
 from memtree_proxy.dialects.openai_responses import tool_round

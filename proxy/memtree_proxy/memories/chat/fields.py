@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from memtree.errors import BadRequest
 from memtree.memories.draft import Edit, MemoryDraft
+from memtree.memories.fields.tags import canonical_tags
 from memtree.memories.memory import CATEGORIES, UNSET, MemorySource
 from memtree.memories.ports import MemoryFilter
-from memtree.memories.rules.tags import canonical_tags
 from memtree.wire.json_body import Body
 from memtree_proxy.memories.fields import (
     HITS,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtree.memories.curation import MemoryPast
+from memtree.memories.fields.times import shown
 from memtree.memories.memory import Memory, Tombstone
-from memtree.memories.rules.expiry import shown
 from memtree.memories.search.hits import MemoryHit
 from memtree_proxy.memories.answers import updates_json
 from memtree_proxy.memories.user import rendering as of_user

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.documents.document import Document
 from memtree.memories.documents.document_book import DocumentBook, PassageHit, PutDocument
-from memtree.memories.rules.expiry import shown
+from memtree.memories.fields.times import shown
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.http import content_encoding
 from memtree_proxy.memories.answers import answer, counted

@@ -9,12 +9,12 @@ from starlette.responses import Response
 
 from memtree.errors import BadRequest
 from memtree.memories.agents.agent_memory import AgentScopes
+from memtree.memories.fields.times import shown
 from memtree.memories.grants.grant import Chain, SignedGrant
 from memtree.memories.grants.grant_book import GrantBook, GrantReport
 from memtree.memories.grants.grant_json import read_grant, read_share_code
 from memtree.memories.grants.signatures.wallets import chain_of, shown_address
 from memtree.memories.grants.wallet_proof import ADDRESS_HEADER
-from memtree.memories.rules.expiry import shown
 from memtree.wire.json_body import Body
 from memtree_proxy.http import content_encoding
 from memtree_proxy.memories.answers import answer, counted

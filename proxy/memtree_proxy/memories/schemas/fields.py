@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from memtree.errors import BadRequest
-from memtree.memories.schemas.memory_schema import checked_kind
-from memtree.memories.schemas.schema_book import SchemaChange
+from memtree.memories.agents.schemas.memory_schema import checked_kind
+from memtree.memories.agents.schemas.schema_book import SchemaChange
 from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from memtree.memories.agents.lifetime import milliseconds
-from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
 
 Json = dict[str, Any]
 

@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.errors import NotFound
-from memtree.memories.schemas.memory_schema import checked_kind
-from memtree.memories.schemas.schema_book import PutSchema, SchemaBook
+from memtree.memories.agents.schemas.memory_schema import checked_kind
+from memtree.memories.agents.schemas.schema_book import PutSchema, SchemaBook
 from memtree_proxy.http import content_encoding
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import MemoryRequests

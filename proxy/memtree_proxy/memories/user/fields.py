@@ -13,12 +13,12 @@ from memtree.errors import BadRequest
 from memtree.memories.agents.lifetime import EXPIRES_AT, expiry
 from memtree.memories.deletion_check import EVERYTHING
 from memtree.memories.draft import Edit, MemoryDraft, checked_name
+from memtree.memories.fields.tags import canonical_tags
+from memtree.memories.fields.times import future_timestamp, timestamp
 from memtree.memories.memory import EXTRACTED, IMPORTED, UNSET, Unset
 from memtree.memories.ports import ANY, MemoryFilter
-from memtree.memories.rules.expiry import future_timestamp, timestamp
-from memtree.memories.rules.tags import canonical_tags
-from memtree.memories.rules.user_categories import checked_category, user_category
 from memtree.memories.scope import checked_id
+from memtree.memories.users.user_categories import checked_category, user_category
 from memtree.wire.json_body import Body
 from memtree_proxy.memories.fields import (
     HITS,

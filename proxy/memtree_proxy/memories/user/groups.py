@@ -6,8 +6,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.errors import BadRequest
-from memtree.memories.user_book import GroupDraft, UserBook
-from memtree.memories.user_memories import GroupChange
+from memtree.memories.users.user_book import GroupDraft, UserBook
+from memtree.memories.users.user_memories import GroupChange
 from memtree.wire.json_body import Body
 from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER

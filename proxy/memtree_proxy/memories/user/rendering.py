@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtree.memories.curation import MemoryPast
+from memtree.memories.fields.times import shown
 from memtree.memories.memory import Memory, MemorySource, Tombstone
-from memtree.memories.rules.expiry import shown
-from memtree.memories.user_memories import MemoryGroup, UserSettings
+from memtree.memories.users.user_memories import MemoryGroup, UserSettings
 from memtree_proxy.memories.answers import updates_json
 
 Json = dict[str, Any]

@@ -9,7 +9,7 @@ from memtree.background.memory_services import MemoryServices
 from memtree.memories.grants.grant_json import HEADER
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
-from memtree.memories.user_memories import MemoryGroup
+from memtree.memories.users.user_memories import MemoryGroup
 from memtree_proxy.http import content_encoding
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer, counted, saved

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
-from memtree.memories.user_book import UserBook
-from memtree.memories.user_memories import MemoryGroup
+from memtree.memories.users.user_book import UserBook
+from memtree.memories.users.user_memories import MemoryGroup
 from memtree_proxy.memories.user.rendering import Json, memory_json
 
 

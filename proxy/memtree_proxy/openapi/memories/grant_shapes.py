@@ -95,7 +95,7 @@ def bodies() -> dict[str, Json]:
     }
 
 
-# Signed by the keys of `tests/wallets.py`; they end in the year 2100.
+# Signed by the keys of `tests/made/wallets.py`; they end in the year 2100.
 EXAMPLES: dict[str, Json] = {
     "grant": {
         "grant": {

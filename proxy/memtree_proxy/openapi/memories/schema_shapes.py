@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from memtree.memories.schemas.document.limits import MAX_EXPANDED, MAX_UNIQUE
-from memtree.memories.schemas.document.schema_text import MAX_BYTES
-from memtree.memories.schemas.document.sub_schemas import MAX_DEPTH, MAX_WRITTEN
-from memtree.memories.schemas.memory_schema import MAX_SCHEMAS
-from memtree.memories.schemas.schema_fields import MAX_DESCRIPTION_CHARS
+from memtree.memories.agents.schemas.document.limits import MAX_EXPANDED, MAX_UNIQUE
+from memtree.memories.agents.schemas.document.schema_text import MAX_BYTES
+from memtree.memories.agents.schemas.document.sub_schemas import MAX_DEPTH, MAX_WRITTEN
+from memtree.memories.agents.schemas.memory_schema import MAX_SCHEMAS
+from memtree.memories.agents.schemas.schema_fields import MAX_DESCRIPTION_CHARS
 from memtree_proxy.wire import parameter
 from memtree_proxy.wire.json_schema import (
     NULL,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memtree.config import Settings
 from memtree.memories.memory import USER_CATEGORIES
-from memtree.memories.rules.user_categories import MAX_CATEGORY
-from memtree.memories.user_memories import (
+from memtree.memories.users.user_categories import MAX_CATEGORY
+from memtree.memories.users.user_memories import (
     MAX_DESCRIPTION_CHARS,
     MAX_TITLE_CHARS,
     MOST_TOP_K,

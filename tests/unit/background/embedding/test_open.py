@@ -1,6 +1,6 @@
 """An embedder is opened before it is loaded, and done without where that cannot be done.
 
-What the remote one does when it does not answer: tests/contracts/test_embedder.py."""
+What the remote one does when it does not answer: tests/contracts/models/test_embedder.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from memtree.background.embedding.open import OpenedEmbedder, loaded, open_unloaded
 from memtree.config import Settings
 from memtree.errors import BadRequest, EmbedderUnavailable
-from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.embedders.local_embedder import LocalEmbedder
 from tests.fakes import HashingEmbedder
 
 

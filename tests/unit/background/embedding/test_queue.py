@@ -17,8 +17,8 @@ from memtree.ports.queues import Pending
 from memtree.stores import RamStore
 from memtree.tree.work import LeafWork
 from tests.fakes import HashingEmbedder
+from tests.made.trees import places
 from tests.properties.strategies import batch, history_of, leaves_of, prose
-from tests.trees import places
 
 
 class SetClock:

@@ -16,19 +16,19 @@ from memtree.background.extracting.read_messages import ReadMessages
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.errors import StoreUnavailable
-from memtree.memories.extracting import (
+from memtree.memories.extraction.candidates import Candidate, Extraction
+from memtree.memories.extraction.rule_extraction import extract
+from memtree.memories.memory import Memory
+from memtree.memories.message_extraction import (
     ExtractionReport,
     MemoryExtraction,
     ReadMessage,
     RuleReader,
     UserMessage,
 )
-from memtree.memories.extraction.candidates import Candidate, Extraction
-from memtree.memories.extraction.rules import extract
-from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
-from memtree.memories.user_book import UserBook
-from memtree.memories.user_memories import SettingsChange, UserSettings
+from memtree.memories.users.user_book import UserBook
+from memtree.memories.users.user_memories import SettingsChange, UserSettings
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.books import Opened, opened
 

@@ -13,14 +13,14 @@ from memtree.background.extracting.model_reader import ModelReader
 from memtree.background.summarizing.spending import TOKENS, DailyLimits, Spending
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable
-from memtree.memories.extracting import ReadMessage, UserMessage
+from memtree.memories.message_extraction import ReadMessage, UserMessage
 from memtree.memories.scope import Scope
-from memtree.models.chat_endpoint import ChatEndpoint
+from memtree.models.chat.chat_endpoint import ChatEndpoint
 from memtree.ports.chat_model import ModelAnswer, ModelQuestion
 from memtree.ports.models import Usage
 from memtree.stores import RamStore
-from tests.embeddings import Status
-from tests.summaries import Answer, Hand, Summaries, serving
+from tests.made.embeddings import Status
+from tests.made.summaries import Answer, Hand, Summaries, serving
 from tests.unit.memories.books import HandClock
 
 ME = Scope.of_user("t", "me")

@@ -10,12 +10,13 @@ import pytest
 from memtree.background.extracting.snapshots import snapshot_text
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
-from memtree.extraction.topics import root_summary, topic
-from memtree.memories.extraction.rules import extract
+from memtree.digests.topics import root_summary, topic
+from memtree.memories.extraction.rule_extraction import extract
 from memtree.tree import growth
 from memtree.tree.node import Node
-from memtree.unfolding.telling_lines import telling_run
-from tests import hostile, planted_orders
+from memtree.unfolding.excerpts.telling_lines import telling_run
+from tests import planted_orders
+from tests.hostile_texts import hostile
 from tests.planted_orders import PlantedOrder, promoted
 
 OTHER = ("user", "My boat lies in Bergen and needs a new mast by May.")

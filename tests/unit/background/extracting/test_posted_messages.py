@@ -13,7 +13,7 @@ from memtree.background.extracting.read_messages import KnownMessage, ReadMessag
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_cache import MessageCache
-from memtree.memories.extracting import MessagePlace
+from memtree.memories.message_extraction import MessagePlace
 from memtree.memories.scope import Scope
 
 ME = Scope.of_user("t")

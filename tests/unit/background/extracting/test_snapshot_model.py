@@ -17,7 +17,7 @@ from memtree.memories.scope import Scope
 from memtree.stores import RamStore
 from memtree.text import tokens
 from tests.fakes import HashingEmbedder
-from tests.summaries import Answer, ScriptedSummarizer, Unavailable
+from tests.made.summaries import Answer, ScriptedSummarizer, Unavailable
 from tests.unit.memories.books import HandClock, Opened, opened
 
 ME = Scope.of_user("t", "me")

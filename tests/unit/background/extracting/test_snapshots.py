@@ -9,7 +9,7 @@ from memtree.conversation import history
 from memtree.conversation.history import History
 from memtree.conversation.message import Message, Volatile
 from memtree.text import memory_lines, tokens
-from tests.shown_lines import lines_of
+from tests.made.shown_lines import lines_of
 
 KEY = "sk-" + "Zx8Qw3Lm9Tn4Vb7Rk2Pd6Hs1Jf5Gc0Ya"
 COMPACTION = (

@@ -15,9 +15,9 @@ from memtree.background.summarizing.spending import TOKENS, DailyLimits, Spendin
 from memtree.days import day_of
 from memtree.errors import SummarizerUnavailable
 from memtree.memories.agents.extraction.structured_readers import StructuredReading
-from memtree.memories.agents.structured_extraction.merging import gathered
-from memtree.memories.extracting import UserMessage
-from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.slot_filling.merging import gathered
+from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
 from memtree.ports.chat_model import ModelAnswer
 from memtree.ports.models import Usage

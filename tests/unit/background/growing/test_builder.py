@@ -23,8 +23,8 @@ from memtree.errors import Unavailable
 from memtree.tree import growth
 from memtree.tree.growth import grow
 from memtree.tree.parallel_growth import concat, split
-from tests.loop_clock import LoopClock
-from tests.processes import descendants
+from tests.programs.loop_clock import LoopClock
+from tests.programs.processes import descendants
 from tests.properties.strategies import conversation, history_of, tail_of
 
 SIZES = {

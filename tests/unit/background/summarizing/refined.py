@@ -20,8 +20,8 @@ from memtree.errors import StoreUnavailable
 from memtree.ports.store import Store
 from memtree.stores import RamStore
 from memtree.tree.node import Frontier, Node, Summary
+from tests.made.summaries import Script, ScriptedSummarizer
 from tests.properties.strategies import history_of, prose
-from tests.summaries import Script, ScriptedSummarizer
 
 T0 = 20_000 * 86_400.0 + 3_600  # an hour after midnight
 PATIENCE = 300  # seconds: none of these waits depends on how fast the machine is

@@ -13,7 +13,7 @@ from memtree.errors import StoreUnavailable
 from memtree.ports.queues import Pending
 from memtree.stores import open_store
 from memtree.text.tokens import count
-from tests.summaries import SHORT, Held, ScriptedSummarizer
+from tests.made.summaries import SHORT, Held, ScriptedSummarizer
 from tests.unit.background.summarizing.refined import (
     DAY,
     PATIENCE,

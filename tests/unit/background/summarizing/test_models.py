@@ -12,10 +12,10 @@ from memtree.background.summarizing import limits
 from memtree.background.summarizing.spending import TOKENS
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
-from tests import summaries as scripted
 from tests.answered import compressed
-from tests.embeddings import Silence, Status
-from tests.summaries import Answer, Asked, Held, ScriptedSummarizer, Unavailable
+from tests.made import summaries as scripted
+from tests.made.embeddings import Silence, Status
+from tests.made.summaries import Answer, Asked, Held, ScriptedSummarizer, Unavailable
 from tests.unit.background.summarizing.refined import (
     DAY,
     PATIENCE,

@@ -16,9 +16,9 @@ from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.ports.queues import Pending
 from memtree.text.tokens import count
-from tests import summaries as scripted
 from tests.answered import compressed
-from tests.summaries import SHORT, Held, ScriptedSummarizer
+from tests.made import summaries as scripted
+from tests.made.summaries import SHORT, Held, ScriptedSummarizer
 from tests.unit.background.summarizing.refined import (
     DAY,
     T0,

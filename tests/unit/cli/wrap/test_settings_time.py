@@ -6,7 +6,7 @@ import pytest
 
 from memtree.errors import BadRequest
 from memtree_proxy.cli.wrap.plan import filled, parse_json
-from tests.linear_time import Subject, slow
+from tests.hostile_texts.linear_time import Subject, slow
 
 SHAPES = {
     "comments that do not end": "/*",

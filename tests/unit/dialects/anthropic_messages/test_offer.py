@@ -11,7 +11,7 @@ from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages.dialect import tool_offer
 from memtree_proxy.server_tools.offer import Offer
-from tests.wire.messages_rules import broken
+from tests.wire.messages.messages_rules import broken
 from tests.wire.rule_break import Fields
 
 GROUPS = (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS)

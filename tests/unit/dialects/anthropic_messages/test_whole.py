@@ -11,8 +11,8 @@ import pytest
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree_proxy.dialects.anthropic_messages.whole import MessagesReply
 from memtree_proxy.server_tools.calls import ToolRound
-from tests.wire import messages_events as wire
-from tests.wire.messages_events import message, text, tool_use
+from tests.wire.messages import messages_events as wire
+from tests.wire.messages.messages_events import message, text, tool_use
 
 OURS = tool_use("memory_search", "toolu_a", query="the limit")
 THEIRS = tool_use("Read", "toolu_b", path="a.py")

@@ -1,5 +1,5 @@
-"""Check what an answer sends by the Messages API. `tests/properties/test_messages_dialect.py` looks
-at any history."""
+"""Check what an answer sends by the Messages API.
+`tests/properties/dialects/test_messages_dialect.py` looks at any history."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from memtree.context.answer import Answer, KeptMessage, MemoryText
 from memtree.context.state import State
 from memtree.conversation.preamble import NONE, Preamble
 from memtree.dialects.anthropic_messages.writing import fitted as fitted_marker
-from memtree.dialects.injection import PlacedMemories
+from memtree.dialects.placed_memories import PlacedMemories
 from memtree.text.memory_lines import MemoryLine, MemoryVersion
 from memtree.wire import json_body
 from memtree_proxy.dialects.anthropic_messages.dialect import AnthropicMessages
-from tests.wire.messages_rules import broken
-from tests.wire.messages_shorthand import (
+from tests.wire.messages.messages_rules import broken
+from tests.wire.messages.messages_shorthand import (
     assistant,
     called,
     result,

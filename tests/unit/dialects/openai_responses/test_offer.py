@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from memtree.dialects.openai_responses import history
+from memtree.dialects.openai_responses import responses_history
 from memtree.dialects.openai_responses.items.input_items import ItemCache
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.wire import json_body
 from memtree_proxy.dialects.openai_responses.dialect import tool_offer
 from memtree_proxy.server_tools.offer import Offer
-from tests.wire.responses_rules import broken
+from tests.wire.responses.responses_rules import broken
 from tests.wire.rule_break import Fields
 
 GROUPS = (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS)
@@ -29,7 +29,7 @@ def request(**fields: Any) -> Fields:
 
 def made(groups: Any = GROUPS, **fields: Any) -> Offer | None:
     body = json_body.split(json.dumps(request(**fields)).encode())
-    defined = history.read(body, "t", ItemCache(1)).defined
+    defined = responses_history.read(body, "t", ItemCache(1)).defined
     return tool_offer(body, groups, defined)
 
 

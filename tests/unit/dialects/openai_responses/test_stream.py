@@ -16,9 +16,9 @@ from memtree_proxy.dialects.openai_responses.final import ResponsesReply
 from memtree_proxy.dialects.openai_responses.stream import ResponsesStream
 from memtree_proxy.dialects.openai_responses.tool_round import results
 from memtree_proxy.server_tools.calls import ToolRound
-from tests.wire import responses_events as wire
-from tests.wire.messages_events import pieces
-from tests.wire.responses_events import call, event, events, reasoning, response, text
+from tests.wire.messages.messages_events import pieces
+from tests.wire.responses import responses_events as wire
+from tests.wire.responses.responses_events import call, event, events, reasoning, response, text
 from tests.wire.rule_break import Fields
 
 OURS = call("memory_search", "a", query="the limit")

@@ -1,5 +1,5 @@
 """Positions and marks of the canonical messages of a list of items. What is read from a known
-beginning on is what is read anew: `tests/properties/test_translating_on.py`."""
+beginning on is what is read anew: `tests/properties/dialects/test_translating_on.py`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import json
 import pytest
 
 from memtree.conversation.message_list import EarlierList, MessageList
-from memtree.dialects.openai_responses import history, translation
-from memtree.dialects.openai_responses.history import ResponsesHistory
+from memtree.dialects.openai_responses import responses_history, translation
 from memtree.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
+from memtree.dialects.openai_responses.responses_history import ResponsesHistory
 from memtree.dialects.raw_items import raw_items
 from memtree.wire import json_body
 from tests.unit.dialects.openai_responses.test_conversation import call, output, said, thought, user
@@ -48,7 +48,7 @@ class Client:
         raws = dataclasses.replace(raws, earlier=EarlierList(self.number, common))
         self.number = raws.number
         self.cache.looked.clear()
-        return history.read_items(body, lambda: raws, tenant, self.cache, self.known)
+        return responses_history.read_items(body, lambda: raws, tenant, self.cache, self.known)
 
     @property
     def looked(self) -> int:

@@ -11,7 +11,7 @@ import pytest
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree_proxy.dialects.openai_responses.final import ResponsesReply
 from memtree_proxy.server_tools.calls import ToolRound
-from tests.wire.responses_events import call, reasoning, response, text
+from tests.wire.responses.responses_events import call, reasoning, response, text
 
 OURS = call("memory_search", "a", query="the limit")
 THEIRS = call("shell", "b", cmd="ls")

@@ -13,10 +13,10 @@ import pytest
 from memtree.errors import BadRequest, EmbedderUnavailable, NotFound, VersionConflict
 from memtree.memories.agents.agent_book import AgentBook, StructuredDraft
 from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory, WriteOutcome
+from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.memories.book import MAX_PAGE, MemoryRules
 from memtree.memories.draft import Edit
 from memtree.memories.ports import MemoryFilter
-from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.scope import Scope
 from memtree.ports.models import Embedder, Matrix
 from tests.fakes import HashingEmbedder

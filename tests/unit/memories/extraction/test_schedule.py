@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from benchmarks.appointments import SAID, cases
+from benchmarks.extraction.appointments import SAID, cases
 from memtree.memories.extraction.schedule import is_schedule, with_day
 
 

@@ -11,7 +11,7 @@ from memtree.memories.grants.grant_json import header_of
 from memtree.memories.grants.signed_text import grant_digest
 from memtree.memories.grants.verification import Refusal
 from memtree.stores import RamStore, open_memories
-from tests.wallets import FixedClock, Wallet
+from tests.made.wallets import FixedClock, Wallet
 
 ADA, BOB = Wallet("Ada"), Wallet("Bob", Chain.SOLANA)
 STRANGER = Wallet("Eve")

@@ -17,7 +17,7 @@ from memtree.memories.grants.grant_json import (
     read_share_code,
     share_code,
 )
-from tests.wallets import Wallet
+from tests.made.wallets import Wallet
 
 ADA, BOB = Wallet("Ada"), Wallet("Bob", Chain.SOLANA)
 GRANT = ADA.grant(BOB, agent="a", subject="u")

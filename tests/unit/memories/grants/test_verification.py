@@ -8,7 +8,7 @@ from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.grants.grant import Chain
 from memtree.memories.grants.signed_text import grant_digest
 from memtree.memories.grants.verification import GrantFacts, Refusal, opens, without_covered
-from tests.wallets import NOW, Wallet
+from tests.made.wallets import NOW, Wallet
 
 ADA, BOB, EVE = Wallet("Ada"), Wallet("Bob", Chain.SOLANA), Wallet("Eve")
 PAYLOAD = ADA.grant(BOB).payload

@@ -6,7 +6,7 @@ import pytest
 from memtree.errors import BadRequest, Unauthorized
 from memtree.memories.grants.grant import Chain
 from memtree.memories.grants.wallet_proof import WINDOW_SECONDS, proof_text, proven
-from tests.wallets import NOW, Wallet
+from tests.made.wallets import NOW, Wallet
 
 ADA, BOB = Wallet("Ada"), Wallet("Bob", Chain.SOLANA)
 BODY = b'{"agentId":"a"}'

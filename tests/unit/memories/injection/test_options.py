@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from memtree.memories.injection import injectable
 from memtree.memories.injection.options import InjectionOptions, threshold_of
 from memtree.memories.memory import Memory
-from memtree.memories.rules import injectable
 
 DOG = Memory("mem_a", 1, "Otto is a beagle", 0.0, 0.0, category="fact")
 

@@ -14,7 +14,7 @@ from memtree.memories.injection.rendering import MOST_CHARS, line, one_line, sho
 from memtree.memories.memory import Memory
 from memtree.text import memory_lines
 from memtree.text.memory_lines import OUTDATED
-from tests.shown_lines import lines_of
+from tests.made.shown_lines import lines_of
 
 DAY = "2026-04-12"
 

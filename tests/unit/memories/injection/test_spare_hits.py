@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtree.memories.injecting import MemoryInjection
 from memtree.memories.injection.options import InjectionOptions
 from memtree.memories.memory import NewMemory
+from memtree.memories.memory_injection import MemoryInjection
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import MemoryHit, SearchResult
 from memtree.stores import RamStore, open_memories

@@ -10,7 +10,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch, rows_of_then
 from memtree.memories.search.text_terms import packed_terms
 from memtree.stores import open_memories, open_store
-from tests.saved_memories import TopicEmbedder, embed, rewrite, save
+from tests.made.saved_memories import TopicEmbedder, embed, rewrite, save
 
 SCOPE = Scope.of_chat("acme", "c1")
 TOPICS = TopicEmbedder()

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.memories.agents.structured_memory import structured_memory
 from memtree.memories.memory import MemoryFields, NewMemory
-from memtree.memories.schemas.memory_schema import MemorySchema
-from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.transfer.file_items import FileSchema
 from memtree.memories.transfer.file_schemas import FileSchemas
 from memtree.stores import RamStore, open_memories

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
+from memtree.memories.agents.schemas.schema_book import SchemaBook
 from memtree.memories.book import MemoryRules
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import Memory
-from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.import_options import ImportOptions, ImportParts
 from memtree.memories.transfer.memory_transfer import MemoryTransfer

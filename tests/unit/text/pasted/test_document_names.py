@@ -8,7 +8,7 @@ import pytest
 
 from memtree.text.pasted.document_names import LONGEST, document_name
 from memtree.text.pasted.pasted_documents import documents
-from tests import hostile
+from tests.hostile_texts import hostile
 
 PROSE = "The pier was rebuilt in three summers, and each of them brought a storm of its own. " * 4
 LOG = "\n".join(

@@ -7,7 +7,7 @@ import pytest
 from memtree.text import memory_lines
 from memtree.text.pasted.blocks import OPEN_ENDED
 from memtree.text.pasted.own_words import DOCUMENT, LONGEST, own_words
-from tests.shown_lines import lines_of
+from tests.made.shown_lines import lines_of
 from tests.work_counts import counting
 
 LOOKS = ("lines.py:kind", "documents.py:_label")

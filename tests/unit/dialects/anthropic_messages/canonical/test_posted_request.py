@@ -7,12 +7,12 @@ import dataclasses
 import msgspec
 
 from memtree.conversation.message_list import EarlierList
-from memtree.dialects.anthropic_messages import history
+from memtree.dialects.anthropic_messages import messages_history
 from memtree.dialects.anthropic_messages.canonical.posted_request import Cache, KnownRequests
-from memtree.dialects.anthropic_messages.history import MessagesHistory
+from memtree.dialects.anthropic_messages.messages_history import MessagesHistory
 from memtree.dialects.raw_items import raw_items
 from memtree.wire import json_body
-from tests.wire.messages_shorthand import assistant, called, result, text, user
+from tests.wire.messages.messages_shorthand import assistant, called, result, text, user
 
 TALK = [user("a"), assistant(called("t", "n", {})), user([result("t", "r")]), assistant(text("b"))]
 
@@ -30,7 +30,7 @@ class Client:
         assert raws is not None
         raws = dataclasses.replace(raws, earlier=EarlierList(self.number, common))
         self.number = raws.number
-        return history.read_items(body, raws, tenant, self.cache, self.known)
+        return messages_history.read_items(body, raws, tenant, self.cache, self.known)
 
 
 def test_a_longer_history_begins_with_the_one_before():

@@ -1,5 +1,5 @@
 """Positions and marks of the canonical messages of a posted list. What is read from a known
-beginning on is what is read anew: `tests/properties/test_translating_on.py`."""
+beginning on is what is read anew: `tests/properties/dialects/test_translating_on.py`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from memtree.dialects.anthropic_messages.canonical.translation import (
 from memtree.dialects.raw_items import RawItems, raw_items
 from memtree.errors import BadRequest
 from memtree.wire import json_body
-from tests.wire.messages_shorthand import assistant, called, result, server_call, text, user
+from tests.wire.messages.messages_shorthand import (
+    assistant,
+    called,
+    result,
+    server_call,
+    text,
+    user,
+)
 
 NOTE = {"role": "system", "content": "n"}
 TALK = [

@@ -27,11 +27,11 @@ from memtree.memories.agents.extraction.structured_readers import (
     StructuredReading,
     StructuredRuleReader,
 )
-from memtree.memories.agents.structured_extraction.rules import Finding
-from memtree.memories.extracting import RuleReader, UserMessage
-from memtree.memories.extraction.rules import extract
-from memtree.memories.schemas.memory_schema import MemorySchema
-from memtree.memories.schemas.schema_book import SchemaBook
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.schemas.schema_book import SchemaBook
+from memtree.memories.agents.slot_filling.rule_reader import Finding
+from memtree.memories.extraction.rule_extraction import extract
+from memtree.memories.message_extraction import RuleReader, UserMessage
 from memtree.memories.scope import Scope
 from tests.fakes import HashingEmbedder
 from tests.unit.memories.books import Opened, opened

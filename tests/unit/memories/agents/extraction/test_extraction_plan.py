@@ -13,10 +13,10 @@ from memtree.errors import Conflict
 from memtree.memories.agents.agent_memory import StructuredWrite
 from memtree.memories.agents.extraction.agent_extraction import ATTEMPTS, READS
 from memtree.memories.agents.extraction.structured_readers import StructuredReading
-from memtree.memories.agents.structured_extraction.rules import Finding
-from memtree.memories.extracting import UserMessage
+from memtree.memories.agents.schemas.memory_schema import MemorySchema
+from memtree.memories.agents.slot_filling.rule_reader import Finding
 from memtree.memories.memory import MemoryChange
-from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.memories.message_extraction import UserMessage
 from memtree.memories.scope import Scope
 from memtree.ports.models import Matrix
 from tests.contracts.memory_backends import new

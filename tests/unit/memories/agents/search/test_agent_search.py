@@ -17,7 +17,7 @@ from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.text_terms import packed_terms
 from memtree.stores import open_memories, open_store
 from tests.fakes import LONG
-from tests.saved_memories import TopicEmbedder, embed, rewrite, save
+from tests.made.saved_memories import TopicEmbedder, embed, rewrite, save
 
 TOPICS = TopicEmbedder()
 EVERY = AgentScopes("acme", None, None)

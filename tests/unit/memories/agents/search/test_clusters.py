@@ -16,7 +16,7 @@ from memtree.memories.agents.search.clusters import (
     components,
     said,
 )
-from tests.saved_memories import SCALE, TOPICS, TopicEmbedder
+from tests.made.saved_memories import SCALE, TOPICS, TopicEmbedder
 
 TEXTS = (
     "The dog of Grace barks", "The staging port is 8090", "Grace walks the dog",

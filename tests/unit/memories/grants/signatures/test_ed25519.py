@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memtree.errors import Unavailable
 from memtree.memories.grants.grant import Chain
 from memtree.memories.grants.signatures import base58, ed25519
-from tests.wallets import Wallet
+from tests.made.wallets import Wallet
 
 BOB = Wallet("Bob", Chain.SOLANA)
 TEXT = "zkstash:grant:v1:eyJ4Ijoi8J+YgCJ9"

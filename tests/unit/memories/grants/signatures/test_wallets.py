@@ -7,7 +7,7 @@ from memtree.memories.grants.signatures.wallets import (
     is_signed_by,
     shown_address,
 )
-from tests.wallets import Wallet
+from tests.made.wallets import Wallet
 
 ADA, BOB = Wallet("Ada"), Wallet("Bob", Chain.SOLANA)
 

@@ -1,0 +1,1 @@
+"""Costs of sessions: tokens, prices, and what is sent turn by turn."""

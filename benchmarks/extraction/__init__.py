@@ -1,0 +1,1 @@
+"""Extraction of memories from what users say."""

@@ -1,0 +1,1 @@
+"""Saved memories: search, injection, rules, speed."""

@@ -1,0 +1,1 @@
+"""Real processes: one server, workers, the whole topology."""

@@ -1,0 +1,1 @@
+"""Quality of summaries and of the memory message."""

@@ -1,0 +1,1 @@
+"""Recall: is what answers a question among what the model sees?"""

@@ -1,0 +1,1 @@
+"""Jobs in Redis: added, started, released, counted."""

@@ -1,0 +1,1 @@
+"""Worker processes: lanes that take jobs, time slices, recovery of lost jobs."""

@@ -1,0 +1,1 @@
+"""Caches of a process between requests: nodes, histories, rendered texts."""

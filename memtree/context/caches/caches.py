@@ -1,0 +1,279 @@
+"""Caches of a process between requests, so that each request costs only what is new in it: nodes,
+corpora, and which histories went whole.
+
+Nothing here is needed for an answer: all of it is read or built again from the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from memtree.context.caches.known_tree import KnownTree
+from memtree.context.caches.rendered_texts import RenderedTexts
+from memtree.conversation.history import History
+from memtree.process.bounded import SizedRows
+from memtree.process.cache_limits import CacheLimits
+from memtree.ranking.corpus import Corpus
+from memtree.tree.node import Frontier, Node
+from memtree.tree.node_size import node_bytes
+
+TREES = 1_000  # newest frontiers
+TREE_BYTES = 3_000  # of one beside its nodes
+NODES_SHARE = 3  # of the bytes for nodes, one in so many is for those that are in no known tree
+CORPORA = 200  # each time all of a tenant's are looked at
+ROW_BYTES = 300  # of a key, its place and its value, without texts and addresses
+PASSED_BYTES = 220  # an address, its place, and a tenant
+INLINE_LEAVES = 50  # more new leaves than this are unpacked off the event loop
+
+
+class NodeCache:
+    """Decoded nodes by tenant and id, and trees that grew lately, which share their nodes; the
+    least recently used go first. What stands in both counts twice."""
+
+    def __init__(self, most: int = CacheLimits.of().nodes) -> None:
+        """`most`: bytes. 1,200 tokens of history take some 7 kB in both."""
+        self._nodes: SizedRows[tuple[str, bytes], Node] = SizedRows(
+            most // NODES_SHARE, lambda _, node: ROW_BYTES + node_bytes(node)
+        )
+        self._most_in_trees = most - most // NODES_SHARE
+        self._trees: OrderedDict[tuple[str, tuple[bytes, ...]], KnownTree] = OrderedDict()
+        # By the identity of the nodes that trees share: how many trees, and their bytes.
+        self._shared: dict[int, tuple[int, int]] = {}
+        self._in_trees = 0
+
+    def add(self, tenant: str, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self._nodes.put((tenant, node.id), node)
+
+    @property
+    def nbytes(self) -> int:
+        return self._nodes.nbytes + self._in_trees
+
+    @property
+    def tenants(self) -> set[str]:
+        """Tenants of whom a node is cached."""
+        return {tenant for tenant, _ in self._nodes} | {tenant for tenant, _ in self._trees}
+
+    def forget(self, tenant: str | None) -> None:
+        """None: all of them."""
+        self._nodes.drop_where(lambda key, _: tenant in (None, key[0]))
+        for key in [key for key in self._trees if tenant in (None, key[0])]:
+            self._drop(key)
+
+    def tree(self, tenant: str, frontier: Frontier) -> KnownTree | None:
+        """The tree below a frontier; None where a node of it is not at hand."""
+        tree = self._trees.get((tenant, frontier.nodes))
+        if tree is None:
+            below = self._below(tenant, frontier.nodes)
+            tree = None if below is None else KnownTree.of(frontier, below)
+        if tree is not None:
+            self._remember(tenant, frontier, tree)
+        return tree
+
+    def grown(
+        self, tenant: str, earlier: Mapping[bytes, Node], frontier: Frontier, made: Sequence[Node]
+    ) -> KnownTree:
+        """The tree below a frontier that an `earlier` one has grown to by these nodes. Raises
+        `KeyError` where a node is missing."""
+        self.add(tenant, made)
+        if isinstance(earlier, KnownTree):
+            tree = earlier.grown(frontier, made)
+        else:
+            tree = KnownTree.of(frontier, {**earlier, **{node.id: node for node in made}})
+        self._remember(tenant, frontier, tree)
+        return tree
+
+    def _remember(self, tenant: str, frontier: Frontier, tree: KnownTree) -> None:
+        """Trees of one growing history count once: they share their nodes."""
+        key = (tenant, frontier.nodes)
+        if self._trees.get(key) is tree:
+            self._trees.move_to_end(key)
+            return
+        self._drop(key)
+        self._trees[key] = tree
+        trees, before = self._shared.get(id(tree.shared), (0, 0))
+        self._shared[id(tree.shared)] = trees + 1, tree.shared_bytes
+        self._in_trees += TREE_BYTES + tree.shared_bytes - before
+        while len(self._trees) > TREES or self._in_trees > self._most_in_trees:
+            self._drop(next(iter(self._trees)))
+
+    def _drop(self, key: tuple[str, tuple[bytes, ...]]) -> None:
+        tree = self._trees.pop(key, None)
+        if tree is None:
+            return
+        trees, size = self._shared.pop(id(tree.shared))
+        if trees > 1:
+            self._shared[id(tree.shared)] = trees - 1, size
+        self._in_trees -= TREE_BYTES + (size if trees == 1 else 0)
+
+    def _below(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node] | None:
+        """All nodes from these downwards; None where one is not at hand."""
+        below: dict[bytes, Node] = {}
+        waiting = list(ids)
+        while waiting:
+            id_ = waiting.pop()
+            node = self._nodes.get((tenant, id_))
+            if node is None:
+                return None
+            below[id_] = node
+            waiting.extend(node.children)
+        return below
+
+
+@dataclass(slots=True)
+class _CorpusUse:
+    """`tree`: whose leaves the corpus has, the first ones at least. `size`: bytes when it was used
+    last."""
+
+    tenant: str
+    tree: KnownTree
+    size: int = 0
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def begins(self, corpus: Corpus, tree: KnownTree) -> bool:
+        """Return True if the corpus holds exactly the first leaves of a tree."""
+        held = corpus.final_leaves
+        if held > tree.leaves:
+            return False
+        if self.tree.shares_with(tree) or not held:
+            return True
+        leaves, _ = tree.leaves_from(0)
+        if leaves[0].id != corpus.leaves[0].id:  # nearly always, where it is another history
+            return False
+        return corpus.begins([leaf.id for leaf in leaves[:held]])
+
+
+class CorpusCache:
+    """Corpora by the leaves they begin with; the least recently used go first. One that somebody
+    still refers to is found even then: a request that opens it again has the vectors that it got
+    the first time."""
+
+    def __init__(self, most: int = CacheLimits.of().corpora) -> None:
+        """`most`: bytes. A passage takes 300, and 1,500 for each vector of 384 numbers. The tree of
+        its leaves counts as well: a corpus keeps it when the cache of nodes has let go of it."""
+        self._most = most
+        self._kept: list[Corpus] = []
+        self._uses: WeakKeyDictionary[Corpus, _CorpusUse] = WeakKeyDictionary()
+
+    @asynccontextmanager
+    async def of(self, tenant: str, tree: KnownTree, dimensions: int) -> AsyncIterator[Corpus]:
+        """The corpus of exactly the leaves of a tree, held alone while the block runs."""
+        while True:
+            corpus = self._pick(tenant, tree, dimensions)
+            if corpus is None:
+                corpus = Corpus(dimensions)
+            use = self._uses.get(corpus) or _CorpusUse(tenant, tree)
+            async with use.lock:
+                if use.begins(corpus, tree):  # else it grew with another branch while we waited
+                    use.tree = tree
+                    await _extend(corpus, tree)
+                    self._keep(corpus, use)
+                    try:
+                        yield corpus
+                    finally:
+                        self._weigh(corpus)  # it may have got vectors
+                    return
+
+    @property
+    def tenants(self) -> set[str]:
+        """Tenants of whom a corpus is cached."""
+        return {use.tenant for use in self._uses.values()}
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by all kept corpora."""
+        return sum(self._uses[corpus].size for corpus in self._kept)
+
+    def forget(self, tenant: str | None) -> None:
+        """None: all of them. Whoever holds a corpus keeps it until its block ends."""
+        for corpus, use in list(self._uses.items()):
+            if tenant in (None, use.tenant):
+                del self._uses[corpus]
+        self._kept = [corpus for corpus in self._kept if corpus in self._uses]
+
+    def _pick(self, tenant: str, tree: KnownTree, dimensions: int) -> Corpus | None:
+        """Pick the corpus to go on from. One that was begun before the dimensions were known has no
+        vectors, and gets none. Corpora of the same growing history come first: they need not be
+        compared leaf by leaf."""
+        mine = [
+            (corpus, use)
+            for corpus, use in list(self._uses.items())
+            if use.tenant == tenant and corpus.dimensions == dimensions
+        ]
+        mine.sort(key=lambda each: not each[1].tree.shares_with(tree))
+        best: Corpus | None = None
+        for corpus, use in mine:
+            if best is not None and corpus.final_leaves <= best.final_leaves:
+                continue
+            if use.begins(corpus, tree):
+                best = corpus
+        return best
+
+    def _keep(self, corpus: Corpus, use: _CorpusUse) -> None:
+        self._uses[corpus] = use
+        self._kept = [kept for kept in self._kept if kept is not corpus] + [corpus]
+        self._weigh(corpus)
+
+    def _weigh(self, corpus: Corpus) -> None:
+        use = self._uses.get(corpus)
+        if use is not None:  # else it was forgotten meanwhile
+            use.size = ROW_BYTES + corpus.nbytes + use.tree.shared_bytes
+        while len(self._kept) > CORPORA or self.nbytes > self._most:
+            self._kept.pop(0)
+
+
+async def _extend(corpus: Corpus, tree: KnownTree) -> None:
+    """The corpus has the first leaves of the tree already."""
+    nodes, places = tree.leaves_from(corpus.final_leaves)
+    if len(nodes) > INLINE_LEAVES:
+        await asyncio.to_thread(corpus.extend, nodes, places)
+    else:
+        corpus.extend(nodes, places)
+
+
+class PassedHistories:
+    """Addresses of histories that went whole, by their tenant; the oldest go first."""
+
+    def __init__(self, most: int = CacheLimits.of().passed) -> None:
+        """`most`: bytes."""
+        self._tenants: SizedRows[bytes, str] = SizedRows(most, lambda *_: PASSED_BYTES)
+
+    @property
+    def nbytes(self) -> int:
+        return self._tenants.nbytes
+
+    def add(self, posted: History) -> None:
+        self._tenants.put(posted.addresses[-1], posted.tenant)
+
+    def longest(self, posted: History) -> int:
+        """Messages of the longest prefix that went whole; 0 where none did."""
+        lengths = range(len(posted), 0, -1)
+        return next((i for i in lengths if posted.addresses[i] in self._tenants), 0)
+
+    def forget(self, tenant: str | None) -> None:
+        """None: all of them."""
+        self._tenants.drop_where(lambda _, whose: tenant in (None, whose))
+
+
+@dataclass(frozen=True, slots=True)
+class TreeCaches:
+    """Caches of a process for trees."""
+
+    nodes: NodeCache = field(default_factory=NodeCache)
+    corpora: CorpusCache = field(default_factory=CorpusCache)
+    passed: PassedHistories = field(default_factory=PassedHistories)
+    texts: RenderedTexts = field(default_factory=RenderedTexts)
+
+    @classmethod
+    def of(cls, limits: CacheLimits) -> TreeCaches:
+        return cls(
+            NodeCache(limits.nodes),
+            CorpusCache(limits.corpora),
+            PassedHistories(limits.passed),
+            RenderedTexts(limits.texts),
+        )

@@ -1,0 +1,18 @@
+"""Caches of the process that hold words and lines of posted text, whosever they are.
+
+They are made again at little cost, so a deletion empties them for everybody.
+"""
+
+from __future__ import annotations
+
+from memtree.text.words.anchors import token_kind
+from memtree.text.words.common_words import is_common
+from memtree.unfolding.memory_message import beginning_title
+from memtree.unfolding.memory_message.memory_text import line_topic
+
+
+def forget() -> None:
+    """Drop what these caches hold."""
+    beginning_title.forget()
+    for cached in (line_topic, is_common, token_kind):
+        cached.cache_clear()

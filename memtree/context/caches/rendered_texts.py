@@ -1,0 +1,137 @@
+"""Texts of ours that were rendered lately: within an epoch they are the same with every request.
+
+A text is made of a plan, of the summaries that the plan names, and of what was posted: the raw
+messages that it quotes, and where system messages stand between them. So it is found by the plan
+and a digest of these, and whoever posts one of them otherwise gets it rendered anew. Nothing here
+is needed for an answer.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple
+
+from memtree.budget.epoch import Epoch
+from memtree.conversation.history import History
+from memtree.conversation.message import RESULT_ROLES
+from memtree.conversation.message_list import raws_of
+from memtree.process.bounded import SizedRows
+from memtree.tree.node import Node
+from memtree.unfolding import recall_block
+from memtree.unfolding.memory_message.memory_text import render
+from memtree.unfolding.plan import Plan, RecallPlan
+from memtree.unfolding.unfold import outline_size
+from memtree.unfolding.work_log.work_log import work_messages
+
+MOST = 8 << 20  # bytes: some 500 epochs at the usual target
+ROW = 400  # of a row beside its text
+DIGEST = 16
+
+
+class RenderedText(NamedTuple):
+    """`outline_tokens`: those of its summary lines, 0 for a recall block."""
+
+    text: str
+    outline_tokens: int = 0
+
+
+class RenderedTexts:
+    """By tenant, plan and what was quoted."""
+
+    def __init__(self, most: int = MOST) -> None:
+        """`most`: bytes of all texts."""
+        self._rows: SizedRows[tuple[str, Hashable], RenderedText] = SizedRows(most, _size)
+
+    @property
+    def nbytes(self) -> int:
+        return self._rows.nbytes
+
+    @property
+    def tenants(self) -> set[str]:
+        return {tenant for tenant, _ in self._rows}
+
+    def forget(self, tenant: str | None) -> None:
+        """None: all of them."""
+        self._rows.drop_where(lambda key, _: tenant in (None, key[0]))
+
+    def memory_message(
+        self, posted: History, epoch: Epoch, nodes: Mapping[bytes, Node]
+    ) -> RenderedText:
+        """The text of an epoch's memory message. `nodes`: those that its plan names."""
+        plan = epoch.plan
+
+        def rendered() -> RenderedText:
+            return RenderedText(render(plan, posted, nodes), outline_size(plan, posted, nodes))
+
+        return self._kept(posted, epoch.id, plan.cut, _quoted(plan), rendered)
+
+    def block(
+        self, posted: History, epoch: Epoch, plan: RecallPlan, nodes: recall_block.Versions
+    ) -> str:
+        """The text of a recall block within an epoch; empty where it shows nothing."""
+        if not plan:
+            return ""
+        shown = plan.sent
+        return self._kept(
+            posted,
+            (epoch.id, shown),
+            epoch.plan.cut,
+            _quoted(shown),
+            lambda: RenderedText(recall_block.text_of(shown, posted, nodes)),
+        ).text
+
+    def _kept(
+        self,
+        posted: History,
+        plan: Hashable,
+        cut: int,
+        quoted: Iterable[int],
+        make: Callable[[], RenderedText],
+    ) -> RenderedText:
+        key = (posted.tenant, (plan, posted.volatile, cut, _source(posted, cut, quoted)))
+        known = self._rows.get(key)
+        if known is None:
+            known = make()
+            self._rows.put(key, known)
+        return known
+
+
+@lru_cache(maxsize=128)  # plans of running epochs, each asked for with every request
+def _quoted(plan: Plan | RecallPlan) -> tuple[int, ...]:
+    """The messages that the text of a plan is made of, in order."""
+    if not isinstance(plan, Plan):
+        return tuple(sorted({span.message for span in plan.excerpts}))
+    quoted = {span.message for span in plan.verbatim}
+    quoted.update(work_messages(plan))
+    return tuple(sorted(quoted))
+
+
+def _source(posted: History, cut: int, quoted: Iterable[int]) -> bytes:
+    """A digest of all in the posted messages before `cut` that makes a text which quotes these
+    messages: the raw messages, those whose calls they answer, and their numbers."""
+    end = posted.posted[cut - 1] if cut else 0
+    between = [str(index) for index, _ in posted.system if index < end]
+    digest = blake2b(",".join(between).encode(), digest_size=DIGEST)
+    raw_of = raws_of(posted.messages)
+    for message in sorted({at for each in quoted for at in _read_with(posted, each)}):
+        raw = raw_of(message)
+        digest.update(b"%d,%d:" % (message, len(raw)))
+        digest.update(raw)
+    return digest.digest()
+
+
+def _read_with(posted: History, message: int) -> Iterator[int]:
+    """A message, and the one whose call it answers, which its label names."""
+    yield message
+    facts = posted.facts
+    if facts[message].role in RESULT_ROLES:
+        while message and facts[message].role in RESULT_ROLES:
+            message -= 1
+        yield message
+
+
+def _size(_: object, row: RenderedText) -> int:
+    return ROW + sys.getsizeof(row.text)

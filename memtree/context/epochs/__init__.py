@@ -1,0 +1,1 @@
+"""Answers over the turns of an epoch, and for one request alone."""

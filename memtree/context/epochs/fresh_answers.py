@@ -1,0 +1,108 @@
+"""Answers for the present request alone: mode `fresh`, and what epochs cannot do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memtree.budget import packing
+from memtree.context.answer import AnswerLayout, CompressResult, assembled, with_index
+from memtree.context.epochs import injected_memories
+from memtree.context.epochs.kept_parts import Keeper
+from memtree.context.indexing.index_state import IndexState
+from memtree.context.indexing.indexing import Indexing
+from memtree.context.request import CompressRequest
+from memtree.context.retrieval import EarlyVector, RetrievedContext, Retriever
+from memtree.context.state import State
+from memtree.conversation.history import History
+from memtree.conversation.message import MESSAGE_OVERHEAD
+from memtree.conversation.preamble import preamble
+from memtree.ports.clock import Clock
+from memtree.process import tracing
+from memtree.text import tokens
+from memtree.unfolding.explain import Evidence
+from memtree.unfolding.memory_message.memory_text import render
+from memtree.unfolding.pinned.pins import ask_excerpt, asked_message
+from memtree.unfolding.plan import FoldWindow, Plan, merge
+from memtree.unfolding.unfold import Unfolding
+
+
+class FreshAnswers:
+    def __init__(
+        self, indexing: Indexing, retriever: Retriever, clock: Clock, keeper: Keeper
+    ) -> None:
+        self._clock, self._keeper = clock, keeper
+        self._indexing, self._retriever = indexing, retriever
+
+    async def answer(
+        self,
+        posted: History,
+        ask: CompressRequest,
+        limits: packing.TokenLimits,
+        index: IndexState,
+        early: EarlyVector | None = None,
+    ) -> CompressResult:
+        """The tree unfolded for the present question; without a whole tree, the older rounds cut
+        in the middle."""
+        fixed = posted.system_tokens + ask.tools_tokens + preamble(posted).tokens
+        packed = packing.pack(posted, limits, fixed)
+        if not packed.memory:
+            answer = assembled(posted, ask, State.NO_ROOM, AnswerLayout(packed.cut))
+            return CompressResult(with_index(answer, index), None, index)
+        packed = await self._keeper.packed(posted, ask, packed, limits, fixed)
+        lines, packed = injected_memories.in_memory_message(ask.memories, packed, self._clock.now())
+        if index.whole:
+            newest = await self._indexing.newest(posted, index)
+            retrieved = await self._retriever.unfolded(
+                posted, newest, packed, ask.query, limits.target, early=early
+            )
+        else:
+            newest, retrieved = index, RetrievedContext(_decayed(posted, packed, index))
+        unfolding = retrieved.unfolding
+        shown = [line.memory for line in lines]
+        text = injected_memories.beside(unfolding.text, shown, injected_memories.by_memory(lines))
+        size = unfolding.tokens + packed.beside + injected_memories.size(lines)
+        layout = AnswerLayout(packed.cut, text, size, head=packed.head, pinned=packed.pinned)
+        with tracing.step("pack"):
+            answer = replace(
+                assembled(posted, ask, newest.state(by_words=retrieved.by_words), layout),
+                outline_tokens=unfolding.outline_tokens,
+                excerpts=len(unfolding.plan.excerpts),
+                memories=injected_memories.ids(shown),
+            )
+        evidence = Evidence(
+            posted,
+            unfolding.plan,
+            newest.all_nodes,
+            unfolding.chosen,
+            unfolding.left_out,
+            retrieved.passages,
+        )
+        return CompressResult(with_index(answer, newest), evidence, index)
+
+
+def _decayed(posted: History, packed: packing.Packed, index: IndexState) -> Unfolding:
+    """No tree over the whole in time: the older rounds, cut in the middle."""
+    budget = packed.memory - MESSAGE_OVERHEAD
+    window = FoldWindow(packed.cut, budget, packed.head, pinned=packed.pinned)
+    ask = asked_message(posted, packed.cut)
+    folded = ask is not None and window.folds(ask)
+    shown = ask_excerpt(posted, ask, packed.ask) if ask is not None and folded else []
+    chosen = [choice.span for choice in shown]
+    share = float(budget - packed.kept.tokens)
+    while True:
+        first = max(packed.head, index.frontier.messages)
+        spans = packing.decay(posted, first, packed.cut, int(share))
+        older = [span for span in spans if window.folds(span.message)]
+        quoted = tuple(merge((*chosen, *older)))
+        plan = Plan(
+            packed.cut,
+            excerpts=quoted,
+            head=packed.head,
+            pinned=packed.pinned,
+            kept=packed.kept,
+        )
+        text = render(plan, posted, {})
+        size = tokens.count(text)
+        if size <= budget or not older:
+            return Unfolding(plan, text, size, 0)
+        share *= min(0.9, budget / size)  # labels and marks are not in the shares

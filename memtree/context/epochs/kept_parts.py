@@ -1,0 +1,93 @@
+"""Finds what must stay in a new memory message, off the event loop where much has to be read, and
+gives it its room: at most a fifth of the target, within it.
+
+    |-- recent rounds --|-- memory message --|-- kept --|-- spare --|-- reserved --| target
+
+The room comes out of what is spare, then out of half of what an epoch under a hard target reserves,
+and last out of the memory message, in which it stands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memtree.budget.packing import Packed, TokenLimits
+from memtree.context.request import CompressRequest
+from memtree.conversation.history import History
+from memtree.conversation.keep_options import MARKS_ALONE
+from memtree.errors import Unavailable
+from memtree.ports.conversations import ConversationStore
+from memtree.unfolding.memory_message.memory_text import WRAPPER
+from memtree.unfolding.pinned.kept_passages import KeptPassage, fitted, kept_passages
+from memtree.unfolding.pinned.pinned_places import PinnedPlace, read_places
+from memtree.unfolding.plan import FoldWindow
+
+log = logging.getLogger("memtree")
+
+REACH = 512  # newest addresses among which a conversation with pins may end
+
+
+class Keeper:
+    def __init__(self, store: ConversationStore) -> None:
+        self._store = store
+
+    async def packed(
+        self,
+        posted: History,
+        ask: CompressRequest,
+        packed: Packed,
+        limits: TokenLimits,
+        fixed: int,
+    ) -> Packed:
+        """Add the passages that must stay to what was packed. `fixed`: as in `packing.begin`.
+        Without the store nothing is pinned."""
+        if not packed.memory:
+            return packed
+        pins = await self._pins(posted)
+
+        def work() -> Packed:
+            passages = kept_passages(posted, ask.keep, pins)
+            return with_kept(packed, passages, posted, limits, fixed)
+
+        if ask.keep == MARKS_ALONE and not pins and not any(fact.keeps for fact in posted.facts):
+            return packed
+        return await asyncio.to_thread(work)
+
+    async def _pins(self, posted: History) -> tuple[PinnedPlace, ...]:
+        newest = posted.addresses[:0:-1][:REACH]
+        try:
+            stored = await self._store.pins(posted.tenant, newest)
+        except Unavailable as error:
+            log.warning("pins.unavailable code=%s", error.code)
+            return ()
+        return tuple(place for pins in stored for place in read_places(pins))
+
+
+KEPT_SHARE = 0.2  # of the target
+
+
+def with_kept(
+    packed: Packed,
+    passages: Sequence[KeptPassage],
+    history: History,
+    limits: TokenLimits,
+    fixed: int,
+) -> Packed:
+    """Add the passages that must stay (as `kept_passages` gives them) to what was packed, and the
+    room that they take. `fixed`: as in `packing.begin`."""
+    if not passages or not packed.memory:
+        return packed
+    room = max(0, limits.prompt - fixed)
+    target = min(limits.target, room)
+    taken = packed.recent + packed.beside + packed.memory + packed.reserved
+    # A soft target that the newest round alone exceeds bounds nothing any more.
+    spare = max(0, (target if limits.hard or taken <= target else room) - taken)
+    most = min(int(KEPT_SHARE * target), packed.memory + spare + packed.reserved // 2 - 2 * WRAPPER)
+    window = FoldWindow(packed.cut, 0, packed.head, pinned=packed.pinned)
+    kept = fitted(history, passages, window, most)
+    more = min(kept.tokens, spare + packed.reserved // 2)
+    reserved = packed.reserved - max(0, more - spare)
+    return replace(packed, memory=packed.memory + more, reserved=reserved, kept=kept)

@@ -1,0 +1,106 @@
+"""A new turn of an epoch: what stands before its newest message. Awaits the embedder; stores
+nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memtree.budget import epoch
+from memtree.budget.epoch import EpochTurn
+from memtree.context.caches.known_tree import NodeLayers
+from memtree.context.caches.rendered_texts import RenderedTexts
+from memtree.context.epochs import injected_memories
+from memtree.context.epochs.turn_request import TurnContent, TurnRequest
+from memtree.context.indexing.index_state import IndexState
+from memtree.context.retrieval import EarlyVector, Retriever
+from memtree.ranking.query_text import query_text
+from memtree.ranking.ranked_history import RankedHistory
+from memtree.text import tokens
+from memtree.text.memory_lines import MemoryLine
+from memtree.unfolding import recall_block
+from memtree.unfolding.plan import RecallPlan
+
+
+class TurnPlanner:
+    def __init__(self, retriever: Retriever, texts: RenderedTexts) -> None:
+        self._retriever, self._texts = retriever, texts
+
+    async def begun(
+        self,
+        request: TurnRequest,
+        index: IndexState,
+        content: TurnContent,
+        early: EarlyVector | None,
+    ) -> tuple[EpochTurn, TurnContent]:
+        """The record of this request, which is not stored yet, and what the epoch shows, with all
+        that the record names."""
+        posted = request.posted
+        added = self._added(request, content)
+        taken = injected_memories.size(added)
+        (block, above), by_words = await self._recall_block(request, index, content, taken, early)
+        shown = self._texts.block(posted, content.epoch, block, above)
+        shown += recall_block.SEAM if block else ""
+        block_tokens = tokens.count(shown) + taken
+        block_sum = block_tokens + sum(turn.block_tokens for turn in content.blocks.values())
+        recent = posted.size(content.epoch.plan.cut)
+        sent = request.fixed + request.carried + content.epoch.memory + recent + block_sum
+        recalled = (*sorted(content.blocks), *((len(posted) - 1,) if block or added else ()))
+        now = request.now
+        turn = EpochTurn(
+            content.epoch.id,
+            block.excerpts,
+            block_tokens,
+            now,
+            sent=sent,
+            recalled=recalled,
+            outline=block.outline,
+            notes=block.notes,
+            memories=tuple(line.memory for line in added),
+            reasons=block.reasons,
+            ranks=block.ranks,
+        )
+        return turn, replace(
+            content,
+            lines={**content.lines, **injected_memories.by_memory(added)},
+            nodes=NodeLayers(content.nodes, {id_: node for (id_, _), node in above.items()}),
+            versions={**content.versions, **above},
+            by_words=content.by_words or by_words,
+        )
+
+    def _added(self, request: TurnRequest, content: TurnContent) -> tuple[MemoryLine, ...]:
+        """Memories for the newest message, where that is a new one of the user."""
+        posted = request.posted
+        if not posted.asks(len(posted) - 1):
+            return ()
+        blocks = sum(turn.block_tokens for turn in content.blocks.values())
+        room = epoch.room_left(content.epoch, posted, request.terms, blocks)
+        sent = [content.lines[key] for key in injected_memories.sent(content.epoch, content.blocks)]
+        return injected_memories.in_block(request.ask.memories, sent, room, content.epoch.created)
+
+    async def _recall_block(
+        self,
+        request: TurnRequest,
+        index: IndexState,
+        content: TurnContent,
+        taken: int,
+        early: EarlyVector | None,
+    ) -> tuple[tuple[RecallPlan, recall_block.Versions], bool]:
+        """A recall block for the newest message, where that is a new one of the user, with the
+        nodes that it names; and whether words alone ranked its passages. `taken`: tokens of its
+        room that are not to be had."""
+        posted = request.posted
+        if not index.whole or recall_block.needless(posted):
+            return (RecallPlan(), {}), False
+        wants = recall_block.wants(posted)
+        room = epoch.block_room(content.epoch, posted, request.terms, content.blocks, wants) - taken
+        if room < recall_block.LEAST:
+            return (RecallPlan(), {}), False
+        earlier = [span for turn in content.blocks.values() for span in turn.block]
+
+        def work(ranked: RankedHistory) -> tuple[RecallPlan, recall_block.Versions]:
+            plan, relevant = content.epoch.plan, self._retriever.relevant
+            block = recall_block.chosen(ranked, plan, earlier, room, relevant)
+            return block, recall_block.named_leaves(ranked.corpus, block.outline)
+
+        query = query_text(posted, request.ask.query)
+        return await self._retriever.rank(posted, index, query, work, early)

@@ -1,0 +1,143 @@
+"""Brings stored summaries up to date after an upgrade of extraction: in the background, while the
+posted history is at hand. Awaits ports.
+
+A tree is looked at when it is read from the store, not in later requests of the process. What was
+made anew is stored as another version beside the node, so plans under way keep what they name.
+Nothing is embedded again, and what a model wrote stays the newest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from memtree.context.indexing.index_request import IndexRequest
+from memtree.context.indexing.index_state import IndexState
+from memtree.digests.summarize import VERSION
+from memtree.errors import Unavailable
+from memtree.ports.clock import Clock
+from memtree.ports.store import TreeStore
+from memtree.tree.btree import walk
+from memtree.tree.growth import MessageTexts, leaf_extract, summarise
+from memtree.tree.node import Frontier, Node, NodePlace, Summary
+
+_BELOW = 1_000  # version 0 is in the node itself, a model's count up from 1
+
+
+def newest_version() -> int:
+    """The version of a summary that today's extraction made anew: below 0, and greater than those
+    of extractions before it."""
+    return VERSION - _BELOW
+
+
+def is_outdated(summary: Summary) -> bool:
+    """Return True if an older extraction made it. A model's summary is not extraction."""
+    return summary.version <= 0 and summary.extraction < VERSION
+
+
+def outdated(nodes: Iterable[Node]) -> list[bytes]:
+    """Return the nodes whose summaries an older extraction made."""
+    return [node.id for node in nodes if is_outdated(node.summary)]
+
+
+def in_pieces(
+    frontier: Frontier, nodes: Mapping[bytes, Node], wanted: set[bytes], size: int
+) -> Iterator[list[tuple[Node, NodePlace]]]:
+    """The wanted nodes of a tree with their places, up to `size` at once: leaves in reading order,
+    then each level above, so that children come before their parents."""
+    placed = [pair for pair in walk(frontier.nodes, nodes) if pair[0].id in wanted]
+    placed.sort(key=lambda pair: pair[0].level)  # stable: within a level the order stays
+    for at in range(0, len(placed), size):
+        yield placed[at : at + size]
+
+
+def renewed(
+    piece: Sequence[tuple[Node, NodePlace]],
+    nodes: Mapping[bytes, Node],
+    known: Mapping[bytes, Summary],
+    texts: MessageTexts,
+) -> dict[bytes, Summary]:
+    """Return the summaries of these nodes as extraction makes them today: leaves from the spans
+    of their passages in the posted text, parents from their children's. Neither ids nor borders
+    change, so vectors and a model's summaries stay what they are. `known`: summaries of nodes
+    below them that were made anew before."""
+    made: dict[bytes, Summary] = {}
+    for node, place in piece:
+        if node.is_leaf:
+            extract = leaf_extract(node.passages, place.first, texts)
+            summary = msgspec.structs.replace(extract.summary, rules=extract.rules)
+        else:
+            below = [made.get(id_) or known.get(id_) or nodes[id_].summary for id_ in node.children]
+            summary = summarise(below, node.level)
+        made[node.id] = msgspec.structs.replace(summary, version=newest_version())
+    return made
+
+
+log = logging.getLogger("memtree")
+
+PIECE = 40  # nodes: some 40 ms of a thread
+
+
+class ExtractionRenewal:
+    """`wanted`: nothing of the tenant was deleted since the request began."""
+
+    def __init__(
+        self, store: TreeStore, clock: Clock, wanted: Callable[[IndexRequest], bool]
+    ) -> None:
+        self._store, self._clock, self._wanted = store, clock, wanted
+
+    def is_due(self, index: IndexState) -> bool:
+        """Return True if the tree came from the store just now and has summaries of an older
+        version."""
+        return not index.cached and any(is_outdated(node.summary) for node in index.nodes.values())
+
+    async def renew(self, request: IndexRequest, index: IndexState) -> None:
+        """Make all of them anew, a piece at a time; what was done before is not done again."""
+        try:
+            await self._renew(request, index)
+        except Unavailable as error:
+            log.warning("extraction.renewal_failed code=%s", error.code)
+
+    async def _renew(self, request: IndexRequest, index: IndexState) -> None:
+        tenant, nodes = request.tenant, index.nodes
+        old = outdated(nodes.values())
+        stored = await self._store.newest_summaries(tenant, old)
+        by_model = {id_ for id_, each in stored.items() if each.version > 0}
+        newest = newest_version()
+        known = {id_: each for id_, each in stored.items() if each.version == newest}
+        left = set(old) - known.keys()
+        if left <= by_model:
+            return
+        log.info("extraction.renewal_began nodes=%d", len(left))
+        texts = MessageTexts(request.posted.view)
+        for piece in in_pieces(index.frontier, nodes, left, PIECE):
+            began = self._clock.monotonic()
+            made = await asyncio.to_thread(renewed, piece, nodes, known, texts)
+            if not self._wanted(request):
+                return
+            known |= made
+            # A model's summary stays the newest: nobody would read what extraction says there.
+            rows = {id_: each for id_, each in made.items() if id_ not in by_model}
+            await self._store.put_summaries(tenant, rows)
+            await asyncio.sleep(self._clock.monotonic() - began)  # requests have the other half
+        log.info("extraction.renewal_done nodes=%d", len(left))
+
+    async def loose(self, tenant: str, index: IndexState) -> Mapping[bytes, Node]:
+        """The nodes of the frontier as a parent is to be made of them: today's extraction where it
+        was made anew."""
+        tops = {id_: index.nodes[id_] for id_ in index.frontier.nodes}
+        old = outdated(tops.values())
+        if not old:
+            return tops
+        try:
+            stored = await self._store.summaries(tenant, [(id_, newest_version()) for id_ in old])
+        except Unavailable as error:
+            log.warning("store.summaries_failed code=%s", error.code)
+            return tops
+        return tops | {
+            id_: msgspec.structs.replace(tops[id_], summary=summary)
+            for (id_, _), summary in stored.items()
+        }

@@ -1,0 +1,151 @@
+"""Stores what stage 1 finds of one history: part by part while it runs, and the end of it.
+
+A run that is stopped or killed leaves what it had sealed, so that the next one goes on from there.
+Requests that share a run share this too, since the addresses of a history make one chain in the
+store: whoever commits goes on behind the last address that is stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from weakref import WeakValueDictionary
+
+from memtree.context.indexing.deletion_counts import Generations
+from memtree.context.indexing.index_request import IndexRequest
+from memtree.context.indexing.prefix_lookup import thinned
+from memtree.conversation.history import History
+from memtree.days import DAY
+from memtree.errors import NodesGone, Unavailable
+from memtree.ports.clock import Clock
+from memtree.ports.conversations import HistoryEnd
+from memtree.ports.store import IndexBatch, TreeStore
+from memtree.process import tracing
+from memtree.tree.growth import GrownTree
+from memtree.tree.node import Node
+
+log = logging.getLogger("memtree")
+
+TOLD = 4_096  # conversations whose title this process has stored
+
+
+class GrowthCommits:
+    """Those of one history, from one stored prefix on."""
+
+    def __init__(
+        self,
+        store: TreeStore,
+        posted: History,
+        expires: float,
+        stored: int,
+        *,
+        end: Callable[..., HistoryEnd],
+        titled: dict[bytes, None],
+        wanted: Callable[[], bool],
+        made: Callable[[Sequence[Node]], None],
+    ) -> None:
+        """`expires`: unix seconds; `stored`: messages of the prefix that is stored already; `end`:
+        what is told of the first so many messages; `titled`: addresses that end conversations whose
+        title this process has stored, so that it is not made again for those that go on from them;
+        `wanted`: False once something of the tenant was deleted, and then nothing is stored;
+        `made`: told of the nodes of a part before its end."""
+        self._store, self._posted, self._expires = store, posted, expires
+        self._end, self._titled, self._wanted, self._made = end, titled, wanted, made
+        self._lock = asyncio.Lock()
+        self.stored = stored
+
+    async def keep(self, part: GrownTree) -> bool:
+        """A `Keep`."""
+        try:
+            stored = await self.commit(part)
+        except NodesGone:  # whoever waits for the end finds that too, and begins anew
+            return True
+        self._made(part.nodes)
+        return stored
+
+    async def commit(self, grown: GrownTree) -> bool:
+        """Store the part of the grown tree that is not stored yet. Returns False where the store
+        fails. Raises `NodesGone`."""
+        async with self._lock:
+            if not grown.frontiers or not self._wanted():
+                return True
+            addresses = self._posted.addresses
+            last = addresses.index(list(grown.frontiers)[-1])
+            new = addresses[self.stored + 1 : last + 1]
+            frontiers = {at: grown.frontiers[at] for at in new if at in grown.frontiers}
+            if not frontiers:
+                return True
+            before = addresses[self.stored]
+            titled = before in self._titled
+            ended = await asyncio.to_thread(self._end, last, titled=titled)
+            batch = IndexBatch(
+                grown.nodes,
+                thinned(frontiers, last),
+                self._expires,
+                addresses[self.stored] if self.stored else b"",
+                ended,
+            )
+            try:
+                with tracing.step("write"):
+                    await self._store.commit(self._posted.tenant, batch)
+            except NodesGone:
+                raise
+            except Unavailable as error:
+                log.warning("store.commit_failed code=%s", error.code)
+                return False
+            self.stored = last
+            if titled or ended.title:
+                self._titled.pop(before, None)
+                self._titled.pop(
+                    next(iter(self._titled), b"") if len(self._titled) >= TOLD else b"", None
+                )
+                self._titled[addresses[last]] = None
+            return True
+
+
+class SharedCommits:
+    """Commits of the runs under way: requests for the same history that began alike share them."""
+
+    def __init__(
+        self,
+        store: TreeStore,
+        clock: Clock,
+        generations: Generations,
+        made: Callable[[str, Sequence[Node]], None],
+    ) -> None:
+        """`made`: told of a tenant's nodes that were made before the end of a run."""
+        self._store, self._clock = store, clock
+        self._generations, self._made = generations, made
+        self._titled: dict[bytes, None] = {}
+        self._runs: WeakValueDictionary[tuple[bytes, int, int], GrowthCommits] = (
+            WeakValueDictionary()
+        )
+
+    def of(self, request: IndexRequest, stored: int) -> GrowthCommits:
+        """`stored`: messages of the prefix that is stored already."""
+        commits = self._runs.get(_run(request))
+        if commits is None:
+            tenant = request.tenant
+            commits = GrowthCommits(
+                self._store,
+                request.posted,
+                self._clock.now() + request.days * DAY,
+                stored,
+                end=partial(request.end, used=self._clock.now()),
+                titled=self._titled,
+                wanted=lambda: request.generation == self._generations.of(tenant),
+                made=lambda nodes: self._made(tenant, nodes),
+            )
+            self._runs[_run(request)] = commits
+        commits.stored = max(commits.stored, stored)
+        return commits
+
+    def drop(self, request: IndexRequest) -> None:
+        """Forget the commits of a request, since their rows are gone from the store."""
+        self._runs.pop(_run(request), None)
+
+
+def _run(request: IndexRequest) -> tuple[bytes, int, int]:
+    return request.posted.addresses[-1], request.days, request.generation

@@ -1,0 +1,334 @@
+"""Index a history: find it in the store, grow it to its end, hand it on to stages 2 and 3.
+
+No failure stops an answer: without the store the tree is built for this request alone, without
+the builder what is known has to do. Awaits ports.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from functools import partial
+
+from memtree.context.caches.caches import TreeCaches
+from memtree.context.indexing.background_tasks import BackgroundTasks
+from memtree.context.indexing.deletion_counts import Generations
+from memtree.context.indexing.digest_renewal import ExtractionRenewal
+from memtree.context.indexing.finished_indexes import FinishedIndexes
+from memtree.context.indexing.growth_commits import SharedCommits
+from memtree.context.indexing.index_lookup import IndexLookup
+from memtree.context.indexing.index_request import BUILD_PATIENCE, LONG_PATIENCE, IndexRequest
+from memtree.context.indexing.index_state import NOTHING_INDEXED, IndexState, Trouble, with_summary
+from memtree.context.indexing.prefix_lookup import NEWEST, covering
+from memtree.context.indexing.summary_backlog import SummaryBacklog
+from memtree.conversation.history import History
+from memtree.conversation.message_list import raws_of
+from memtree.errors import NodesGone, StoreUnavailable, Unavailable
+from memtree.ports.builder import Builder
+from memtree.ports.clock import Clock
+from memtree.ports.models import Embedder
+from memtree.ports.peers import NEWEST as PREFIXES
+from memtree.ports.peers import OWN, SHARED_TOKENS, GrowthLock, NoPeers, Peers
+from memtree.ports.queues import IndexQueue
+from memtree.ports.store import TreeStore
+from memtree.process import tracing
+from memtree.ranking.corpus import Corpus
+from memtree.tree.growth import Tail
+from memtree.tree.node import Node
+from memtree.tree.work import LeafWork, to_read
+
+log = logging.getLogger("memtree")
+
+LATER = 0.02  # seconds in which a request goes on its way before its index is prepared
+
+
+class Indexing:
+    """Finds and grows trees; keeps nodes and corpora of recent requests in memory."""
+
+    def __init__(
+        self,
+        store: TreeStore,
+        builder: Builder,
+        queue: IndexQueue,
+        clock: Clock,
+        embedder: Embedder | None,
+        backlog: SummaryBacklog | None = None,
+        peers: Peers | None = None,
+        caches: TreeCaches | None = None,
+    ) -> None:
+        """`backlog`: None where no model writes summaries; `peers`: None where there are none."""
+        caches = caches or TreeCaches()
+        self._store, self._builder, self._queue, self._clock = store, builder, queue, clock
+        self._embedder, self._backlog = embedder, backlog
+        self._peers = peers or NoPeers()
+        self._lookup = IndexLookup(store, clock, lambda request: not self._forgotten(request))
+        self._nodes, self._corpora, self._passed = caches.nodes, caches.corpora, caches.passed
+        self._finished = FinishedIndexes(self._nodes, clock)
+        self.texts = caches.texts
+        self._generations = Generations()
+        self._commits = SharedCommits(store, clock, self._generations, self._made)
+        self._background = BackgroundTasks("prepare", LATER)
+        self._renewal = ExtractionRenewal(
+            store, clock, lambda request: not self._forgotten(request)
+        )
+        self._renewals = BackgroundTasks("renew")
+
+    async def prepare(self, request: IndexRequest, stored: int = 0) -> IndexState:
+        """Find what is indexed, grow it to the end of the history, and hand the rest on to stages
+        2 and 3. `stored`: messages of a prefix that the store has as this request has seen."""
+        index = await self._grown(request, stored)
+        if self._renewal.is_due(index) and index.trouble is not Trouble.STORE:
+            renew = partial(self._renewal.renew, request, index)
+            self._renewals.start(request.conversation, renew)
+        with tracing.step("vectors"):
+            index = await self._embeddings(request, index)
+        with tracing.step("debts"):
+            index = await self._summaries(request, index)
+        self._finished.add(request.posted, index)
+        self.drop_forgotten(request.tenant, request.generation)
+        return index
+
+    def finished(self, posted: History) -> IndexState | None:
+        """Return the index of a history that a request before this one has indexed to its end, with
+        nothing left to do; None where that is not at hand."""
+        return self._finished.find(posted)
+
+    def expect_long(self) -> None:
+        """A long history is being read, which will have to be grown."""
+        self._builder.warm()
+
+    def prepare_later(self, request: IndexRequest) -> None:
+        """Prepare the index in the background; for one conversation at most once at a time."""
+        if self.finished(request.posted) is not None:
+            return
+        self._background.start(request.conversation, lambda: self.prepare(request))
+
+    async def close(self) -> None:
+        """Let what goes on in the background come to its end, unless that is far away."""
+        await self._background.close(BUILD_PATIENCE)
+        await self._renewals.close(BUILD_PATIENCE)
+        if self._backlog:
+            await self._backlog.close()
+
+    def passed(self, posted: History) -> None:
+        """Remember that a history went whole."""
+        self._passed.add(posted)
+
+    async def longest_seen(self, posted: History) -> int:
+        """Messages of the longest prefix that is indexed, or went whole lately: its conversation
+        goes through here, so the provider has it cached."""
+        passed = self._passed.longest(posted)
+        if passed > len(posted) - NEWEST:  # the request before this one
+            return passed
+        covered = await covering(self._store, posted)
+        return max(passed, covered.length if covered else 0)
+
+    def corpus(self, posted: History, index: IndexState) -> AbstractAsyncContextManager[Corpus]:
+        """The passages of a tree, held alone while the block runs."""
+        dimensions = self._embedder.dimensions if self._embedder else 0
+        # Without vectors any length does.
+        return self._corpora.of(posted.tenant, index.tree, dimensions or 1)
+
+    @property
+    def cached_tenants(self) -> set[str]:
+        """Tenants of whose trees something is cached in this process."""
+        kept = (self._nodes, self._corpora, self._finished, self.texts)
+        return {tenant for each in kept for tenant in each.tenants}
+
+    # -- deletions ---------------------------------------------------------------------------
+
+    def generation(self, tenant: str) -> int:
+        """Changes whenever something of the tenant is deleted: who began before must not write."""
+        return self._generations.of(tenant)
+
+    def forget(self, tenant: str) -> None:
+        self._generations.change(tenant)
+        self.drop(tenant)
+
+    def forget_all(self) -> None:
+        """Forget every tenant, where nobody knows of whom something was deleted."""
+        self._generations.change_all()
+        for cache in (self._nodes, self._corpora, self._passed, self._finished, self.texts):
+            cache.forget(None)
+        if self._backlog:
+            self._backlog.forget_all()
+
+    def drop(self, tenant: str) -> None:
+        """Let go of what is kept in memory."""
+        self._nodes.forget(tenant)
+        self._corpora.forget(tenant)
+        self._passed.forget(tenant)
+        self._finished.forget(tenant)
+        self.texts.forget(tenant)
+        if self._backlog:
+            self._backlog.forget(tenant)
+
+    def drop_forgotten(self, tenant: str, generation: int) -> None:
+        """Drop what a request that began in this generation may have kept since a deletion."""
+        if generation != self.generation(tenant):
+            self.drop(tenant)
+
+    # -- stage 1 -----------------------------------------------------------------------------
+
+    async def _grown(self, request: IndexRequest, stored: int) -> IndexState:
+        """Return the index of a history once it has been grown to its end, here or elsewhere."""
+        known = self._finished.before(request.posted, stored)
+        index = known or await self._lookup.find(request, self._nodes)
+        until = self._clock.monotonic() + request.patience
+        lock: GrowthLock | None = None
+        while lock is None:
+            try:
+                async with asyncio.timeout(until - self._clock.monotonic()):
+                    lock = await self._growth_lock(request.posted, index)
+            except TimeoutError:
+                return self._out_of_time(request, index)
+            if lock is None:
+                index = await self._lookup.find(request, self._nodes)
+        index = index if known else self._finished.with_cut(request.posted, index)
+        async with lock:
+            rest = replace(request, patience=until - self._clock.monotonic())
+            try:
+                return await self._grow(rest, index)
+            except NodesGone:  # forgotten between reading and writing: from the beginning
+                self._nodes.forget(request.tenant)
+            try:
+                return await self._grow(rest, NOTHING_INDEXED)
+            except NodesGone:
+                return replace(NOTHING_INDEXED, trouble=Trouble.STORE)
+
+    async def _growth_lock(self, posted: History, index: IndexState) -> GrowthLock | None:
+        """None where another process did some of what has to be done."""
+        if posted.size(index.frontier.messages) <= SHARED_TOKENS or index.trouble:
+            return OWN  # nothing that others do comes through a store out of order
+        return await self._peers.take(
+            posted.tenant, posted.addresses[index.prefix + 1 :][-PREFIXES:]
+        )
+
+    async def _grow(self, request: IndexRequest, index: IndexState) -> IndexState:
+        """Grow the index to the end of the history by stage 1. Raises `NodesGone`."""
+        posted = request.posted
+        commits = self._commits.of(request, index.prefix)
+        try:
+            async with asyncio.timeout(request.patience):
+                size = posted.size(index.frontier.messages)
+                with tracing.step("grow"):
+                    loose = await self._renewal.loose(posted.tenant, index)
+                    tail = _tail(posted, index, loose)
+                    grown = await self._builder.grow(tail, size, commits.keep)
+        except TimeoutError:
+            return self._out_of_time(request, index)
+        except Unavailable as error:
+            log.warning("build.failed code=%s", error.code)
+            return replace(index, trouble=Trouble.INDEXING)
+        try:
+            kept = await commits.commit(grown)
+        except NodesGone:
+            self._commits.drop(request)
+            raise
+        tree = self._nodes.grown(request.tenant, index.nodes, grown.frontier, grown.nodes)
+        self._made(request.tenant, grown.nodes)
+        return replace(
+            index,
+            frontier=grown.frontier,
+            tree=tree,
+            open=grown.open,
+            cut=grown.cut,
+            trouble=index.trouble if kept else index.trouble or Trouble.STORE,
+        )
+
+    def _out_of_time(self, request: IndexRequest, index: IndexState) -> IndexState:
+        if request.patience < LONG_PATIENCE:  # nobody waits any more, but the next request needs it
+            self.prepare_later(replace(request, patience=LONG_PATIENCE, backfill=False))
+        return replace(index, trouble=Trouble.INDEXING)
+
+    def _made(self, tenant: str, nodes: Sequence[Node]) -> None:
+        """Stage 1 made these nodes now."""
+        if self._backlog:
+            self._backlog.grown(tenant, nodes)
+
+    def _forgotten(self, request: IndexRequest) -> bool:
+        """Return True if something of the tenant was deleted since the request began."""
+        return request.generation != self.generation(request.tenant)
+
+    # -- stages 2 and 3 ----------------------------------------------------------------------
+
+    async def _embeddings(self, request: IndexRequest, index: IndexState) -> IndexState:
+        """Bring the corpus up to date, fetch vectors that have come, submit what lacks them."""
+        if self._embedder is None or not index.whole:
+            return index
+        posted = request.posted
+        # Before the corpus is opened: of dimensions that are learned later none is read.
+        recipe = self._embedder.recipe
+        store_works = index.trouble is not Trouble.STORE
+        async with self.corpus(posted, index) as corpus:
+            lacking = corpus.lacking()
+            if lacking and store_works:
+                ids = [corpus.leaves[row].id for row in lacking]
+                try:
+                    corpus.add_vectors(await self._store.vectors(request.tenant, recipe, ids))
+                except StoreUnavailable as error:
+                    log.warning("store.vectors_failed code=%s", error.code)
+                lacking = corpus.lacking()
+            work = [LeafWork(corpus.leaves[row], corpus.places[row].first) for row in lacking]
+        if work and store_works and not self._forgotten(request):
+            # The address behind the first message, so that two chats that begin at the root differ.
+            start = posted.addresses[work[0].first + 1]
+            self._queue.submit(posted, start, work, backfill=request.backfill)
+        return replace(
+            index,
+            corpus=corpus,
+            unembedded=frozenset(item.leaf.id for item in work),
+            unembedded_tokens=sum(item.leaf.tokens for item in work),
+        )
+
+    async def _summaries(self, request: IndexRequest, index: IndexState) -> IndexState:
+        """Find what a model has not summarised yet; it is handed on when the answer is out."""
+        if self._backlog is None or not index.whole:
+            return index
+        lacking = await self._backlog.lacking(
+            request.tenant, index.frontier, index.nodes, cached=index.cached
+        )
+        if lacking and index.trouble is not Trouble.STORE and not self._forgotten(request):
+            self._backlog.hand_on(
+                request.posted,
+                index.frontier,
+                index.nodes,
+                lacking,
+                lambda: not self._forgotten(request),
+                backfill=request.backfill,
+            )
+        leaves = [node for node in lacking if not node.children] or lacking
+        left = sum(to_read(node) for node in leaves if node.id not in index.unembedded)
+        return replace(index, unsummarised_tokens=left)
+
+    async def newest(self, posted: History, index: IndexState) -> IndexState:
+        """Return the index with the newest version of each summary, and with that of the open
+        leaf."""
+        if index.open is not None:  # it may stand in a long message: not in the event loop
+            index = await asyncio.to_thread(index.with_open_extracted, posted)
+        try:
+            later = await self._store.newest_summaries(posted.tenant, list(index.nodes))
+        except Unavailable as error:
+            log.warning("store.summaries_failed code=%s", error.code)
+            return index
+        if not later:
+            return index
+        changed = {id_: with_summary(index.nodes[id_], each) for id_, each in later.items()}
+        return replace(index, newer=changed)
+
+
+def _tail(posted: History, index: IndexState, loose: Mapping[bytes, Node]) -> Tail:
+    first = index.frontier.messages
+    return Tail(
+        frontier=index.frontier,
+        loose=loose,
+        messages=tuple(map(raws_of(posted.messages), range(first, len(posted)))),
+        digests=tuple(fact.digest for fact in posted.facts[first:]),
+        addresses=posted.addresses[first + 1 :],
+        volatile=posted.volatile.tags,
+        known=index.prefix,
+        cut=index.cut,
+    )

@@ -1,0 +1,1 @@
+"""Addresses of histories: digests of their messages, chained."""

@@ -1,0 +1,1 @@
+"""Days that messages name: lines and marks."""

@@ -1,0 +1,121 @@
+"""Lines that name a day and say nothing else.
+
+>>> day_line("Session 3 (1:56 pm on 8 May, 2023)").written.day, day_line("Lunch on 8 May, 2023")
+(8, None)
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memtree.language.day_names import ALL_MONTHS, SHORT_BESIDE_YEARS, WEEKDAYS
+from memtree.language.lazy_patterns import lazily
+from memtree.language.lists import words
+from memtree.language.written_days import WrittenDay, written_day
+
+_MONTH_STARTS = frozenset(name[:3] for name in (*ALL_MONTHS, *SHORT_BESIDE_YEARS))
+_WEEKDAY = lazily(WEEKDAYS, re.IGNORECASE)
+_CLOCK = lazily(
+    r"T?[0-9]{1,2}[:.h][0-9]{2}(?:[:.][0-9]{2})?(?:[.,][0-9]{1,6})?(?![0-9])"
+    r"(?P<half>\s?[ap]\.?\s?m\b\.?)?|T?[0-9]{1,2}(?P<hour>\s?[ap]\.?m\b\.?)",
+    re.IGNORECASE,
+)
+_CLOCK_STARTS = frozenset("T0123456789")
+_DIGIT = lazily(r"[0-9]")
+_FIRST_WORD = lazily(r"[^\W\d_]{1,20}(?:['’]s)?")
+_SIGNS = frozenset("0123456789[(#*=-_~—–【─━")
+EARLY = 60  # characters in which a heading's first digit stands
+_OTHER = lazily(
+    r"(?P<word>[^\W\d_]+(?:['’][^\W\d_]+|-feira)?)|(?P<zone>[+-][0-9]{1,2}(?::?[0-9]{2})?(?![0-9]))"
+    r"|(?P<number>[0-9]{1,4}(?![\w.]))|(?P<sign>[\[{<]|[^\w\s\[{<]+|_+)|(?P<space>\s+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DayLine:
+    """`clock`: hours of the clock beside the day, 12 or 24, 0 where there is none. `session`,
+    `today`, `labelled`: it has a word such as "session", "today", "date"."""
+
+    written: WrittenDay | None = None
+    clock: int = 0
+    session: bool = False
+    today: bool = False
+    labelled: bool = False
+
+
+def day_line(line: str) -> DayLine | None:
+    """Read a line of which nothing is left when the day and what goes with days is taken away;
+    None of any other line, and of one with two days."""
+    read, end = first_day(line)
+    return read if end == len(line) else None
+
+
+def may_name_day(head: str) -> bool:
+    """Tell by its first word or sign whether a text may begin with a day: most texts do not."""
+    first = head[:1]
+    if not first.isalpha():
+        return first in _SIGNS and bool(_DIGIT.search(head, 0, EARLY))
+    word = _FIRST_WORD.match(head)
+    if not word or not _DIGIT.search(head, 0, EARLY):
+        return False
+    bracket = head.find("(", 0, EARLY) > 0 or head.find("[", 0, EARLY) > 0
+    return bracket or word[0][:3].lower() in _MONTH_STARTS or _word(word[0], set())
+
+
+def first_day(line: str) -> tuple[DayLine | None, int]:
+    """Read a line up to the first word or number that does not go with a day, and return what was
+    read and where that is. A year of two digits counts only beside a clock."""
+    written, clock, at, end = None, 0, 0, 0
+    kinds: set[str] = set()
+    unknown = numbered = False
+    while at < len(line):
+        day_match = None if written or unknown else _day_at(line, at)
+        if day_match:
+            (written, at), numbered = day_match, False
+        elif line[at] in _CLOCK_STARTS and (match := _CLOCK.match(line, at)):
+            clock = clock or (12 if match["half"] or match["hour"] else 24)
+            at, numbered = match.end(), False
+        elif match := _OTHER.match(line, at):
+            kind = match.lastgroup
+            if kind == "word":
+                if written and line.startswith((":", "："), match.end()):
+                    break  # the name of who speaks: Sam, Dom
+                goes = _word(match["word"], kinds)
+                if unknown and "session" not in kinds:
+                    break
+                if not goes and (unknown or kinds or written):
+                    break
+                unknown = not goes
+                numbered = bool(goes and kinds)
+            elif kind == "number":
+                if not numbered:
+                    break
+                numbered = False
+            elif written and clock and line[at] in "[{<":
+                break  # a field of a log, a nickname
+            at = match.end()
+        else:
+            break
+        end = end if unknown else at
+    if written and written.short_year and not clock:
+        written = None
+    read = DayLine(written, clock, "session" in kinds, "today" in kinds, "label" in kinds)
+    return (read, end) if end else (None, 0)
+
+
+def _day_at(line: str, at: int) -> tuple[WrittenDay, int] | None:
+    first = line[at]
+    if first.isdigit() or (first.isalpha() and line[at : at + 3].lower() in _MONTH_STARTS):
+        return written_day(line, at)
+    return None
+
+
+def _word(word: str, kinds: set[str]) -> bool:
+    """Note what kind of word it is; false where it does not go with days."""
+    low = word.lower()
+    for kind in ("session", "today", "label"):
+        if low in words("day_lines", kind):
+            kinds.add(kind)
+            return True
+    return low in words("day_lines", "beside") or bool(_WEEKDAY.fullmatch(low))

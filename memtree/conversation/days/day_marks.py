@@ -1,0 +1,256 @@
+"""Reads the day that a message says of itself: in a heading, in a time stamp before its text, in a
+field beside its text, or in what a client's program put into it.
+
+A heading is a line that names a day and nothing else but a time, a weekday, and words such as
+"session". A stamp is followed by a speaker's name or by a sign that sets it apart. A day that is
+told in a sentence, quoted, in a log or in the result of a tool is no day of the message.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from enum import Enum
+from functools import lru_cache
+from typing import Any
+
+from memtree.conversation.content.validation import RESULT_ROLES
+from memtree.conversation.content.volatile_blocks import Volatile
+from memtree.conversation.days.day_lines import DayLine, day_line, first_day, may_name_day
+from memtree.conversation.message import Message
+from memtree.language.lazy_patterns import lazily
+from memtree.language.written_days import WrittenDay
+
+HEAD = 200  # characters of a message that are read
+LINE = 120  # characters of a heading
+BLOCK = 4_000  # characters of a client's block
+TIME_FIELDS = (
+    "timestamp", "created_at", "createdAt", "create_time", "created", "sent_at", "sentAt", "date",
+    "datetime", "time", "ts",
+)  # fmt: skip
+
+
+class MarkSource(Enum):
+    """How sure a mark is of its day."""
+
+    HEAD = "head"  # a heading, a stamp before a name, a field
+    LOOSE = "loose"  # it may as well be a date that is talked about
+    REMINDER = "reminder"  # a client may write it anew, when an old session is taken up again
+
+
+@dataclass(frozen=True, slots=True)
+class DayMark:
+    """`clock`: hours of the clock beside it, 12 or 24; 0 where there is none."""
+
+    written: WrittenDay
+    source: MarkSource
+    clock: int = 0
+
+
+@lru_cache(maxsize=4096)
+def _mark(written: WrittenDay, source: MarkSource, clock: int) -> DayMark:
+    """Share a day's mark among its messages: it takes less room, and is compared by identity."""
+    return DayMark(written, source, clock)
+
+
+def day_mark(message: Message, volatile: Volatile) -> DayMark | None:
+    """Return the mark of a checked message; None where it has none."""
+    if mark := _of_fields(message.fields):
+        return mark
+    role = message.role
+    if role in RESULT_ROLES:
+        return None
+    text = message.view(volatile).text
+    if mark := _of_head(text, user=role == "user"):
+        return mark
+    return _of_blocks(message.text) if role == "user" else None
+
+
+# -- fields --------------------------------------------------------------------------------------
+
+
+def _of_fields(fields: dict[str, Any]) -> DayMark | None:
+    """Read the first field that holds a time: ISO text, or seconds or milliseconds since 1970."""
+    holders = [fields]
+    if isinstance(inner := fields.get("metadata"), dict):
+        holders.append(inner)
+    for holder in holders:
+        for name in TIME_FIELDS:
+            if name in holder and (day := _moment(holder[name])):
+                written = WrittenDay(day.year, day.month, day.day)
+                return _mark(written, MarkSource.HEAD, 0)
+    return None
+
+
+_SECONDS = lazily(r"[0-9]{9,13}(?:\.[0-9]{1,9})?")
+
+
+def _moment(value: Any) -> date | None:
+    if isinstance(value, str):
+        read, _ = first_day(value[:LINE])
+        if read and (day := read.written):
+            return None if day.sign or not day.ordinal else date.fromordinal(day.ordinal)
+        if not _SECONDS.fullmatch(value[:HEAD]):
+            return None
+        value = float(value[:HEAD])
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1e9 <= value < 5e12:
+        return None
+    try:
+        return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC).date()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+# -- the head of the text --------------------------------------------------------------------------
+
+
+def _of_head(text: str, user: bool) -> DayMark | None:
+    head = text[:HEAD].lstrip()
+    if not may_name_day(head):
+        return None
+    lines = [line.strip() for line in head.split("\n")]
+    cut = len(text) > HEAD  # nobody knows how the last line goes on
+    mark: DayMark | None = None
+    for index, line in enumerate(lines):
+        if not line:
+            continue
+        following = next(filter(None, lines[index + 1 :]), "")
+        read, end = first_day(line[:LINE])
+        if read is None or end < len(line) or (cut and index + 1 == len(lines)):
+            if read is None or not read.written:
+                return mark or _stamp_behind_name(line)
+            return mark or _stamp(line, read, end, following, user)
+        source = _heading(line, read, user, following)
+        if not (read.written or read.session) or (mark and source is not MarkSource.HEAD):
+            break
+        if read.written and source and not _is_mail(lines[index + 1 : index + 3]):
+            mark = _mark(read.written, source, read.clock)
+    return mark
+
+
+_BARS = ("--", "==", "—", "–", "***", "~~", "──", "━━")
+
+
+def _heading(line: str, read: DayLine, user: bool, following: str) -> MarkSource | None:
+    """Tell how sure a line that names a day and nothing else is a heading. An assistant's answer
+    has headings of its own, which name the days of what it tells."""
+    if read.session or line.startswith(("[", "【", *_BARS)):
+        return MarkSource.HEAD
+    if not user:
+        return None
+    if read.today or (not read.labelled and line.startswith(("#", "**", "__"))):
+        return MarkSource.HEAD
+    if not following or line.startswith(("- ", "* ", "+ ")):
+        return None
+    return None if following[0].isdigit() else MarkSource.LOOSE  # a list of days
+
+
+_MAIL = lazily(
+    r"(?:from|to|cc|bcc|subject|message-id|sender|reply-to|von|an|betreff|de|para|asunto|à|objet"
+    r"|assunto|da|oggetto|van|aan|onderwerp)\s?:",
+    re.IGNORECASE,
+)
+
+
+def _is_mail(lines: list[str]) -> bool:
+    return any(_MAIL.match(line.strip()) for line in lines)
+
+
+# -- stamps ----------------------------------------------------------------------------------------
+
+_SPEAKER = lazily(
+    r"[*_<~@+]{0,2}\s?(?P<name>[^\W_][\w .'’()-]{0,39}?)[*_>]{0,2}\s?[:：](?!/)"
+    r"|<(?P<nick>[^\s<>]{1,30})>\s"
+)
+_SPEAKER_FIRST = lazily(
+    r"[*_<~@+]{0,2}\s?(?P<name>[^\W\d_][\w .'’-]{0,39}?)[*_>]{0,2},?[ \t]{1,2}"
+    r"[*_]{0,2}[\[(](?P<in>[^\[\]()\n]{4,60})[\])][*_]{0,2}\s?(?:[:：]|$)"
+)
+_CLOSING = {"[": "]", "(": ")", "【": "】"}
+_WORD = lazily(r"[A-Za-z]+")
+_PROCESS = lazily(r"[\w.-]{1,40}\[[0-9]+\]:")
+_EXACT = lazily(r"[0-9]:[0-9]{2}:[0-9]{2}")
+_APART = (":", "–", "—", "|", " -", " --")
+
+
+def _stamp(line: str, read: DayLine, end: int, following: str, user: bool) -> DayMark | None:
+    """Read the stamp before a speaker's name, or (of a user) before a text that it is set apart
+    from. `read`, `end`: what goes with a day at the beginning of the line; `following`: the next
+    line."""
+    closed = _CLOSING.get(line[0])
+    bracket = closed is not None and line.find(closed, 1, end) > 0
+    rest = line[end:].lstrip("*_ \t")
+    if not read.written or not rest or (closed and not bracket) or _is_log(rest):
+        return None
+    speaker = _SPEAKER.match(rest)
+    if speaker and (bracket or read.clock) and _is_name(speaker["name"] or speaker["nick"]):
+        capital = speaker["nick"] or not speaker["name"][0].islower()  # else it may be a program
+        if capital:
+            source = MarkSource.HEAD if read.clock else MarkSource.LOOSE
+            return _mark(read.written, source, read.clock)
+    if not user or not read.written.year or line.endswith("?"):
+        return None
+    if following[:1].isdigit() or following[:1] == line[0] == "[":
+        return None  # each line begins with a number: a log, a table, a list
+    if _EXACT.search(line, 0, end):
+        return None  # to the second: a program wrote it
+    apart = bracket or (not read.written.sign and line[:end].rstrip().endswith(_APART))
+    return _mark(read.written, MarkSource.LOOSE, read.clock) if apart else None
+
+
+def _stamp_behind_name(line: str) -> DayMark | None:
+    named = _SPEAKER_FIRST.match(line)
+    read = day_line(named["in"]) if named and _is_name(named["name"]) else None
+    if not read or not read.written or not read.clock:
+        return None
+    return _mark(read.written, MarkSource.HEAD, read.clock)
+
+
+_LEVELS = frozenset(
+    "trace debug info notice warn warning error fatal critical panic note todo http https".split()
+)
+
+
+def _is_log(rest: str) -> bool:
+    levels = (word for word in _WORD.findall(rest, 0, 40)[:3] if word.isupper())
+    return (
+        rest[0] in "[{"
+        or any(word.lower() in _LEVELS for word in levels)
+        or bool(_PROCESS.match(rest))
+    )
+
+
+def _is_name(name: str) -> bool:
+    return len(name.split()) <= 5 and name.strip().lower() not in _LEVELS
+
+
+# -- blocks of clients -------------------------------------------------------------------------
+
+_TODAY = r"(?:today['’]s[ ]date(?:[ ]is)?|current[ _](?:date|time)(?:[ ]is)?)[:>]?\s{0,4}"
+_TOLD = {  # by tag, what stands before today's date
+    "system-reminder": lazily(_TODAY, re.IGNORECASE),
+    "environment_context": lazily(_TODAY, re.IGNORECASE),
+    "environment_details": lazily(_TODAY, re.IGNORECASE),
+    "env": lazily(
+        _TODAY + r"|^[ \t]{0,8}(?:[0-9]\.[ ])?date:\s{0,4}", re.IGNORECASE | re.MULTILINE
+    ),
+}
+_BLOCKS = Volatile(tuple(_TOLD))
+_WORDS = ("date", "Date", "Time")
+
+
+def _of_blocks(text: str) -> DayMark | None:
+    """Read today's date in a block that a client's program put into a user's message."""
+    if "</" not in text or not any(word in text for word in _WORDS):
+        return None
+    mark = None
+    for tag, start, end in _BLOCKS.blocks(text):
+        for match in _TOLD[tag].finditer(text, start, min(end, start + BLOCK)):
+            line = text[match.end() : match.end() + LINE].partition("\n")[0]
+            read, _ = first_day(line)
+            if read and read.written and read.written.year:
+                reminder = tag == "system-reminder"
+                source = MarkSource.REMINDER if reminder else MarkSource.HEAD
+                mark = _mark(read.written, source, read.clock)
+    return mark

@@ -1,0 +1,306 @@
+"""A body of `/responses` as read: the canonical history, what stands beside it, and what changes.
+
+input, instructions -> canonical messages -> memory -> answer -> input
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from memtree.context.answer import Answer
+from memtree.context.state import Reason
+from memtree.conversation.message import Message
+from memtree.conversation.message_list import EarlierList
+from memtree.dialects.openai_responses import conversation, translation, writing
+from memtree.dialects.openai_responses.conversation import BeginningChanged, CanonicalMessages
+from memtree.dialects.openai_responses.items import canonical_message
+from memtree.dialects.openai_responses.items.input_item import ItemKind
+from memtree.dialects.openai_responses.items.input_items import (
+    INPUT,
+    InputItems,
+    ItemCache,
+    KnownInput,
+    KnownInputs,
+)
+from memtree.dialects.openai_responses.translation import Beginning, TranslatedItems, numbers
+from memtree.dialects.openai_responses.writing import PostedItems
+from memtree.dialects.placed_memories import PlacedMemories
+from memtree.dialects.raw_items import RawItems, raw_items
+from memtree.dialects.translated_messages import TranslatedMessages
+from memtree.errors import BadRequest
+from memtree.text import memory_lines, tokens
+from memtree.text.memory_lines import SEAM
+from memtree.wire import json_body
+from memtree.wire.json_body import Body
+
+# The history lies on the server, or the request is none that is answered.
+_SERVER_STATE = ("previous_response_id", "conversation")
+_METADATA = "x-codex-turn-metadata"  # JSON in a string
+
+_NONE = CanonicalMessages()
+_NO_RAWS = RawItems(b"")
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsesHistory:
+    """`raws`: the posted items. A posted string is one item of ours there, and `string` is it."""
+
+    raws: RawItems = _NO_RAWS
+    canonical: CanonicalMessages = _NONE
+    translated: TranslatedItems = translation.NOTHING
+    tools_tokens: int = 0
+    markers: int = 0
+    passes: str = ""
+    side: bool = False
+    string: bytes = b""
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        return self.canonical.messages
+
+    @property
+    def defined(self) -> frozenset[str] | None:
+        """Names of tools of ours that its items may define; None where they define none."""
+        return self.translated.defined.names()
+
+    def fields(
+        self,
+        answer: Answer | None,
+        memories: PlacedMemories | None = None,
+        more: Sequence[bytes] = (),
+        *,
+        no_thinking_before: int = 0,
+    ) -> Mapping[str, bytes]:
+        """The changed `input`; empty where nothing changes. Reasoning stays whatever happens: the
+        server drops what no longer fits, and misses what it pairs with a call.
+
+        >>> history = read(json_body.split(b'{"input": "hi"}'), "t", ItemCache(1))
+        >>> history.fields(None, None, [b'{"type":"reasoning"}'])["input"]
+        b'[{"role":"user","content":"hi"},{"type":"reasoning"}]'
+        """
+        if self.passes:
+            return {}
+        text = "" if memories is None or (answer is not None and answer.folds) else _text(memories)
+        if answer is not None and answer.changed:
+            place = self.translated.newest_user() if text else None
+            texts = {} if place is None else {place: text}
+            sent = PostedItems(self.raws, self.canonical).of(answer.items, texts)
+            ours = [writing.memory_message(text)] if text and place is None else []
+            return {INPUT: json_body.joined((*ours, *sent, *more))}
+        if not text and not more:
+            return {}
+        return {INPUT: self._with(text, more)}
+
+    def _with(self, text: str, more: Sequence[bytes]) -> bytes:
+        """The posted items with a text in one of them, and more items behind them."""
+        if self.string and not more:
+            return writing.before(self.string, text)
+        if self.string:
+            (raw,) = self.raws
+            return json_body.joined((writing.with_text_before(raw, text) if text else raw, *more))
+        array = self._with_text(text) if text else self.raws.array()
+        return json_body.extended(array, more) if more else array
+
+    def _with_text(self, text: str) -> bytes:
+        """The posted array with a text in its newest message of the user; its other bytes stay."""
+        place = self.translated.newest_user()
+        if place is None:
+            array = self.raws.array()
+            return array[:1] + writing.memory_message(text) + b"," + array[1:]
+        return self.raws.with_item(place, writing.with_text_before(self.raws[place], text))
+
+    def unbound(self, items: Sequence[bytes]) -> list[bytes]:
+        """Return the items unchanged: the server itself drops reasoning that does not fit."""
+        return list(items)
+
+
+def read(
+    body: Body,
+    tenant: str,
+    cache: ItemCache,
+    most: int | None = None,
+    known: KnownInputs | None = None,
+) -> ResponsesHistory:
+    """Raises `BadRequest` naming the field. `known`: earlier requests, whose beginnings are not
+    translated again."""
+    return read_items(body, lambda: _raws(body, most), tenant, cache, known)
+
+
+def read_items(
+    body: Body,
+    raws: Callable[[], RawItems],
+    tenant: str,
+    cache: ItemCache,
+    known: KnownInputs | None = None,
+) -> ResponsesHistory:
+    """Read like `read`; `raws` finds the items of the body."""
+    passing = ResponsesHistory(passes=Reason.SERVER_STATE)
+    if any(body.value(name) is not None for name in _SERVER_STATE):
+        return passing
+    kind = _request_kind(body)
+    options = body.value("prompt_cache_options")
+    options = options if isinstance(options, dict) else {}
+    if kind == "prewarm" or options.get("prewarm") is True:
+        return passing
+    items = InputItems(raws(), tenant, cache)
+    made = _translated(_Reading(body, items, known))
+    if made is None:
+        return passing
+    return ResponsesHistory(
+        items.raws,
+        made.canonical,
+        made.translated,
+        tools_tokens=_tools_tokens(body) + made.translated.defined.size,
+        markers=int(options.get("mode") == "explicit"),
+        side=kind == "compaction",
+        string=_string(body),
+    )
+
+
+class _Reading(NamedTuple):
+    """State of reading a request, with what is known of earlier ones."""
+
+    body: Body
+    items: InputItems
+    known: KnownInputs | None
+
+
+class _Translated(NamedTuple):
+    canonical: CanonicalMessages
+    translated: TranslatedItems
+
+
+def _translated(reading: _Reading) -> _Translated | None:
+    """None where an item stands for what only the server has."""
+    items, known = reading.items, reading.known
+    earlier = items.raws.earlier
+    before = known.get(items.tenant, earlier.number) if known and earlier else None
+    if before is not None and earlier is not None:
+        if earlier.length == len(items.raws) == len(before.translated.order):
+            return _listed(
+                _Read(before.translated, []), reading, before, len(before.translated.marks)
+            )
+        beginning = before.translated.beginning(earlier.length)
+        if beginning.items:
+            try:
+                return _behind(beginning, reading, before)
+            except (BeginningChanged, BadRequest):  # read as a whole it says what is wrong
+                pass
+    return _behind(Beginning(), reading)
+
+
+class _Read(NamedTuple):
+    """`new`: the messages at the end that were made, to know where they stand."""
+
+    translated: TranslatedItems
+    new: list[Message]
+
+
+def _behind(
+    beginning: Beginning, reading: _Reading, before: KnownInput | None = None
+) -> _Translated | None:
+    """Reads what stands behind `beginning`, which is that of `before`."""
+    items, start = reading.items, beginning.items
+    new = {index: items[index] for index in range(start, len(items.raws))}
+    if any(item.kind is ItemKind.SERVER_STATE for item in new.values()):
+        return None
+    _instructions(reading.body)
+    translated, made = conversation.read_on(items.raws, items, beginning)
+    sizes = {index: item.tools_tokens for index, item in new.items() if item.tools_tokens}
+    defined = translation.defined(items.raws, beginning.known.defined, start, sizes)
+    read = _Read(replace(translated, defined=defined), made)
+    return _listed(read, reading, before, beginning.messages)
+
+
+def _listed(read: _Read, reading: _Reading, before: KnownInput | None, common: int) -> _Translated:
+    """The messages as a list, and what the next request may begin with. `common`: messages, beside
+    those of no item, that are those of `before`."""
+    translated, (body, items, known) = read.translated, reading
+    leading = conversation.instructing(_instructions(body))
+    keys = tuple(items.key(message.raw) for message in leading)
+    alike = before is not None and before.leading == keys
+    messages = TranslatedMessages(
+        leading,
+        len(translated.marks),
+        lambda index: canonical_message.message(translated, items.raws, items, index),
+        size=translated.sizes[-1],
+        loading=translated.loading,
+        earlier=EarlierList(before.listed, len(leading) + common) if before and alike else None,
+        number=before.listed if before and alike and before.translated is translated else None,
+        made=dict(enumerate(read.new, common)),
+    )
+    if known and not _string(body):
+        grew = items.raws.earlier.number if before and items.raws.earlier else None
+        known.put(
+            items.tenant, items.raws.number, KnownInput(translated, messages.number, keys), grew
+        )
+    return _Translated(conversation.behind(leading, messages, translated), translated)
+
+
+def _raws(body: Body, most: int | None) -> RawItems:
+    """The posted items. A string is one message of the user."""
+    if posted := _string(body):
+        raw = b'{"role":"user","content":' + posted + b"}"
+        return RawItems(raw, numbers(0), numbers(len(raw)), 0, len(raw))
+    raws = raw_items(body, INPUT)
+    if raws is None:
+        raise BadRequest(f"{INPUT} must be a string or a non-empty array", param=INPUT)
+    if most is not None and len(raws) > most:
+        raise BadRequest(f"{INPUT} must be at most {most} items", param=INPUT)
+    return raws
+
+
+def _string(body: Body) -> bytes:
+    """The posted string; b"" where it is none."""
+    span = body.spans.get(INPUT)
+    if span is None or body.raw[span.start : span.start + 1] != b'"':
+        return b""
+    return body.raw[span.start : span.end]
+
+
+def _instructions(body: Body) -> bytes | None:
+    value = body.value("instructions")
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise BadRequest("instructions must be a string", param="instructions")
+    return body.fragment("instructions")
+
+
+def _request_kind(body: Body) -> str:
+    """Return the kind that Codex gives its request: a turn, a compaction, a prewarm; "" from
+    others."""
+    metadata = body.value("client_metadata")
+    turn_metadata: Any = metadata.get(_METADATA) if isinstance(metadata, dict) else None
+    if isinstance(turn_metadata, str):
+        try:
+            turn_metadata = msgspec.json.decode(turn_metadata)
+        except (msgspec.DecodeError, RecursionError):
+            return ""
+    kind = turn_metadata.get("request_kind") if isinstance(turn_metadata, dict) else None
+    return kind if isinstance(kind, str) else ""
+
+
+def _tools_tokens(body: Body) -> int:
+    """Count the tokens of the window that the serialized tools, and the form that the answer is to
+    have, take."""
+    text = body.value("text")
+    form = text.get("format") if isinstance(text, dict) else None
+    fragments = [body.fragment("tools"), msgspec.json.encode(form) if form else None]
+    return sum(_count(part) for part in fragments if part and part not in (b"null", b"[]"))
+
+
+@lru_cache(maxsize=64)
+def _count(fragment: bytes) -> int:
+    """A client sends the same tools with every request."""
+    return tokens.count(fragment.decode())
+
+
+def _text(memories: PlacedMemories) -> str:
+    """Wherever the settings want them: a changed system prompt would cost the reasoning."""
+    return memory_lines.block(memories.lines) + SEAM

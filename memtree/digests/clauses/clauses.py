@@ -1,0 +1,295 @@
+"""Clauses: the sentences of a passage, each with a score of how much it says. No model.
+
+What raises a score: the user's words and rules, errors, decisions and reasons, numbers, names.
+What lowers it: greetings, chatter, source lines.
+What this file does not do: calls, results and code (`tool_results.py`); keeping to a budget
+(`summarize.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from math import fsum
+
+from memtree.digests.clauses import borders
+from memtree.digests.clauses.boilerplate import is_boilerplate, without_stamp
+from memtree.digests.clauses.clause import Clause, SourcePassage
+from memtree.digests.clauses.outcomes import may_end, outcome
+from memtree.digests.clauses.quotations import OTHERS, OWN, parts, quotation
+from memtree.digests.clauses.read_lines import Judgement, ReadLines
+from memtree.language.lazy_patterns import lazily
+from memtree.language.lists import joined, merged, source
+from memtree.language.lists import words as word_set
+from memtree.text.instructions.standing_rules import standing_rules
+from memtree.text.pasted.own_words import others_words
+from memtree.text.requests import orders
+from memtree.text.spans import Span
+
+_FILE = "clauses"  # of data/<language>
+MAX_CLAUSE = 200  # characters; a longer sentence is cut at a border
+SENTENCES = 60  # sentences of one passage that are scored, half from each end
+RULE = 6.0
+BOILERPLATE = -5.0
+LEAST_BASE = 1.0  # of what who says it is worth: the assistant
+
+
+# In a story: what changes for good, or is known from then on.
+_LASTS = 1.5
+_CJK_SIGNAL = lazily(source(_FILE, "signals_unspaced"))
+_UNPUNCTUATED = str.maketrans(dict.fromkeys("\"'`.,:;!?()[]{}<>*/|=#“”‘’…—–-", " "))
+
+_PLAIN = bytes(range(128)).decode().lower().translate(_UNPUNCTUATED).encode() + bytes(128)
+
+_FENCE = ("```", "~~~")
+_LEAD = re.compile(r"(?:[#>|*+\-•│├└─>\s]+(?=[\s\w`\"'“(*\[/])|\d{1,2}[.)]\s+|\[[ xX]\]\s+)++")
+_SENTENCE = re.compile(
+    rf"(?<=[.!?…]){borders.ORDINAL}[\"')\]”’*_]*\s+(?=[^a-z\s])|(?<=[。！？])(?=.)"
+)
+# The same in ASCII, with a first character that the engine can look for; group 1 is the border.
+_SENTENCE_ASCII = re.compile(rf"[.!?]{borders.ORDINAL}([\"')\]*_]*\s+)(?=[^a-z\s])")
+_SENTENCE_END = re.compile(r"[.!?…。！？]")
+_ANSI = re.compile(r"\x1b?\[[0-9;]{1,12}m")
+_LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")
+_NUMBERED = re.compile(r"\d{1,5}\s?[:|]|[\[{]{1,2}\"\w")  # a line of output, or JSON
+_DOTS = re.compile(r"\.{4,}")
+SPACE = re.compile(r"\s+")
+_FILLER = lazily(
+    lambda: rf"(?:\w{{2,20}}: )?(?:{joined(_FILE, 'fillers')})\b",
+    re.IGNORECASE,
+)
+_FILLER_ELSEWHERE = lazily(source(_FILE, "fillers_elsewhere"), re.IGNORECASE)
+SOURCE_LINE = re.compile(
+    r"(?:def|class|import|return|raise|elif|async def|const|let|var|function|public|private"
+    r"|static|func|fn|package|using|#include)\s.*[:;{(),\]}\"']$"
+    r"|(?:except|try|else|finally)\b.*:$|(?:if|for|while|with)\s.*[:{]$|from \S+ import"
+    r"|@\w+(?:\(.*\))?$|[)}\]]+[,;]?$|[\w-]+:\S+$|</?\w[^>]*>|//|/\*"
+    r"|\d{1,5}\s*[:|│]|(?:[+]|-{3}|[<=>]{5,})"
+    r"|[\w.\[\]\"']+\s*[-+*|]?=\s*\S|[\w.]+\(.*\)?[;,{]?$"
+    r"|(?:\$|\w+@\w+:.*\$) |\"[^\"]*\"\s*:|print\(|.*[;{]$"
+)
+_MIDDLE_NAME = re.compile(r" [A-Z][a-z]")
+_DETAIL = re.compile(r"[_/.][A-Za-z]")
+NUMBER = re.compile(r"[0-9][\d,.:/-]*")
+
+
+@cache
+def _weights() -> dict[str, float]:
+    entries = map(str.split, merged(_FILE, "weights"))
+    return {word: float(weight) for word, weight in entries}
+
+
+def merit(text: str) -> float:
+    """How telling a clause is by its words alone, about -3 to 6."""
+    words, weights = _words(text), _weights()
+    # An exact sum: the order of a set of words differs from process to process.
+    score = min(fsum(map(weights.__getitem__, weights.keys() & words)), 3.0)
+    if numbers := len(NUMBER.findall(text)):
+        score += 0.5 + 0.25 * min(numbers, 3)
+    if names := len(_MIDDLE_NAME.findall(text)):
+        score += 0.4 + 0.25 * min(names, 3)
+    if _DETAIL.search(text):
+        score += 0.9
+    if words and words[0] in word_set(_FILE, "vague"):
+        score -= 0.7
+    if not text.isascii():
+        if _CJK_SIGNAL.search(text):
+            score += 1.5
+        if _FILLER_ELSEWHERE.match(text):
+            score -= 2.6 if len(text) < 40 else 1.0
+    if words and not word_set(_FILE, "filling").isdisjoint(words[:2]) and _FILLER.match(text):
+        score -= 2.6 if len(text) < 60 else 1.0
+    if (len(text) < 24 and text.isascii()) or text.istitle():
+        score -= 1.2  # short, or a heading
+    if text[-1:] == ":":
+        score -= 0.8
+    return score
+
+
+def _words(text: str) -> list[str]:
+    """Lower-case words without the marks around them."""
+    if text.isascii():
+        return text.encode().translate(_PLAIN).decode().split()
+    return text.lower().translate(_UNPUNCTUATED).split()
+
+
+def clip(text: str, size: int) -> str:
+    """At most `size` characters: cut after a clause that ends late enough, else after a word."""
+    if len(text) <= size:
+        return text
+    cut = text[: size + 1]
+    border = max((at for at in borders.clause_ends(cut) if at <= size), default=0)
+    if border < size * 0.5:
+        border = max((at for at in borders.ends(cut) if at <= size and at < len(cut)), default=0)
+    return cut[: border or size].rstrip(" ,;:-(，、")
+
+
+def spoken(
+    source: SourcePassage,
+    chat: bool,
+    name: str = "",
+    fiction: bool = False,
+    lines: ReadLines | None = None,
+) -> list[Clause]:
+    """Return the clauses of what a person or a model says, with their scores. `name`: of who
+    speaks, where that stands before what is said; `fiction`: it plays a part or tells a story."""
+    lines = lines or read_lines()
+    text, speaker = source.text, name or source.role
+    base = 1.8 if chat else 2.4 if source.role == "user" else LEAST_BASE
+    if fiction:  # its moves and its mood pass, whoever tells them
+        base = LEAST_BASE
+    rules: tuple[str, ...] = ()
+    others = source.others
+    if source.role == "user":
+        others = others_words(text) if others is None else others
+        spans = standing_rules(text, lines.rule, others=others)
+        rules = tuple({tidy(text[start:end]) for start, end in spans})
+    clauses: list[Clause] = []
+    goes_on = False  # the request before was cut by the end of its line
+    for sentence, own in _sentences(text, lines, others):
+        if _is_quoted(sentence, own, source.role, goes_on, lines):
+            worth = lines.judgement(sentence).merit
+            clauses.append(quotation(speaker, sentence, worth, OWN if own else OTHERS))
+            goes_on = not own and sentence[-1] not in ".!?…:。！？"
+            continue
+        goes_on = False
+        if name and sentence.startswith(name):
+            sentence = sentence[len(name) :].lstrip(":： ") or sentence
+        rule = any(rule in sentence for rule in rules) if rules else False
+        sentence_merit, boilerplate, source_line, ends = lines.judgement(sentence)
+        score = base + sentence_merit
+        if fiction and not word_set(_FILE, "lasting").isdisjoint(_words(sentence)):
+            score += _LASTS
+        if rule:
+            score += RULE
+        elif score > 0.0 and boilerplate:
+            score = BOILERPLATE
+        elif source_line:
+            score -= 3.5
+        elif sentence[-1] in "?？":
+            score += 0.6 if source.role == "user" and not chat and not fiction else -0.8
+        if ends and not rule and (ended := outcome(sentence, speaker)):
+            clauses.append(ended)
+            continue
+        said = clip(sentence, 2 * MAX_CLAUSE if rule else MAX_CLAUSE)
+        telling = score - base >= 1.4 and source.role != "user"
+        clauses.append(Clause(speaker, said, score, telling and not chat, rule))
+    if clauses and source.role != "user" and not chat and not clauses[0].quoted:
+        clauses[0].score += 0.4
+    return clauses
+
+
+def _is_quoted(sentence: str, own: bool, role: str, goes_on: bool, lines: ReadLines) -> bool:
+    """Return True for a request that is not the user's: any in words of others, or what the
+    assistant orders for good. The subject of a commit is one only where it orders."""
+    if own:
+        return role == "assistant" and orders(sentence)
+    if may_end(sentence) and outcome(sentence, role):
+        return orders(sentence)
+    return lines.asks(sentence) or (goes_on and sentence[0].islower())
+
+
+def read_lines() -> ReadLines:
+    """Empty: for one history."""
+    return ReadLines(_split, judgement)
+
+
+def judgement(sentence: str) -> Judgement:
+    sentence_merit, boilerplate = merit(sentence), is_boilerplate(sentence)
+    # Boilerplate that is worth anything at all counts as such, whatever else it is.
+    source = not (boilerplate and sentence_merit > -LEAST_BASE) and bool(
+        _NUMBERED.match(sentence) or (sentence[-1] not in ".!?…" and SOURCE_LINE.match(sentence))
+    )
+    return Judgement(sentence_merit, boilerplate, source, may_end(sentence))
+
+
+def is_fiction(text: str) -> bool:
+    """Return True if the text plays a part: actions between stars, or speech in quotation marks."""
+    return text.lstrip()[:1] == "*" or text.count("“") + text.count("«") > 1
+
+
+def _sentences(
+    text: str, known: ReadLines, others: Sequence[Span] | None = None
+) -> Iterator[tuple[str, bool]]:
+    """Sentences, each with whether it is its author's own. `others`: as `SourcePassage.others`."""
+    fenced = False
+    lines: list[tuple[int, str]] = []
+    at = 0
+    for whole in text.split("\n"):
+        line = whole.strip()
+        if line.startswith(_FENCE):
+            fenced = not fenced
+        elif line and not fenced:
+            lines.append((at, whole))
+        at += len(whole) + 1
+    if len(lines) > SENTENCES:
+        lines = lines[: SENTENCES // 2] + lines[-SENTENCES // 2 :]
+    for start, whole in lines:
+        line = whole.lstrip()
+        start += len(whole) - len(line)
+        for part, own in parts(line.rstrip(), start, others, known.asks):
+            for sentence in known.sentences(part):
+                yield sentence, own
+
+
+def _split(line: str) -> tuple[str, ...]:
+    """The sentences of one line that say anything."""
+    tidied = without_stamp(tidy(line))
+    sentences = [s.strip(" *_") for s in (_cut(tidied) if len(line) > 30 else (tidied,))]
+    return tuple(
+        sentence
+        for sentence in sentences
+        if _LETTERS.search(sentence)
+        and not (len(sentence) > 60 and " " not in sentence[:60] and sentence.isascii())
+    )
+
+
+def _cut(line: str) -> Sequence[str]:
+    """A line between its sentences."""
+    if not line.isascii():
+        ends = _SENTENCE_END.search(line)  # much cheaper than to split
+        return _SENTENCE.split(line) if ends else (line,)
+    pieces: list[str] = []
+    start = 0
+    for border in _SENTENCE_ASCII.finditer(line):
+        pieces.append(line[start : border.start(1)])
+        start = border.end(1)
+    return (*pieces, line[start:]) if pieces else (line,)
+
+
+def tidy(line: str) -> str:
+    """One line without the marks of markdown and terminals."""
+    if "\x1b" in line or "[0m" in line:
+        line = _ANSI.sub("", line)
+    if not line[:1].isalpha() and (match := _LEAD.match(line)):
+        line = line[match.end() :]
+    if "](" in line:
+        line = _unlinked(line)
+    if "...." in line:
+        line = _DOTS.sub(" ", line)
+    line = line[:2000].replace("**", "").replace("`", "")
+    return " ".join(line.split()).strip(" *|")
+
+
+def _unlinked(line: str) -> str:
+    """One line with the text of each link, or image, in its place.
+
+    >>> _unlinked("See [the docs](https://example.org) and ![](a.png)[x](")
+    'See the docs and [x]('
+    """
+    pieces: list[str] = []
+    done = end = 0
+    middle = line.find("](")
+    while middle >= 0:
+        if end < middle + 2:  # and not for each of many beginnings again
+            end = line.find(")", middle + 2)
+            if end < 0:
+                break
+        start = line.find("[", max(done, line.rfind("]", done, middle) + 1), middle)
+        if start >= 0:
+            image = start > done and line[start - 1] == "!"
+            pieces += (line[done : start - image], line[start + 1 : middle])
+            done = end + 1
+        middle = line.find("](", max(done, middle + 2))
+    return "".join(pieces) + line[done:]

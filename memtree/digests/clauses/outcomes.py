@@ -1,0 +1,109 @@
+"""Lines of a terminal that say how something ended: commits, what was undone, tests, errors.
+
+What this file does not do: find them in a long output (`tool_results.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from memtree.digests.clauses.clause import Clause
+
+_EVENT = re.compile(
+    r"(?:commit(?:ted)?:? |\[[\w./ -]{1,60} )(?P<commit>[0-9a-f]{7,40})\]?:? (?P<made>.+)"
+    r"|(?:removed|reverted|undid|undone|dropped|rolled back):? (?:commit )?"
+    r"(?P<undone>[0-9a-f]{7,40})\]?:? ?(?P<taken>.*)"
+    r"|(?P<tests>=* ?\d{1,6} (?:failed|passed|errors?)\b.{0,120})"
+    r"|(?P<at>[\w./\\@+-]{1,200}\.\w{1,6}):\d{1,7}(?::\d{1,7})?:? "
+    r"(?P<finding>(?:error|warning|[A-Z]{1,4}\d{2,5}|\w{0,60}(?:Error|Exception))\b.+)"
+    r"|(?:E +)?(?P<error>(?:\w+\.){0,6}[A-Z]\w{0,60}(?:Error|Exception))(?P<why>:.*|$)",
+    re.IGNORECASE,
+)
+_BEGIN = frozenset(("commit", "remove", "revert", "undid ", "undone", "droppe", "rolled"))
+_KIND = re.compile(
+    r"(?:feat|fix|docs?|style|refactor|perf|test|tests|build|ci|chore|revert)"
+    r"(?:\([^)]{0,40}\))?!?: ",
+    re.IGNORECASE,
+)
+_NUMBERS = re.compile(r"^[ \t>]*(\d{1,6})\b", re.MULTILINE)
+_HEAD_PATH = re.compile(
+    r"(?<![\w/.])((?:[\w.@~+-]{0,80}/){1,20}[\w@+-][\w.@+-]{0,80}\.[A-Za-z]\w{0,5})\b"
+)
+_RANGE = re.compile(r"lines (\d+)-(\d+)$")
+
+
+def outcome(line: str, speaker: str) -> Clause | None:
+    """A line of a terminal that says how something ended, in words; None: it does not."""
+    match = _EVENT.match(line) if may_end(line) else None
+    if match is None:
+        return None
+    if (number := match["commit"] or match["undone"]) and number.isalpha():
+        return None  # a word of these letters
+    if commit := match["commit"]:
+        made = _KIND.sub("", match["made"], count=1)
+        return Clause(
+            speaker,
+            f"{made} (committed as {commit[:7]})",
+            3.4,
+            True,
+            brief=f"committed as {commit[:7]}",
+        )
+    if undone := match["undone"]:
+        taken = _KIND.sub("", match["taken"], count=1)
+        brief = f"commit {undone[:7]} undone"
+        return Clause(speaker, f"{brief}: {taken}" if taken else brief, 3.6, True, brief=brief)
+    if tests := match["tests"]:
+        return Clause(speaker, tests.strip(" ="), 3.2, True)
+    if finding := match["finding"]:
+        return Clause(speaker, f"{match['at']}: {finding}", 2.4, True, brief=finding)
+    return Clause(
+        speaker,
+        f"{match['error']}{match['why']}",
+        2.8,
+        True,
+        brief=match["error"].rpartition(".")[2],
+    )
+
+
+def may_end(line: str) -> bool:
+    """Return True if `outcome` may find something in the line. A cheap test before the pattern is
+    tried."""
+    return (
+        line[0] in "=[0123456789"
+        or "Error" in line
+        or "Exception" in line
+        or line[:6].lower() in _BEGIN
+        or (":" in line and "." in line and line.partition(":")[2][:1].isdigit())
+    )
+
+
+def numbered(text: str, head: str = "") -> str:
+    """Name the file and lines that a text shows, where it numbers them; else empty. `head`: the
+    beginning of the message that holds it, which may name the file."""
+    begins = text[:800].split("\n")[:8]  # a cheap look: most texts number nothing
+    if sum(line.lstrip(" \t>")[:1].isdigit() for line in begins) < min(2, len(begins)):
+        return ""
+    numbers = [int(number) for number in _NUMBERS.findall(text[:20_000])]
+    if len(numbers) < 4:
+        return ""
+    steps = sum(after == before + 1 for before, after in pairwise(numbers))
+    if 10 * steps < 6 * len(numbers) or len(numbers) < text.count("\n", 0, 20_000) // 3:
+        return ""
+    match = _HEAD_PATH.search(head or text[:400])
+    return f"{match.group(1) + ' ' if match else ''}lines {numbers[0]}-{numbers[-1]}"
+
+
+def continues(before: Clause, clause: Clause) -> bool:
+    """Take the numbered lines of `clause` into `before`, where they follow on its lines."""
+    first, second = _RANGE.search(before.brief), _RANGE.match(clause.brief)
+    if not first or not second or int(first[2]) + 1 != int(second[1]):
+        return False
+    brief = f"{before.brief[: first.start(2)]}{second[2]}"
+    names = clause.text.partition(": ")[2]
+    text = before.text.replace(before.brief, brief, 1)
+    new = [name for name in names.split(", ") if name and name not in text]
+    if new and len(text) + len(names) < 160:
+        text += f"{', ' if ': ' in text else ': '}{', '.join(new)}"
+    before.text, before.brief = text, brief
+    return True

@@ -1,0 +1,189 @@
+"""Whole phrases: what can be said of a sentence within a few tokens without tearing it.
+
+A phrase is a sentence, or its beginning up to the end of a clause; where none is short enough, one
+that ends before a further detail ("for ...", "with ..."). What cannot be said whole is named: its
+files, identifiers, names.
+What this file does not do: choose among sentences (`headlines.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memtree.digests.clauses import borders
+from memtree.digests.clauses.clauses import SOURCE_LINE
+from memtree.language.lazy_patterns import lazily
+from memtree.language.lists import joined, source
+from memtree.text import tokens
+
+_FILE = "phrases"  # of data/<language>
+_LEAST = 3  # words of a phrase
+_WORD = re.compile(r"\w+")
+_BYTES = 4.1  # UTF-8 bytes a token of o200k, about
+_POLITE = lazily(
+    lambda: (
+        r"(?:/\w+ (?=\w+ \w+ \w)|step \d+[:.]? |\d+(?:\.\d+)+ |\d+[.)] )?"
+        rf"(?:(?:{_any('fillers')})\b[,!.]? )*(?:{_any('requests')})?"
+    ),
+    re.IGNORECASE,
+)
+# Before a detail that may be left out.
+_DETAIL = lazily(lambda: rf" (?=(?:{_any('detail')})\b)", re.IGNORECASE)
+_COMMA = re.compile(r", |，")
+ASIDE = re.compile(r" ?(?<!\\)\([^()]{0,200}(?<!\\)\)")  # no formula between "\(" and "\)"
+_OPEN = lazily(lambda: rf"(?:^|[\s,])(?:{_any('open')})$", re.IGNORECASE)
+_OPEN_REACH = 10  # characters: the longest of these words, what stands before it, a line break
+_CONDITION = lazily(lambda: rf"(?:{_any('condition')})\b", re.IGNORECASE)
+# A place or time before the clause that tells something, and one that stands alone
+_OPENING = lazily(source(_FILE, "opening"), re.IGNORECASE)
+_ADVERBIAL = lazily(source(_FILE, "adverbial"), re.IGNORECASE)
+_LINKED = lazily(source(_FILE, "linked"), re.IGNORECASE)
+# "understand how my belief", "torn between saving money"
+_OPEN_CLAUSE = lazily(source(_FILE, "open_clause"), re.IGNORECASE)
+_FINITE = lazily(source(_FILE, "finite"), re.IGNORECASE)
+_UNSAID = lazily(source(_FILE, "unsaid"), re.IGNORECASE)
+_CODE = re.compile(r"\w_\w|[=(){}<>\[\];\\]|\w[/.]\w")  # none of it matches white space
+# What is asked or done without a word of what it is about.
+_HOLLOW = lazily(source(_FILE, "hollow"), re.IGNORECASE)
+_SOURCE = re.compile(
+    r"(?:return|raise|import|from|def|class|const|let|var|await|yield) .*[(){}=\"']"
+)
+_TELLING, _TELLING_ASCII = re.compile(r"[^\W\d_]{2,}"), re.compile(r"[A-Za-z]{2,}")
+_MARKS = " ,;:.-–—*_|>#\\，。；：、"
+
+
+def _any(section: str) -> str:
+    return joined(_FILE, section)
+
+
+def whole(text: str, cap: int) -> tuple[str, float]:
+    """A whole phrase of the text within `cap` tokens, and what was lost: 0 nothing, 1 a detail
+    within the clause. Empty where there is none."""
+    bare = _bare(text)
+    if fits(bare, cap):
+        return bare, 0.0
+    short = ASIDE.sub("", bare) if "(" in bare else bare
+    if short != bare and fits(short, cap):
+        return short, 0.2
+    ends = borders.clause_ends(short[: 8 * cap])
+    main, lost = short, 0.3
+    comma = _COMMA.search(short)
+    if comma and (
+        _CONDITION.match(short) or _OPENING.match(short)
+    ):  # what follows from it says more
+        main, lost = _bare(short[comma.end() :]), 0.4
+        if len(borders.units(main)) < _LEAST:
+            main = short
+        elif fits(main, cap):
+            return main, lost
+        elif phrase := _until(main, borders.clause_ends(main[: 8 * cap]), cap):
+            return phrase, lost
+    phrase = _bare(_until(short, ends, cap))
+    if _enough(phrase):
+        return phrase, lost
+    for rest in (main, short):
+        details = [match.start() for match in _DETAIL.finditer(rest[: 8 * cap])]
+        if phrase := _until(rest, details, cap):
+            return phrase, 1.5
+    if not short.isascii() and borders.UNSPACED.search(short):
+        return _until(short, borders.ends(short[:200]), cap), 1.7
+    return "", 0.0
+
+
+def listed(names: Sequence[str], cap: int) -> str:
+    """Join as many of the names as fit."""
+    line = ""
+    for name in filter(str.strip, dict.fromkeys(names)):
+        longer = f"{line}, {name}" if line else name
+        if len(name) < 100 and tokens.count(longer) <= cap:
+            line = longer
+    return line
+
+
+def readable(phrase: str) -> bool:
+    """Words rather than code or data."""
+    if not (phrase[0].isalnum() or phrase[0] in "\"'“„«「/~") or phrase.startswith('"""'):
+        return False
+    plain = phrase.isascii()
+    if not plain and not _TELLING.sub("", phrase).isascii():
+        return False
+    if _SOURCE.match(phrase):
+        return False
+    words = (_TELLING_ASCII if plain else _TELLING).findall(phrase)
+    if plain and _CODE.search(phrase):
+        parts = phrase.split()
+        if 5 * sum(map(bool, map(_CODE.search, parts))) > 2 * len(parts):
+            return False
+    if sum(map(len, words)) + phrase.count(" ") < 0.7 * len(phrase):
+        return False
+    return (len(words) > 1 or not plain) and (phrase[-1] in ".!?" or not SOURCE_LINE.match(phrase))
+
+
+def is_hollow(phrase: str) -> bool:
+    """Return True for a phrase that asks or tells without a word of what it is about, or ends
+    before it."""
+    return bool(_HOLLOW.match(phrase) or _UNSAID.match(phrase))
+
+
+def leans(phrase: str) -> bool:
+    """Return True for a condition, a place or time alone, or what another phrase began."""
+    return bool(_CONDITION.match(phrase) or _LINKED.match(phrase) or _ADVERBIAL.match(phrase))
+
+
+def _enough(phrase: str) -> bool:
+    """Return True if a phrase has words enough to say anything."""
+    if not phrase.isascii() and borders.UNSPACED.search(phrase):
+        return len(phrase) >= 2 * _LEAST
+    return len(phrase.split()) >= _LEAST
+
+
+def _until(text: str, ends: Sequence[int], cap: int) -> str:
+    """The longest beginning that ends at one of these and fits."""
+    for end in sorted({end for end in ends if end < len(text)}, reverse=True):
+        if end > 8 * cap:
+            continue
+        phrase = text[:end].strip(_MARKS)
+        if phrase.count("(") != phrase.count(")") or phrase.count('"') % 2:
+            continue
+        if _is_open(phrase):
+            continue
+        if not _enough(phrase) or _OPEN.search(phrase, max(0, len(phrase) - _OPEN_REACH)):
+            continue
+        if fits(phrase, cap):
+            return phrase
+    return ""
+
+
+def is_verbless(phrase: str) -> bool:
+    """Return True for a few words that hold none of the commonest verbs."""
+    return len(phrase.split()) < 7 and not _FINITE.search(phrase)
+
+
+def _is_open(phrase: str) -> bool:
+    """Return True for a cut phrase that ends before the verb of its last clause, or before the
+    second of two things."""
+    match = _OPEN_CLAUSE.search(phrase)
+    return match is not None and not _FINITE.search(match[1])
+
+
+def _bare(text: str) -> str:
+    """Without the polite beginning and the marks around it."""
+    match = _POLITE.match(text)
+    if match and match.end() < len(text) - 8:
+        text = text[match.end() :]
+    text = text.strip(_MARKS)
+    return text[:-4].rstrip(_MARKS) if text.endswith((" but", " and")) else text
+
+
+def repeats(phrase: str, other: str) -> bool:
+    """Return True where more than half of a phrase's words stand in another."""
+    words = set(_WORD.findall(phrase.lower()))
+    return 2 * len(words & set(_WORD.findall(other.lower()))) > len(words)
+
+
+def fits(text: str, cap: int) -> bool:
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    if size <= cap:
+        return True
+    return size < cap * 3 * _BYTES and tokens.count(text) <= cap

@@ -1,0 +1,497 @@
+"""Headlines: the thing and its outcome in at most 18 tokens, in phrases that are whole.
+
+A leaf's headline comes from its clauses, a node's from its children's headlines and anchors.
+What this file does not do: cut sentences (`phrases.py`), bodies (`summarize.py`), the shorter form
+of a headline (`topics.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from itertools import islice
+
+from memtree.digests.clauses import borders
+from memtree.digests.clauses.boilerplate import is_boilerplate, speaker_of
+from memtree.digests.clauses.clause import Clause
+from memtree.digests.clauses.clauses import BOILERPLATE, RULE, merit
+from memtree.digests.clauses.particular import ERRORS, telling_words
+from memtree.digests.clauses.phrases import (
+    ASIDE,
+    fits,
+    is_hollow,
+    is_verbless,
+    leans,
+    listed,
+    readable,
+    repeats,
+    whole,
+)
+from memtree.digests.talk_lines import are_talk, talked
+from memtree.digests.title_words import SELF
+from memtree.digests.topics import END, HEADLINE, KINDS, SummaryText
+from memtree.digests.work_clauses import is_work, short_path
+from memtree.text import tokens
+from memtree.text.words.common_words import is_common
+
+_THING = 11  # of them, where an outcome follows
+_BESIDE = 8  # of a phrase beside what was asked
+_LOOKED_AT = 8  # clauses, the best ones
+_FIRST = 13  # tokens of the first part of a parent's line
+_SAYS, _TELLS = 0.7, 2.5  # what a part of it is worth that says something, and more than most work
+_ASKED = 3.0  # what it is worth more that the user asked for it
+_MERIT = 2.5  # what its words are worth at most
+_LONG = 24  # characters of a name that is shown as it is
+_SHORT = 12  # tokens of a headline that has room for names
+# What a phrase of talk is worth: with nothing particular in it, for each word that is, and for each
+# of these that the leaf says again.
+_HEARD = 12  # clauses of a talk, the best ones
+_DULL, _TELLING, _AGAIN = -2.5, 0.4, 0.4
+_WORD = re.compile(r"\w+")
+_TIME = re.compile(r"\b[0-9]{2}:[0-9]{2}:[0-9]{2}\b")
+_CHANGED = 3.0  # what work is worth that a line begins with, whatever else is there
+_SHOWS = re.compile(r"lines (?:[0-9]+-[0-9]+ )?of (?:.*, )?(\S+)")
+_NAMED = re.compile(r"`([^`]+)`")
+# What the user is going to do; what is said of every answer, or of something said before; and
+# guesses of an agent
+_PLANS = re.compile(r"(?:i(?:'ll|’ll| will| prefer| agreed| plan| mean)|maybe)\b", re.IGNORECASE)
+_RULES = re.compile(r"(?:always|never|whenever|it(?:'ll|'s)?|this|these|that)\b", re.IGNORECASE)
+_BARE = re.compile(r"(?:an?|the|my|our)\b", re.IGNORECASE)
+_UNSURE = re.compile(
+    r"\b(?:may be worth|might be|it (?:seems|looks|appears)|potential|as expected"
+    r"|no such file|cannot access)\b",
+    re.IGNORECASE,
+)
+_ROLES = frozenset(("user", "assistant", "tool", "function", "system", "developer", ""))
+_FAILED = re.compile(r"^\w[\w.]*(?:Error|Exception)\b|\b(?:failed|passed|FAILED)\b")
+
+
+def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
+    """`clauses`: of the leaf, in order; `names`: its anchors, the best first. What is only quoted
+    is in no headline: where nothing else is there, it says that something is quoted."""
+    quoted, clauses = clauses[0].text, [clause for clause in clauses if not clause.quoted]
+    if not clauses:
+        return listed([quoted.partition(": “")[0], *names[:3], *names[:3:-1]], HEADLINE)
+    good = [clause for clause in clauses if clause.score > BOILERPLATE / 2]
+    if speakers := {clause.speaker for clause in clauses} - _ROLES:
+        return _talk(good, [name for name in names if name not in speakers])
+    best = nlargest(_LOOKED_AT, good, key=_worth)
+    asks = [clause for clause in best if clause.speaker == "user" and _worth(clause) > 2.0]
+    for ask in asks[:2]:
+        if line := _asked(ask, good):
+            if END not in line:
+                short, lost = _said(ask, _THING)
+                others = (clause for clause in best[:5] if clause.speaker != "user")
+                said = ((_worth(clause), *_said(clause, _BESIDE)) for clause in others)
+                uncut = (
+                    (worth, phrase)
+                    for worth, phrase, gone in said
+                    if phrase and gone < 1.0 and not (names and _point(phrase))
+                )
+                line = _joined(short if short and lost < 1.0 else line, uncut) or line
+            return _with_names(line, names)
+    pairs = [*_works(good), *_candidates([clause for clause in best if not clause.work], HEADLINE)]
+    pairs.sort(key=lambda pair: -pair[0])
+    if not pairs or pairs[0][0] < -1.0:
+        return _named(clauses, names) or (pairs[0][1] if pairs else "")
+    first = pairs[0][1]
+    if label := _point(first):  # advice that could stand anywhere
+        longer = _with_names(label, names)
+        first = longer if longer != label else first
+    return _joined(first, pairs[1:]) or _with_names(first, [*names, *_times(clauses)])
+
+
+def _point(phrase: str) -> str:
+    """The label of a point of a list, as in `Set Goals: For each week, decide what matters`."""
+    label, _, rest = phrase.partition(": ")
+    labelled = rest and label.istitle() and 1 < len(label.split()) < 5 and rest[0].isupper()
+    return label if labelled else ""
+
+
+def _works(clauses: Sequence[Clause]) -> Iterator[tuple[float, str]]:
+    """Yield what was done, as phrases with what they are worth."""
+    for clause in clauses:
+        if clause.work:
+            plain = clause.text.replace("`", "")
+            phrase = plain if fits(plain, HEADLINE) else clause.brief
+            if fits(phrase, HEADLINE):
+                yield clause.score, phrase
+
+
+def _talk(clauses: Sequence[Clause], names: Sequence[str]) -> str:
+    """The headline of a talk between people, who say more that could stand anywhere than not: what
+    is particular, and what they come back to. `names`: without those who speak."""
+    heard = nlargest(_HEARD, clauses, key=_worth)
+    said = [set(telling_words(clause.text)) for clause in heard]
+    often = Counter(word for words in said for word in words)
+
+    def interest(words: set[str]) -> float:
+        again = sum(often[word] > 1 for word in words)
+        return _TELLING * min(len(words), 4) + _AGAIN * min(again, 3) if words else _DULL
+
+    scored = [
+        (_worth(clause) + interest(words), clause)
+        for clause, words in zip(heard, said, strict=True)
+    ]
+    phrases: list[tuple[float, str]] = []
+    for worth, clause in sorted(scored, key=lambda pair: -pair[0]):
+        if len(phrases) > 1 and worth < phrases[0][0] - 0.5:
+            break
+        phrase, lost = _said(clause, HEADLINE)
+        if phrase:
+            short = 0.6 * max(0, 5 - len(borders.units(phrase)))
+            worth = _worth(clause) + interest(set(telling_words(phrase))) - lost - short
+            phrases.append((worth, phrase))
+            phrases.sort(key=lambda pair: -pair[0])
+    again = sorted((word for word in often if often[word] > 1), key=lambda w: (-often[w], w))
+    about = [*names[:2], *_apart(names[:2], again)[:2]]
+    if not phrases:
+        return listed(about, HEADLINE)
+    return _joined(phrases[0][1], phrases[1:]) or _with_names(phrases[0][1], about)
+
+
+def _apart(names: Sequence[str], words: Iterable[str]) -> list[str]:
+    """The words that are no part of a name, nor of one another: "cat" and "cats" are the same."""
+    kept: list[str] = []
+    for word in words:
+        others = [*(name.lower() for name in names), *kept]
+        if not any(word in other or other in word for other in others):
+            kept.append(word)
+    return kept
+
+
+def node_headline(
+    children: Sequence[SummaryText], shared: Counter[str], works: Sequence[Clause] = ()
+) -> str:
+    """Tell what was wanted or found and what came of it: the most telling part first, then the work
+    done or another part, and what the children share. `works`: of the children."""
+    if are_talk(children):
+        return talked(children)
+    done = sorted(works, key=lambda work: -work.score)[:2]
+    named = [name for work in done for name in _NAMED.findall(work.text)]
+    subjects = _subjects(children, shared, _FIRST)
+    parts = [part for part in _parts(children, subjects) if not part.names(named)]
+    first = max(parts, key=lambda part: part.worth, default=None)
+    is_request = first is not None and _asked_there(first.text, children[first.at].body)
+    if line := _listing(children, 0.75 if is_request else 0.5):
+        return line
+    if first is None or first.worth < _SAYS:
+        names = [] if first is None else [first.text]
+        return (
+            _apart_from(children, done)
+            or _done(done)
+            or listed([*names, *_names(children, shared)], HEADLINE)
+        )
+    said = [first]
+    room = HEADLINE - 1 - tokens.count(first.text)
+    subjects = _subjects(children, shared, room, subjects) if room > 3 else []
+    others = _parts(children, subjects)
+    others = [part for part in others if part.at != first.at and not part.names(named)]
+    others = [part for part in others if not repeats(part.text, first.text)]
+    second = max(others, key=lambda part: part.worth, default=first)
+    work = next((text for text in _briefs(done) if fits(text, room)), "")
+    if work and (done[0].score >= _CHANGED or second.worth < _TELLS or second is first):
+        said.append(_Part(len(children), 0.0, work))
+    elif second is not first and second.worth > _SAYS:
+        said.append(second)
+    line = "; ".join(part.text for part in sorted(said, key=lambda part: part.at))
+    for theme in _themes(children, shared)[:1]:
+        longer = f"{line} ({theme})"
+        if theme.lower() not in line.lower() and tokens.count(longer) <= HEADLINE:
+            return longer
+    return _with_names(line, children[first.at].anchors[:3]) if len(said) == 1 else line
+
+
+def _listing(children: Sequence[SummaryText], most: float) -> str:
+    """Return the files of a long paste, where more than this share of the children say no more
+    than names; empty elsewhere."""
+    lists = [kind for child in children if (kind := child.headline.partition(": "))[0] in KINDS]
+    if len(children) < 3 or len(lists) <= most * len(children):
+        return ""
+    names = [name for _, _, said in lists for name in said.split(", ")[:2]]
+    files = [name for name in names if "/" in name or "." in name]
+    return f"{lists[0][0]}: {listed(files or names, HEADLINE - 2)}"
+
+
+def _names(children: Sequence[SummaryText], shared: Counter[str]) -> Iterator[str]:
+    """Yield names in children that say nothing in words."""
+    yield from _themes(children, shared)
+    yield from (word for child in children for word in child.anchors[:2] if _is_name(word))
+
+
+def _briefs(works: Sequence[Clause]) -> Iterator[str]:
+    """Yield what was done, the most telling first, each at length and in brief."""
+    for work in works:
+        yield work.text.replace("`", "")
+        yield work.brief
+
+
+def _done(works: Sequence[Clause]) -> str:
+    """Return a line of work alone: two works where both fit."""
+    texts = list(_briefs(works))
+    pairs = [f"{text}; {texts[-1]}" for text in texts[:2]] if len(works) > 1 else []
+    return next((line for line in (*pairs, *texts) if fits(line, HEADLINE)), "")
+
+
+def _apart_from(children: Sequence[SummaryText], works: Sequence[Clause]) -> str:
+    """Return the reading of many files with the last one that is shown below, where a child's line
+    says the rest already: of the parts of a long read each shows other files. Empty elsewhere."""
+    line = _done(works)
+    shown = [match[1] for child in children if (match := _SHOWS.fullmatch(child.headline))]
+    if len(works) != 1 or not shown or all(child.headline != line for child in children):
+        return ""
+    return f"{works[0].brief}; lines to {_short_path(shown[-1])}"
+
+
+def _worth(clause: Clause) -> float:
+    """A rule counts as any other sentence: rules are pinned elsewhere."""
+    return clause.score - (RULE if clause.verbatim else 0.0)
+
+
+def _candidates(clauses: Sequence[Clause], cap: int) -> list[tuple[float, str]]:
+    """Phrases with what they are worth, the best first. `clauses`: the best first; those that
+    cannot come near the best phrase any more are not looked at."""
+    phrases: list[tuple[float, str]] = []
+    for clause in clauses:
+        worth = _worth(clause)
+        if len(phrases) > 1 and worth < phrases[0][0] - 1.0:
+            break
+        phrase, lost = _said(clause, cap)
+        if phrase:
+            words = len(borders.units(phrase))
+            short = 0.6 * max(0, 5 - words) if not clause.outcome else 0.0
+            phrases.append((worth - lost - short, phrase))
+            phrases.sort(key=lambda pair: -pair[0])
+    return phrases
+
+
+def _said(clause: Clause, cap: int) -> tuple[str, float]:
+    """A clause as a headline says it; empty where it cannot."""
+    phrase, lost = whole(clause.text, cap)
+    if clause.brief and (not phrase or lost >= 0.3) and fits(clause.brief, cap):
+        phrase, lost = clause.brief, 0.3
+    if not phrase or is_boilerplate(phrase):
+        return "", 0.0
+    if not (readable(phrase) or clause.brief or (clause.outcome and _FAILED.search(phrase))):
+        return "", 0.0
+    if is_hollow(phrase) or leans(phrase):
+        lost += 2.0
+    who = f"{clause.speaker}: " if clause.speaker not in _ROLES else ""
+    if who and not fits(who + phrase, cap):
+        phrase, lost = whole(clause.text, cap - tokens.count(who))
+    return (who + phrase, lost) if phrase else ("", 0.0)
+
+
+def _asked(ask: Clause, clauses: Sequence[Clause]) -> str:
+    """Say what the user asked, and how it ended where that is known."""
+    after = clauses[clauses.index(ask) + 1 :]
+    ends = [clause for clause in after if clause.outcome and clause.speaker != "user"]
+    ends.sort(key=lambda clause: -clause.score)
+    thing, lost = _said(ask, HEADLINE)
+    if not thing:
+        return ""
+    short = thing if fits(thing, _THING) else ""
+    if not short:
+        shorter, more = _said(ask, _THING)
+        short = shorter if more < 1.0 or lost >= 1.0 else ""
+    for end in ends[:3]:
+        for start in dict.fromkeys((short, thing)):
+            room = HEADLINE - 1 - tokens.count(start)
+            if start and room >= 4:
+                phrase, gone = _said(end, room)
+                if end.brief and repeats(phrase, start) and fits(end.brief, room):
+                    phrase = end.brief
+                if phrase and gone < 1.0 and not repeats(phrase, start):
+                    line = f"{start}{END}{phrase}"
+                    if tokens.count(line) <= HEADLINE:
+                        return line
+    return thing
+
+
+def _with_names(line: str, names: Sequence[str]) -> str:
+    """A short line tells more with the names that it lacks."""
+    if tokens.count(line) > _SHORT or (is_work(line) and ", last " in line):
+        return line
+    lower = line.lower()
+    lacking = [_short_path(name) for name in names if _is_name(name) or "/" in name or ":" in name]
+    lacking = [
+        name
+        for name in dict.fromkeys(lacking)
+        if sum(map(str.isalnum, name)) > 1 and name.lower() not in lower and not is_common(name)
+    ]
+    for chosen in (lacking[:2] + lacking[-1:], lacking[:1] + lacking[-1:], lacking[-1:]):
+        longer = f"{line} ({', '.join(dict.fromkeys(chosen))})"
+        if chosen and tokens.count(longer) <= HEADLINE:
+            return longer
+    return line
+
+
+def _times(clauses: Sequence[Clause]) -> list[str]:
+    """The first time to the second, which tells one run of the same command from another."""
+    for clause in clauses:
+        if match := _TIME.search(clause.text):
+            return [match.group()]
+    return []
+
+
+def _short_name(name: str) -> str:
+    """The last parts of a long path or address, which tell most of it."""
+    return name if len(name) <= _LONG or "/" not in name else short_path(name)
+
+
+def _short_path(name: str) -> str:
+    """The last part of a path, which tells most of it."""
+    return name.rstrip("/").rpartition("/")[2]
+
+
+def _joined(first: str, rest: Iterable[tuple[float, str]]) -> str:
+    """With a second phrase, where both fit."""
+    for worth, phrase in islice(rest, 4):
+        if worth < 0.5 or repeats(phrase, first):
+            continue
+        line = f"{first}; {phrase}"
+        if fits(line, HEADLINE):
+            return line
+    return ""
+
+
+def _named(clauses: Sequence[Clause], names: Sequence[str]) -> str:
+    """Name what cannot be said in a sentence: the names in it, or its words as they are."""
+    kinds = {clause.speaker for clause in clauses}
+    telling = [name for name in names if _is_name(name) or "/" in name or "." in name]
+    if any("/" in name for name in telling):  # a list of files, in which no error is told
+        telling = [name for name in telling if not name.endswith(ERRORS)]
+    telling = [_short_name(name) for name in telling]
+    telling = telling[:2] + telling[:1:-1]  # what is rarer in it tells it from its neighbours
+    if line := listed([*telling, *_times(clauses)], HEADLINE - 2):
+        return f"{'output' if kinds == {'tool'} else 'code'}: {line}"
+    for clause in clauses:
+        phrase, _ = whole(clause.text, HEADLINE)
+        if phrase:
+            return phrase
+    for clause in clauses:
+        if words := borders.units(clause.text):
+            return listed(words, HEADLINE)
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Return the subject of the child at `at`, with how much that tells."""
+
+    at: int
+    worth: float
+    text: str
+
+    def names(self, names: Sequence[str]) -> bool:
+        return any(name in self.text for name in names)
+
+
+def _subjects(
+    children: Sequence[SummaryText],
+    shared: Counter[str],
+    cap: int,
+    known: Sequence[tuple[float, str]] = (),
+) -> list[tuple[float, str]]:
+    """Return the subject of each child, with how much it tells. `known`: those of a larger cap,
+    which are kept where they fit."""
+    if not known:
+        return [_subject(child, shared, cap) for child in children]
+    return [
+        pair if fits(pair[1], cap) else _subject(child, shared, cap)
+        for child, pair in zip(children, known, strict=True)
+    ]
+
+
+def _parts(children: Sequence[SummaryText], subjects: Sequence[tuple[float, str]]) -> list[_Part]:
+    """Return the subjects in order; none says the same twice."""
+    words = [set(_WORD.findall(part.lower())) for _, part in subjects]
+    parts: list[_Part] = []
+    for at, (worth, part) in enumerate(subjects):
+        alike = [len(words[at] & other) >= 0.6 * len(words[at]) for other in words]
+        if part and not any(alike[:at]):
+            # What several children say tells them apart less, unless the user asked for it.
+            many = 0 if _asked_there(part, children[at].body) else sum(alike)
+            again = 1.5 * (many > 1) + 2.0 * (many > max(2, len(children) / 4))
+            last = at == len(children) - 1  # which tells how it ended
+            parts.append(_Part(at, worth - again + 0.5 * last, part))
+    return parts
+
+
+def _subject(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, str]:
+    """Return the subject of a child, apart from what it shares with others."""
+    best, weight = "", -9.0
+    for number, clause in enumerate(_clauses(ASIDE.sub("", child.headline), cap)):
+        phrase, lost = whole(clause, cap)
+        if not phrase and (name := speaker_of(clause)):
+            phrase, lost = whole(clause[len(name) + 2 :], cap)
+        if not phrase or is_boilerplate(phrase) or not readable(phrase) or is_work(phrase):
+            continue
+        own = sum(0.4 for word in child.anchors if shared[word] == 1 and word in phrase)
+        score = min(own, 0.8) + min(merit(phrase), _MERIT) - lost - 0.2 * number
+        said = phrase.partition(": ")[2] or phrase
+        is_request = _asked_there(phrase, child.body)
+        if leans(said):
+            score, is_request = score - 2.0, False
+        elif _RULES.match(said):
+            score, is_request = score - 3.0, False
+        elif SELF.match(said) or _PLANS.match(said):
+            score -= 1.0  # what somebody did or will do says less than what is wanted
+        elif said != phrase:
+            score -= 1.5  # a point of a list
+        elif not is_request and _is_heading(said):
+            score -= 4.5  # its capital letters count as names
+        elif _BARE.match(said) and is_verbless(said):  # a thing, and nothing of it
+            score, is_request = score - 0.5, False
+        if _UNSURE.search(said):
+            score -= 2.0
+        size = len(borders.units(phrase))
+        telling = set(telling_words(phrase, child.anchors))
+        score += 0.25 * min(size, 5) - (size < 3) + 0.35 * min(len(telling), 4)
+        if is_hollow(phrase) or not telling:
+            score -= 3.0
+        elif is_request:
+            score += _ASKED
+        if score > weight:
+            best, weight = phrase, score
+    if best:
+        return weight, best
+    names = [word for word in child.anchors if shared[word] == 1 and _is_name(word)]
+    return -1.0, listed(names[:3], cap)
+
+
+def _asked_there(phrase: str, body: str) -> bool:
+    """Return True if a body says that the user said it."""
+    at = body.find(phrase)
+    return at >= 0 and body.rfind("user: ", 0, at) > body.rfind("assistant: ", 0, at)
+
+
+def _is_heading(phrase: str) -> bool:
+    """Return True for `Handle Errors and Edge Cases`: each longer word has a capital letter."""
+    words = [word for word in phrase.split() if len(word) > 3 and word.isalpha()]
+    return len(words) > 1 and all(word[0].isupper() for word in words)
+
+
+def _clauses(headline: str, cap: int) -> Iterator[str]:
+    """Yield the phrases of a headline, and the clauses of those that do not fit."""
+    for piece in headline.split(END):
+        for part in piece.split("; "):
+            yield part
+            cut = () if fits(part, cap) else list(borders.clauses(part))
+            if len(cut) > 1:
+                yield from cut
+
+
+def _themes(children: Sequence[SummaryText], shared: Counter[str]) -> list[str]:
+    """Names that a third of the children share, the commonest first."""
+    many = max(2, -(-len(children) // 3))
+    words = [word for word, count in shared.items() if count >= many and _is_name(word)]
+    return sorted(words, key=lambda word: -shared[word])[:4]
+
+
+def _is_name(word: str) -> bool:
+    """Return True if an anchor names a thing: no number, option, date or amount."""
+    return word[0].isalpha() and len(word) < 40 and sum(map(str.isalpha, word)) > 0.6 * len(word)

@@ -1,0 +1,429 @@
+"""Summaries without a model: the most telling clauses of a text, in its own language.
+
+A leaf's summary comes from its passages, a node's from its children's summaries alone.
+Deterministic, so version 0 of any summary can be computed again from the posted text.
+What this file does not do: judge clauses (`clauses.py`) or find anchors (`anchors.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import NamedTuple
+
+from memtree.digests.clauses.boilerplate import speaker_of, without_stamp
+from memtree.digests.clauses.borders import ORDINAL, UNSPACED
+from memtree.digests.clauses.clause import Clause, SourcePassage
+from memtree.digests.clauses.clauses import clip, is_fiction, read_lines, spoken
+from memtree.digests.clauses.outcomes import continues
+from memtree.digests.clauses.quotations import LEAST as QUOTED
+from memtree.digests.clauses.quotations import OTHERS, is_quotation, untorn
+from memtree.digests.clauses.read_lines import ReadLines
+from memtree.digests.clauses.tool_results import code, results
+from memtree.digests.conversation_title import READ, labelled
+from memtree.digests.headlines import leaf_headline, node_headline
+from memtree.digests.leaf_work import LeafWork, head, plain_output
+from memtree.digests.title_words import DEMONSTRATION
+from memtree.digests.topics import HEADLINE
+from memtree.digests.work_clauses import Work, merged, work_clauses, works_in
+from memtree.text import secrets, tokens
+from memtree.text.instructions.standing_rules import standing_rules
+from memtree.text.requests import asks
+from memtree.text.spans import Span
+from memtree.text.words.anchors import LEAF_ANCHORS, anchors, top, weigh
+
+__all__ = ["Extract", "SourcePassage", "anchors", "leaf_summary", "node_summary"]
+
+LEAF_BODY = 75  # tokens, DESIGN section 6
+NODE_BODY = (120, 160, 200, 300)  # levels 1, 2, 3, and above
+NODE_ANCHORS = (16, 20, 24)
+# One more with each change of what this room makes: stored summaries of an older version are made
+# anew when their history is posted. 1 had no number in the store.
+VERSION = 7
+NOTHING = "without text"  # ends the headline of what holds no word
+TASK, _LONG_TASK = 6.0, 600  # score of a task behind a label; characters of a message with one
+LEAST = -0.5  # of a clause that stands in a body beside others
+BYTES = 4.1  # UTF-8 bytes a token of o200k, a first guess that one count corrects
+
+_SPEAKER = re.compile(r"(user|assistant|tool): ")
+_ROLE = re.compile(r"(?:^|; |[.!?…。！？] )(?:user|assistant|tool): ")
+_PIECE = re.compile(
+    r"; |(?<=[.!?…。！？]) ?(?=(?:user|assistant|tool): )"
+    rf"|(?<=[.!?…]){ORDINAL} (?=[^a-z\s])|(?<=[。！？])(?=.)"
+)
+_DANGLING = re.compile(r"(?:;|(?<=[.!?…])) (?:(?:user|assistant|tool)\b:? ?)?[^;.!?]{0,16}$")
+_TORN_ASIDE = re.compile(r" \([^()]{0,40}$")
+_KEY = re.compile(r"\"\w{1,40}\"\s{0,4}:")
+_WORD, _WORD_ASCII = re.compile(r"\w{3,}"), re.compile(r"[a-z0-9_]{3,}")
+
+
+class _Weights(NamedTuple):
+    """Weights of words that no other clause has; bytes of a clause that weigh as much as one
+    point."""
+
+    rare: float
+    length: float
+
+
+# Measured with planted facts: 46 -> 78 of 100 are kept in leaves, 20 -> 45 a level above.
+LEAF, NODE = _Weights(2.5, 45.0), _Weights(4.0, 30.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """Headline and body are single lines within their caps; anchors come the best first."""
+
+    headline: str
+    body: str
+    anchors: tuple[str, ...]
+
+
+def leaf_summary(sources: Sequence[SourcePassage], lines: ReadLines | None = None) -> Extract:
+    """Headline (<= 18 tokens), body (<= 75 tokens) and up to 12 anchors of consecutive passages.
+    `lines`: of the same history."""
+    masked = _masked(sources)
+    clauses = _clauses(masked, lines or read_lines())
+    if not clauses:
+        return Extract(_nothing(masked), "", ())
+    weights = _weights(masked)
+    names = top({word: weights[word] for word in weights if not _orders(word)}, LEAF_ANCHORS)
+    return _extract(clauses, leaf_headline(clauses, names), LEAF_BODY, names, LEAF)
+
+
+def node_summary(
+    children: Sequence[Extract], level: int, lines: ReadLines | None = None
+) -> Extract:
+    """The summary of a node of `level` (1: just above the leaves), from its children's alone.
+    `lines`: of the same history."""
+    known = [child for child in children if child.body or child.anchors]
+    if not known:
+        return Extract(children[0].headline if children else f"messages {NOTHING}", "", ())
+    cap = NODE_BODY[min(max(level, 1), len(NODE_BODY)) - 1]
+    limit = NODE_ANCHORS[min(max(level, 1), len(NODE_ANCHORS)) - 1]
+    shared = _shared(known)
+    clauses, works = _children(known, shared, cap, lines or read_lines())
+    headline = node_headline(known, shared, works)
+    return _extract(clauses, headline, cap, _merged(known, shared, limit), NODE)
+
+
+def _orders(anchor: str) -> bool:
+    """Return True for a quoted sentence among the names that asks for something."""
+    return anchor.count(" ") > 1 and asks(anchor)
+
+
+def _masked(sources: Sequence[SourcePassage]) -> Sequence[SourcePassage]:
+    if not secrets.find("\n".join(source.text for source in sources)):
+        return sources  # nearly always: one look at the whole leaf
+    return [
+        replace(source, text=secrets.mask(source.text), others=_moved(source)) for source in sources
+    ]
+
+
+def _moved(source: SourcePassage) -> tuple[Span, ...] | None:
+    """The passage's spans of others where they stand once its secrets are masked."""
+    if not source.others:
+        return source.others
+    hidden = secrets.find(source.text)
+    ends = [secret.end for secret in hidden]
+    longer = list(
+        accumulate((len(secrets.MASK) - secret.end + secret.start for secret in hidden), initial=0)
+    )
+
+    def moved(at: int) -> int:
+        number = bisect_right(ends, at)
+        inside = number < len(hidden) and hidden[number].start < at
+        return (hidden[number].start if inside else at) + longer[number]
+
+    return tuple(Span(moved(start), moved(end)) for start, end in source.others)
+
+
+def _nothing(sources: Sequence[SourcePassage]) -> str:
+    """Say what stands there as it is, where it has no words; or that nothing does."""
+    for source in sources:
+        if signs := " ".join(source.text.split()):
+            return _cut(f"signs alone: {signs[:80]}", HEADLINE)
+    roles = {source.role for source in sources}
+    if roles == {"tool"} or roles == {"function"}:
+        return f"tool result {NOTHING}"
+    return f"{roles.pop()} message {NOTHING}" if len(roles) == 1 else f"messages {NOTHING}"
+
+
+def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]:
+    """The clauses of consecutive passages, in order; none repeats another."""
+    clauses: list[Clause] = []
+    work = LeafWork()
+    has_request = played = False
+    # People who talk: short turns of text alone. Both say things about themselves.
+    chat = len(sources) > 2 and all(
+        source.kind == "text" and len(source.text) < 500 for source in sources
+    )
+    names = _speakers(sources) if chat else {}
+    for number, source in enumerate(sources):
+        if source.kind == "call":
+            work.call(source)
+        elif work.is_result(source):
+            if work.says_all:
+                continue
+            ends = list(results(plain_output(source), head=head(source)))
+            if ends and " lines " in ends[0].brief:
+                work.shows(ends[0].brief)
+                if ends[0].text == ends[0].brief:
+                    ends.pop(0)
+            if ends and clauses and continues(clauses[-1], ends[0]):
+                ends.pop(0)
+            clauses += [clause for clause in ends if not work.tells(clause)]
+        elif source.role == "assistant" and work.is_call(source):
+            said = replace(source, text=work.thought(source), kind="text")
+            clauses += spoken(said, chat, "", False, lines)
+        elif source.kind == "code":
+            code_clauses = code(source.role, source.text, clauses)
+            if not (code_clauses and clauses and continues(clauses[-1], code_clauses[0])):
+                clauses += code_clauses
+        else:
+            name = names.get(number, "")
+            played = played or (source.role == "user" and is_fiction(source.text))
+            fiction = played and source.role in ("user", "assistant")
+            said_clauses = spoken(source, chat, name, fiction, lines)
+            task = _task(source) if source.role == "user" and not (chat or fiction) else ""
+            if task:
+                said_clauses.insert(0, Clause("user", task, TASK))
+            mine = [clause for clause in said_clauses if not clause.quoted]
+            if source.role == "user" and mine and not has_request and not chat and not fiction:
+                has_request = True
+                best = max(mine[:4], key=lambda clause: clause.score)
+                best.score += 1.5  # the ask that the rest answers
+            clauses += said_clauses
+    return _distinct([*clauses, *work_clauses(merged(work.done()))])
+
+
+def _task(source: SourcePassage) -> str:
+    """Return the task that a message hands over, without the instructions that lead to it."""
+    message = source.message or source.text
+    shown = DEMONSTRATION.match(message.lstrip()[:200])
+    if source.start or len(message) < _LONG_TASK or shown:
+        return ""
+    return labelled(message[:READ])
+
+
+def _speakers(sources: Sequence[SourcePassage]) -> dict[int, str]:
+    """Names that stand before what is said, by passage, where that is how this talk is written."""
+    names: dict[int, str] = {}
+    for number, source in enumerate(sources):
+        for line in source.text.split("\n", 3)[:3]:
+            if name := speaker_of(without_stamp(line.strip())):
+                names[number] = name
+                break
+    counts = Counter(names.values())
+    return names if 2 * len(names) > len(sources) and len(counts) < max(3, len(names)) else {}
+
+
+def _distinct(clauses: Sequence[Clause]) -> list[Clause]:
+    kept: dict[str, Clause] = {}
+    for clause in clauses:
+        key = clause.text[:50].lower()
+        if key not in kept:
+            kept[key] = clause
+        elif clause.score > kept[key].score:
+            kept[key].score = clause.score
+    return [clause for clause in kept.values() if clause.text]
+
+
+def _extract(
+    clauses: Sequence[Clause],
+    headline: str,
+    cap: int,
+    kept: tuple[str, ...],
+    weights: _Weights,
+) -> Extract:
+    clauses = [clause for clause in clauses if clause.score > LEAST] or clauses
+    words = [_words(clause.text) for clause in clauses]
+    worth = _worth(clauses, words, weights)
+    room = cap * BYTES
+    body = _joined(_chosen(clauses, words, worth, room))
+    size = tokens.count(body)
+    if tokens.count(headline) > HEADLINE:
+        headline = _cut(headline, HEADLINE)
+    for _ in range(3):  # dense text has fewer bytes a token: less of it, and the best of it
+        if size > cap:
+            room = _size(body) * 0.96 * cap / size
+            body = _joined(_chosen(clauses, words, worth, room))
+            size = tokens.count(body)
+    if size > cap:
+        body = untorn(_cut(body, cap))
+    headline = headline or untorn(_cut(_SPEAKER.sub("", body), HEADLINE))
+    headline = headline.replace("`", "")
+    return Extract(headline or OTHERS, body, kept)
+
+
+def _chosen(
+    clauses: Sequence[Clause], words: Sequence[set[str]], worth: Sequence[float], room: float
+) -> list[Clause]:
+    """The best clauses that fit `room` bytes, in their order; none says again what another said."""
+    kept: list[tuple[int, Clause]] = []
+    said: list[set[str]] = []
+    for index in sorted(range(len(clauses)), key=lambda at: -worth[at]):
+        clause = clauses[index]
+        if kept and room < 40:
+            break
+        size = _size(clause.text) + 4
+        if size > room and (clause.quoted or (kept and (clause.verbatim or room < 70))):
+            continue  # a rule is whole or not there, and so is a quotation
+        own = words[index]
+        if not clause.work and any(len(own & other) > 0.65 * len(own) for other in said):
+            continue
+        if size > room:
+            clause = replace(clause, text=_shorter(clause.text, room))
+            size = _size(clause.text) + 4
+        kept.append((index, clause))
+        said.append(own)
+        room -= size
+    return [clause for _, clause in sorted(kept, key=lambda pair: pair[0])]
+
+
+def _worth(clauses: Sequence[Clause], words: Sequence[set[str]], weights: _Weights) -> list[float]:
+    """Weigh each clause for a body: what is said once more than what recurs, what is said in few
+    words more than what takes many."""
+    seen: set[str] = set()
+    again: set[str] = set()
+    for own in words:
+        again |= seen & own
+        seen |= own
+    return [
+        clause.score
+        + weights.rare * len(own - again) / max(4, len(own))
+        - (0.0 if clause.verbatim else min(_size(clause.text), 240) / weights.length)
+        for clause, own in zip(clauses, words, strict=True)
+    ]
+
+
+def _words(text: str) -> set[str]:
+    """Its words, or the character pairs of scripts without spaces."""
+    lower = text.lower()
+    if lower.isascii():
+        return set(_WORD_ASCII.findall(lower))
+    if UNSPACED.search(lower):
+        return {lower[at : at + 2] for at in range(len(lower) - 1)}
+    return set(_WORD.findall(lower))
+
+
+def _joined(chosen: Sequence[Clause]) -> str:
+    pieces: list[str] = []
+    speaker = ""
+    for clause in chosen:
+        if pieces:
+            pieces.append(" " if pieces[-1][-1:] in ".!?…。！？" else "; ")
+        if clause.speaker != speaker:
+            speaker = clause.speaker
+            pieces.append(f"{speaker}: " if speaker else "")
+        pieces.append(clause.text)
+    return "".join(pieces).strip()
+
+
+def _children(
+    children: Sequence[Extract], shared: Counter[str], cap: int, lines: ReadLines
+) -> tuple[list[Clause], list[Clause]]:
+    """Clauses of the children's bodies, and those of their work among them. Each child's best
+    stands first, so none goes unheard."""
+    clauses: list[Clause] = []
+    longest = max(70, round(cap * BYTES * 2.5 / len(children)))
+    works: list[Work] = []
+    for child in children:
+        own = list(_pieces(child, longest, lines, works))
+        for clause in own:
+            clause.score += min(_centrality(clause.text, shared), 0.4)
+        if own:
+            max(own, key=lambda clause: clause.score).score += 1.0
+        clauses += own
+    done = work_clauses(merged(works))
+    return [*clauses, *done], done
+
+
+def _pieces(child: Extract, longest: int, lines: ReadLines, works: list[Work]) -> Iterator[Clause]:
+    """The clauses of a child's body but those that tell work, which is added to `works`."""
+    body = child.body or child.headline
+    named = not _ROLE.search(body)
+    speaker = ""
+    for piece in _PIECE.split(body):
+        if match := _SPEAKER.match(piece):
+            speaker = match.group(1)
+            piece = piece[match.end() :]
+        elif named and (name := speaker_of(piece)) and name in child.anchors:
+            speaker = name
+            piece = piece[len(name) + 2 :]
+        if not piece:
+            continue
+        if told_work := list(works_in(piece)):
+            works += told_work
+            continue
+        if is_quotation(piece):
+            yield Clause(speaker, piece, QUOTED, verbatim=True, quoted=True)
+            continue
+        rule = speaker not in ("assistant", "tool") and bool(standing_rules(piece, lines.rule))
+        sentence_merit = lines.judgement(piece).merit  # mostly known: it is a sentence of a leaf
+        score = sentence_merit + (1.4 if speaker == "user" else 0.0) + (6.0 if rule else 0.0)
+        yield Clause(speaker, piece if rule else clip(piece, longest), score, verbatim=rule)
+
+
+def _weights(sources: Sequence[SourcePassage]) -> dict[str, float]:
+    """Anchors of a leaf: what the user wrote weighs most, what stands in code least."""
+    parts: dict[float, list[str]] = {}
+    for source in sources:
+        text = source.text
+        if source.role == "assistant" and '":' in text:
+            text = _KEY.sub(" ", text)  # names of arguments say nothing
+        share = (
+            0.65
+            if source.kind == "code"
+            else 0.8
+            if source.kind == "result"
+            else 1.5
+            if source.role == "user"
+            else 1.0
+        )
+        parts.setdefault(share, []).append(text)
+    total: dict[str, float] = {}
+    for share, texts in sorted(parts.items(), reverse=True):
+        for word, weight in weigh("\n".join(texts), prose=share > 0.9).items():
+            total[word] = max(share * weight, total.get(word, 0.0) + 0.5)
+    return total
+
+
+def _shared(children: Sequence[Extract]) -> Counter[str]:
+    return Counter(word for child in children for word in child.anchors)
+
+
+def _merged(children: Sequence[Extract], shared: Counter[str], limit: int) -> tuple[str, ...]:
+    """Anchors of many children first, then each child's first, second ..."""
+    place: dict[str, float] = {}
+    for child in children:
+        for index, word in enumerate(child.anchors):
+            place[word] = min(place.get(word, 99.0), float(index))
+    return top({word: 2.0 * min(shared[word], 4) - at for word, at in place.items()}, limit)
+
+
+def _centrality(text: str, shared: Counter[str]) -> float:
+    return sum(0.4 for word, count in shared.items() if count > 1 and word in text)
+
+
+def _shorter(text: str, room: float) -> str:
+    size = _size(text)
+    return text if size <= room else clip(text, max(1, int(len(text) * room / size)))
+
+
+def _cut(text: str, cap: int) -> str:
+    """At most `cap` tokens for certain, cut between words where the language has them."""
+    cut = False
+    while tokens.count(text) > cap:
+        cut = True
+        inside = tokens.prefix(text, cap)
+        text = clip(text, min(len(inside), len(text) - 1)) if len(inside) > 4 else inside
+    return _DANGLING.sub("", _TORN_ASIDE.sub("", text)) if cut else text
+
+
+def _size(text: str) -> int:
+    """UTF-8 bytes; tokens follow bytes more evenly than characters across scripts."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,216 @@
+"""Read what a tool call does by the shape of its arguments: a path, a command, old and new text, a
+patch, a query. Names of products are not asked for; the words of a call's name only tell apart
+calls of one shape, such as deleting a file and reading it.
+
+    >>> [(a.kind, a.text) for a in called("Edit", '{"path":"a.py","old":"x = 1","new":"x = 2"}')]
+    [(2, 'a.py')]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memtree.digests.tool_calls import programs, shell, shell_words
+from memtree.digests.tool_calls.event import (
+    CREATED,
+    DELETED,
+    EDITED,
+    RAN,
+    READ,
+    RUN,
+    UNDONE,
+    WRITTEN,
+    Action,
+)
+from memtree.digests.tool_calls.fields import Field, Group, groups
+from memtree.digests.tool_calls.patches import changed, first_line, is_patch, patched
+
+PATHS = """
+    path filepath file filename absolutepath relativepath relativeworkspacepath targetfile
+    notebookpath absolutefilepath sourcepath source oldpath uri targetpath
+""".split()
+TARGETS = """
+    destination destinationpath newpath dest targetdirectory to newfilepath
+""".split()
+COMMANDS = """
+    command cmd commandline script shellcommand bashcommand shell commands cmdline
+""".split()
+CONTENTS = """
+    content contents filetext newcontent text code newsource body filecontent newtext
+    codecontent data
+""".split()
+OLDS = """
+    oldstring oldstr oldtext search find original before old oldcode oldcontent searchstring
+    searchblock targetcontent searchtext searchcontent targettext originaltext originalcode
+    fromtext
+""".split()
+NEWS = """
+    newstring newstr newtext replace replacement replacementtext after new newcode newcontent
+    replacementcontent replacewith replaceblock updatedcode updatedtext replacetext codeedit
+    insert inserttext totext content text newsource
+""".split()
+PATCHES = """
+    patch diff patchtext unifieddiff input changes edits content difftext edit
+""".split()
+PLACES = frozenset(
+    """
+    line startline endline insertline linenumber after before start position cellid afterline
+    """.split()
+)
+_SPLIT = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_DELETES = frozenset(
+    """
+    delete remove unlink rm trash
+    """.split()
+)
+_MOVES = frozenset(
+    """
+    move rename mv
+    """.split()
+)
+_WRITES = frozenset(
+    """
+    write create save new add touch make put
+    """.split()
+)
+_EDITS = frozenset(
+    """
+    edit edits replace update patch insert modify apply append multi change editor str sub
+    """.split()
+)
+_READS = frozenset(
+    """
+    read view open search grep find glob list get cat show fetch query lookup ls browse describe
+    """.split()
+)
+_SHOWS = frozenset("cat bat head tail less more nl sed type get-content".split())
+_LISTS = frozenset({"list", "ls", "glob", "browse", "tree"})
+_UNDOES = frozenset(
+    """
+    undo revert rollback restore
+    """.split()
+)
+_CODE_RUNNERS = frozenset("python ipython execute run eval interpreter exec repl notebook".split())
+_WORD = re.compile(r"[a-z_]{2,24}$")
+
+
+def called(name: str, arguments: str, start: int = 0) -> list[Action]:
+    """The actions of a call whose arguments begin at character `start` of the message's view."""
+    return acted(name, groups(arguments, start))
+
+
+def acted(name: str, argument_groups: Sequence[Group]) -> list[Action]:
+    """The actions of a call with these groups of arguments."""
+    verbs = frozenset(word.lower() for word in _SPLIT.findall(name[:80]))
+    actions = [action for group in argument_groups for action in _grouped(verbs, group)]
+    if any(action.kind != READ for action in actions):
+        actions = [action for action in actions if action.kind != READ]
+    return actions
+
+
+def shown_files(name: str, arguments: str) -> list[str]:
+    """List the files that a call's result shows: what it reads, by itself or in a command line.
+
+    >>> shown_files("Bash", '{"command": "cd app && sed -n 1,9p src/a.py | head -3"}')
+    ['1,9p', 'src/a.py']
+    """
+    argument_groups = groups(arguments)
+    paths = [action.text for action in acted(name, argument_groups) if action.kind == READ]
+    for group in argument_groups:
+        command = _first(group, COMMANDS)
+        for simple in shell_words.split(command.text) if command else ():
+            words = [word.text for word in simple.words]
+            if words and programs.program(words[0]) in _SHOWS and "-i" not in words:
+                paths += [w for w in words[1:] if not w.startswith("-") and shell.is_file(w)]
+    return paths
+
+
+def _first(group: Group, keys: Sequence[str], taken: Sequence[str] = ()) -> Field | None:
+    return next((group[key] for key in keys if key in group and key not in taken), None)
+
+
+def _grouped(verbs: frozenset[str], group: Group) -> Iterator[Action]:
+    path = _first(group, PATHS)
+    if path is not None and ("\n" in path.text or not path.text.strip()):
+        path = None
+    command = _first(group, COMMANDS)
+    if (
+        command is not None
+        and path is not None
+        and _WORD.match(command.text)
+        and not verbs & {"bash"}
+    ):
+        yield from _on_path(frozenset(_SPLIT.findall(command.text)), group, path)
+        return
+    if command is not None:
+        yield from shell.commands(command)
+        return
+    if path is not None or _edits_open_file(group):
+        yield from _on_path(verbs, group, path)
+        return
+    patch = next(
+        (group[key] for key in PATCHES if key in group and is_patch(group[key].text)), None
+    )
+    if patch is not None:
+        yield from patched(patch)
+    elif (code := _first(group, ("code", "input"))) is not None and verbs & _CODE_RUNNERS:
+        written = list(shell.written_in(code, 0, len(code.text)))
+        yield from written
+        if (line := first_line(code)) is not None:
+            yield Action(RAN, " ".join(code.text.split())[:200], line, command=RUN)
+
+
+def _edits_open_file(group: Group) -> bool:
+    """Return True if a group without a path changes the file that its result names."""
+    replaces = _first(group, OLDS) is not None and _first(group, NEWS) is not None
+    return replaces or ("replacementtext" in group and bool(PLACES & group.keys()))
+
+
+def _on_path(verbs: frozenset[str], group: Group, path: Field | None) -> Iterator[Action]:
+    """Yield what is done to a file: by old and new text, a patch, whole contents, or the verb
+    alone."""
+    patch = next(
+        (group[key] for key in PATCHES if key in group and is_patch(group[key].text)), None
+    )
+    if patch is not None:
+        yield from patched(patch, path)
+        return
+    target = _first(group, TARGETS)
+    old = _first(group, OLDS)
+    place = bool(PLACES & group.keys())
+    if verbs & _UNDOES:
+        yield _about(UNDONE, path)
+    elif verbs & _MOVES and path and target:
+        yield _about(DELETED, path)
+        yield _about(CREATED, target)
+    elif verbs & _DELETES and path and old is None:
+        yield _about(DELETED, path)
+    elif old is not None and (new := _first(group, NEWS)) is not None and new is not old:
+        line, removes = changed(old, new)
+        yield _about(EDITED if old.text or not verbs & _WRITES else WRITTEN, path, line, removes)
+    elif verbs & _READS and not verbs & (_EDITS | _WRITES):
+        if path and not verbs & _LISTS:
+            yield _about(READ, path)
+    elif (new := _written(group)) is not None and new is not path:
+        if verbs & {"view", "read"}:
+            yield _about(READ, path)
+            return
+        edits = place or bool(verbs & _EDITS and not verbs & _WRITES and "newtext" not in group)
+        edits = edits or "codeedit" in group
+        yield _about(EDITED if edits else WRITTEN, path, first_line(new))
+    elif verbs & _WRITES and path and not verbs & _EDITS:
+        yield _about(CREATED, path)
+    elif path and not verbs & _LISTS:
+        yield _about(READ, path)
+
+
+def _written(group: Group) -> Field | None:
+    """The new text of a group, one that is not empty where there is one."""
+    held = [group[key] for key in (*CONTENTS, *NEWS) if key in group]
+    return next((field for field in held if field.text), held[0] if held else None)
+
+
+def _about(kind: int, path: Field | None, new: object = None, removes: bool = False) -> Action:
+    name = path.span() if path else None
+    return Action(kind, path.text if path else "", name, new, removes)  # type: ignore[arg-type]

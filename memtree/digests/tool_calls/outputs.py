@@ -1,0 +1,43 @@
+"""Reads results that are JSON around the text that a call printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memtree.digests.tool_calls.fields import Field, Group, groups
+from memtree.digests.tool_calls.results import FAILED
+
+_OUTPUTS = (
+    "output",
+    "stdout",
+    "aggregatedoutput",
+    "result",
+    "content",
+    "text",
+    "stderr",
+    "message",
+)
+
+
+def output(text: str, about: str) -> tuple[Field, int | None]:
+    """Return the text that a call printed, and the exit code where the result is JSON with both."""
+    marked = any(f'{key}"' in text[:4_000] for key in ("output", "stdout", "result"))
+    if not (marked and text.startswith(("{", "[{"))):
+        return Field(text), None
+    field_groups = groups(text)
+    own = [group for group in field_groups if any(about in field.text for field in _names(group))]
+    code: int | None = None
+    said: list[Field] = []
+    for group in own or field_groups:
+        value = group.get("exitcode") or group.get("returncode")
+        if value is not None and value.text.lstrip("-").isdigit():
+            code = int(value.text)
+        if (value := group.get("success")) is not None and value.text == "false":
+            code = code or FAILED
+        said += [group[key] for key in _OUTPUTS if key in group][:1]
+    return max(said, key=lambda field: len(field.raw), default=Field(text)), code
+
+
+def _names(group: Group) -> Iterator[Field]:
+    """Yield the commands and paths that a part of a result names as its cause."""
+    return (group[key] for key in ("query", "command", "path", "file") if key in group)

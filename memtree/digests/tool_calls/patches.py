@@ -1,0 +1,176 @@
+"""Edits written as a patch: `*** Update File:`, SEARCH/REPLACE blocks, unified diffs.
+
+>>> text = "a.py\\n<<<<<<< SEARCH\\nx = 1\\n=======\\nx = 2\\n>>>>>>> REPLACE"
+>>> [(action.text, text[action.new.start : action.new.end]) for action in patched(Field(text))]
+[('a.py', 'x = 2')]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memtree.digests.tool_calls.event import CREATED, DELETED, EDITED, Action
+from memtree.digests.tool_calls.fields import Field, Span
+
+SHOWN = 60  # characters of a line that are shown, so lines that fit are preferred
+LOOKED_AT = 400  # lines of an edit
+_PATCH = re.compile(r"\*\*\* (Update|Add|Delete) File: ([^\n]{1,300})$", re.MULTILINE)
+# Each begins with a character, not with `^`, and then looks back for the line's beginning: so the
+# engine skips all text without that character.
+_SEARCH = re.compile(r"[<-](?<![^\n].)[<-]{4,8} ?(?:SEARCH|ORIGINAL)\b[^\n]*")
+_DIVIDER = re.compile(r"=(?<![^\n].)={4,8} *$", re.MULTILINE)
+_REPLACE = re.compile(r"[>+](?<![^\n].)[>+]{4,8} ?(?:REPLACE|UPDATED)\b[^\n]*")
+_DIFF = re.compile(r"^--- ([^\n\t]{1,300})[^\n]*\n\+\+\+ ([^\n\t]{1,300})", re.MULTILINE)
+_PATH = re.compile(r"[\w./@~+()\[\] -]{0,200}[\w)\]]")
+_SIDES = re.compile(r"^[ab]/")
+
+
+def is_patch(text: str) -> bool:
+    """Return True if a text holds an edit in one of these forms."""
+    if "*** " in text and _PATCH.search(text):
+        return True
+    if ("SEARCH" in text or "ORIGINAL" in text) and _SEARCH.search(text):
+        return True
+    return "\n+++ " in text and bool(_DIFF.search(text))
+
+
+def patched(field: Field, path: Field | None = None) -> Iterator[Action]:
+    """The edits of a text. `path`: the file of blocks that name none."""
+    text = field.text
+    yield from _begun(field, text)
+    yield from _blocks(field, text, path)
+    yield from _diffs(field, text)
+
+
+def _begun(field: Field, text: str) -> Iterator[Action]:
+    marks = list(_PATCH.finditer(text)) if "*** " in text else []
+    for mark, following in zip(marks, [*marks[1:], None], strict=False):
+        kind = {"Update": EDITED, "Add": CREATED, "Delete": DELETED}[mark[1]]
+        end = following.start() if following else len(text)
+        new = None if kind == DELETED else _added(field, text, mark.end(), end)
+        yield Action(
+            kind,
+            mark[2].strip(),
+            field.span(mark.start(2), mark.start(2) + len(mark[2].rstrip())),
+            new,
+        )
+
+
+def _added(field: Field, text: str, start: int, end: int) -> Span | None:
+    """The most telling of the lines that a patch adds."""
+    spans = []
+    for at, line in _lines(text, start, end):
+        if line.startswith("+") and not line.startswith("+++"):
+            spans.append((at + 1, line[1:]))
+    return best(field, spans)
+
+
+def _blocks(field: Field, text: str, path: Field | None) -> Iterator[Action]:
+    at = 0
+    named: tuple[str, Span] | None = None
+    while "SEARCH" in text or "ORIGINAL" in text:
+        begun = _SEARCH.search(text, at)
+        divider = _DIVIDER.search(text, begun.end()) if begun else None
+        ended = _REPLACE.search(text, divider.end()) if divider else None
+        if not (begun and divider and ended):
+            return
+        named = _path_above(field, text, at, begun.start()) or named
+        if path is not None:
+            named = path.text, path.span()
+        at = ended.end()
+        if named is None:
+            continue
+        old, new = (begun.end(), divider.start()), (divider.end(), ended.start())
+        line, removes = changed(field, field, old, new)
+        kind = CREATED if not text[old[0] : old[1]].strip() else EDITED
+        yield Action(kind, named[0], named[1], line, removes)
+
+
+def _path_above(field: Field, text: str, least: int, at: int) -> tuple[str, Span] | None:
+    """The path that stands in the three lines above a block."""
+    for _ in range(3):
+        end = at - 1
+        if end < least:
+            return None
+        at = max(least, text.rfind("\n", least, end) + 1)
+        line = text[at:end]
+        name = line.strip().strip("*`#: ")
+        if name.startswith("```") or not name:
+            continue
+        if (
+            len(name) < 200
+            and ("." in name or "/" in name or name[:1].isupper())
+            and _PATH.fullmatch(name)
+            and name.count(" ") < 2
+        ):
+            start = at + line.index(name)
+            return name, field.span(start, start + len(name))
+    return None
+
+
+def _diffs(field: Field, text: str) -> Iterator[Action]:
+    marks = list(_DIFF.finditer(text)) if "\n+++ " in text else []
+    for mark, following in zip(marks, [*marks[1:], None], strict=False):
+        old, new = mark[1].strip(), mark[2].strip()
+        gone = new == "/dev/null"
+        name, group = (old, 1) if gone else (new, 2)
+        side = _SIDES.match(name)
+        start = mark.start(group) + (side.end() if side else 0)
+        end = mark.start(group) + len(name)
+        kind = DELETED if gone else CREATED if old == "/dev/null" else EDITED
+        last = following.start() if following else len(text)
+        yield Action(
+            kind, text[start:end], field.span(start, end), _added(field, text, mark.end(), last)
+        )
+
+
+def changed(
+    old: Field,
+    new: Field,
+    before: tuple[int, int] | None = None,
+    after: tuple[int, int] | None = None,
+) -> tuple[Span | None, bool]:
+    """The line of the new text that tells most of an edit, and False; where nothing is new, the
+    line that it removes, and True."""
+    olds = list(_lines(old.text, *(before or (0, len(old.text)))))
+    news = list(_lines(new.text, *(after or (0, len(new.text)))))
+    known = {line.strip() for _, line in olds}
+    line = best(new, [(at, text) for at, text in news if text.strip() not in known])
+    if line is not None:
+        return line, False
+    kept = {line.strip() for _, line in news}
+    gone = best(old, [(at, text) for at, text in olds if text.strip() not in kept])
+    return (gone, True) if gone is not None else (best(new, news), False)
+
+
+def first_line(field: Field, start: int = 0, end: int | None = None) -> Span | None:
+    """The first line of a text that says something."""
+    return best(field, _lines(field.text, start, len(field.text) if end is None else end))
+
+
+def best(field: Field, lines: Sequence[tuple[int, str]] | Iterator[tuple[int, str]]) -> Span | None:
+    """The first of the lines with words that fits what is shown, else the first with words."""
+    chosen: tuple[int, str] | None = None
+    for at, line in lines:
+        words = sum(map(str.isalnum, line[: 3 * SHOWN]))
+        if words >= 4 and len(line.strip()) <= SHOWN:
+            chosen = at, line
+            break
+        chosen = chosen or ((at, line) if words > 1 else None)
+    if chosen is None:
+        return None
+    at, line = chosen
+    start = at + len(line) - len(line.lstrip())
+    return field.span(start, start + min(len(line.strip()), 2 * SHOWN))
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """The lines of a part of a text with their beginnings, the first 400."""
+    for _ in range(LOOKED_AT):
+        if start >= end:
+            return
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        yield start, text[start:stop]
+        start = stop + 1

@@ -1,0 +1,180 @@
+"""Read what a shell command does: the files it writes, edits and deletes, and what it runs.
+
+>>> [(action.kind, action.text) for action in commands(Field("cd /app && make -j4 2>&1 | tail -5"))]
+[(7, 'make -j4')]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memtree.digests.tool_calls import programs
+from memtree.digests.tool_calls.event import (
+    CHANGE,
+    CREATED,
+    DELETED,
+    EDITED,
+    RAN,
+    WRITTEN,
+    Action,
+)
+from memtree.digests.tool_calls.fields import Field
+from memtree.digests.tool_calls.git_commands import file_action, git_actions
+from memtree.digests.tool_calls.patches import first_line, is_patch, patched
+from memtree.digests.tool_calls.shell_words import Command, split
+
+MAX_NAME = 400  # characters of a command
+_QUIET = frozenset(
+    """
+    cd pushd popd export source . set unset alias ulimit umask trap fi done esac
+    """.split()
+)
+_PAGERS = frozenset(
+    """
+    head tail less more tee cat grep egrep sed awk wc sort uniq cut tr jq xargs
+    """.split()
+)
+_EDIT = re.compile(r"\s{0,4}(?:edit|insert)(?: [\d:, ]{1,24})?\n")  # of the file that is open
+_WRITES_IN_CODE = re.compile(
+    r"open\(\s?[rf]?['\"]([^'\"\n]{1,200})['\"],\s?(?:mode=)?['\"][wax]"
+    r"|Path\(\s?[rf]?['\"]([^'\"\n]{1,200})['\"]\)\.write_"
+    r"|writeFile(?:Sync)?\(\s?['\"`]([^'\"`\n]{1,200})"
+)
+
+
+def commands(source: Field) -> Iterator[Action]:
+    """The actions of a command line, files first."""
+    text = source.text
+    if is_patch(text):
+        yield from patched(source)
+        return
+    if edit := _EDIT.match(text):
+        end = text.find("\nend_of_", edit.end() - 1)
+        new = first_line(source, edit.end(), len(text) if end < 0 else end)
+        yield Action(EDITED, "", None, new)
+        return
+    simple = split(text)
+    ran: list[tuple[Command, int]] = []
+    first: Command | None = None  # with which the name begins: what acts, or feeds what acts
+    first_acts = piped = False
+    folder = ""
+    for command in simple:
+        words = [word.text for word in command.words]
+        name = programs.program(words[0]) if words else ""
+        if command.joint == "|" and (name in _PAGERS or not words):
+            piped = True
+            yield from _redirected(command, source, name)
+            continue
+        yield from _redirected(command, source, name)
+        if not words or name in _QUIET:
+            if name == "cd" and len(words) > 1 and words[1].startswith("/") and not ran:
+                folder = words[1]
+            continue
+        acted = list(_files(command, source, name, words))
+        yield from acted
+        if command.body and not acted:
+            yield from written_in(source, *command.body)
+        by_itself = acted and (name == "create" or programs.purpose(words) == CHANGE)
+        if not ran and not (first and (first_acts or command.joint == "|")):
+            first, first_acts = command, bool(acted)
+        if not by_itself and (purpose := programs.purpose(words)):
+            ran.append((command, purpose))
+    if not ran or first is None:
+        return
+    start, end = first.words[0].start, ran[-1][0].words[-1].end
+    end = min(end, start + MAX_NAME)
+    name = " ".join(text[start:end].split())
+    purposes = min(purpose for _, purpose in ran)
+    yield Action(RAN, name, source.span(start, end), None, False, purposes, piped, False, folder)
+
+
+def _redirected(command: Command, source: Field, name: str) -> Iterator[Action]:
+    """The files that a command's output is written to."""
+    targets = [
+        (op, word) for op, word in command.targets if ">" in op and "&" not in op.rstrip(">&")
+    ]
+    if name == "tee":
+        flags = [word.text for word in command.words[1:] if word.text.startswith("-")]
+        op = ">>" if "-a" in flags else ">"
+        targets += [(op, word) for word in command.words[1:] if not word.text.startswith("-")]
+    for op, word in targets:
+        if op.startswith("2") or not is_file(word.text):
+            continue
+        new = None
+        if command.body:
+            new = first_line(source, *command.body)
+        elif name in ("echo", "printf") and len(command.words) > 1:
+            new = first_line(source, command.words[1].start, command.words[-1].end)
+        kind = EDITED if op.endswith(">>") else WRITTEN
+        yield file_action(kind, source, word, new)
+
+
+def is_file(text: str) -> bool:
+    return (
+        bool(text)
+        and not text.startswith(("/dev/", "&", "$(", "-", "/proc/"))
+        and text not in "012"
+    )
+
+
+def _files(command: Command, source: Field, name: str, words: Sequence[str]) -> Iterator[Action]:
+    """The files that a command changes by itself."""
+    paths = [
+        word for word in command.words[1:] if not word.text.startswith("-") and is_file(word.text)
+    ]
+    if name in ("rm", "unlink", "rmdir", "del", "trash"):
+        for word in paths:
+            yield file_action(DELETED, source, word)
+    elif name == "touch":
+        for word in paths:
+            yield file_action(CREATED, source, word)
+    elif name in ("cp", "mv", "install") and len(paths) > 1:
+        if name == "mv":
+            for word in paths[:-1]:
+                yield file_action(DELETED, source, word)
+        yield file_action(WRITTEN, source, paths[-1])
+    elif name in ("sed", "perl", "gsed", "ruby") and _in_place(words):
+        scripted = "-e" in words or any(flag.startswith("--expression") for flag in words)
+        flags = {index + 1 for index, word in enumerate(words) if word in ("-e", "-f", "-pe")}
+        operands = [
+            word
+            for index, word in enumerate(command.words)
+            if index and index not in flags and not word.text.startswith("-")
+        ]
+        perl_script = name != "sed" and any(i < len(words) for i in flags)
+        script = (
+            command.words[min(flags)]
+            if flags and min(flags) < len(words)
+            else operands[0]
+            if operands
+            else None
+        )
+        for word in operands if scripted or perl_script else operands[1:]:
+            if is_file(word.text):
+                new = (
+                    source.span(script.start, min(script.end, script.start + 120))
+                    if script
+                    else None
+                )
+                yield file_action(EDITED, source, word, new)
+    elif name == "git":
+        yield from git_actions(command, source)
+    elif name in ("create",) and len(paths) == 1:
+        yield file_action(CREATED, source, paths[0])
+
+
+def _in_place(words: Sequence[str]) -> bool:
+    return any(
+        word.startswith("--in-place")
+        or (word.startswith("-") and not word.startswith("--") and "i" in word[:5])
+        for word in words[1:]
+    )
+
+
+def written_in(source: Field, start: int, end: int) -> Iterator[Action]:
+    """The files that a script in a here-document writes."""
+    text = source.text
+    for match in _WRITES_IN_CODE.finditer(text, start, end):
+        group = match.lastindex or 1
+        yield Action(EDITED, match[group], source.span(*match.span(group)), shell=True)

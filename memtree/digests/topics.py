@@ -1,0 +1,224 @@
+"""The shortest forms of summaries: a topic of a few words, one line for a whole conversation.
+
+Made of a summary's headline and anchors alone, whenever an outline is written: nothing is stored.
+What this file does not do: read the text below a summary.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+from memtree.digests.clauses import borders
+from memtree.digests.clauses.boilerplate import speaker_of
+from memtree.digests.clauses.particular import ERRORS
+from memtree.digests.clauses.phrases import ASIDE, is_hollow, leans, listed, readable, whole
+from memtree.digests.work_clauses import Work, is_work, merged, work_clauses, works_in
+from memtree.text import tokens
+from memtree.text.words.common_words import is_common
+
+HEADLINE = 18  # tokens, DESIGN section 6
+TOPIC = 8  # tokens
+ROOT = 40  # tokens
+END = " -> "  # between a thing and its outcome
+KINDS = ("code", "output")  # what stands before a list of names
+_THEMES, _TOPICS = 4, 6  # of the line for a whole conversation
+_SPEAKER = re.compile(r"(?:.* )?(?:user|assistant|tool): ")
+_MARKS = " ,;:.!?\"'()[]…，；：。！？、-–—"
+_OFTEN = re.compile(r" [0-9]{1,6} times.*$|, last .*$")  # what a topic has no room for
+_ARTICLES = ("a", "an", "the", "not", "so")
+# A few words in a row that hold one of these are torn out of two clauses.
+_BREAKS = frozenset(
+    """
+    i you we he she they it is was are were am be been that which who what cause because if when
+    while so but must would could should can will might have has had do does did got made me him
+    them us im ive i'm i've it's that's you're we're they're don't didn't there his
+    """.split()
+)
+
+
+class SummaryText(Protocol):
+    """Text that both an extract and a stored summary have."""
+
+    @property
+    def headline(self) -> str: ...
+
+    @property
+    def body(self) -> str: ...
+
+    @property
+    def anchors(self) -> tuple[str, ...]: ...
+
+
+def topic(summary: SummaryText, cap: int = TOPIC) -> str:
+    """At most `cap` tokens in whole words: those that tell this summary from others.
+
+    Empty where the summary has no word at all.
+    """
+    headline = _without_speakers(ASIDE.sub("", summary.headline))
+    kind, _, names = headline.partition(": ")
+    if kind in KINDS:
+        return listed(names.split(", "), cap)
+    best, weight = "", 0.0
+    pieces = [part for piece in headline.split(END) for part in piece.split("; ")]
+    for number, piece in enumerate(pieces):
+        done = is_work(piece)  # cut between its words it tells nothing
+        phrase, lost = whole(_OFTEN.sub("", piece) if done else piece, cap)
+        if phrase and readable(phrase):
+            words = borders.units(phrase)
+            worth = sum(_weight(word, summary.anchors) for word in words) - lost - number
+            worth -= 3.0 * (leans(phrase) or is_hollow(phrase))
+            if worth > weight:
+                best, weight = phrase, worth
+    ending, more = _stretch(headline, summary.anchors, cap, ends=True)
+    if ending and more > weight + 1.5:
+        return ending
+    return best or _stretch(headline, summary.anchors, cap)[0] or listed(summary.anchors, cap)
+
+
+def _without_speakers(headline: str) -> str:
+    """Leave the speakers out: in a few words it matters more what is said than who says it."""
+    return "; ".join(
+        piece[len(name) + 2 :]
+        if (name := speaker_of(piece)) and not name.endswith(ERRORS)
+        else piece
+        for piece in headline.split("; ")
+    )
+
+
+def _stretch(
+    headline: str, anchors: Sequence[str], cap: int, *, ends: bool = False
+) -> tuple[str, float]:
+    """The most telling words in a row, and their weight. `ends`: up to the end of a clause."""
+    best, weight = "", -9.0
+    for number, clause in enumerate(_clauses(headline)):
+        for phrase, phrase_weight in _phrases(clause, anchors, cap, ends=ends):
+            phrase_weight -= 0.5 * number  # what comes first is what it is about
+            if phrase_weight > weight:
+                best, weight = phrase, phrase_weight
+    return best, weight
+
+
+def root_summary(children: Sequence[SummaryText], title: str = "") -> str:
+    """One line (<= 40 tokens) for a whole conversation: its title, what its parts share, what they
+    are about one by one, and how the last of them ended. `children`: its top nodes in their
+    order."""
+    if not children:
+        return ""
+    works = work_clauses(merged(w for child in children for w in _works(child.body)))
+    done = [work.brief for work in sorted(works, key=lambda work: -work.score)[:2]]
+    parts: list[str] = []
+    for child in _spread(children, _TOPICS):
+        part = topic(child)
+        if part and not any(_same(part, other) for other in (*parts, title) if other):
+            parts.append(part)
+    said = [part for part in parts if not (_is_list(part) or (done and is_work(part)))]
+    last = topic(children[-1])
+    if done and (is_work(last) or "]" in last):
+        last = ""
+    if not (done or title or len(said) > 1):
+        said, done = [", ".join(_themes(children)), *(said or parts)], []
+    said = [part for part in said if part and part != last]
+    if title and last and _same(last, title):
+        last = ""
+    while True:
+        end = f"last {last}" if last and not _is_list(last) and (said or done or title) else ""
+        line = "; ".join(piece for piece in (title, *said, *done, end) if piece) or last
+        if tokens.count(line) <= ROOT or not (said or done):
+            return line if tokens.count(line) <= ROOT else title or last
+        if said:
+            said.pop(len(said) // 2)
+        else:
+            done.pop()
+
+
+def _works(body: str) -> Iterator[Work]:
+    for piece in body.split("; "):
+        yield from works_in(_SPEAKER.sub("", piece).rstrip(". "))
+
+
+def _is_list(part: str) -> bool:
+    """Return True for names or paths alone."""
+    return all(" " not in name for name in part.split(", "))
+
+
+def _themes(children: Sequence[SummaryText]) -> list[str]:
+    """Anchors of several children, those of most first."""
+    if len(children) < 2:
+        return []
+    counts = Counter(word for child in children for word in child.anchors)
+    named = [word for word in counts if counts[word] > 1 and word[0].isalpha()]
+    named.sort(key=lambda word: -counts[word])
+    themes: list[str] = []
+    for word in named:
+        if len(word) <= 40 and not any(_same(word, other) for other in themes):
+            themes.append(word)
+        if len(themes) == _THEMES:
+            break
+    return themes
+
+
+def _spread(children: Sequence[SummaryText], most: int) -> Iterable[SummaryText]:
+    """Up to `most` of them, the first and the last among them."""
+    if len(children) <= most:
+        return children
+    return [children[at * (len(children) - 1) // (most - 1)] for at in range(most)]
+
+
+def _clauses(headline: str) -> Iterable[str]:
+    for piece in headline.split(END):
+        for part in piece.split("; "):
+            if not is_work(part):
+                yield from borders.clauses(part)
+
+
+def _phrases(
+    clause: str, anchors: Sequence[str], cap: int, *, ends: bool
+) -> Iterable[tuple[str, float]]:
+    """Stretches of a clause within `cap` tokens that begin and end with a word that tells
+    something, and the weight of each."""
+    words = borders.units(clause)[:40]
+    weights = [_weight(word, anchors) for word in words]
+    sizes = tokens.count_many(" " + word for word in words)
+    broken = [
+        word.lower().strip(_MARKS) in _BREAKS
+        or (at and word in _ARTICLES and words[at - 1].endswith(("'s", "’s")))
+        for at, word in enumerate(words)
+    ]
+    between = "" if borders.UNSPACED.search(clause) else " "
+    for start, weight in enumerate(weights):
+        if weight <= 0.0:
+            continue
+        end, room, total = start, cap, 0.0
+        best_end, best = start, 0.0
+        while end < len(words) and room >= sizes[end] and not broken[end]:
+            room -= sizes[end]
+            total += weights[end]
+            end += 1
+            if weights[end - 1] > 0.0:
+                best_end, best = end, total
+        if ends and (best_end < len(words) or best_end - start < 3):
+            continue
+        if start + 2 < best_end < len(words) and words[best_end - 2] in ("and", "or"):
+            best_end -= 2  # what goes on behind is no part of this clause
+        phrase = between.join(words[start:best_end]).strip(_MARKS)
+        torn = any(phrase.count(first) != phrase.count(last) for first, last in ("()", "[]"))
+        torn = torn or phrase.count('"') % 2 == 1
+        if phrase and not torn and tokens.count(phrase) <= cap:
+            goes_on = best_end < len(words) and best_end == end and broken[end]
+            yield phrase, best - 0.05 * start - goes_on
+
+
+def _weight(word: str, anchors: Sequence[str]) -> float:
+    bare = word.strip(_MARKS)
+    if not bare or is_common(bare):
+        return 0.0
+    if any(bare in anchor for anchor in anchors):
+        return 2.0
+    return 1.0 if len(bare) > 2 else 0.5
+
+
+def _same(first: str, second: str) -> bool:
+    return first.lower() in second.lower() or second.lower() in first.lower()

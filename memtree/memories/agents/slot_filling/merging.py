@@ -1,0 +1,101 @@
+"""Make memories of what was found in several messages: what belongs together is one.
+
+Of what a kind knows of the user there is one memory in a conversation: a later mention wins, lists
+grow. A thing of its own (a task, an appointment) is a memory of its own. Where a memory of the kind
+is there already that this one would take the place of, what it knows and nobody mentions is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memtree.memories.agents.schemas.unique_on import canonical
+from memtree.memories.agents.slot_filling.rule_reader import Finding
+from memtree.memories.agents.slot_filling.schema_fields import Path
+
+ITEMS = 50  # of a list that grows
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredCandidate:
+    """A memory to be. `message`: index of the message that it was last found in; [start, end): the
+    last place there. `earlier`: of the messages before that one that say something of it.
+    `happened`: unix seconds."""
+
+    kind: str
+    data: Mapping[str, Any]
+    message: int
+    start: int
+    end: int
+    confidence: float
+    alone: bool = False
+    happened: float | None = None
+    earlier: tuple[int, ...] = ()
+
+    @property
+    def messages(self) -> tuple[int, ...]:
+        """All that say something of it."""
+        return (*self.earlier, self.message)
+
+
+def gathered(findings: Iterable[tuple[int, Finding]]) -> list[StructuredCandidate]:
+    """Findings with the index of their message, in order, as memories."""
+    made: list[StructuredCandidate] = []
+    open_: dict[str, int] = {}  # where the memory of a kind stands
+    for message, item in findings:
+        data: dict[str, Any] = {}
+        for path, value in item.values:
+            _put(data, path, value)
+        new = StructuredCandidate(
+            item.kind, data, message, item.start, item.end, item.confidence, item.alone
+        )
+        if item.alone or item.kind not in open_:
+            if not item.alone:
+                open_[item.kind] = len(made)
+            made.append(new)
+            continue
+        at = open_[item.kind]
+        old = made[at]
+        made[at] = replace(
+            new,
+            data=merged(old.data, data),
+            confidence=min(old.confidence, new.confidence),
+            earlier=old.earlier if old.message == message else old.messages,
+        )
+    return made
+
+
+def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge what both know; the new one wins, and lists of texts keep the old items, too."""
+    result = dict(old)
+    for name, value in new.items():
+        before = result.get(name)
+        if isinstance(value, dict) and isinstance(before, dict):
+            result[name] = merged(before, value)
+        elif isinstance(value, list) and isinstance(before, list):
+            known = {_form(item) for item in before}
+            result[name] = [*before, *(item for item in value if _form(item) not in known)][:ITEMS]
+        else:
+            result[name] = value
+    return result
+
+
+def same_data(data: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return True if two memories of one kind say the same, in whatever order."""
+    return canonical(data) == canonical(other)
+
+
+def lacking(data: Mapping[str, Any], required: Iterable[str]) -> list[str]:
+    return sorted(name for name in required if name not in data)
+
+
+def _form(item: Any) -> str:
+    return item.casefold() if isinstance(item, str) else canonical(item)
+
+
+def _put(data: dict[str, Any], path: Path, value: Any) -> None:
+    for name in path[:-1]:
+        data = data.setdefault(name, {})
+    data[path[-1]] = value

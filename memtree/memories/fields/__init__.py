@@ -1,0 +1,1 @@
+"""Fields of a memory, as pure rules: category, tags, times, secrets, trust."""

@@ -1,0 +1,297 @@
+"""Memories for a message, chosen and made into lines; awaits search and store.
+
+Nothing here stops a chat: without an embedder in time words rank, and where the store fails there
+are no memories this time. Both are told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from memtree.errors import Unavailable
+from memtree.language.everyday.sentences import language_of
+from memtree.memories.injection import ageing, branches, choice, injectable
+from memtree.memories.injection import standing_choice as standing
+from memtree.memories.injection.general_questions import is_general
+from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
+from memtree.memories.memory import Memory
+from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
+from memtree.memories.scope import Scope, ScopeKind
+from memtree.memories.search.hits import SearchResult
+from memtree.memories.search.query_vectors import PATIENCE
+from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
+from memtree.text.words import telling_words
+
+log = logging.getLogger("memtree")
+
+# Hits that are looked at beyond twice as many as may be shown: snapshots never are, and where the
+# embedder knows a language less well, what shares a word stands further down (0076).
+SPARE, SPARE_ABROAD = 20, 70
+DEADLINE = 2.0  # seconds for all of it
+KINDS = {
+    ScopeKind.CHAT: LineKind.CHAT,
+    ScopeKind.USER: LineKind.USER,
+    ScopeKind.AGENT: LineKind.USER,
+    ScopeKind.NAMESPACE: LineKind.DOCUMENT,
+}
+
+
+class MemorySearcher(Protocol):
+    async def search(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        wanted: MemoryFilter,
+        limit: int,
+        least: float,
+        patience: float | None,
+        loading: float,
+    ) -> SearchResult: ...
+
+
+class PostedHistory(Protocol):
+    """The history of a request. `rule`: which memories stand beside it, one of
+    `branches.BRANCHES`."""
+
+    @property
+    def rule(self) -> str: ...
+
+    async def addresses(self) -> tuple[Container[str], Container[str]]:
+        """Hex, of all its prefixes, and of those whose last message may be folded away; none where
+        it cannot be read."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class InjectionChoice:
+    """Memories chosen for one request. `lines`: of the chosen memories, by age. `hits`: the ids of
+    those that fit the message, best first. `degraded`: what failed on the way. `standing`: tokens
+    of the standing ones."""
+
+    lines: tuple[MemoryLine, ...] = ()
+    hits: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+    standing: int = 0
+
+
+class MemoryInjection:
+    """`patience`: seconds that the embedder has. `standing`: whether standing memories are shown
+    with each message. `stale`: seconds after which what changes may be out of date, 0 for never.
+    `deadline`: seconds for all memories of a request, None: those that go with `patience`."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        search: MemorySearcher,
+        now: Callable[[], float],
+        *,
+        patience: float = PATIENCE,
+        deadline: float | None = None,
+        standing: bool = True,
+        stale: float = 0.0,
+    ) -> None:
+        self._store, self._search, self._now = store, search, now
+        self._stale = stale
+        self._standing_on = standing
+        self._patience = patience
+        self.deadline = deadline or deadline_of(patience)
+
+    async def choose(
+        self,
+        scope: Scope,
+        conversation: Sequence[str],
+        query: str,
+        options: InjectionOptions = CHAT_OPTIONS,
+        posted: PostedHistory | None = None,
+        *,
+        waits: bool = True,
+        room: int = standing.BUDGET,
+    ) -> InjectionChoice:
+        """The memories for a message of a conversation, which remembers what it was shown.
+        `conversation`: by what name, then names that it had before; none: it remembers nothing.
+        `posted`: what it says; None: no matter. `waits`: for an embedder that has to be asked.
+        `room`: tokens for standing memories."""
+        patience = self._patience if waits else 0.0
+        try:
+            async with asyncio.timeout(self.deadline):
+                return await self._chosen(
+                    scope, conversation, query, options, posted, patience, room
+                )
+        except Unavailable as error:
+            log.warning("memories.not_injected code=%s", error.code)
+            return InjectionChoice(degraded=("store",))
+        except TimeoutError:
+            log.warning("memories.not_injected code=timeout")
+            return InjectionChoice(degraded=("timeout",))
+
+    async def _chosen(
+        self,
+        scope: Scope,
+        conversation: Sequence[str],
+        query: str,
+        options: InjectionOptions,
+        posted: PostedHistory | None,
+        patience: float,
+        room: int,
+    ) -> InjectionChoice:
+        state = await self._store.state(scope)
+        memories = state.total
+        if not memories:
+            return InjectionChoice()  # nothing is embedded for who has saved nothing
+        always = await self._standing(scope, options, room) if state.standing else []
+        first = [memory.id for memory in always]
+        shown = await self._shown(scope, conversation)
+        result = SearchResult((), ())
+        if query.strip():
+            wanted = MemoryFilter(category=options.category) if options.category else ANY
+            limit, least = looked_at(query, options)
+            result = await self._search.search(
+                scope,
+                query,
+                wanted=wanted,
+                limit=limit,
+                least=least,
+                patience=patience,
+                loading=self.deadline / 2,  # then words rank, as long as there is time for that
+            )
+        texts = [hit.memory.text for hit in result.hits]
+        general = is_general(query)
+        shared = telling_words.sharing(query, texts, memories, general=general)
+        hits = [
+            hit.memory
+            for hit, shares in zip(result.hits, shared, strict=True)
+            if hit.memory.id not in first
+            and options.fits(
+                hit.relevance, shares, memories, by_words=result.by_words, general=general
+            )
+        ]
+        shown = [known for known in shown if known.id not in first]
+        shown, current = await self._current(scope, shown, hits)
+        live = {id_: memory for id_, memory in current.items() if options.admits(memory)}
+        away = await _away(live, posted)
+        made = choice.chosen(hits, shown, live, self._now(), options.most, options.line, away)
+        degraded = result.degraded
+        if made.changed:
+            degraded += await self._put(scope, conversation, made)
+        lines = tuple(
+            _line(scope, memory, options, self._stale) for memory in (*always, *made.memories)
+        )
+        there = {memory.id for memory in made.memories}
+        fitting = [*first, *(hit.id for hit in hits if hit.id in there)]
+        taken = standing.size(always, options.line)
+        return InjectionChoice(lines, tuple(fitting), degraded, taken)
+
+    async def _standing(self, scope: Scope, options: InjectionOptions, room: int) -> list[Memory]:
+        if not self._standing_on or scope.kind not in (ScopeKind.CHAT, ScopeKind.USER):
+            return []
+        page = await self._store.page(scope, MemoryFilter(standing=True), limit=standing.MOST)
+        return standing.chosen(page.memories, options.line, room)
+
+    async def _shown(self, scope: Scope, conversation: Sequence[str]) -> list[ShownMemory]:
+        for key in conversation:
+            if shown := await self._store.shown(scope, key):
+                return shown
+        return []
+
+    async def _current(
+        self, scope: Scope, shown: Sequence[ShownMemory], hits: Sequence[Memory]
+    ) -> tuple[list[ShownMemory], dict[str, Memory]]:
+        """Return what was shown, with what counts by now in the place of what was corrected, or
+        found to be a duplicate, since; and the live memories among them and the hits."""
+        live = {memory.id: memory for memory in hits}
+        others = [known.id for known in shown if known.id not in live]
+        if others:
+            live |= {memory.id: memory for memory in await self._store.get(scope, others)}
+        lost = [id_ for id_ in others if id_ not in live]
+        if not lost:
+            return list(shown), live
+        stored = await self._store.get(scope, lost, deleted=True)
+        corrections = {
+            memory.id: other
+            for memory in stored
+            if (other := memory.superseded_by or memory.duplicate_of) and memory.deleted is None
+        }
+        if corrections:
+            corrected = await self._store.get(scope, list(corrections.values()))
+            live |= {memory.id: memory for memory in corrected}
+        known_now = [
+            known._replace(id=corrections[known.id], version=0)  # no version of it was shown
+            if known.id in corrections
+            else known
+            for known in shown
+        ]
+        return list({known.id: known for known in known_now}.values()), live
+
+    async def _put(
+        self, scope: Scope, conversation: Sequence[str], made: choice.Choice
+    ) -> tuple[str, ...]:
+        """Store what was shown, and return what failed: the memories are shown all the same."""
+        if not conversation:
+            return ()
+        latest = max((known.hit for known in made.shown), default=self._now())
+        try:
+            await self._store.put_shown(scope, conversation[0], made.shown, latest + choice.KEPT)
+        except Unavailable as error:
+            log.warning("memories.shown_not_kept code=%s", error.code)
+            return ("store",)
+        return ()
+
+    def kept(self, scope: Scope, options: InjectionOptions = CHAT_OPTIONS) -> KeptLines:
+        """The lines of what was shown before."""
+        return KeptLines(self._store, scope, options, self._stale)
+
+
+def looked_at(query: str, options: InjectionOptions) -> tuple[int, float]:
+    """Return how many hits are looked at for the memories beside a message, and the relevance that
+    each needs to be among them."""
+    if language_of(query) == "en":
+        least = injectable.SHARING if options.threshold is None else options.threshold
+        return 2 * options.most + SPARE, least
+    return 2 * options.most + SPARE_ABROAD, options.least
+
+
+def deadline_of(patience: float) -> float:
+    """Seconds for all memories of a request, of which the embedder gets so many."""
+    return max(DEADLINE, 2 * patience)
+
+
+async def _away(live: Mapping[str, Memory], posted: PostedHistory | None) -> set[str]:
+    """Ids of those that do not stand beside this history."""
+    if posted is None:
+        return set()
+    rule = posted.rule
+    bound = [memory for memory in live.values() if branches.depends(memory.source, rule)]
+    if not bound:
+        return set()
+    every, folded = await posted.addresses()
+    return {memory.id for memory in bound if not branches.fits(memory.source, every, rule, folded)}
+
+
+def _line(scope: Scope, memory: Memory, options: InjectionOptions, stale: float) -> MemoryLine:
+    version = MemoryVersion(memory.id, memory.version)
+    kind = KINDS[scope.kind]
+    ages = None if kind is LineKind.DOCUMENT else ageing.ages(memory, stale)
+    return MemoryLine(version, options.line(memory), kind, bool(memory.standing), ages)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLines:
+    """The `MemoryLines` of one scope."""
+
+    store: MemoryStore
+    scope: Scope
+    options: InjectionOptions
+    stale: float = 0.0
+
+    async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, MemoryLine]:
+        wanted = [(memory.id, memory.version) for memory in memories]
+        versions = await self.store.versions(self.scope, wanted)
+        return {
+            MemoryVersion(*key): _line(self.scope, memory, self.options, self.stale)
+            for key, memory in versions.items()
+        }

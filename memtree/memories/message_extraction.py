@@ -1,0 +1,313 @@
+"""Memories extracted from what users say: from each message once, whoever sends it again.
+
+    undone   those of some messages that nothing was extracted from yet
+    read     candidates, and what is none, by a model or by rules (`CandidateReader`)
+    keep     those that are not known yet; with them, in one step, that the message is done
+
+A message is known by its digest, so branches, retries, restarts and other processes extract nothing
+twice, and what was deleted does not come back. No text of what was left out is kept or logged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import NamedTuple, Protocol
+
+from memtree.errors import BadRequest, MemoryLimit, SecretRejected
+from memtree.memories.draft import MemoryDraft
+from memtree.memories.draft import new_memory as made
+from memtree.memories.extraction.candidates import Candidate, Extraction, SkipReason
+from memtree.memories.memory import EXTRACTED, MAX_TEXT_CHARS, Memory, MemorySource, NewMemory
+from memtree.memories.saving.duplicates import NearMemory
+from memtree.memories.saving.saving import MemorySaving, Vector
+from memtree.memories.scope import Scope
+from memtree.memories.users.user_ports import ExtractedMessages
+from memtree.ports.clock import Clock
+from memtree.process.cpu_meter import counted
+
+PER_MESSAGE = 8  # memories out of one message
+# A request reads so many characters, and a message costs as 80 of them: some 40 us of CPU each.
+PER_REQUEST, MESSAGE_CHARS = 20_000, 80
+READ = 100_000  # characters of a message; nobody types more
+EMBEDDER_PATIENCE = 5.0  # seconds; nobody waits
+
+EXPIRED, LIMIT, UNSTORABLE = "expired", "limit", "unstorable"
+REQUEST_CAP = "request_cap"  # a request reads or gives so much: the message is read another time
+TOLD = 300  # characters of a message that is told as skipped
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """`text`: its view, of which memories tell their places. `said`: on which day, where that is
+    known. `fiction`: a story or a role-play began before it, in which the user speaks for somebody
+    else."""
+
+    digest: bytes
+    text: str
+    said: date | None = None
+    fiction: bool = False
+
+
+class MessagePlace(NamedTuple):
+    """Where a message stands: see `MemorySource`."""
+
+    address: str = ""
+    origin: str = ""
+
+
+NOWHERE = MessagePlace()
+
+
+class SkippedText(NamedTuple):
+    """A text of which no memory was made, and why: a value of `SkipReason` or of this file."""
+
+    text: str
+    reason: str
+
+
+def within(messages: Iterable[UserMessage], room: int) -> int:
+    """How many messages a request with so much room reads; any room takes one."""
+    count = 0
+    for message in messages:
+        if room <= 0:
+            break
+        room -= cost(message)
+        count += 1
+    return count
+
+
+def cost(message: UserMessage) -> int:
+    return MESSAGE_CHARS + min(len(message.text), READ)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMessage:
+    """Candidates found in a message."""
+
+    message: UserMessage
+    candidates: tuple[Candidate, ...] = ()
+    skipped: tuple[SkippedText, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionReport:
+    """`stored`: new memories (of a dry run, what they would be: number 0). `messages`: how many
+    were read. `full`: the tenant may have no more memories; the messages are not done."""
+
+    stored: tuple[Memory, ...] = ()
+    skipped: tuple[SkippedText, ...] = ()
+    messages: int = 0
+    full: bool = False
+
+    def __add__(self, other: ExtractionReport) -> ExtractionReport:
+        return ExtractionReport(
+            (*self.stored, *other.stored),
+            (*self.skipped, *other.skipped),
+            self.messages + other.messages,
+            self.full or other.full,
+        )
+
+
+class CandidateReader(Protocol):
+    """Finds what is worth keeping. `mode`: the `capture_mode` of its memories."""
+
+    mode: str
+
+    async def read(self, scope: Scope, messages: Sequence[UserMessage]) -> Sequence[ReadMessage]:
+        """Read messages and return the results in their order. A message without a result is to be
+        read again later. Raises `Unavailable` where all of them are to be tried again."""
+        ...
+
+
+class RuleReader:
+    """By rules, in a thread. `extract`: as `extraction.rules.extract`."""
+
+    mode = "rule"
+
+    def __init__(self, extract: Callable[..., Extraction], most: int = PER_MESSAGE) -> None:
+        self._extract, self._most = extract, most
+
+    async def read(self, scope: Scope, messages: Sequence[UserMessage]) -> Sequence[ReadMessage]:
+        return await asyncio.to_thread(
+            counted, lambda: [self._read(message) for message in messages]
+        )
+
+    def _read(self, message: UserMessage) -> ReadMessage:
+        text = message.text[:READ]
+        read = self._extract(text, message.said, most=self._most, fiction=message.fiction)
+        skipped = tuple(
+            SkippedText(text[skip.start : skip.end], str(skip.reason)) for skip in read.skipped
+        )
+        return ReadMessage(message, read.candidates, skipped)
+
+
+class MemoryExtraction:
+    """Bound to its ports; safe for concurrent calls. `most`: memories that a tenant may have."""
+
+    def __init__(
+        self,
+        store: ExtractedMessages,
+        saving: MemorySaving,
+        reader: CandidateReader,
+        clock: Clock,
+        new_id: Callable[[], str],
+        *,
+        most: int = 0,
+        max_text_chars: int = MAX_TEXT_CHARS,
+        patience: float = EMBEDDER_PATIENCE,
+    ) -> None:
+        self._store, self._saving, self._reader = store, saving, reader
+        self._clock, self._new_id = clock, new_id
+        self._most, self._max_text_chars = most, max_text_chars
+        self._patience = patience
+
+    async def undone(self, scope: Scope, digests: Collection[bytes]) -> set[bytes]:
+        """Those that nothing was extracted from yet. Raises store errors."""
+        return set(digests) - await self._store.extracted(scope, digests) if digests else set()
+
+    async def read(self, scope: Scope, messages: Sequence[UserMessage]) -> Sequence[ReadMessage]:
+        """Stores nothing. Raises as `CandidateReader.read` does."""
+        return await self._reader.read(scope, messages)
+
+    async def keep(
+        self,
+        scope: Scope,
+        reading: ReadMessage,
+        place: MessagePlace = NOWHERE,
+        *,
+        most: int = PER_MESSAGE,
+        dry_run: bool = False,
+    ) -> ExtractionReport:
+        """Keep what was found in one message. `most`: memories that may come of it. `dry_run`:
+        nothing is stored, and the message is not done. Raises store errors; then nothing is
+        stored."""
+        news, skipped = self._made(reading, place, most)
+        vectors = await self._saving.vectors([new.text for new in news], patience=self._patience)
+        async with self._saving.turn(scope):
+            kept: list[tuple[NewMemory, Vector | None]] = []
+            rivals: dict[str, Sequence[NearMemory]] = {}
+            for new, vector in zip(news, vectors, strict=True):
+                near = await self._near(scope, new, vector, kept)
+                if near is None:
+                    skipped.append(SkippedText(new.text, SkipReason.DUPLICATE))
+                else:
+                    kept.append((new, vector))
+                    rivals[new.id] = near
+            if dry_run:
+                stored = tuple(_memory(new) for new, _ in kept)
+                return ExtractionReport(stored, tuple(skipped), 1)
+            return await self._added(scope, reading.message, kept, skipped, rivals)
+
+    def _made(
+        self, reading: ReadMessage, place: MessagePlace, most: int
+    ) -> tuple[list[NewMemory], list[SkippedText]]:
+        now = self._clock.now()
+        news: list[NewMemory] = []
+        skipped = list(reading.skipped)
+        for candidate in reading.candidates:
+            reason = ""
+            if len(news) >= most:
+                reason = SkipReason.CAP
+            elif candidate.expires is not None and candidate.expires <= now:
+                reason = EXPIRED
+            else:
+                try:
+                    draft = self._draft(candidate, reading.message.digest, place, now)
+                    news.append(made(draft, self._new_id(), now, self._max_text_chars))
+                except SecretRejected:
+                    reason = SkipReason.SECRET
+                except BadRequest:
+                    reason = UNSTORABLE
+            if reason:
+                skipped.append(SkippedText(candidate.text, reason))
+        return news, skipped
+
+    def _draft(
+        self, candidate: Candidate, digest: bytes, place: MessagePlace, now: float
+    ) -> MemoryDraft:
+        return MemoryDraft(
+            text=candidate.text,
+            category=candidate.category,
+            tags=candidate.tags,
+            source_type=EXTRACTED,
+            capture_mode=self._reader.mode,
+            expires=candidate.expires,
+            source=MemorySource(
+                start=candidate.start,
+                end=candidate.end,
+                digest=digest.hex(),
+                address=place.address,
+                origin=place.origin,
+                recorded=now,
+            ),
+        )
+
+    async def _near(
+        self,
+        scope: Scope,
+        new: NewMemory,
+        vector: Vector | None,
+        kept: Sequence[tuple[NewMemory, Vector | None]],
+    ) -> Sequence[NearMemory] | None:
+        """The memories that come close; None where one says the same, or another of the same
+        message does."""
+        if any(
+            self._saving.says_the_same(new.text, vector, other.text, others)
+            for other, others in kept
+        ):
+            return None
+        near = await self._saving.near(scope, new.text, vector)
+        return None if near and near[0].says_the_same else near
+
+    async def _added(
+        self,
+        scope: Scope,
+        message: UserMessage,
+        kept: Sequence[tuple[NewMemory, Vector | None]],
+        skipped: list[SkippedText],
+        rivals: Mapping[str, Sequence[NearMemory]],
+    ) -> ExtractionReport:
+        news = [new for new, _ in kept]
+        try:
+            added = await self._store.add_extracted(scope, message.digest, news, most=self._most)
+        except MemoryLimit:
+            skipped += [SkippedText(new.text, LIMIT) for new in news]
+            return ExtractionReport(skipped=tuple(skipped), messages=1, full=True)
+        if added is None:  # somebody else read it meanwhile
+            return ExtractionReport()
+        stored = [
+            (memory, vector)
+            for (memory, existing), (_, vector) in zip(added, kept, strict=True)
+            if not existing
+        ]
+        skipped += [
+            SkippedText(memory.text, SkipReason.DUPLICATE) for memory, existing in added if existing
+        ]
+        if stored:
+            await self._saving.keep_vectors(scope, stored, check=True)
+        saved = [
+            await self._saving.keep_updates(scope, memory, rivals.get(memory.id, ()))
+            for memory, _ in stored
+        ]
+        return ExtractionReport(tuple(saved), tuple(skipped), 1)
+
+
+def _memory(new: NewMemory) -> Memory:
+    """Return the memory that this would be."""
+    return Memory(
+        id="",
+        number=0,
+        text=new.text,
+        created=new.created,
+        updated=new.created,
+        category=new.category,
+        tags=new.tags,
+        source_type=new.source_type,
+        capture_mode=new.capture_mode,
+        expires=new.expires,
+        tainted=new.tainted,
+        source=new.source,
+    )

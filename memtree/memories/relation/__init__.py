@@ -1,0 +1,1 @@
+"""How a new memory relates to a stored one: the same, a duplicate, a later version."""

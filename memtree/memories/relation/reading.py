@@ -1,0 +1,326 @@
+"""A text as the tokens that say something: values, words in their base form, negations.
+
+>>> [token.key for token in read("I don't own two cats.").tokens]
+['user', 'have', 'n:2', 'cat']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from memtree.memories.relation import foreign, lexicon, quantities
+from memtree.memories.relation.meanings import key_of, synonyms
+from memtree.memories.relation.words import Word, with_phrases, words_of
+
+COPULA, PREPOSITION, CONJUNCTION, POSSESSIVE, ARTICLE, MODAL, COMMA = 1, 2, 4, 8, 16, 32, 64
+LONGEST_NAME = 6  # words of "the rate limit of the API" before "of"
+_PAST_VERBS = frozenset(
+    """
+    went taught bought left met lent sold wrote ran drove ate drank swam grew made took gave
+    knew wore slept sang flew brought began became got chose spoke told said lost won came
+    written kept sent built paid held chosen given taken known spoken driven eaten worn done
+    """.split()
+)
+_SUBJECTS = frozenset(("user", "we", "you", "they", "he", "she"))
+_GENDERS = dict.fromkeys(("he", "him", "his"), "he") | dict.fromkeys(("she", "her", "hers"), "she")
+_HOURS = {f"n:{hour}": f"t:{hour:02}:00" for hour in range(1, 25)}
+_TITLES = frozenset("mr mrs ms dr prof st no vs".split())
+_DETERMINERS = frozenset(("the", "a", "an", "this", "that"))
+_EACH = frozenset(("every", "each"))
+_OFTEN = frozenset("morning afternoon evening night weekend spring summer autumn winter".split())
+_GO = frozenset(("go", "goes", "going", "gone", "went"))
+_PREFERRED = frozenset(("answer", "example", "code"))
+
+
+@dataclass(slots=True)
+class Token:
+    """`key`: what it says. `value`: a number, a date, a marker: never to be overlooked. `lead`:
+    what was left out before it, as flags; `preposition` among it. `form`: past, does; behind a
+    copula doing, done; "" for others."""
+
+    key: str
+    surface: str
+    value: bool = False
+    negated: bool = False
+    lead: int = 0
+    preposition: str = ""
+    form: str = ""
+
+
+class TextReading(NamedTuple):
+    tokens: tuple[Token, ...]
+    past: bool  # whether it tells what was
+    gender: str = ""  # of the one pronoun that it has
+
+
+def read(text: str) -> TextReading:
+    words = words_of(text)
+    english = not any(
+        word.lower in foreign.TELLING or not word.lower.isascii() for word in words
+    ) or any(word.lower in ("the", "user", "my") for word in words)
+    words = with_phrases(words) if english else words
+    reader = _Reader(words, english, {} if english else foreign.synonyms_in(text))
+    return reader.reading()
+
+
+class _Reader:
+    """One pass over the words of a text."""
+
+    def __init__(self, words: list[Word], english: bool, synonyms: Mapping[str, str]) -> None:
+        self._words, self._english, self._synonyms = words, english, synonyms
+        self._lower = [word.lower for word in words]
+        self._capitals = [word.capital and at > 0 for at, word in enumerate(words)]
+        self._tokens: list[Token] = []
+        self._lead, self._preposition, self._negated, self._past = 0, "", False, False
+        self._starts = True  # of a sentence
+        self._before = ""  # the word before a sign
+        self._genders: set[str] = set()
+        self._possessives: list[Token] = []  # of "my" and "the user's" in other languages
+
+    def reading(self) -> TextReading:
+        at = 0
+        while at < len(self._words):
+            quantity = self._quantity(at)
+            if quantity is not None:
+                surface = " ".join(word.surface for word in self._words[at : quantity.after])
+                self._add(quantity.key, surface, value=True)
+                at = quantity.after
+            else:
+                self._word(at)
+                at += 1
+        if self._negated and self._tokens:  # French and Japanese negate at the end
+            if self._tokens[-1].negated:
+                self._add("=not", "not", value=True)
+            else:
+                self._tokens[-1].negated = True
+        self._tokens[:0] = self._possessives[:1]
+        for token, following in pairwise(self._tokens):
+            if not self._english and token.key == "like" and following.negated:
+                token.negated, following.negated = True, False  # mag keinen Koriander
+            if token.negated and not following.negated and token.key in lexicon.EMPTY_VERBS:
+                token.negated, following.negated = False, True
+        for token in self._tokens:
+            if token.key == "like" and token.negated:
+                token.key, token.negated = "dislike", False
+        if any(token.key in _PREFERRED for token in self._tokens):
+            for token in self._tokens:
+                token.key = "like" if token.key == "want" else token.key
+        genders = self._genders - {""}
+        gender = genders.pop() if len(genders) == 1 else ""
+        return TextReading(tuple(_active(_with_of(self._tokens))), self._past, gender)
+
+    def _quantity(self, at: int) -> quantities.Quantity | None:
+        lower = self._lower[at]
+        if not lower[0].isalnum() and lower not in "$€£¥":
+            return None
+        if not self._english and lower in foreign.NUMBERS:
+            return quantities.Quantity(f"n:{foreign.NUMBERS[lower]}", at + 1)
+        quantity = quantities.quantity_at(self._lower, at, self._capitals)
+        if quantity and at and self._lower[at - 1] == "at" and quantity.key in _HOURS:
+            following = self._lower[quantity.after] if quantity.after < len(self._lower) else ""
+            if not following[:1].isalnum() or following in lexicon.PREPOSITIONS:
+                return quantities.Quantity(_HOURS[quantity.key], quantity.after)  # at six
+        return quantity
+
+    def _is_agent(self, at: int) -> bool:
+        """Somebody, or a time: what "by" says something of its own with."""
+        if at >= len(self._words):
+            return False
+        word = self._words[at]
+        known = word.lower in lexicon.USER or word.lower in lexicon.GHOSTS
+        suffered = bool(self._tokens) and self._tokens[-1].form in ("done", "past")
+        return (
+            known
+            or word.capital
+            or (suffered and word.lower in _DETERMINERS)
+            or self._quantity(at) is not None
+        )
+
+    def _is_duration(self, at: int) -> bool:
+        quantity = self._quantity(at) if at < len(self._words) else None
+        return quantity is not None and quantity.key.startswith(("time:", "month:"))
+
+    def _word(self, at: int) -> None:
+        word = self._words[at]
+        lower = word.lower
+        if not lower[0].isalnum() and lower[0] not in "='!-_$€£¥%°":
+            self._before = self._lower[at - 1] if at else ""
+            self._sign(lower)
+        elif lower in ("!", "not") or (
+            lower in lexicon.NEGATIONS if self._english else lower in foreign.NEGATIONS
+        ):
+            if self._negated and self._english:  # never not late
+                self._add("=not", word.surface, value=True)
+            again = lower in foreign.SECOND and self._tokens and self._tokens[-1].negated
+            self._negated = self._english or not again  # ne boit pas: one negation
+        elif lower == "'s":
+            self._lead |= POSSESSIVE
+        elif lower == "-":
+            pass
+        elif lower[0] == "=":
+            self._marker(lower[1:], word.surface, at)
+        elif not self._english:
+            self._foreign_word(word, at)
+        elif lower in lexicon.USER:
+            lead, preposition = self._lead, self._preposition
+            self._add("user", word.surface)
+            if lower in ("my", "mine"):
+                self._lead, self._preposition = lead | POSSESSIVE, preposition
+        elif lower in lexicon.GHOSTS:
+            self._genders.add(_GENDERS.get(lower, ""))
+            key = lexicon.GHOSTS[lower]
+            if key == "they":  # a possessive or an object: it tells nothing alone
+                self._lead |= POSSESSIVE
+            else:
+                self._add(key, word.surface)
+        elif lower in _EACH and at + 1 < len(self._words) and self._lower[at + 1] in _OFTEN:
+            pass
+        elif lower in lexicon.VALUES and not (word.capital and at and lower in ("may", "will")):
+            if lower in lexicon.COPULAS:
+                self._lead |= COPULA
+            self._marker(lexicon.VALUES[lower], word.surface, at)
+        elif lower in _GO and at + 1 < len(self._words) and self._lower[at + 1].endswith("ing"):
+            pass
+        elif lower in lexicon.FUNCTION or lower in lexicon.PREPOSITIONS:
+            self._dropped(at, lower)
+        else:
+            self._content(word)
+
+    def _sign(self, sign: str) -> None:
+        if sign in ",;":
+            self._lead |= COMMA
+        elif sign in "&/":
+            self._lead |= CONJUNCTION
+        elif sign in ":–—":
+            self._lead |= COPULA
+        self._starts = sign in ".!?。！？" and self._before not in _TITLES
+
+    def _dropped(self, at: int, lower: str) -> None:
+        if lower == "and":
+            self._lead |= CONJUNCTION
+        elif lower in lexicon.COPULAS:
+            self._lead |= COPULA
+        elif lower in lexicon.ARTICLES:
+            self._lead |= ARTICLE
+        elif lower == "about" and at + 1 < len(self._words) and self._lower[at + 1][0].isdigit():
+            self._add("about", lower)
+        elif lower in lexicon.PREPOSITIONS:
+            self._lead |= PREPOSITION
+            self._preposition = lower
+
+    def _marker(self, key: str, surface: str, at: int) -> None:
+        following = self._lower[at + 1] if at + 1 < len(self._words) else ""
+        if key == "past":
+            self._past = True
+        elif key == "perfect":  # has been moved: was moved; has been ill since May: is
+            self._lead |= COPULA
+            self._past |= following.endswith("ed") or following in _PAST_VERBS
+        elif key == "or" and any(token.negated for token in self._tokens):
+            self._lead |= CONJUNCTION  # neither this nor that
+            self._negated = True
+        elif key == "by" and not self._is_agent(at + 1):  # by bus, via email
+            self._lead |= PREPOSITION
+            self._preposition = "by"
+        elif key == "after" and self._is_duration(at + 1):  # expires after 90 days, in 90 days
+            self._lead |= PREPOSITION
+        else:
+            self._add(f"={key}", surface, value=True)
+            if key in ("must", "should"):  # answers should be short: be short
+                self._lead |= MODAL
+
+    def _foreign_word(self, word: Word, at: int) -> None:
+        lower = word.lower
+        if lower in foreign.USER or lower in lexicon.USER:
+            negated, self._negated = self._negated, False  # no me gusta: what follows is denied
+            self._add("user", word.surface)
+            self._negated = negated
+            if word.surface != "Mia" and foreign.is_possessive(self._lower, at):
+                self._possessives.append(self._tokens.pop())
+        elif lower not in foreign.FUNCTION:
+            self._add(self._synonyms.get(lower, lower), word.surface)
+
+    def _content(self, word: Word) -> None:
+        lower = word.lower
+        form = self._form(lower)
+        subject = bool(self._tokens) and self._tokens[-1].key in _SUBJECTS and not self._lead
+        if form == "past" and (subject or (self._tokens and self._tokens[-1].key == "have")):
+            self._past = True
+        name = word.capital and not self._starts and lower not in synonyms()
+        key = lower.removesuffix("s") if name and word.surface[:-1].isupper() else lower
+        key = key if name else key_of(lower)
+        if self._lead & ARTICLE and not self._lead & POSSESSIVE:
+            key = _agent(key)
+        self._add(key, word.surface, form=form)
+
+    def _form(self, lower: str) -> str:
+        if lower.endswith("ing"):
+            return "doing" if self._lead & COPULA else ""
+        if lower in _PAST_VERBS or (lower.endswith("ed") and len(lower) > 4):
+            return "done" if self._lead & COPULA else "past"
+        return "does" if lower.endswith("s") and not lower.endswith("ss") else ""
+
+    def _add(self, key: str, surface: str, *, value: bool = False, form: str = "") -> None:
+        self._tokens.append(
+            Token(key, surface, value, self._negated, self._lead, self._preposition, form)
+        )
+        if key not in lexicon.GHOSTS.values():  # of our team: the team is what "of" belongs to
+            self._lead, self._preposition = 0, ""
+        self._negated, self._starts = False, False
+
+
+def _agent(key: str) -> str:
+    """Who is a teacher teaches; but "my teacher" is somebody else."""
+    return lexicon.AGENTS.get(key, key)
+
+
+def _with_of(tokens: list[Token]) -> list[Token]:
+    """The brother of Ann is Ann's brother: what follows "of" goes before what it belongs to."""
+    made: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token.preposition == "of" and made and not token.value and not made[-1].value:
+            start = len(made) - 1
+            while (
+                start > len(made) - LONGEST_NAME
+                and start
+                and not made[start].lead
+                and not made[start - 1].value
+            ):
+                start -= 1
+            end = at + 1
+            while end < len(tokens) and not tokens[end].lead and not tokens[end].value:
+                end += 1
+            moved = tokens[at:end]
+            moved[0].lead, moved[0].preposition = made[start].lead, made[start].preposition
+            made[start].lead, made[start].preposition = POSSESSIVE, ""
+            made[start:start] = moved
+            at = end
+        else:
+            made.append(token)
+            at += 1
+    return made
+
+
+def _active(tokens: list[Token]) -> list[Token]:
+    """Ann is led by Ben: Ben leads Ann. Only where the sentence begins with who suffers it."""
+    for at, token in enumerate(tokens[1:-1], 1):
+        if token.key != "=by" or not tokens[at - 1].lead & COPULA or tokens[at + 1].value:
+            continue
+        start, end = at - 1, at + 2
+        while (
+            start
+            and not tokens[start - 1].lead & (PREPOSITION | COPULA)
+            and (not tokens[start - 1].value)
+        ):
+            start -= 1
+        while end < len(tokens) and not tokens[end].lead and not tokens[end].value:
+            end += 1
+        agent, verb, patient = tokens[at + 1 : end], tokens[at - 1], tokens[start : at - 1]
+        if patient and start == 0:
+            verb.lead, verb.form = 0, "does"
+            return [*agent, verb, *patient, *tokens[end:]]
+    return tokens

@@ -1,0 +1,241 @@
+"""How a new memory relates to one that is stored: the same, a duplicate, or what it may replace.
+
+Vectors cannot tell: "the port is 8090" and "the port is 8091" have a cosine of 0.97, a paraphrase
+often less than 0.8. So a duplicate needs a high relevance *and* the same words once both are read
+(`wording`): numbers, dates, names, markers such as before and from, negations, and their order.
+A changed value that is thrown away is worse than a paraphrase that is kept twice.
+
+    >>> compare("The port is 8091.", "The port is 8090.", 0.97)
+    Comparison(relation=<Relation.POSSIBLE_UPDATE: 'possible_update'>, differs=('8090 -> 8091',))
+    >>> compare("I have two cats.", "The user owns 2 cats", 0.9).relation.value
+    'duplicate'
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from memtree.memories.relation import foreign, order
+from memtree.memories.relation.inflection import base_form
+from memtree.memories.relation.meanings import light
+from memtree.memories.relation.reading import ARTICLE, TextReading, Token, read
+from memtree.ranking.relevance_scale import HALF, STRONG
+from memtree.text.canonical_form import canonical
+
+SHARED = 0.5  # of the content of the shorter text: so much two texts on one thing have in common
+ALIKE = 0.6  # relevance of two texts of which nothing says that they differ
+READ = 4_000  # characters of a text that is read closely; 0.1 s at worst
+SHOWN = 80  # characters of one side of a difference
+NOTHING = "(nothing)"
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+class Relation(enum.StrEnum):
+    SAME = "same"
+    DUPLICATE = "duplicate"
+    POSSIBLE_UPDATE = "possible_update"
+    OTHER = "other"
+
+
+class Comparison(NamedTuple):
+    """Relation of a new text to an older one. `differs`: what a possible update changes, as "old ->
+    new"."""
+
+    relation: Relation
+    differs: tuple[str, ...] = ()
+
+
+def compare(new: str, old: str, relevance: float | None) -> Comparison:
+    """`relevance`: of the two texts by the embedder, in [0, 1]; None: words alone decide, and the
+    two must have the same ones. Linear in the texts."""
+    if canonical(new) == canonical(old):
+        return Comparison(Relation.SAME)
+    if relevance is not None and relevance < HALF:
+        return Comparison(
+            Relation.OTHER
+        )  # before the texts are read: that takes half a millisecond
+    if max(len(new), len(old)) > READ:
+        return _of_long(new, old, relevance)
+    news, olds = read(new), read(old)
+    came, gone = _left(news.tokens, olds.tokens), _left(olds.tokens, news.tokens)
+    came, gone = _without_forms(came, gone)
+    alone = relevance is None and _is_one_value(news, olds, came, gone)
+    if not alone and not _near(news, olds, relevance):
+        return Comparison(Relation.OTHER)
+    differs = _differences(news, olds, came, gone)
+    if not differs and (relevance is None or relevance >= ALIKE):
+        return Comparison(Relation.DUPLICATE)
+    return Comparison(Relation.POSSIBLE_UPDATE, differs)
+
+
+def _of_long(new: str, old: str, relevance: float | None) -> Comparison:
+    """Pages, of which a difference of one word is no news, but no duplicate either."""
+    ours, theirs = _WORD.findall(new.lower()), _WORD.findall(old.lower())
+    if ours == theirs and (relevance is None or relevance >= STRONG):
+        return Comparison(Relation.DUPLICATE)
+    shared = (Counter(ours) & Counter(theirs)).total()
+    near = relevance is not None or shared > SHARED * min(len(ours), len(theirs))
+    return Comparison(Relation.POSSIBLE_UPDATE if near else Relation.OTHER)
+
+
+def _near(new: TextReading, old: TextReading, relevance: float | None) -> bool:
+    """Return True if the two are about one thing."""
+    free = light()
+    ours = [token for token in new.tokens if token.key not in free]
+    theirs = [token for token in old.tokens if token.key not in free]
+    shared = len(order.common(ours, theirs)[0])
+    enough = SHARED * min(len(ours), len(theirs))
+    if relevance is None:
+        return shared > 1 and shared > enough
+    return relevance >= STRONG or shared >= max(1, enough)
+
+
+def _is_one_value(new: TextReading, old: TextReading, came: list[Token], gone: list[Token]) -> bool:
+    """Return True if a number or a date is all that changed in two texts: the port is 8090, is
+    8091."""
+    swapped = len(came) == len(gone) == 1 and came[0].value and gone[0].value
+    return swapped and min(len(new.tokens), len(old.tokens)) > 1
+
+
+def _differences(
+    new: TextReading, old: TextReading, came: list[Token], gone: list[Token]
+) -> tuple[str, ...]:
+    """Return what says that the two are not one; empty: nothing does."""
+    came = [token for token in came if token.key not in _GHOSTS]
+    gone = [token for token in gone if token.key not in _GHOSTS]
+    keys = {token.key for token in (*came, *gone)}
+    if came and gone and (not keys <= _VERBS or keys >= _DUTIES):
+        return (_difference(gone, came),)
+    free = _EXCHANGED if came and gone else frozenset[str]()
+    heavy = [
+        token
+        for token in (*came, *gone)
+        if token.negated or (token.key not in free and not _is_light(token, new, old))
+    ]
+    if heavy:
+        return (_difference(gone, came),)
+    if new.past != old.past:
+        return ("then -> now",) if old.past else ("now -> then",)
+    if new.gender and old.gender and new.gender != old.gender:
+        return (f"{old.gender} -> {new.gender}",)
+    ours, theirs = order.common(new.tokens, old.tokens)
+    if not _negations_agree(ours, theirs):
+        return (_negated(theirs, ours),)
+    if changed := _changed_form(ours, theirs):
+        return (changed,)
+    if not order.prepositions_agree(ours, theirs):
+        return (_difference(theirs, ours),)
+    if parts := order.moved(ours, theirs):
+        return (_difference(parts[1], parts[0]),)
+    return ()
+
+
+def _left(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:
+    """The tokens that the others lack."""
+    kept = {id(token) for token in order.common(tokens, others)[0]}
+    return [token for token in tokens if id(token) not in kept]
+
+
+def _without_forms(came: list[Token], gone: list[Token]) -> tuple[list[Token], list[Token]]:
+    """Forms of one verb in languages whose inflections are not known: wohne, wohnt; and the user,
+    whom a verb may imply: vivo, el usuario vive."""
+    if len(came) + len(gone) == 3:
+        came = [token for token in came if token.key != "user" or token.negated]
+        gone = [token for token in gone if token.key != "user" or token.negated]
+    if len(came) != 1 or len(gone) != 1:
+        return came, gone
+    one, other = came[0].surface, gone[0].surface
+    if one.lower() == one and other.lower() == other and foreign.same_verb(one, other):
+        return [], []
+    return came, gone
+
+
+def _is_light(token: Token, new: TextReading, old: TextReading) -> bool:
+    if token.negated:
+        return False
+    if token.key in (
+        "=must",
+        "=should",
+    ):  # an order or a duty of the assistant; of the user it is a fact
+        return not any(each.key == "user" for each in (*new.tokens, *old.tokens))
+    if token.key == "n:1":
+        return token.surface.lower() == "one"
+    return not token.value and token.key in light()
+
+
+def _negations_agree(new: Sequence[Token], old: Sequence[Token]) -> bool:
+    """Return True if both have as many negations, each at the same word or one beside it: eats no
+    meat, does not eat meat."""
+    ours = [at for at, token in enumerate(new) if token.negated]
+    theirs = [at for at, token in enumerate(old) if token.negated]
+    return len(ours) == len(theirs) and all(
+        new[at].key in _around(old, other) and old[other].key in _around(new, at)
+        for at, other in zip(ours, theirs, strict=True)
+    )
+
+
+def _around(tokens: Sequence[Token], at: int) -> list[str]:
+    return [token.key for token in tokens[max(0, at - 1) : at + 2]]
+
+
+def _changed_form(new: Sequence[Token], old: Sequence[Token]) -> str:
+    """Lives, lived; is paying, is paid; a cat, cats."""
+    forms = {token.key: token for token in old}
+    for token in new:
+        other = forms.get(token.key, token)
+        forms_of_both = frozenset((token.form, other.form))
+        counted = (
+            (token.lead | other.lead) & ARTICLE
+            and len(forms_of_both) > 1
+            and "allergy" not in (_after(token, new), _after(other, old))  # a nut allergy: to nuts
+        )
+        if counted or forms_of_both in _FORMS_APART:
+            return _difference([other], [token])
+        # Is paid, pays; but "is employed" says "works".
+        one_word = base_form(token.surface.lower()) == base_form(other.surface.lower())
+        if forms_of_both == _ACTIVE_PASSIVE and one_word:
+            return _difference([other], [token])
+    return ""
+
+
+def _after(token: Token, tokens: Sequence[Token]) -> str:
+    """The key of the token after this one."""
+    return next((after.key for each, after in pairwise(tokens) if each is token), "")
+
+
+def _difference(old: Sequence[Token], new: Sequence[Token]) -> str:
+    return f"{_shown(old)} -> {_shown(new)}"
+
+
+def _negated(old: Sequence[Token], new: Sequence[Token]) -> str:
+    def said(tokens: Sequence[Token]) -> str:
+        negated = [token for token in tokens if token.negated]
+        return _shown(negated) if negated else NOTHING
+
+    return f"{said(old)} -> {said(new)}"
+
+
+def _shown(tokens: Sequence[Token]) -> str:
+    pieces: list[str] = []
+    for token in tokens:
+        piece = f"not {token.surface}" if token.negated and token.surface else token.surface
+        if piece and (not pieces or pieces[-1] != piece):
+            pieces.append(piece)
+        if sum(map(len, pieces[-3:])) > SHOWN or len(pieces) > SHOWN:
+            break
+    text = " ".join(pieces)
+    return (text[: SHOWN - 1] + "…" if len(text) > SHOWN else text) or NOTHING
+
+
+_FORMS_APART = frozenset((frozenset(("does", "past")), frozenset(("doing", "done"))))
+_ACTIVE_PASSIVE = frozenset(("does", "done"))
+# What may stand for each other where nothing else differs: has, uses; "use X", "X should be".
+_VERBS = frozenset(("have", "use", "occur", "run", "keep", "=must", "=should"))
+_EXCHANGED = frozenset(("run", "keep"))  # of those: never to be left out
+_DUTIES = frozenset(("=must", "=should"))
+_GHOSTS = frozenset(("we", "you", "they"))

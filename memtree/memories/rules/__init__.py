@@ -1,1 +1,0 @@
-"""Rules for memories, as pure functions: texts and values in, decisions out."""

@@ -1,1 +1,0 @@
-"""Read a short text as tokens that its paraphrases share, for `relation`."""

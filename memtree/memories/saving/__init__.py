@@ -1,0 +1,1 @@
+"""Save memories: duplicates are found, vectors follow, watchers are told."""

@@ -1,0 +1,1 @@
+"""What a user has beside the memories: groups, settings, categories of their own."""

@@ -1,0 +1,1 @@
+"""Chat models that write summaries and read memories, behind any compatible API."""

@@ -1,0 +1,259 @@
+"""A model behind any OpenAI-compatible chat endpoint, for work in the background.
+
+    model = ChatEndpoint("https://api.openai.com/v1", "gpt-5-nano", key)
+    answer = await model.answer(ModelQuestion(messages, schema, 300, fruitful, "parts"))
+
+A few calls at once, within limits per minute. What the server answers to one call (wait, slow down,
+leave this parameter out, think less) goes for all of them. Nothing of a text or a key is logged, or
+stands in an error.
+
+Importing this file costs a second and 50 MB (the SDK), so only those who use it do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from memtree.errors import SummarizerUnavailable
+from memtree.models import openai_client
+from memtree.models.chat.chat_completion import (
+    BrokenReply,
+    CallFailed,
+    CallRefused,
+    ChatClient,
+    ChatReply,
+    Denied,
+    ServerBusy,
+)
+from memtree.models.chat.response_format import CONTENT, KnownFormats, ResponseFormat, body
+from memtree.models.rate_limit import RateLimit, RateTicket
+from memtree.ports.chat_model import ModelAnswer, ModelQuestion
+from memtree.ports.models import Usage
+from memtree.text import tokens
+
+log = logging.getLogger("memtree")
+
+PARALLEL = 4
+CALL_SECONDS = 120.0
+TRIES = 4  # of one call, at a server that is busy or broken
+LONGEST_WAIT = 120.0  # seconds; whoever would have to wait longer comes again later
+NOTHING = Usage()
+
+
+class ChatEndpoint:
+    """`ChatModel` on a server.
+
+    Args:
+        url, model, key: the endpoint up to and with `/v1`; no key: none is sent.
+        parallel, seconds: calls at once, and how long each may take.
+        requests_per_minute, tokens_per_minute: 0: no limit but the server's own.
+        clock, sleep: monotonic seconds, and how to wait; for tests.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        key: str | None = None,
+        *,
+        parallel: int = PARALLEL,
+        seconds: float = CALL_SECONDS,
+        requests_per_minute: int = 0,
+        tokens_per_minute: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.recipe = f"chat/{openai_client.place(url)}/{model}"
+        self._chat, self._model, self._seconds = ChatClient(url, key), model, seconds
+        self._forms = KnownFormats()
+        self._pace = RateLimit(requests_per_minute, tokens_per_minute)
+        self._slots = asyncio.Semaphore(parallel)
+        self._door = asyncio.Lock()  # one waits for the pace, the others for it: first come first
+        self._ended = asyncio.Event()
+        self._clock, self._sleep = clock, sleep
+        self._closing = asyncio.Event()
+
+    @property
+    def form(self) -> ResponseFormat:
+        """Response format that the server takes, as far as is known."""
+        return self._forms.form
+
+    async def answer(self, question: ModelQuestion) -> ModelAnswer:
+        """Answer a question, as the port says. A text that the server refuses, or cannot take
+        whole, has no answer."""
+        call = _Call.of(question)
+        async with self._slots:
+            try:
+                said = await self._answered(call)
+                return ModelAnswer(said.text, not said.cut, call.usage)
+            except CallFailed as error:
+                wait = max(error.wait, self._pace.rest(self._clock()))
+                raise SummarizerUnavailable(error.message, wait=wait, cost=call.cost) from None
+
+    async def close(self) -> None:
+        """Later calls get `SummarizerUnavailable`, and so do open ones."""
+        self._closing.set()
+        self._ended.set()
+        await self._chat.close()
+
+    async def _answered(self, call: _Call) -> ChatReply:
+        form, said = await self._formed(call, self._forms.form)
+        # What began and came to nothing is too long by itself; more room is for reasoning.
+        wordy = call.question.key in said.text.lower()
+        if (
+            not call.fruitful(said)
+            and said.cut
+            and not wordy
+            and (larger := self._forms.grow(form))
+        ):
+            _, said = await self._formed(call, larger)
+        return said
+
+    async def _formed(self, call: _Call, form: ResponseFormat) -> tuple[ResponseFormat, ChatReply]:
+        """The answer, and the form in which the server took the call."""
+        tried: ResponseFormat | None = form
+        while tried is not None:
+            try:
+                said = await self._patient(call, tried)
+            except CallRefused as error:
+                before, tried = tried, self._forms.without(tried, error.about)
+                if tried is None and (error.about == CONTENT or self._forms.confirmed):
+                    log.warning("summariser.text_refused")
+                    return before, ChatReply("")
+                if tried is None:
+                    raise
+            else:
+                self._forms.worked(tried, tried != form, call.fruitful(said) or said.cut)
+                if said.thinks:
+                    self._forms.thinks()
+                return tried, said
+        raise AssertionError("a form is left or an error was raised")  # pragma: no cover
+
+    async def _patient(self, call: _Call, form: ResponseFormat) -> ChatReply:
+        """The answer in this form, after some tries where the server is busy or broken."""
+        for left in reversed(range(TRIES)):
+            try:
+                return await self._once(call, form)
+            except (ServerBusy, BrokenReply) as error:
+                again = not isinstance(error, BrokenReply) or (error.again and not self._pace.down)
+                if not left or not again or self._closing.is_set():
+                    raise
+        raise AssertionError("the last try raises")  # pragma: no cover
+
+    async def _once(self, call: _Call, form: ResponseFormat) -> ChatReply:
+        question = call.question
+        ticket = await self._turn(call.input + question.room)
+        used: int | None = None
+        try:
+            request = body(form, self._model, question.messages, question.room, question.schema)
+            said = await self._chat.ask(request, seconds=self._seconds)
+            used = call.spend(said)
+        except CallFailed as error:
+            used = call.lost(form) if error.billed else 0
+            self._slowed(error)
+            raise
+        except RuntimeError:  # of a client that was closed meanwhile
+            self._open()
+            raise
+        finally:
+            self._pace.end(ticket, used)
+            self._ended.set()
+        self._pace.worked()
+        return said
+
+    async def _turn(self, size: int) -> RateTicket:
+        """Waits until a call of `size` tokens may begin."""
+        async with self._door:
+            while True:
+                self._open()
+                wait = self._pace.wait(self._clock(), size)
+                if wait <= 0:
+                    return self._pace.begin(self._clock(), size)
+                if self._pace.rest(self._clock()) > LONGEST_WAIT or (
+                    self._pace.down and wait < math.inf
+                ):
+                    raise BrokenReply(f"{self._chat.host} is not asked for now", again=False)
+                if wait < math.inf:
+                    await self._pause(wait)
+                else:
+                    self._ended.clear()
+                    await self._ended.wait()
+
+    async def _pause(self, seconds: float) -> None:
+        """Ends early where the model is closed."""
+        pause = asyncio.ensure_future(self._sleep(seconds))
+        closing = asyncio.ensure_future(self._closing.wait())
+        try:
+            await asyncio.wait([pause, closing], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            pause.cancel()
+            closing.cancel()
+
+    def _slowed(self, error: CallFailed) -> None:
+        now = self._clock()
+        if isinstance(error, ServerBusy):
+            self._pace.slowed(now, error.wait)
+        elif isinstance(error, CallRefused):
+            self._pace.worked()  # it answers
+        else:
+            self._pace.failed(now, error.wait)
+        if isinstance(error, ServerBusy | BrokenReply | Denied):
+            log.info("summariser.failed", extra={"error": type(error).__name__})
+
+    def _open(self) -> None:
+        if self._closing.is_set():
+            raise BrokenReply("the model is closed", again=False)
+
+
+@dataclass(slots=True)
+class _Call:
+    """One call with all its attempts. `spent`: of those that were answered; `risked`: what the
+    others may have cost."""
+
+    question: ModelQuestion
+    input: int
+    spent: Usage = NOTHING
+    risked: tuple[int, int] = (0, 0)
+
+    @classmethod
+    def of(cls, question: ModelQuestion) -> _Call:
+        size = sum(tokens.count_many(message["content"] for message in question.messages))
+        return cls(question, size)
+
+    def fruitful(self, said: ChatReply) -> bool:
+        return self.question.fruitful(said.text, not said.cut)
+
+    def spend(self, said: ChatReply) -> int:
+        """Add an answer's tokens, counted here where the server reports none; returns how many."""
+        usage = said.usage
+        if usage is None:
+            written = f"{said.text}{said.hidden if said.hidden != said.text else ''}"
+            size = tokens.count(written.encode(errors="replace").decode())
+            usage = Usage(self.input, size, counted=True)
+        self.spent = Usage(
+            self.spent.input + usage.input,
+            self.spent.output + usage.output,
+            self.spent.cached + usage.cached,
+            self.spent.counted or usage.counted,
+        )
+        return usage.input + usage.output
+
+    def lost(self, form: ResponseFormat) -> int:
+        """An attempt that may have been billed though nothing came: at most this."""
+        room = self.question.room + form.spare
+        self.risked = (self.risked[0] + self.input, self.risked[1] + room)
+        return self.input + room
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        return self.spent.input + self.risked[0], self.spent.output + self.risked[1]
+
+    @property
+    def usage(self) -> Usage:
+        """Usage of a call that was answered in the end."""
+        return Usage(*self.cost, self.spent.cached, self.spent.counted or self.risked != (0, 0))

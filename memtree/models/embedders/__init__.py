@@ -1,0 +1,1 @@
+"""Embedders: the local one, and any behind an OpenAI-compatible API."""

@@ -1,0 +1,305 @@
+"""The remote embedder: any OpenAI-compatible embeddings endpoint.
+
+    embedder = RemoteEmbedder("http://localhost:11434/v1", "bge-m3")
+    await embedder.warm_up()                                    # learns dimensions and threshold
+    rows = await embedder.embed(["def parse(line): ...", ""])   # (2, 1024); the second row is zero
+    query = await embedder.embed_query("where do we parse lines?")
+
+Background work is patient: bounded batches, few at a time, retried, and cut smaller where the
+server takes less. A query is not: it has two seconds (`query_seconds`) and one try, and after a
+time-out or some failures none is sent until a probe was answered, since a request is waiting and
+BM25 ranks without.
+
+A server that is not there yet may come later. Where `dimensions` are not given, nobody knows before
+how long its vectors are: they are 0, queries fail at once, and a probe or background work asks.
+
+What this file does not do: one call (`embedding_endpoint.py`), and
+which texts go into one (`embedding_batches.py`).
+
+Importing this file costs half a second and 25 MB (the SDK), so only those who use it do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtree.errors import EmbedderUnavailable
+from memtree.models.circuit_breaker import CircuitBreaker
+from memtree.models.embedders import relevance_calibration
+from memtree.models.embedders.embedding_batches import HARMLESS, MAX_TEXTS, SHORT, EmbeddingBatches
+from memtree.models.embedders.embedding_endpoint import (
+    ComeLater,
+    ConnectionLost,
+    Endpoint,
+    NotInTime,
+    RequestRefused,
+)
+from memtree.models.embedders.query_cache import QueryCache
+from memtree.models.openai_client import place
+from memtree.process.cache_limits import CacheLimits
+from memtree.ranking.relevance_scale import RelevanceScale
+from memtree.text import tokens
+
+Matrix = NDArray[np.float32]
+
+log = logging.getLogger("memtree")
+
+RETRIES = 3
+CALL_SECONDS = 60.0  # for an attempt: a model on a CPU takes its time
+PATIENCE = 420.0  # for a call with its retries, each of which may be told to wait two minutes
+LONGEST_WAIT = 120.0  # seconds to wait for a server that is busy, as the SDK does
+QUERY_SECONDS = 2.0
+QUERY_TOKENS = 512
+START_SECONDS = 20.0
+CHARACTERS_PER_TOKEN = 12  # more is white space, or no text; see `local_embedder.py`
+RELEVANT = 0.38  # until it is measured
+CALIBRATION = ("questions", "passages", "pairs", "messages", "memories")  # of texts
+SCALE = RelevanceScale(half=0.36, strong=0.74)  # until it is measured
+
+
+class RemoteEmbedder:
+    """`Embedder` on a server. Call `warm_up` first; it may fail.
+
+    Args:
+        url, model, key: the endpoint up to and with `/v1`; no key: none is sent.
+        dimensions: asked of the server, for models that can shorten their vectors; 0: its own.
+        max_tokens: tokens of a passage that count, by o200k; part of the recipe.
+        relevant: cosine under which a passage hardly answers; 0: measured.
+        query_bytes: of the vectors of queries that are kept.
+        query_seconds: that the vector of a query is waited for.
+        retries, breaker, clock: for tests.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        key: str | None = None,
+        *,
+        dimensions: int = 0,
+        max_tokens: int = 2_000,
+        relevant: float = 0.0,
+        retries: int = RETRIES,
+        query_seconds: float = QUERY_SECONDS,
+        breaker: CircuitBreaker | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        query_bytes: int = CacheLimits.of().queries,
+    ) -> None:
+        # Models of one name on two servers need not be one model, so it holds the server too.
+        self._prefix = f"remote/1/{place(url)}/{model}/{max_tokens}"
+        self.name = self.recipe = f"{self._prefix}/{dimensions}"
+        self.dimensions = dimensions
+        self.relevant, self.scale = relevant or RELEVANT, SCALE
+        self._endpoint = Endpoint(url, key, model, dimensions, retries, MAX_TEXTS)
+        self._max_tokens, self._query_seconds = max_tokens, query_seconds
+        self._measure = not relevant
+        self._learned = False
+        self._learning = asyncio.Lock()
+        self._trouble = f"{self._endpoint.host} was not asked yet"  # until it was learned
+        self._batches = EmbeddingBatches(self._patient)
+        self._queries = QueryCache(query_bytes)
+        self._breaker, self._clock = breaker or CircuitBreaker(), clock
+        self._probing: asyncio.Task[None] | None = None
+        self._closed = False
+
+    async def ready(self) -> None:
+        """At once: how long a server loads its model is not known."""
+        self._open()
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        """(n, dimensions) float32 unit rows, in the order given; for background work."""
+        await self._learn()
+        sent, sizes = await asyncio.to_thread(self._prepared, texts)
+        rows = np.zeros((len(texts), self.dimensions), np.float32)
+        full = [index for index, text in enumerate(sent) if text]
+        if full:
+            batches = self._batches.rows([sent[i] for i in full], [sizes[i] for i in full])
+            rows[full] = await batches
+        return rows
+
+    async def embed_query(self, text: str) -> Matrix:
+        """(dimensions,) float32, read-only; the first 512 tokens of `text`.
+
+        One try within `query_seconds`; `EmbedderUnavailable` at once while the server is down, or
+        was never there.
+        """
+        [row] = await self._query_rows([text])
+        return row
+
+    async def embed_queries(self, texts: Sequence[str]) -> Matrix:
+        """(n, dimensions) float32, as `embed_query` has them, in one call."""
+        rows = await self._query_rows(texts)
+        return np.array(rows, np.float32).reshape(-1, self.dimensions)
+
+    async def _query_rows(self, texts: Sequence[str]) -> list[Matrix]:
+        self._open()
+        if not self.dimensions:
+            self._find_out()
+            raise EmbedderUnavailable(self._trouble)
+        cut = [_cut(text, QUERY_TOKENS) for text in texts]
+        known: dict[str, Matrix] = {"": np.zeros(self.dimensions, np.float32)}
+        for text in dict.fromkeys(cut):
+            row = self._queries.get(text) if text else None
+            if row is not None:
+                known[text] = row
+        missing = [text for text in dict.fromkeys(cut) if text not in known]
+        if missing:
+            known |= zip(missing, await self._asked(missing), strict=True)
+        return [known[text] for text in cut]
+
+    async def _asked(self, texts: list[str]) -> list[Matrix]:
+        if not self._breaker.admits(self._clock()):
+            self._find_out()
+            raise EmbedderUnavailable(f"{self._endpoint.host} is not asked for now: it failed")
+        generation = self._queries.generation
+        rows = list(await self._quick(texts))
+        if generation == self._queries.generation:
+            for text, row in zip(texts, rows, strict=True):
+                self._queries.put(text, row)
+        return rows
+
+    def reads(self, text: str) -> bool:
+        """True: which vocabulary a server's model has is not known."""
+        return True
+
+    def forget(self) -> None:
+        self._queries.clear()
+
+    async def warm_up(self) -> None:
+        """Learn dimensions and threshold. `EmbedderUnavailable` where the server does not work."""
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self._learn()
+        except TimeoutError:
+            self._trouble = f"{self._endpoint.host} did not answer in time"
+            raise EmbedderUnavailable(self._trouble) from None
+
+    async def close(self) -> None:
+        """Later calls get `EmbedderUnavailable`, and so do open ones."""
+        self._closed = True
+        self._queries.clear()
+        if self._probing:
+            self._probing.cancel()
+            await asyncio.wait([self._probing])
+        await self._endpoint.close()
+
+    async def _learn(self) -> None:
+        self._open()
+        async with self._learning:
+            if self._learned:
+                return
+            try:
+                await self._measured()
+            except EmbedderUnavailable as error:
+                self._trouble = error.message
+                raise
+            self._learned = True
+
+    async def _measured(self) -> None:
+        """The calls set the dimensions, this sets the threshold and the scale."""
+        names = CALIBRATION if self._measure else CALIBRATION[2:]
+        texts = [relevance_calibration.texts(name) for name in names]
+        rows = await self._batches.few([text for part in texts for text in part])
+        ends = np.cumsum([len(part) for part in texts])
+        parts = np.split(rows, ends[:-1])
+        if self._measure:
+            self.relevant = relevance_calibration.relevant(*parts[:2])
+        self.scale = relevance_calibration.scale(*parts[-3:])
+
+    def _prepared(self, texts: Sequence[str]) -> tuple[list[str], list[int]]:
+        sent = [_cut(text, self._max_tokens) for text in texts]
+        return sent, tokens.count_many(sent)
+
+    async def _patient(self, texts: list[str]) -> Matrix:
+        wait = self._breaker.retry_after(self._clock())
+        if wait > LONGEST_WAIT:
+            raise EmbedderUnavailable(f"{self._endpoint.host} wants to be asked in {wait:.0f} s")
+        await asyncio.sleep(wait)
+        rows = await self._watched(self._endpoint.rows(texts, seconds=CALL_SECONDS), PATIENCE)
+        self._breaker.alive()
+        self._find_out()
+        return rows
+
+    async def _quick(self, texts: list[str]) -> Matrix:
+        rows = await self._watched(self._query(texts), self._query_seconds)
+        self._breaker.worked()
+        return rows
+
+    async def _query(self, texts: list[str]) -> Matrix:
+        try:
+            return await self._endpoint.rows(texts, seconds=self._query_seconds, retry=False)
+        except ConnectionLost:  # often one that lay idle, and was closed just now: a new one
+            pass
+        except RequestRefused:  # some models take no more than 512 tokens of their own
+            shorter = [tokens.prefix(text, SHORT) for text in texts]
+            if shorter == texts:
+                raise
+            texts = shorter
+        return await self._endpoint.rows(texts, seconds=self._query_seconds, retry=False)
+
+    def _find_out(self) -> None:
+        """Probe a server that is taken to be down, or was never there, if it is time to, while
+        nobody waits."""
+        if self._closed or (self._probing and not self._probing.done()):
+            return
+        if self._breaker.due(self._clock(), never=not self.dimensions):
+            self._probing = asyncio.create_task(self._probe(), name="embedder-probe")
+
+    async def _probe(self) -> None:
+        with suppress(EmbedderUnavailable):
+            if not self.dimensions:
+                await self.warm_up()
+            await self._quick([HARMLESS])
+            log.info("embedder.back")
+
+    async def _watched(self, call: Coroutine[Any, Any, Matrix], seconds: float) -> Matrix:
+        """The rows of a call that has `seconds` in all; the breaker learns of failures."""
+        try:
+            async with asyncio.timeout(seconds):
+                rows = await call
+            self._same_width(rows)
+        except RequestRefused:
+            raise
+        except (EmbedderUnavailable, TimeoutError, RuntimeError) as error:
+            if self._closed:
+                raise EmbedderUnavailable("the remote embedder is closed") from None
+            if isinstance(error, RuntimeError):
+                raise
+            self._breaker.failed(
+                self._clock(),
+                error.seconds if isinstance(error, ComeLater) else 0.0,
+                slow=isinstance(error, (TimeoutError, NotInTime)),
+            )
+            if isinstance(error, TimeoutError):
+                raise EmbedderUnavailable(f"{self._endpoint.host} did not answer in time") from None
+            raise
+        return rows
+
+    def _same_width(self, rows: Matrix) -> None:
+        width = rows.shape[1]
+        if self.dimensions and width != self.dimensions:
+            raise EmbedderUnavailable(
+                f"{self._endpoint.host} answered with vectors of {width} numbers, "
+                f"not {self.dimensions}"
+            )
+        if not self.dimensions:
+            self.dimensions, self.recipe = width, f"{self._prefix}/{width}"
+
+    def _open(self) -> None:
+        if self._closed:
+            raise EmbedderUnavailable("the remote embedder is closed")
+
+
+def _cut(text: str, limit: int) -> str:
+    """The first `limit` tokens without lone surrogates; empty where there is nothing to embed."""
+    head = text[: limit * CHARACTERS_PER_TOKEN].encode(errors="replace").decode()
+    head = tokens.prefix(head, limit)
+    return head if head.strip() else ""

@@ -1,0 +1,1 @@
+"""One process: bounded maps, bytes of its caches, CPU of its threads, traces of a request."""

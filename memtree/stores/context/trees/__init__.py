@@ -1,0 +1,1 @@
+"""Trees, plans and the conversations that they belong to, over SQL."""

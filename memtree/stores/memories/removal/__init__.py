@@ -1,0 +1,1 @@
+"""Remove memories: delete them, erase them for good, sweep what is left."""

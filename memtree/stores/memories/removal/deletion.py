@@ -1,0 +1,139 @@
+"""Deleting memories, and bringing them back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memtree.memories.memory import Memory, Tombstone
+from memtree.memories.ports import MemoryRef
+from memtree.memories.scope import Scope
+from memtree.stores.memories.changing import PUT_TOMBSTONE
+from memtree.stores.memories.tables import unique_keys
+from memtree.stores.memories.tables.counters import (
+    ScopeRow,
+    begin_known,
+    commit,
+    count_vectors,
+)
+from memtree.stores.memories.tables.lookup import (
+    duplicates,
+    lineage,
+    resolved,
+    stored,
+)
+from memtree.stores.memories.tables.rows import Standing, encoded
+from memtree.stores.sql import Sql
+
+ROWS = 1_000  # with their texts, at a time
+# The time of a deletion that nothing brings back: the next sweep erases what it is of.
+FOR_GOOD = 1e-9
+MINE = "scope = :scope AND number IN :numbers[]"
+_DELETE = f"""
+    UPDATE memories SET deleted = :deleted, counted = 0, changed = :changed, event = :changed
+    WHERE {MINE}"""
+# No event: watchers heard that these are gone when something took their place.
+_DELETE_PAST = f"UPDATE memories SET deleted = :deleted, changed = :changed WHERE {MINE}"
+_UNDELETE = f"""
+    UPDATE memories SET deleted = 0, changed = :changed, event = :changed,
+        counted = CASE WHEN superseded_by = '' AND duplicate_of = '' THEN 1 ELSE 0 END
+    WHERE {MINE}"""
+_UNDELETE_PAST = f"UPDATE memories SET deleted = 0, changed = :changed WHERE {MINE}"
+
+
+def in_parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (numbers[at : at + ROWS] for at in range(0, len(numbers), ROWS))
+
+
+async def remove(
+    sql: Sql,
+    scope: ScopeRow,
+    rows: Sequence[Standing],
+    *,
+    reason: str | None,
+    now: float,
+    deleted: float = 0.0,
+) -> int:
+    """Soft-delete rows, with their duplicates and what they took the place of; how many of them
+    counted. `deleted`: another time of deletion than now."""
+    past = {row.number for row in await lineage(sql, scope.number, rows) if not row.deleted}
+    gone = [row.number for row in [*rows, *await duplicates(sql, scope.number, rows)]]
+    past -= set(gone)
+    values = {"scope": scope.number, "deleted": deleted or now, "changed": scope.next}
+    await sql.run(_DELETE, {**values, "numbers": gone})
+    if past:
+        await sql.run(_DELETE_PAST, {**values, "numbers": sorted(past)})
+    counted = [row for row in rows if row.counted]
+    await count_vectors(sql, scope, [row.number for row in counted], -1)
+    await leave_tombstones(sql, scope, counted, reason, now)
+    return len(counted)
+
+
+async def undelete(
+    sql: Sql, scope: Scope, refs: Sequence[MemoryRef], *, now: float
+) -> list[Memory]:
+    """But those that expired meanwhile, those that something took the place of which is deleted
+    itself (they come back with it), and those whose unique values another one has now."""
+    at = await begin_known(sql, scope)
+    resolved_rows = await resolved(sql, at.number, refs) if at else []
+    rows = [r for r in resolved_rows if r.deleted > FOR_GOOD and not r.deleted < r.expires <= now]
+    if at is None or not rows:
+        return []
+    after = await stored(sql, at.number, [row.superseded_by for row in rows if row.superseded_by])
+    ended = {row.id for row in after if row.deleted}
+    rows = await _with_their_values(
+        sql, at, [row for row in rows if row.superseded_by not in ended], now
+    )
+    if not rows:
+        return []
+    values = {"scope": at.number, "changed": at.next}
+    times = {row.deleted for row in rows}
+    before = [r for r in await lineage(sql, at.number, rows) if r.deleted in times]
+    back = {row.number for row in [*rows, *await duplicates(sql, at.number, rows)]}
+    past = {row.number for row in before} - back
+    counted = [row.number for row in rows if not row.superseded_by]
+    await sql.run(_UNDELETE, {**values, "numbers": sorted(back)})
+    await sql.run(_UNDELETE_PAST, {**values, "numbers": sorted(past)})
+    stones = {"scope": at.number, "numbers": counted}
+    await sql.run(f"DELETE FROM memory_tombstones WHERE {MINE}", stones)
+    await count_vectors(sql, at, counted, 1)
+    await commit(sql, at, counted=len(counted))
+    return [row._replace(deleted=0.0).memory() for row in rows]
+
+
+async def _with_their_values(
+    sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float
+) -> list[Standing]:
+    """Without those whose unique values another one has, or gets here. What is superseded has
+    none."""
+    back = sorted(row for row in rows if not row.superseded_by)
+    keys = await unique_keys.unique_keys(
+        sql, scope, [unique_keys.keyed(row.memory(), row.unique_key) for row in back]
+    )
+    rivals = await unique_keys.rivals(
+        sql, scope, [(row.number, key) for row, key in zip(back, keys, strict=True)], now
+    )
+    new = [
+        {"scope": scope.number, "number": row.number, "unique_key": key}
+        for row, key in zip(back, keys, strict=True)
+        if key != row.unique_key
+    ]
+    if new:
+        await sql.run_many(unique_keys.PUT_KEY, new)
+    return [row for row in rows if row.number not in rivals]
+
+
+async def leave_tombstones(
+    sql: Sql, scope: ScopeRow, rows: Sequence[Standing], reason: str | None, now: float
+) -> None:
+    if reason is None or not rows:
+        return
+    left = [
+        {
+            "scope": scope.number,
+            "number": row.number,
+            "at": now,
+            "data": encoded(Tombstone(row.id, row.number, now, reason)),
+        }
+        for row in rows
+    ]
+    await sql.run_many(PUT_TOMBSTONE, left)

@@ -1,0 +1,145 @@
+"""Erasing memories for good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memtree.stores.memories.removal.deletion import MINE, ROWS
+from memtree.stores.memories.tables.counters import (
+    ScopeRow,
+    begin_number,
+    count_tenant,
+    count_vectors,
+    stamp,
+)
+from memtree.stores.memories.tables.lookup import lineage, stored
+from memtree.stores.memories.tables.rows import STANDING, Standing, encoded, standing
+from memtree.stores.sql import Sql
+
+_UNPAIR = "DELETE FROM memory_conflicts WHERE scope = :scope AND other IN :numbers[]"
+_OF_MEMORIES = (
+    "memories",
+    "memory_conflicts",
+    "memory_vectors",
+    "memory_history",
+    "memory_tombstones",
+    "memory_keys",
+    "memory_group_members",
+    "shown_memories",
+)
+# What a scope has beside its memories. The plan of a tenant is not its own to forget.
+_OF_SCOPES = (
+    "memory_tombstones",
+    "memory_groups",
+    "memory_group_members",
+    "memory_settings",
+    "extracted_messages",
+    "memory_writes",
+)
+_TELL = """
+    INSERT INTO erased_memories (scope, number, id, version, event, at)
+    VALUES (:scope, :number, :id, :version, :event, :at)"""
+_UNLINK = "UPDATE memories SET data = :data, changed = :changed WHERE scope = :scope AND id = :id"
+# Their bytes may still be in the files: see `retention.scrub`.
+_NOTE = "INSERT INTO deletions DEFAULT VALUES"
+_ENDED = """
+    SELECT scope FROM memories WHERE deleted > 0 AND deleted <= :before
+    UNION SELECT scope FROM memories WHERE expires > 0 AND expires <= :before ORDER BY 1"""
+_ENDED_HERE = f"""
+    SELECT {STANDING} FROM memories WHERE scope = :scope AND number IN (
+        SELECT number FROM memories WHERE +scope = :scope AND deleted > 0 AND deleted <= :before
+        UNION SELECT number FROM memories
+        WHERE scope = :scope AND expires > 0 AND expires <= :before
+        ORDER BY number LIMIT {ROWS})"""
+_SCOPES = "SELECT number FROM memory_scopes WHERE tenant = :tenant ORDER BY number"
+_FIRST = f"SELECT {STANDING} FROM memories WHERE scope = :scope ORDER BY number LIMIT {ROWS}"
+
+
+async def erase(sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float) -> int:
+    """Erase rows and all that came of them, and what they had taken the place of. Return how many
+    of them counted."""
+    return (await _erase(sql, scope, rows, now))[1]
+
+
+async def _erase(
+    sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float
+) -> tuple[int, int]:
+    """Return how many memories went, and how many of them counted."""
+    gone = await lineage(sql, scope.number, rows)
+    counted = [row for row in gone if row.counted]
+    await count_vectors(sql, scope, [row.number for row in counted], -1)
+    values = {"scope": scope.number, "numbers": [row.number for row in gone]}
+    for table in _OF_MEMORIES:
+        await sql.run(f"DELETE FROM {table} WHERE {MINE}", values)
+    await sql.run(_UNPAIR, values)
+    await _unlink(sql, scope, gone)
+    event = {"scope": scope.number, "event": scope.next, "at": now}
+    events = [{**event, "number": r.number, "id": r.id, "version": r.version} for r in counted]
+    if events:
+        await sql.run_many(_TELL, events)
+    return len(gone), len(counted)
+
+
+async def _commit(sql: Sql, scope: ScopeRow, counted: int) -> None:
+    await stamp_erased(sql, scope, counted)
+    await count_tenant(sql, scope.tenant, -counted)
+
+
+async def stamp_erased(sql: Sql, scope: ScopeRow, counted: int) -> None:
+    await sql.run("DELETE FROM memory_segments WHERE scope = :scope", {"scope": scope.number})
+    await stamp(sql, scope, counted=-counted, purged=True)
+    await sql.run(_NOTE, {})
+
+
+async def ended_scopes(sql: Sql, before: float) -> list[int]:
+    """Scopes that hold what was deleted or expired before that time."""
+    return [number for (number,) in await sql.fetch(_ENDED, {"before": before})]
+
+
+async def erase_ended(sql: Sql, number: int, before: float, now: float) -> int:
+    """Erase rows of one scope, so many at a time; 0 when there is no more."""
+    scope = await begin_number(sql, number)
+    rows = standing(await sql.fetch(_ENDED_HERE, {"scope": number, "before": before}))
+    if not rows:
+        return 0
+    gone, counted = await _erase(sql, scope, rows, now)
+    await _commit(sql, scope, counted)
+    return gone
+
+
+async def scopes_of(sql: Sql, tenant: str) -> list[int]:
+    """All scopes of a tenant, those without live memories as well."""
+    return [number for (number,) in await sql.fetch(_SCOPES, {"tenant": tenant})]
+
+
+async def erase_scope(sql: Sql, number: int, now: float) -> int:
+    """Everything in one scope, tombstones too."""
+    scope = await begin_number(sql, number)
+    values = {"scope": number}
+    erased = counted = 0
+    while rows := standing(await sql.fetch(_FIRST, values)):
+        gone, of_them = await _erase(sql, scope, rows, now)
+        erased, counted = erased + gone, counted + of_them
+    for table in _OF_SCOPES:
+        if await sql.fetch(f"SELECT 1 FROM {table} WHERE scope = :scope LIMIT 1", values):
+            await sql.run(f"DELETE FROM {table} WHERE scope = :scope", values)
+            await sql.run(_NOTE, {})
+    if erased:
+        await _commit(sql, scope, counted)
+    return erased
+
+
+async def _unlink(sql: Sql, scope: ScopeRow, gone: Sequence[Standing]) -> None:
+    """Unlink the memories that superseded one of those that are gone."""
+    ids = {row.id for row in gone}
+    after = [row.superseded_by for row in gone if row.superseded_by not in ids | {""}]
+    for row in await stored(sql, scope.number, after):
+        memory = row.memory()
+        if memory.supersedes not in ids:
+            continue
+        plain = replace(
+            memory, supersedes=None, deleted=None, superseded_by=None, duplicate_of=None
+        )
+        values = {"scope": scope.number, "id": row.id, "changed": scope.next}
+        await sql.run(_UNLINK, {**values, "data": encoded(plain)})

@@ -1,0 +1,1 @@
+"""Tables of memories: their columns, rows, counters and keys."""

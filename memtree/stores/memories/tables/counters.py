@@ -1,0 +1,198 @@
+"""The counters of scopes and tenants: change counts, numbers and how many memories count.
+
+A write begins with `begin`, which locks the scope's row, and only then reads what it decides on.
+It locks its tenant's row after that, never before: so no two writers wait for each other in a
+circle, counts of a scope are handed out in the order in which their writes become visible, and a
+reader that has seen a count has seen all that came before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memtree.errors import MemoryLimit
+from memtree.memories.ports import ScopeState
+from memtree.memories.scope import Scope, ScopeKind
+from memtree.stores.memories.tables.expiry import EXPIRED
+from memtree.stores.memories.tables.rows import SCOPE, scope_values
+from memtree.stores.sql import Sql
+
+_COLUMNS = "number, tenant, kind, owner, subject, changed, counted, purges"
+_FIND = f"""
+    SELECT {_COLUMNS} FROM memory_scopes
+    WHERE tenant = :tenant AND kind = :scope_kind AND owner = :owner AND subject = :subject"""
+_NEW = """
+    INSERT INTO memory_scopes (tenant, kind, owner, subject, changed, counted, purges)
+    VALUES (:tenant, :scope_kind, :owner, :subject, 0, 0, 0) ON CONFLICT DO NOTHING"""
+_PUT = """
+    UPDATE memory_scopes SET changed = :changed, counted = :counted, purges = :purges
+    WHERE number = :scope"""
+_TENANT = "SELECT last, counted FROM memory_tenants WHERE tenant = :tenant"
+_NEW_TENANT = """
+    INSERT INTO memory_tenants (tenant, last, counted) VALUES (:tenant, 0, 0)
+    ON CONFLICT DO NOTHING"""
+_PUT_TENANT = """
+    UPDATE memory_tenants SET last = last + :numbers, counted = counted + :counted
+    WHERE tenant = :tenant"""
+_TENANT_EXPIRED = f"""
+    SELECT count(*) FROM memories
+    WHERE scope IN (SELECT number FROM memory_scopes WHERE tenant = :tenant) AND {EXPIRED}"""
+_STATE = f"""
+    SELECT changed, counted, purges,
+        (SELECT count(*) FROM memories WHERE scope = memory_scopes.number AND {EXPIRED}),
+        (SELECT count(DISTINCT pairs.number) FROM memory_conflicts AS pairs
+            JOIN memories AS newer
+            ON newer.scope = pairs.scope AND newer.number = pairs.number AND newer.counted = 1
+            JOIN memories AS older
+            ON older.scope = pairs.scope AND older.number = pairs.other AND older.counted = 1
+            WHERE pairs.scope = memory_scopes.number),
+        (SELECT count(*) FROM memories
+            WHERE scope = memory_scopes.number AND memories.counted = 1 AND standing = 1)
+    FROM memory_scopes WHERE number = {SCOPE}"""
+_RECIPES = """
+    SELECT recipe, count(*) FROM memory_vectors WHERE scope = :scope AND number IN :numbers[]
+    GROUP BY recipe ORDER BY recipe"""
+_COUNT_RECIPE = """
+    INSERT INTO memory_recipes (scope, recipe, counted) VALUES (:scope, :recipe, :counted)
+    ON CONFLICT (scope, recipe) DO UPDATE SET counted = memory_recipes.counted + excluded.counted"""
+
+
+class ScopeRow(NamedTuple):
+    """A scope's counters, as this transaction found them."""
+
+    number: int
+    tenant: str
+    kind: str
+    owner: str
+    subject: str
+    changed: int
+    counted: int
+    purges: int
+
+    @property
+    def scope(self) -> Scope:
+        return Scope(self.tenant, ScopeKind(self.kind), self.owner, self.subject)
+
+    @property
+    def next(self) -> int:
+        """The count of the change that this transaction makes."""
+        return self.changed + 1
+
+
+async def begin(sql: Sql, scope: Scope) -> ScopeRow:
+    """The scope, known from here on and nobody else's until the end of the transaction."""
+    row = await begin_known(sql, scope)
+    while row is None:
+        await sql.run(_NEW, scope_values(scope))
+        row = await begin_known(sql, scope)
+    return row
+
+
+async def begin_known(sql: Sql, scope: Scope) -> ScopeRow | None:
+    """Begin a change where the scope holds anything already."""
+    return await known_scope(sql, scope, sql.lock)
+
+
+async def known_scope(sql: Sql, scope: Scope, lock: str = "") -> ScopeRow | None:
+    """The scope's counters, for who only reads; None where it holds nothing."""
+    rows = await sql.fetch(_FIND + lock, scope_values(scope))
+    return ScopeRow._make(rows[0]) if rows else None
+
+
+async def begin_all(sql: Sql, numbers: Sequence[int]) -> list[ScopeRow]:
+    """Several, in the order of their numbers, so that no two writers wait for each other."""
+    statement = f"SELECT {_COLUMNS} FROM memory_scopes WHERE number IN :numbers[] ORDER BY number"
+    rows = await sql.fetch(statement + sql.lock, {"numbers": sorted(numbers)})
+    return [ScopeRow._make(row) for row in rows]
+
+
+async def begin_number(sql: Sql, number: int) -> ScopeRow:
+    statement = f"SELECT {_COLUMNS} FROM memory_scopes WHERE number = :scope{sql.lock}"
+    return ScopeRow._make((await sql.fetch(statement, {"scope": number}))[0])
+
+
+async def commit(sql: Sql, scope: ScopeRow, *, counted: int = 0, purged: bool = False) -> None:
+    """Count a change. `counted`: how many memories more count than before."""
+    await stamp(sql, scope, counted=counted, purged=purged)
+    await count_tenant(sql, scope.tenant, counted)
+
+
+async def stamp(sql: Sql, scope: ScopeRow, *, counted: int, purged: bool = False) -> None:
+    """Count the change in the scope alone: where several are changed, their tenant counts at the
+    end."""
+    values = {
+        "scope": scope.number,
+        "changed": scope.next,
+        "counted": scope.counted + counted,
+        "purges": scope.purges + purged,
+    }
+    await sql.run(_PUT, values)
+
+
+async def count_tenant(sql: Sql, tenant: str, counted: int) -> None:
+    if counted:
+        await sql.run(_PUT_TENANT, {"tenant": tenant, "numbers": 0, "counted": counted})
+
+
+async def next_number(sql: Sql, scope: ScopeRow, *, most: int = 0, now: float = 0.0) -> int:
+    """A number for a new memory, which no other gets. `MemoryLimit` where the tenant has `most`
+    live ones."""
+    return await take_numbers(sql, scope, 1, most=most, now=now)
+
+
+async def take_numbers(
+    sql: Sql,
+    scope: ScopeRow,
+    count: int,
+    *,
+    most: int = 0,
+    now: float = 0.0,
+    live: int | None = None,
+) -> int:
+    """The first of so many. `live`: how many live memories more this transaction leaves, where that
+    is not the same."""
+    more = count if live is None else live
+    tenant = {"tenant": scope.tenant}
+    last, counted = await lock_tenant(sql, scope.tenant)
+    if most and more > 0 and counted + more > most:
+        ((expired,),) = await sql.fetch(_TENANT_EXPIRED, {**tenant, "now": now})
+        if counted - expired + more > most:
+            raise MemoryLimit(
+                f"There are {counted - expired} memories, and at most {most} are allowed: delete "
+                "some, or raise the limit."
+            )
+    await sql.run(_PUT_TENANT, {**tenant, "numbers": count, "counted": 0})
+    return last + 1
+
+
+async def lock_tenant(sql: Sql, tenant: str) -> tuple[int, int]:
+    """Its last number and how many of its memories count; from here on nobody else changes them.
+    After the locks of all scopes that the transaction is about."""
+    values = {"tenant": tenant}
+    rows = await sql.fetch(_TENANT + sql.lock, values)
+    while not rows:
+        await sql.run(_NEW_TENANT, values)
+        rows = await sql.fetch(_TENANT + sql.lock, values)
+    ((last, counted),) = rows
+    return int(last), int(counted)
+
+
+async def state(sql: Sql, scope: Scope, now: float) -> ScopeState:
+    rows = await sql.fetch(_STATE, {**scope_values(scope), "now": now})
+    if not rows:
+        return ScopeState()
+    ((changed, counted, purges, expired, conflicts, standing),) = rows
+    return ScopeState(changed, counted - expired, purges, conflicts, standing)
+
+
+async def count_vectors(sql: Sql, scope: ScopeRow, numbers: Sequence[int], sign: int) -> None:
+    """These memories count from now on (`sign` 1), or no longer (-1): with their vectors."""
+    values = {"scope": scope.number, "numbers": list(numbers)}
+    for recipe, count in await sql.fetch(_RECIPES, values):
+        await count_recipe(sql, scope, recipe, sign * count)
+
+
+async def count_recipe(sql: Sql, scope: ScopeRow, recipe: str, count: int) -> None:
+    values = {"scope": scope.number, "recipe": recipe, "counted": count}
+    await sql.run(_COUNT_RECIPE, values)

@@ -1,0 +1,190 @@
+"""Finding stored memories by their ids, numbers and texts, in a scope that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from memtree.memories.ports import MemoryFilter, MemoryRef
+from memtree.memories.scope import Scope, ScopeKind
+from memtree.stores.memories.tables.counters import ScopeRow
+from memtree.stores.memories.tables.expiry import LIVE
+from memtree.stores.memories.tables.rows import (
+    SCOPE,
+    STANDING,
+    Standing,
+    in_order,
+    named,
+    plain,
+    scope_values,
+    standing,
+)
+from memtree.stores.sql import Row, Sql
+
+_NAMED = f"""
+    SELECT {STANDING} FROM memories WHERE scope = :scope AND number IN (
+        SELECT number FROM memories WHERE scope = :scope AND id IN :ids[]
+        UNION SELECT number FROM memories WHERE scope = :scope AND number IN :numbers[])"""
+_OF_TEXT = f"""
+    SELECT {STANDING} FROM memories
+    WHERE scope = :scope AND text_hash = :text_hash AND +{LIVE}
+    ORDER BY +number LIMIT 1"""  # `+`: by the index of texts, whatever the planner knows
+_DUPLICATES = f"""
+    SELECT {STANDING} FROM memories
+    WHERE scope = :scope AND duplicate_of <> '' AND duplicate_of IN :ids[]"""
+_BEFORE = f"""
+    SELECT {STANDING} FROM memories
+    WHERE scope = :scope AND superseded_by <> '' AND superseded_by IN :ids[]"""
+# A tenant's namespaces hold passages of documents, each of which has its own.
+_TWINS = f"""
+    SELECT {STANDING} FROM memories
+    WHERE scope = :scope AND text_hash IN (
+        SELECT text_hash FROM memories WHERE scope = :scope AND number IN :numbers[])"""
+_LINKS = """
+    SELECT superseded_by, number, id FROM memories
+    WHERE scope = :scope AND superseded_by <> ''"""
+_MEMBERS = f"""
+    SELECT number FROM memory_group_members WHERE scope = {SCOPE} AND group_id = :group"""
+# For more ids than that, PostgreSQL reads a whole scope, until it has statistics.
+_AT_ONCE = 100
+_NEAR = 8  # steps into the past, one by one
+_ROWS = 1_000  # with their texts, at a time
+_STEPS = 64  # from a memory to what took its place, and on
+
+
+async def stored(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standing]:
+    """Whatever is there, as it is, in the order asked for."""
+    values = named(refs)
+    if not values["ids"] and not values["numbers"]:
+        return []
+    rows = await sql.fetch(_NAMED, {"scope": scope, **values})
+    return in_order(standing(rows), refs)
+
+
+async def resolved(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standing]:
+    """Resolve the refs, with those that count in the place of duplicates."""
+    rows = await stored(sql, scope, refs)
+    if not any(row.duplicate_of for row in rows):
+        return rows
+    mains = await stored(sql, scope, [row.duplicate_of for row in rows if row.duplicate_of])
+    by_id = {row.id: row for row in mains}
+    counted = (by_id.get(row.duplicate_of) if row.duplicate_of else row for row in rows)
+    return list({row.number: row for row in counted if row is not None}.values())
+
+
+async def kept(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standing]:
+    """Memories that are not deleted, expired and superseded ones too."""
+    return [row for row in await resolved(sql, scope, refs) if not row.deleted]
+
+
+async def with_twins(
+    sql: Sql, scope: ScopeRow, rows: Sequence[Standing], *, deleted: bool = False
+) -> list[Standing]:
+    """These, and behind them those of their kind that say the same, whatever became of them.
+    `deleted`: deleted ones as well."""
+    if not rows or scope.kind == ScopeKind.NAMESPACE:
+        return list(rows)
+    values = {"scope": scope.number, "numbers": [row.number for row in rows]}
+    said = {(row.text_hash, _kind_of(row)) for row in rows}
+    candidates = standing(await sql.fetch(_TWINS, values))
+    twins = (row for row in candidates if (row.text_hash, _kind_of(row)) in said)
+    every = {row.number: row for row in rows}
+    return list((every | {row.number: row for row in twins if deleted or not row.deleted}).values())
+
+
+async def live(
+    sql: Sql, scope: int, refs: Sequence[MemoryRef], now: float, *, follow: bool = True
+) -> list[Standing]:
+    """Live memories. `follow`: a duplicate's id means the one that counts."""
+    rows = await (resolved if follow else stored)(sql, scope, refs)
+    return [row for row in rows if row.live(now)]
+
+
+async def duplicates(sql: Sql, scope: int, rows: Iterable[Standing]) -> list[Standing]:
+    """Return the duplicates that these rows stand for."""
+    return await _naming(sql, _DUPLICATES, scope, rows)
+
+
+async def _naming(sql: Sql, statement: str, scope: int, rows: Iterable[Standing]) -> list[Standing]:
+    ids = [row.id for row in rows]
+    fetched: list[Row] = []
+    for at in range(0, len(ids), _AT_ONCE):
+        values = {"scope": scope, "ids": ids[at : at + _AT_ONCE]}
+        fetched += await sql.fetch(statement, values)
+    return standing(fetched)
+
+
+async def members(sql: Sql, scope: Scope, wanted: MemoryFilter) -> dict[str, list[int]]:
+    """Return what a filter for a group needs of it. Asked before: until PostgreSQL has statistics,
+    it goes through the members once for each memory."""
+    if wanted.group is None:
+        return {}
+    values = {**scope_values(scope), "group": plain(wanted.group)}
+    return {"members": [number for (number,) in await sql.many("i", _MEMBERS, values)]}
+
+
+async def lineage(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing]:
+    """These, their duplicates, and what they took the place of: older words for the same thing."""
+    every = {row.number: row for row in rows}
+    new = list(rows)
+    while new:
+        past = await _past(sql, scope, new)
+        same = await duplicates(sql, scope, {row.number: row for row in [*new, *past]}.values())
+        every |= {row.number: row for row in past}
+        new = list({row.number: row for row in same if row.number not in every}.values())
+        every |= {row.number: row for row in new}
+    return list(every.values())
+
+
+async def _past(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing]:
+    """Return what these took the place of, and so on. What is said anew each day has as many
+    memories before it: of a long past the links of the scope are read at once."""
+    by_number: dict[int, Standing] = {}
+    new = list(rows)
+    for _ in range(_NEAR):
+        before = await _naming(sql, _BEFORE, scope, new)
+        new = [row for row in before if row.number not in by_number]
+        by_number |= {row.number: row for row in new}
+        if not new:
+            return list(by_number.values())
+    links: dict[str, list[tuple[int, str]]] = {}
+    for after, number, id_ in await sql.fetch(_LINKS, {"scope": scope}):
+        links.setdefault(after, []).append((number, id_))
+    numbers: dict[int, None] = {}
+    ends = [row.id for row in new]
+    while ends:
+        for number, id_ in links.pop(ends.pop(), ()):
+            numbers[number] = None
+            ends.append(id_)
+    every = list(numbers)
+    for at in range(0, len(every), _ROWS):
+        by_number |= {row.number: row for row in await stored(sql, scope, every[at : at + _ROWS])}
+    return list(by_number.values())
+
+
+def _kind_of(row: Standing) -> tuple[str, bytes]:
+    """Texts of one canonical form may be made from data that differ in upper and lower case."""
+    memory = row.memory()
+    return memory.kind, msgspec.json.encode(memory.data, order="deterministic")
+
+
+async def of_text(sql: Sql, scope: int, text_hash: bytes, now: float) -> Standing | None:
+    """The oldest live memory with this text."""
+    values = {"scope": scope, "text_hash": text_hash, "now": now}
+    return next(iter(standing(await sql.fetch(_OF_TEXT, values))), None)
+
+
+async def counting(sql: Sql, scope: int, number: int) -> Standing | None:
+    """Return what stands in the place of a memory now: itself, or what superseded it; None where
+    that was deleted."""
+    refs: list[MemoryRef] = [number]
+    for _ in range(_STEPS):
+        rows = await stored(sql, scope, refs)
+        if not rows or rows[0].deleted:
+            return None
+        after = rows[0].duplicate_of or rows[0].superseded_by
+        if not after:
+            return rows[0]
+        refs = [after]
+    return None

@@ -1,0 +1,293 @@
+"""Stored memories as rows and back, and what a filter means in SQL. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import msgspec
+
+from memtree.errors import BadRequest, StoreCorrupt
+from memtree.memories.memory import (
+    Memory,
+    MemoryChange,
+    MemorySource,
+    NewMemory,
+    Tombstone,
+    Unset,
+)
+from memtree.memories.ports import MemoryFilter, MemoryRef
+from memtree.memories.scope import Scope
+from memtree.stores.memories.tables.expiry import NOT_EXPIRED, has_expired
+from memtree.stores.sql import Row
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+LARGEST = 2**63 - 1  # of a number in a database
+SCOPE = """
+    (SELECT number FROM memory_scopes WHERE tenant = :tenant AND kind = :scope_kind
+    AND owner = :owner AND subject = :subject)"""
+STORED = "data, deleted, superseded_by, duplicate_of"  # what `read_memory` takes
+
+
+class Standing(NamedTuple):
+    """The columns of a stored memory that decide what may become of it."""
+
+    number: int
+    id: str
+    version: int
+    counted: int
+    vectors: int
+    expires: float
+    deleted: float
+    superseded_by: str
+    duplicate_of: str
+    text_hash: bytes
+    terms: bytes
+    data: bytes
+    unique_key: str
+
+    def live(self, now: float) -> bool:
+        return bool(self.counted) and not has_expired(self.expires, now)
+
+    def memory(self) -> Memory:
+        return read_memory(self.data, self.deleted, self.superseded_by, self.duplicate_of)
+
+
+_CHANGED = {each.name for each in fields(Memory)} & {each.name for each in fields(MemoryChange)}
+STANDING = ", ".join(Standing._fields)
+
+
+def scope_values(scope: Scope) -> dict[str, Any]:
+    return {
+        "tenant": scope.tenant,
+        "scope_kind": scope.kind.value,
+        "owner": scope.owner,
+        "subject": scope.subject,
+    }
+
+
+# ---------------------------------------------------------------- to rows
+
+
+def new_memory(new: NewMemory, number: int) -> Memory:
+    return Memory(
+        id=new.id,
+        number=number,
+        text=new.text,
+        created=new.created,
+        updated=new.created,
+        supersedes=new.supersedes,
+        standing=new.standing,
+        **new.said_of_it(),
+    )
+
+
+def changed_memory(old: Memory, change: MemoryChange) -> Memory:
+    given = {name: getattr(change, name) for name in _CHANGED}
+    said = {name: value for name, value in given.items() if not isinstance(value, Unset)}
+    return replace(old, **said, version=old.version + 1, updated=change.at)
+
+
+def columns(memory: Memory) -> dict[str, Any]:
+    """Return the columns of the memory itself; `BadRequest` where it holds what no database
+    takes."""
+    return {
+        "number": memory.number,
+        "id": memory.id,
+        "version": memory.version,
+        "expires": time_column(memory.expires),
+        "created": memory.created,
+        "updated": memory.updated,
+        "tainted": int(memory.tainted),
+        "standing": int(bool(memory.standing)),
+        "kind": plain(memory.kind),
+        "category": plain(memory.category),
+        "source_type": plain(memory.source_type),
+        "session_id": plain(memory.session_id),
+        "thread_id": plain(memory.thread_id),
+        "tags": tags_column(memory.tags),
+        "data": encoded(memory),
+    }
+
+
+def old_version(memory: Memory) -> dict[str, Any]:
+    """Return the columns of a row of the history beside `data`."""
+    return {
+        "version": memory.version,
+        "updated": memory.updated,
+        "expires": time_column(memory.expires),
+    }
+
+
+def encoded(value: Memory | Tombstone) -> bytes:
+    """Without what is as by default: half of the bytes of a short memory."""
+    try:
+        return msgspec.msgpack.encode(_said(value))
+    except (OverflowError, TypeError, ValueError) as error:  # lone surrogates, numbers over 64 bits
+        raise BadRequest(f"A memory cannot be stored: {type(error).__name__}.") from None
+
+
+def _said(value: Memory | Tombstone | MemorySource) -> dict[str, Any]:
+    every = ((each.name, each.default, getattr(value, each.name)) for each in fields(value))
+    return {
+        name: _said(given) if isinstance(given, MemorySource) else given
+        for name, default, given in every
+        if given != default and name != "updates"  # rows of their own
+    }
+
+
+def time_column(at: float | None) -> float:
+    return 0.0 if at is None else max(at, 1e-9)
+
+
+def plain(value: str | None) -> str:
+    """PostgreSQL takes no NUL in a text, and no database half a surrogate pair; both what is stored
+    and what is asked for lose them."""
+    return _UNSTORABLE.sub("\ufffd", value or "")
+
+
+def tags_column(tags: Iterable[str]) -> str:
+    r"""Join tags for the column `tags`: each stands between two line ends, so that a search finds
+    whole tags only.
+
+    >>> tags_column(["a", "b c"])
+    '\na\nb c\n'
+    """
+    return "".join(["\n", *(_line(tag) + "\n" for tag in tags)]) if tags else ""
+
+
+def _line(tag: str) -> str:
+    return plain(tag).replace("\n", " ")
+
+
+def key_hash(value: str) -> bytes:
+    """Hash an idempotency key or the name of a conversation: bounded, and it tells nothing."""
+    return sha256(value.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+# ---------------------------------------------------------------- from rows
+
+_decode = msgspec.msgpack.Decoder(Memory).decode
+_decode_tombstone = msgspec.msgpack.Decoder(Tombstone).decode
+
+
+def read_memory(data: bytes, deleted: float, superseded_by: str, duplicate_of: str) -> Memory:
+    """Raises `StoreCorrupt`."""
+    try:
+        memory = _decode(data)
+    except msgspec.DecodeError as error:
+        raise _corrupt("memory", error) from error
+    if not (deleted or superseded_by or duplicate_of):
+        return memory
+    return replace(
+        memory,
+        deleted=deleted or None,
+        superseded_by=superseded_by or None,
+        duplicate_of=duplicate_of or None,
+    )
+
+
+def read_tombstone(data: bytes) -> Tombstone:
+    try:
+        return _decode_tombstone(data)
+    except msgspec.DecodeError as error:
+        raise _corrupt("tombstone", error) from error
+
+
+def _corrupt(what: str, error: msgspec.DecodeError) -> StoreCorrupt:
+    # The error names a place in the value, never what stands there.
+    return StoreCorrupt(f"A stored {what} does not decode ({error}); restore it from a backup.")
+
+
+# ---------------------------------------------------------------- what is asked for
+
+
+def named(refs: Iterable[MemoryRef]) -> dict[str, Any]:
+    """Ids and numbers as values of a statement; what no database could hold names nothing."""
+    given = list(refs)
+    return {
+        "ids": [ref for ref in given if isinstance(ref, str) and storable(ref)],
+        "numbers": [ref for ref in given if isinstance(ref, int) and 0 < ref <= LARGEST],
+    }
+
+
+def storable(text: str) -> bool:
+    return not _UNSTORABLE.search(text)
+
+
+_IN_CONFLICT = """
+    {}EXISTS (SELECT 1 FROM memory_conflicts AS pairs JOIN memories AS older
+        ON older.scope = pairs.scope AND older.number = pairs.other
+        WHERE pairs.scope = memories.scope AND pairs.number = memories.number
+        AND older.counted = 1)"""
+# The session of a twin counts as well: which of them stands for all, says nothing of it.
+_IN_SESSION = """
+    (session_id = :session_id OR EXISTS (SELECT 1 FROM memories AS twin
+        WHERE twin.scope = memories.scope AND twin.duplicate_of <> ''
+        AND twin.duplicate_of = memories.id AND twin.session_id = :session_id))"""
+_COMPARED = {
+    "group": "number IN :members[]",
+    "text_hash": "text_hash = :text_hash",
+    "tainted": "tainted = :tainted",
+    "standing": "standing = :standing",
+    "created_from": "created >= :created_from",
+    "created_before": "created < :created_before",
+}
+
+
+def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
+    """A condition and its values, beside those of `lookup.members`."""
+    parts = ["counted = 1"]  # of which there is an index
+    if wanted.superseded or wanted.deleted:
+        parts = ["duplicate_of = ''"]
+        parts += ["deleted = 0"] * (not wanted.deleted)
+        parts += ["superseded_by = ''"] * (not wanted.superseded)
+    more, values = conditions(wanted)
+    if not wanted.expired:
+        parts.append(NOT_EXPIRED)
+        values["now"] = now
+    return " AND ".join([*parts, *more]), values
+
+
+def conditions(wanted: MemoryFilter) -> tuple[list[str], dict[str, Any]]:
+    """Write the conditions of a filter on a memory, whatever became of it."""
+    parts: list[str] = []
+    values: dict[str, Any] = {}
+    for name in ("category", "kind", "source_type", "session_id", "thread_id"):
+        value = getattr(wanted, name)
+        if value is not None:
+            parts.append(_IN_SESSION if name == "session_id" else f"{name} = :{name}")
+            values[name] = plain(value)
+    if wanted.conflicts is not None:
+        parts.append(_IN_CONFLICT.format("" if wanted.conflicts else "NOT "))
+    if wanted.thread_id:
+        parts.append("thread_id <> ''")  # of which there is an index, too
+    for name, condition in _COMPARED.items():
+        value = getattr(wanted, name)
+        if value is not None:
+            parts.append(condition)
+            values[name] = value if isinstance(value, bytes) else _number_or_text(value)
+    for at, tag in enumerate(wanted.tags):
+        parts.append(f"instr(tags, :tag{at}) > 0")
+        values[f"tag{at}"] = f"\n{_line(tag)}\n"
+    return parts, values
+
+
+def _number_or_text(value: str | float) -> str | float:
+    return plain(value) if isinstance(value, str) else float(value)
+
+
+def in_order(rows: Sequence[Standing], refs: Sequence[MemoryRef]) -> list[Standing]:
+    """Each row once, in the order of the refs that name it."""
+    by_ref: dict[MemoryRef, Standing] = {}
+    for row in rows:
+        by_ref[row.id] = by_ref[row.number] = row
+    chosen = (by_ref.get(ref) for ref in refs)
+    return list({row.number: row for row in chosen if row is not None}.values())
+
+
+def standing(rows: Iterable[Row]) -> list[Standing]:
+    return [Standing._make(row) for row in rows]

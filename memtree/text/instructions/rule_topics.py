@@ -1,0 +1,137 @@
+"""Tell what a standing rule is about: its words, numbers, and whether it forbids, corrects or
+withdraws.
+
+Two rules are compared by these alone (`unfolding/pinned/rule_ledger.py`), in any language.
+
+    >>> new, old = topic("You may use emojis again."), topic("Never use emojis.")
+    >>> new.words == old.words, new.withdraws, old.forbids
+    (True, True, True)
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+
+from memtree.language.lazy_patterns import lazily
+from memtree.language.lists import joined, merged, source, words
+from memtree.text.words.stop_words import STOP_WORDS
+
+_FILE = "rule_topics"  # of data/<language>
+SENTENCE = 600  # characters
+STEM = 6  # characters of a word that are compared: most endings come later
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """`words`: their beginnings, without those that any rule may hold. `measures`: its numbers say
+    how much, not which. `slot`: what there is one of, such as the language of all answers.
+    `condition`: the words it is bound to ("when I ask about sizes")."""
+
+    words: frozenset[str]
+    numbers: tuple[str, ...]
+    measures: bool
+    forbids: bool
+    corrects: bool
+    withdraws: bool
+    slot: str
+    condition: frozenset[str]
+
+
+# One apostrophe; Arabic without vowel signs, its alefs, final ya and ta marbuta alike.
+_ALIKE = str.maketrans("’أإآىة", "'ااايه", "".join(map(chr, range(0x64B, 0x653))) + "ـ")
+_UNSPACED_FILLER = lazily(source(_FILE, "filler_unspaced"))
+_PARTICLE = lazily(lambda: rf"(?<=[가-힣])(?:{_any('particles')})(?![가-힣])")
+_KANJI = lazily(r"[\u3400-\u9fff\u30a0-\u30ff]+")
+_RUN = lazily(r"[\u3040-\u30ff\u3400-\u9fff]+|[^\W\u3040-\u30ff\u3400-\u9fff]+")
+_NUMBER = lazily(r"\b\d+(?:[.,]\d+)*\b")
+_FORBIDS = lazily(lambda: rf"\b(?:{_any('forbids')})\b|{_any('forbids_unspaced')}")
+_MEASURES = lazily(
+    lambda: (
+        rf"\b(?:{_any('measures')})\b.{{0,12}}\d|\d ?(?:{_any('measured_units')})\b"
+        rf"|\d\.\d|{_any('measures_alone')}"
+    )
+)
+_CORRECTS = lazily(lambda: rf"\b(?:{_any('corrects')})\b|{_any('corrects_unspaced')}")
+_WITHDRAWS = lazily(source(_FILE, "withdraws"))
+_SLOTS = (
+    (
+        "language",
+        lazily(
+            lambda: (
+                rf"\b(?:{_any('language_prepositions')})\s?(?:\w+ )?(?:{_any('language_names')})\b"
+                rf"|\b(?:{_any('language_adverbs')})\b|{_any('language_unspaced')}"
+            )
+        ),
+    ),
+    ("length", lazily(lambda: rf"(?<!\d)\d++ ?(?:{_any('length_units')})")),
+    ("address", lazily(source(_FILE, "address"))),
+)
+_WHEN = lazily(lambda: rf"\b(?:{_any('when')}) ([^,.;]{{3,80}})")
+_WHERE = lazily(lambda: rf"\b(?:{_any('where')}) ([^,.;]{{2,80}})")
+
+
+@cache
+def _filler() -> frozenset[str]:
+    fillers = (words(_FILE, "filler"), STOP_WORDS)
+    return frozenset(word[:STEM] for each in fillers for word in each)
+
+
+def _any(section: str) -> str:
+    return joined(_FILE, section)
+
+
+def topic(text: str) -> Topic:
+    """Return the topic of a rule: a sentence; more than that is not read."""
+    lower = comparable(text[:SENTENCE])
+    forbids = _FORBIDS.search(lower) is not None
+    withdraws = _WITHDRAWS.search(lower) is not None
+    slot = next((name for name, pattern in _SLOTS if pattern.search(lower)), "")
+    return Topic(
+        words=_words(lower),
+        numbers=tuple(_NUMBER.findall(lower)),
+        measures=_MEASURES.search(lower) is not None,
+        forbids=forbids and not withdraws,
+        corrects=_CORRECTS.search(lower) is not None,
+        withdraws=withdraws,
+        slot="" if withdraws else slot,
+        condition=_condition(lower, slot),
+    )
+
+
+def withdraws(lower: str) -> bool:
+    """Return True if a sentence in comparable form takes back a rule, if there is one."""
+    if lower.isascii() and not any(marker in lower for marker in merged(_FILE, "withdrawal_marks")):
+        return False
+    return _WITHDRAWS.search(lower) is not None
+
+
+def comparable(sentence: str) -> str:
+    """Write a sentence in the form of the phrases: lower case, one kind of apostrophe, composed
+    letters; Arabic without vowel signs, its alefs, final ya and ta marbuta alike."""
+    if not sentence.isascii():
+        sentence = unicodedata.normalize("NFC", sentence).translate(_ALIKE)
+    return sentence.lower()
+
+
+def _words(lower: str) -> frozenset[str]:
+    if not lower.isascii():
+        lower = _PARTICLE.sub(" ", _UNSPACED_FILLER.sub(" ", lower))
+    kept: set[str] = set()
+    for run in _RUN.findall(lower):
+        if "\u3040" <= run[0] <= "\u9fff":  # no spaces: what stands in kana alone is grammar
+            for part in _KANJI.findall(run):
+                kept.update(part[at : at + 2] for at in range(max(1, len(part) - 1)))
+        else:
+            kept.add(run[:STEM] if run.isalpha() else "" if run.isdigit() else run)
+    return frozenset(kept) - _filler() - {""}
+
+
+def _condition(lower: str, slot: str) -> frozenset[str]:
+    """The words that a rule is bound to. A language is named by "in" itself."""
+    words: set[str] = set()
+    for pattern in (_WHEN,) if slot == "language" else (_WHEN, _WHERE):
+        for match in pattern.finditer(lower):
+            words |= _words(match[1])
+    return frozenset(words)

@@ -1,0 +1,200 @@
+"""Standing rules: sentences of a user's message that say how every later answer should be.
+
+A sentence outside code and quotations is scored by the phrases found in it (`rule_score.py`, in the
+languages of `rule_phrases`): markers of a habit ("always", "from now on", "whenever I ask"), orders
+and duties ("use", "you must not"), what work and answers are like ("commits", "your replies"), and
+what speaks against it: a single task, the past, a question, something told of others. Such a
+sentence is pinned, so precision comes before recall.
+What this file does not do: say which rules still hold (`unfolding/pinned/rule_ledger.py`).
+
+    >>> text = "Thanks! Always include units when I ask about sizes. Now, the list."
+    >>> [text[start:end] for start, end in standing_rules(text)]
+    ['Always include units when I ask about sizes.']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import islice
+from typing import NamedTuple
+
+from memtree.language.lazy_patterns import lazily
+from memtree.language.lists import joined, merged
+from memtree.text.instructions import rule_phrases, rule_topics
+from memtree.text.instructions.rule_score import RULE
+from memtree.text.spans import Span
+
+MAX_RULE = 600  # characters; a longer "sentence" is pasted text
+UNDER_HEADING = 2  # added to the score of a list item below "Rules:"
+HEADINGS = 20  # that are looked at in one message
+BURIED = 2  # taken from the score in the middle of a long text, which is mostly pasted
+LONG, BEGINNING, END = 5_000, 2_500, 1_500  # characters: what is long, and where its author speaks
+
+_FENCE = re.compile(r"```[\s\S]*?(?:```|\Z)|~~~[\s\S]*?(?:~~~|\Z)")
+_BLOCK = re.compile(r"(?:\A|\n)(?:[ ]{4,}|\t|[ ]{0,3}>|[ ]{0,3}#{4,})[^\n]*")
+_BLOCK_BEGINNINGS = ("    ", "\t", ">", "####")
+_NO_BREAK = re.compile(r"[^\n]+")
+_LOG = re.compile(
+    r"^\W{0,3}(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d"
+    r"|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b|at \S+\()"
+)
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|#{1,3})\s+|\s+")
+# Possessive, so that a run of marks is read twice at most, however it goes on.
+_SENTENCE = re.compile(
+    r"[^\n](?:[^\n.!?。！？؟।]++|[.!?؟।]++[\"'”’)*_]*+(?!\s|$))*+"
+    r"(?:[.!?؟।]++[\"'”’)*_]*+|[。！？]+|(?=\n)|$)",
+    re.MULTILINE,
+)
+_LETTER = re.compile(r"[^\W\d_]")
+_QUOTES = '"“”„«»「『‹'
+_QUOTING = re.compile(f"[`{_QUOTES}]")
+_QUESTION_MARKS = ("?", "？")  # one of them ends each match of `_TAG`
+_QUOTED = re.compile(
+    r"[\"“„«「『][^\s\"”»」』“„«「『]++(?:\s[^\s\"”»」』“„«「『]++){2,}+[\"”»」』“]"
+    r"|`[^\s`]++(?:[ ][^\s`]++)++`"
+)
+# "..., ok?" asks for consent, not for an answer.
+_TAG = lazily(
+    lambda: (
+        rf",? ?\b(?:{_any('consents')})\?\Z"
+        rf"|[,，]?(?:{_any('consents_unspaced')})[?？]\Z|(?<=[.!。！])[^.!?。！？]{{0,3}}[?？]\Z"
+    )
+)
+_HEADING = lazily(
+    lambda: (
+        r"^[ ]{0,3}(?:#{1,3} |\*\*)?[^\n.?!:]{0,60}?"
+        rf"(?:\b(?:{_any('headings')})\b|{_any('headings_unspaced')})"
+        r"[^\n.?!:]{0,40}(?::\**|：|(?<=\*)\*|)[ ]*$"
+    ),
+    re.IGNORECASE | re.MULTILINE,
+)
+_LISTED = re.compile(r"\n?(?:[ ]{0,3}(?:[-*+•]|\d{1,3}[.)]) [^\n]*+(?:\n|\Z)\n?)++")
+
+
+@cache
+def _ascii_headings() -> tuple[str, ...]:
+    """Return the headings in ASCII: for a text in ASCII, a cheap look before the pattern."""
+    return tuple(word for word in merged("rule_marks", "headings") if word.isascii())
+
+
+def _any(section: str) -> str:
+    return joined("rule_marks", section)
+
+
+class ReadSentence(NamedTuple):
+    """Sentence read by itself, wherever it stands: its score, and its text without what it quotes,
+    in comparable form."""
+
+    score: int
+    comparable: str
+
+
+NO_RULE = ReadSentence(-100, "?")
+
+
+def standing_rules(
+    text: str,
+    read: Callable[[str], ReadSentence] | None = None,
+    *,
+    withdrawals: bool = False,
+    others: Sequence[Span] = (),
+) -> tuple[tuple[int, int], ...]:
+    """(start, end) in characters of every standing rule in a user's message, in order. `others`:
+    spans of what the message only quotes (`pasted.own_words.others_words`), where none is.
+
+    `read`: `read_sentence`, or what remembers its answers. `withdrawals`: with the sentences that
+    may take back a rule ("you may use emojis again"): they matter to who knows the rules before."""
+    read = read or read_sentence
+    plain = _without_code(text)
+    listed = _under_headings(plain)
+    plain = _veiled(plain, others)
+    return tuple(
+        (start, end)
+        for start, end in _sentences(plain)
+        if _is_rule(read(plain[start:end]), _bonus(start, end, listed, len(plain)), withdrawals)
+    )
+
+
+def read_sentence(sentence: str) -> ReadSentence:
+    if len(sentence) > MAX_RULE or _LOG.match(sentence):
+        return NO_RULE
+    if _QUOTING.search(sentence):
+        sentence = _QUOTED.sub("x", sentence)
+    lower = rule_topics.comparable(sentence)
+    if lower.endswith(_QUESTION_MARKS):
+        lower = _TAG.sub(".", lower)
+    return ReadSentence(rule_phrases.score(lower), lower)
+
+
+def warm_up() -> Iterator[None]:
+    """Do in small steps what is otherwise done with the first sentence of a language."""
+    yield from rule_phrases.warm_up()
+
+
+def _without_code(text: str) -> str:
+    """Each pattern is tried only where one of its beginnings stands: mostly none does."""
+    if "```" in text or "~~~" in text:
+        text = _FENCE.sub(_blank, text)
+    if any(beginning in text for beginning in _BLOCK_BEGINNINGS):
+        text = _BLOCK.sub(_blank, text)
+    return text
+
+
+def _veiled(plain: str, others: Sequence[Span]) -> str:
+    """The text with `x` for each letter of others; its sentences begin and end where they did."""
+    pieces: list[str] = []
+    at = 0
+    for start, end in others:
+        pieces += (plain[at:start], _LETTER.sub("x", plain[start:end]))
+        at = max(at, end)
+    return "".join((*pieces, plain[at:]))
+
+
+def _under_headings(plain: str) -> list[tuple[int, int]]:
+    """Where the list items stand that follow a heading such as "Rules:"."""
+    if plain.isascii():
+        lower = plain.lower()
+        if not any(word in lower for word in _ascii_headings()):
+            return []
+    headings = islice(_HEADING.finditer(plain), HEADINGS)
+    matches = (_LISTED.match(plain, heading.end() + 1) for heading in headings)
+    return [items.span() for items in matches if items]
+
+
+def _bonus(start: int, end: int, listed: Sequence[tuple[int, int]], size: int) -> int:
+    if any(low <= start < high for low, high in listed):
+        return UNDER_HEADING
+    if size > LONG and start > BEGINNING and end < size - END:
+        return -BURIED
+    return 0
+
+
+def _sentences(plain: str) -> Iterator[tuple[int, int]]:
+    for match in _SENTENCE.finditer(plain):
+        start, end = match.span()
+        item = _ITEM.match(plain, start, end)
+        start = item.end() if item else start
+        while end > start and plain[end - 1].isspace():
+            end -= 1
+        while start < end and plain[start] in "'‘*_( ":
+            start += 1
+        if start < end and plain[start] not in _QUOTES:
+            yield start, end
+
+
+def _is_rule(sentence: ReadSentence, bonus: int, withdrawals: bool) -> bool:
+    if sentence.score + bonus >= RULE:
+        return True
+    lower = sentence.comparable
+    return withdrawals and not lower.endswith("?") and rule_topics.withdraws(lower)
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Spaces instead of code, so that positions stay; line breaks stay line breaks."""
+    return _NO_BREAK.sub(_spaces, match.group())
+
+
+def _spaces(match: re.Match[str]) -> str:
+    return " " * len(match.group())

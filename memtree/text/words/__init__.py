@@ -1,0 +1,1 @@
+"""Words of a text: its terms, which of them say something, and its anchors."""

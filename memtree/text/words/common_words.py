@@ -1,0 +1,47 @@
+"""Words that name nothing and tell no text from another.
+
+`chat_words`: contractions written without their apostrophe, interjections and shorthand of chats;
+they are no names, however they are written. `common_words`: these, function words, and what people
+say about anything at all. All in lower case, in the languages that the other word lists have.
+What this file does not do: the words that statistics leave out (`stop_words.py`), since stored
+counts depend on those.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+from memtree.language.lists import words
+from memtree.text.words.stop_words import STOP_WORDS
+
+
+@cache
+def chat_words() -> frozenset[str]:
+    return words("common_words", "chat")
+
+
+@cache
+def common_words() -> frozenset[str]:
+    general = (words("common_words", section) for section in ("chat", "general", "small"))
+    return STOP_WORDS.union(*general)
+
+
+_ENDINGS = ("ingly", "ings", "ing", "ed", "ly", "er", "est", "s")
+
+
+@lru_cache(maxsize=1 << 14)  # most words of a talk come again
+def is_common(word: str) -> bool:
+    """Return True for a common word, with an apostrophe or an English ending as well.
+
+    >>> [is_common(word) for word in ("I'd", "guessing", "weirdest", "greyhound", "king")]
+    [True, True, True, False, False]
+    """
+    lower = word.lower().replace("'", "").replace("’", "")
+    common = common_words()
+    if lower in common:
+        return True
+    for ending in _ENDINGS:
+        base = lower.removesuffix(ending)
+        if 3 <= len(base) < len(lower) and (base in common or f"{base}e" in common):
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""Excerpts: which passages a memory message quotes."""

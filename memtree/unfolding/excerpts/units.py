@@ -1,0 +1,232 @@
+"""Units that are quoted at once: whole short messages, single passages of long ones, and their
+versions.
+
+What this file does not do: choose among them (`excerpt_choice.py`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import accumulate, chain, islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtree.conversation.history import History
+from memtree.ranking.corpus import Corpus
+from memtree.ranking.segments import segments
+from memtree.text import tokens
+from memtree.text.words import terms
+from memtree.tree.node import CODE, TOOL
+from memtree.unfolding.excerpts.duplicates import near_runs, of_a_size, runs
+from memtree.unfolding.memory_message.call_texts import left_out, without_left_out
+from memtree.unfolding.plan import FoldWindow, Plan, TextSpan
+
+WHOLE = 500  # a message up to this size is quoted whole or not at all
+FRAGMENT = 15  # tokens; a smaller piece of a message is quoted with what stands beside it
+VERSIONS = 8  # passages that may be a version of one
+REPEATED = 3  # times that a short text stands there: a command, no news
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A short message or a passage of a long one, found by passage `row`. `key` tells units
+    apart."""
+
+    span: TextSpan
+    tokens: int
+    key: int
+    row: int
+
+
+class UnitIndex:
+    """The units of a history, with their texts; reads a text once."""
+
+    def __init__(self, history: History, corpus: Corpus, allowed: NDArray[np.bool_]) -> None:
+        """`allowed`: passages that may be quoted."""
+        self._history, self._corpus, self._allowed = history, corpus, allowed
+        self._message, self._tokens = corpus.message, corpus.tokens
+        self._start, self._end, self._kind = corpus.start, corpus.end, corpus.kind
+        sizes = np.bincount(corpus.message, weights=corpus.tokens) if len(corpus) else np.zeros(1)
+        self.message_tokens = sizes
+        self._alike: dict[int, list[int]] = {}
+        self._runs: dict[TextSpan, frozenset[int]] = {}
+        self._texts: dict[int, str] = {}
+
+    def message_of(self, row: int) -> int:
+        return int(self._message[row])
+
+    def is_whole(self, span: TextSpan) -> bool:
+        """Return True if a span reaches both borders of its message, white space aside."""
+        text = self.text(TextSpan(span.message, 0, sys.maxsize))
+        return not text[: span.start].strip() and not text[span.end :].strip()
+
+    def is_allowed(self, unit: Unit) -> bool:
+        return bool(self._allowed[unit.row])
+
+    def is_output(self, unit: Unit) -> bool:
+        """Return True if it is of a file or of what a tool said."""
+        return int(self._kind[unit.row]) in (TOOL, CODE)
+
+    def text(self, span: TextSpan) -> str:
+        """Return the text of a span, with blanks in place of what a quotation leaves out, so that
+        texts are compared as a reader sees them."""
+        if span.message >= len(self._history):  # the tree says more than was posted
+            return ""
+        text = self._texts.get(span.message)
+        if text is None:
+            view = self._history.view(span.message)
+            shown = without_left_out(view.message)
+            text = shown if len(shown) == len(view.text) else view.text
+            self._texts[span.message] = text
+        return text[span.start : span.end]
+
+    def pieces(self, span: TextSpan) -> list[TextSpan]:
+        """Return the parts of a span that a quotation shows of prose with a call's JSON behind it;
+        of any other text the span itself."""
+        if span.message >= len(self._history):
+            return [span]
+        view = self._history.view(span.message)
+        cuts = left_out(view.message) if view.text == view.message.text else []
+        borders = [span.start, *chain.from_iterable(cuts), span.end]
+        shown = [
+            TextSpan(span.message, max(low, span.start), min(high, span.end))
+            for low, high in zip(borders[::2], borders[1::2], strict=True)
+            if max(low, span.start) < min(high, span.end)
+        ]
+        return [piece for piece in shown if self.text(piece).strip()] if cuts else [span]
+
+    def runs(self, span: TextSpan) -> frozenset[int]:
+        """Three-word runs of a span."""
+        span_runs = self._runs.get(span)
+        if span_runs is None:
+            span_runs = self._runs[span] = runs(self.text(span))
+        return span_runs
+
+    def unit(self, row: int, most: int = WHOLE) -> Unit:
+        """The unit that a passage belongs to; `most`: the size up to which a message is one."""
+        message = int(self._message[row])
+        whole = int(self.message_tokens[message])
+        if whole <= most:
+            # A number of the column's own type, or all of the column is converted.
+            last = int(self._message.searchsorted(self._message[row], "right")) - 1
+            return Unit(TextSpan(message, 0, int(self._end[last])), whole, message, row)
+        first, last = self._joined(row)
+        size = int(self._tokens[first : last + 1].sum())
+        span = TextSpan(message, int(self._start[first]), int(self._end[last]))
+        return Unit(span, size, -first - 1, row)
+
+    def _joined(self, row: int) -> tuple[int, int]:
+        """The first and last passage of a unit of a long message: one, or a fragment with what
+        follows it, else what precedes it."""
+        size, before = self._tokens[row], row - 1
+        if size >= FRAGMENT:
+            joins = self._are_beside(before, row) and self._tokens[before] < FRAGMENT
+            return (before, row) if joins else (row, row)
+        if self._are_beside(row + 1, row):
+            return row, row + 1
+        return (before, row) if self._are_beside(before, row) else (row, row)
+
+    def _are_beside(self, other: int, row: int) -> bool:
+        return (
+            0 <= other < len(self._message)
+            and self._message[other] == self._message[row]
+            and bool(self._allowed[other])
+        )
+
+    def row_at(self, span: TextSpan) -> int:
+        """The passage that holds the beginning of a span."""
+        return row_at(self._corpus, span)
+
+    def nearest(self, unit: Unit, cosines: NDArray[np.float32], query: Collection[int]) -> Unit:
+        """The segment of a passage that is nearest to the question, by the cosines of its segments
+        and the question's terms in them. Files and outputs of which there are versions stay whole,
+        so that these are told apart."""
+        if self.is_output(unit) and len(self._alike_rows(unit.row)) > 1:
+            return unit
+        start, end = int(self._start[unit.row]), int(self._end[unit.row])
+        text = self.text(TextSpan(unit.span.message, start, end))
+        low, high = nearest_segment(text, cosines, query, FRAGMENT)
+        span = TextSpan(unit.span.message, start + low, start + high)
+        return Unit(span, tokens.count(text[low:high]), unit.key, unit.row)
+
+    # -- versions ----------------------------------------------------------------------------
+
+    def _alike_rows(self, row: int) -> list[int]:
+        rows = self._alike.get(row)
+        if rows is None:
+            rows = self._alike[row] = self._corpus.alike(row)
+        return rows
+
+    def versions(self, unit: Unit) -> Iterator[Unit]:
+        """Other units that are near-duplicates of one, the newest first."""
+        rows = self._alike_rows(unit.row)
+        if len(rows) < 2:
+            return
+        seen = {unit.key}
+        for row in islice(reversed(rows), VERSIONS):
+            other = self.unit(row)
+            if other.key in seen or other.span.message == unit.span.message:
+                continue
+            seen.add(other.key)
+            sizes = of_a_size(self.text(unit.span), self.text(other.span))
+            if sizes and near_runs(self.runs(unit.span), self.runs(other.span)):
+                yield other
+
+    def is_command(self, unit: Unit) -> bool:
+        """Return True if it is a few words that are no news: they stand there again and again."""
+        rows = self._alike_rows(unit.row)
+        if unit.tokens >= FRAGMENT or len(rows) < REPEATED:
+            return False
+        said = self.text(unit.span).split()
+        same = sum(self.text(self.unit(row).span).split() == said for row in rows[:VERSIONS])
+        return same >= REPEATED
+
+
+def folded_rows(corpus: Corpus, shown: Plan | FoldWindow) -> NDArray[np.bool_]:
+    """Flag the passages that stand before the cut, in messages that are not sent whole."""
+    folded = (corpus.message >= shown.head) & (corpus.message < shown.cut) & (corpus.tokens > 0)
+    for start, end in shown.pinned:
+        folded &= (corpus.message < start) | (corpus.message >= end)
+    return np.asarray(folded)
+
+
+def row_at(corpus: Corpus, span: TextSpan) -> int:
+    """The passage that holds the beginning of a span."""
+    wanted = np.array([span.message, span.message + 1], np.int32)
+    low, high = corpus.message.searchsorted(wanted).tolist()
+    inside = np.searchsorted(corpus.end[low:high], span.start, "right")
+    return int(min(low + inside, max(low, high - 1)))
+
+
+WORD = 0.1  # of cosine, for each term of the question that a segment holds
+
+
+def nearest_segment(
+    text: str, cosines: NDArray[np.float32], query: Collection[int], least: int = 0
+) -> tuple[int, int]:
+    """Characters [start, end) of the segment of a passage, white space at its borders left out,
+    and of those behind or before it that it needs for `least` tokens. `cosines`: of its segments
+    with the question; `query`: the question's terms. The whole text where these are not its
+    segments.
+
+    A passage has two to five segments of some fifty tokens. Quoting one of them instead of the
+    passage makes room for passages that rank behind it."""
+    parts = segments(text)
+    if len(parts) != len(cosines):
+        return 0, len(text)
+    merits = [
+        float(cosine) + WORD * sum(term in query for term in terms.terms(part))
+        for part, cosine in zip(parts, cosines, strict=True)
+    ]
+    first = int(np.argmax(merits))
+    end = first + 1
+    while tokens.count(said := "".join(parts[first:end]).strip()) < least and (
+        end < len(parts) or first
+    ):
+        first, end = (first, end + 1) if end < len(parts) else (first - 1, end)
+    start = list(accumulate(map(len, parts), initial=0))[first]
+    start += len("".join(parts[first:end])) - len("".join(parts[first:end]).lstrip())
+    return start, start + len(said)

@@ -1,0 +1,1 @@
+"""The text of a memory message: labels, quotations, its title."""

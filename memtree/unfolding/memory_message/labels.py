@@ -1,0 +1,242 @@
+"""Lines of ours around verbatim text: which messages it is of, and what is said of them.
+
+    ¶3669 user
+    ¶3670 tool, read_file src/app.py, 2026-03-01; newest version up to 3702; same text: 12, 45 ...
+    ¶3671 user, Apache-2.0 licence, section 3
+    ¶3672-3674 Vanessa:
+
+The last form stands on the line of the text that it names: messages that begin with their speaker's
+name need nothing but their number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from memtree.conversation.history import History
+from memtree.conversation.message import RESULT_ROLES, Message, ToolCall
+from memtree.conversation.placeholders import placeholders
+from memtree.tree.node import NodePlace
+from memtree.unfolding.own_lines import MARK, without_tags
+from memtree.unfolding.plan import ExcerptNote, TextSpan
+
+MOST_NUMBERS = 8  # of messages that say the same; more are counted
+ARGUMENT = 60  # characters of a call's main argument
+DOCUMENT = 100  # characters of what a pasted text is called, and the place in it
+_READ = 4_000  # characters of a call's arguments that are looked at
+_CALLS = 3  # calls of one message that a label names
+_SWITCH = 8  # characters of a text among a call's arguments that says no more than yes or no
+NO_NOTE = ExcerptNote(-1)
+
+# What a call is about, by the names that clients give it; else the first text among its arguments.
+_MAIN = re.compile(
+    r'"(?:command|cmd|script|file_?path|path|file_?name|filename|file|notebook_path|uri|url'
+    r'|pattern|query|regex|symbol|target|name|title|description|prompt|input|text|message)"'
+    r'\s{0,9}:\s{0,9}(?:\[\s{0,9}(?:"(?:ba|z)?sh"\s{0,9},\s{0,9}"-l?c"\s{0,9},\s{0,9})?)?'
+    r'"((?:[^"\\]|\\.){1,400})',
+    re.IGNORECASE,
+)
+_FIRST = re.compile(r':\s{0,9}"((?:[^"\\]|\\.){1,400})')
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPED = {"\\n": " ", "\\t": " ", "\\r": " ", '\\"': '"', "\\\\": "\\", "\\/": "/"}
+_PATCHED = re.compile(r"\*\*\* (?:Update|Add|Delete) File: ([^\n]{1,200})")
+
+
+def label(
+    spans: Sequence[TextSpan], note: ExcerptNote, history: History, last: int, day: str, cut: bool
+) -> str:
+    """The line before excerpts of one message, or of messages up to `last` of one role: numbers and
+    role, what a tool was called for, what they held that is not text, the day, the note, and `...`
+    where the beginning of the message is left out (`cut`)."""
+    message = spans[0].message
+    said = [f"{numbered(message, last, history)} {_who(message, spans, history)}"]
+    span = spans[0].start, spans[0].end
+    if message == last and (place := document_place(message, span, history, whole=False)):
+        said.append(place)
+    if media := placeholders(history.messages[message]):
+        said.append("with " + " ".join(media))
+    if day:
+        said.append(day)
+    return f"{', '.join(said)}{_noted(note, history)}{' ...' * cut}"
+
+
+def document_place(message: int, span: tuple[int, int], history: History, *, whole: bool) -> str:
+    """Return the name of the text of others that a span touches, with its section or line where the
+    span begins in it; empty for the user's own words. `whole`: its title alone."""
+    posted = history.messages[message]
+    document = posted.document_at(*span, history.volatile)
+    if document is None:
+        return ""
+    inside = not whole and span[0] > document.start
+    place = document.place(history.view(message).text, span[0]) if inside else document.title
+    return shown_line(place, DOCUMENT)
+
+
+def with_document(text: str, place: NodePlace, history: History, *, whole: bool) -> str:
+    """A summary's line behind the name of the text of others that it is about; unchanged where its
+    node holds anything else."""
+    if not text or place.first != place.last:
+        return text
+    span = place.start, place.tail or len(history.view(place.first).text)
+    title = document_place(place.first, span, history, whole=True)
+    first = title.partition(" ")[0].rstrip(",:").rpartition("/")[2]
+    if not title or first.lower() in text.lower():
+        return text
+    return f"{document_place(place.first, span, history, whole=whole)}: {text}"
+
+
+def named_label(first: int, last: int, history: History, day: str) -> str:
+    """Return the words on the line of messages that begin with their speaker's name."""
+    return f"{numbered(first, last, history)}{f' ({day})' * bool(day)} "
+
+
+def numbered(first: int, last: int, history: History) -> str:
+    """Our mark with the numbers of messages [first, last]."""
+    low, high = history.posted[first], history.posted[last]
+    return f"{MARK}{low}" if low == high else f"{MARK}{low}-{high}"
+
+
+def _who(message: int, spans: Sequence[TextSpan], history: History) -> str:
+    info = history.facts[message]
+    if info.role in RESULT_ROLES:
+        call = answered_call(message, history)
+        return f"{info.role}, {call_label(call)}" if call else info.role
+    calls = _quoted_calls(history.messages[message], spans, history) if info.calls else []
+    if not calls:
+        return info.role
+    named = "; ".join(_call_labels(calls[:_CALLS]))
+    more = f" and {len(calls) - _CALLS} more" if len(calls) > _CALLS else ""
+    return f"{info.role}, calls {named}{more}"
+
+
+def _quoted_calls(message: Message, spans: Sequence[TextSpan], history: History) -> list[ToolCall]:
+    """The calls whose arguments the spans touch, or all where they hold no text."""
+    if all(span.start == span.end for span in spans):
+        return list(message.calls)
+    parts = set()
+    view = message.view(history.volatile)
+    for segment in view.segments:
+        if segment.kind != "text" and any(
+            span.start < segment.end and segment.start < span.end for span in spans
+        ):
+            parts.add(segment.part)
+    return [call for call in message.calls if call.part in parts]
+
+
+def answered_call(message: int, history: History) -> ToolCall | None:
+    """The call that a tool's message answers; None where it cannot be told."""
+    info = history.facts[message]
+    at = message - 1
+    while at >= 0 and history.facts[at].role in RESULT_ROLES:
+        at -= 1
+    if at < 0:
+        return None
+    calls = history.messages[at].calls
+    key = "name" if info.role == "function" else "id"
+    named = [call for call in calls if info.answers and getattr(call, key) == info.answers]
+    if len(named) == 1:
+        return named[0]
+    order = message - at - 1  # results stand in the order of their calls
+    return calls[order] if order < len(calls) else None
+
+
+def call_label(call: ToolCall) -> str:
+    """A call's name and main argument in one short line, as in `read_file src/app.py`."""
+    argument = main_argument(call.arguments)
+    name = shown_line(call.name, ARGUMENT)
+    return f"{name} {argument}" if argument else name
+
+
+def _call_labels(calls: Sequence[ToolCall]) -> list[str]:
+    """One label for each call; files of one folder that the same tool was called for share one, as
+    in `read src/a.py, b.py`."""
+    labels: list[str] = []
+    before = ("", "")
+    for call in calls:
+        folder, slash, file = main_argument(call.arguments).rpartition("/")
+        if slash and file and " " not in folder and (call.name, folder) == before:
+            labels[-1] += f", {file}"
+        else:
+            labels.append(call_label(call))
+        before = call.name, folder
+    return labels
+
+
+def main_argument(arguments: str) -> str:
+    """Return what a call is about: its command, path, pattern or the like, in one line of at most
+    60 characters; empty where it has none. Reads the first 4,000 characters."""
+    beginning = arguments[:_READ]
+    if patched := _PATCHED.search(beginning.replace("\\n", "\n")):
+        return shown_line(patched[1], ARGUMENT)
+    if not (match := _MAIN.search(beginning) or _FIRST.search(beginning)):
+        plain = beginning.strip()
+        return "" if plain[:1] in "{[" else shown_line(plain, ARGUMENT)
+    return shown_line(_ESCAPE.sub(_unescaped, match[1]), ARGUMENT)
+
+
+def tells_all(arguments: str) -> bool:
+    """Return True if a label says all that a call's arguments hold: one value in short, beside
+    switches and numbers."""
+    if len(arguments) > 8 * ARGUMENT:
+        return False
+    try:
+        held = msgspec.json.decode(arguments)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    if not isinstance(held, dict):
+        return False
+    values = list(held.values())
+    main = main_argument(arguments)
+    if main not in values:
+        return not values
+    values.remove(main)
+    return not any(isinstance(value, dict | list) or _is_text(value) for value in values)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and len(value) > _SWITCH
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    escape = match[0]
+    if escape[1] == "u" and len(escape) == 6:
+        return chr(int(escape[2:], 16))
+    return _ESCAPED.get(escape, escape[1:])
+
+
+def shown_line(text: str, most: int) -> str:
+    """One line of at most `most` characters, without our tags and control characters; a path that
+    is too long keeps its end."""
+    plain = "".join(c if c.isprintable() and c != MARK else " " for c in text)
+    line = without_tags(" ".join(plain.split()))
+    if len(line) <= most:
+        return line
+    if " " not in line and "/" in line:
+        return "…" + line[1 - most :]
+    return line[: most - 1].rstrip() + "…"
+
+
+def _noted(note: ExcerptNote, history: History) -> str:
+    said = []
+    if note.newest >= 0:
+        said.append(f"; newest version up to {history.posted[note.newest]}")
+    if note.newer >= 0:
+        said.append(f"; older version of {history.posted[note.newer]}, what differs")
+    if note.earlier >= 0:
+        said.append(f"; newer than {history.posted[note.earlier]}, which differs")
+    if note.also:
+        said.append(f"; same text: {numbers(note.also, history)}")
+    return "".join(said)
+
+
+def numbers(messages: Sequence[int], history: History) -> str:
+    """Numbers of messages as a reader sees them; of many the first and the last ones."""
+    shown = [str(history.posted[message]) for message in messages]
+    if len(shown) <= MOST_NUMBERS:
+        return ", ".join(shown)
+    half = MOST_NUMBERS // 2
+    left = len(shown) - MOST_NUMBERS
+    return ", ".join([*shown[:half], f"{left} more", *shown[-half:]])

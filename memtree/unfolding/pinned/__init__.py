@@ -1,0 +1,1 @@
+"""Pinned parts, which every memory message shows: standing rules, marked passages."""

@@ -1,0 +1,167 @@
+"""Choose what stands in a memory message whatever is asked: standing rules, a persona card, the ask
+whose tool loop is cut, and what that loop did last."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from memtree.conversation.history import History
+from memtree.text import tokens
+from memtree.text.instructions.persona_card import is_card
+from memtree.unfolding.excerpts.budget_split import BudgetSplit
+from memtree.unfolding.excerpts.duplicates import ShownTexts
+from memtree.unfolding.excerpts.excerpt_choice import LABEL, ExcerptChoice, Room
+from memtree.unfolding.memory_message.labels import call_label
+from memtree.unfolding.memory_message.memory_text import WRAPPER
+from memtree.unfolding.pinned.rule_ledger import CurrentRule
+from memtree.unfolding.plan import FoldWindow, TextSpan
+
+LONG_RULE = 60  # tokens
+TRAIL_REACH = 40  # messages before the cut that are told whole
+STEPS_REACH, STEPS_SHARE = 300, 0.4  # messages whose calls are named, and of the trail's room
+
+
+def size_of(choices: Iterable[ExcerptChoice]) -> int:
+    """Tokens with labels."""
+    return sum(choice.tokens + LABEL for choice in choices)
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedRule:
+    choice: ExcerptChoice
+    replaces: int | None
+
+
+class Pins:
+    """Standing rules, newest first; a persona card; the ask whose tool loop is cut, with the loop's
+    trail."""
+
+    def __init__(
+        self,
+        history: History,
+        rules: Iterable[CurrentRule],
+        window: FoldWindow,
+        split: BudgetSplit,
+    ) -> None:
+        """`rules`: those that hold, newest first."""
+        budget = window.budget
+        self.rules: list[PinnedRule] = []
+        self._waiting = deque(_pinned_rules(rules))
+        self.add_rules(Room(min(budget - WRAPPER, int(split.rules * budget))))
+        room = budget - WRAPPER - size_of(rule.choice for rule in self.rules)
+        self.asks = self._asks(history, window, split, room)
+
+    @property
+    def chosen(self) -> list[ExcerptChoice]:
+        return [*(rule.choice for rule in self.rules), *self.asks]
+
+    def add_rules(self, room: Room) -> None:
+        """Show more of the rules that hold, as far as there is room. The first that does not fit
+        ends it: what a larger budget shows holds all that a smaller one does."""
+        while self._waiting and room.fits(self._waiting[0].choice.tokens + LABEL, 0):
+            rule = self._waiting.popleft()
+            room.pay(rule.choice.tokens + LABEL, 0)
+            self.rules.append(rule)
+
+    @staticmethod
+    def _asks(
+        history: History, window: FoldWindow, split: BudgetSplit, room: int
+    ) -> list[ExcerptChoice]:
+        budget, cut = window.budget, window.cut
+        card = _card(history, window, room)
+        room -= size_of(card)
+        ask = asked_message(history, cut)
+        if ask is None or (card and not ask):
+            return card
+        most = max(window.ask, int(split.ask * budget))
+        requests = ask_excerpt(history, ask, min(room, most)) if window.folds(ask) else []
+        room -= size_of(requests)
+        requests = [*card, *requests]
+        trail = min(room, int(split.trail * budget))
+        steps = list(_steps(history, ask, window, int(STEPS_SHARE * trail)))
+        said = list(_trail(history, ask, window, trail - size_of(steps), requests))
+        messages = {choice.span.message for choice in said}
+        return [*requests, *said, *(step for step in steps if step.span.message not in messages)]
+
+
+def _card(history: History, window: FoldWindow, room: int) -> list[ExcerptChoice]:
+    """A persona or role-play card in the first message, whole or its beginning: all that follows
+    plays by it."""
+    if window.head or not window.cut or history.facts[0].role != "user":
+        return []
+    if not is_card(history.view(0).text):
+        return []
+    shown = ask_excerpt(history, 0, min(room, window.ask))
+    return [replace(choice, reason="card") for choice in shown]
+
+
+def _pinned_rules(rules: Iterable[CurrentRule]) -> Iterator[PinnedRule]:
+    """Yield the rules in the order in which they are shown: short ones first, so that a long one
+    keeps none out, each kind newest first."""
+    sized = [(current, tokens.count(current.rule.text)) for current in rules]
+    for current, size in sorted(sized, key=lambda each: each[1] > LONG_RULE):
+        span = TextSpan(current.rule.message, current.rule.start, current.rule.end)
+        yield PinnedRule(ExcerptChoice(span, size, "rule", -1), current.replaces)
+
+
+def _trail(
+    history: History, ask: int, window: FoldWindow, room: int, requests: Iterable[ExcerptChoice]
+) -> Iterator[ExcerptChoice]:
+    """Yield what the assistant said and called last in the cut part of a tool loop, newest first:
+    the loop goes on where it was, and names the files and commands that it was at. What repeats
+    that, or `requests`, is left out."""
+    shown = ShownTexts()
+    for choice in requests:
+        shown.add(history.view(choice.span.message).text[: choice.span.end])
+    for index in range(window.cut - 1, max(ask, window.cut - TRAIL_REACH), -1):
+        fact = history.facts[index]
+        if fact.role == "assistant" and fact.tokens + LABEL <= room and window.folds(index):
+            text = history.view(index).text
+            if text.strip() and not shown.repeats(text):
+                room -= fact.tokens + LABEL
+                shown.add(text)
+                yield ExcerptChoice(TextSpan(index, 0, len(text)), fact.tokens, "trail", -1)
+
+
+def _steps(history: History, ask: int, window: FoldWindow, room: int) -> Iterator[ExcerptChoice]:
+    """Labels of the last calls in the cut part of a tool loop, newest first, without their text:
+    what was read, changed and run. What was called again is named once."""
+    named: set[str] = set()
+    oldest = max(ask, window.head, window.cut - STEPS_REACH)
+    for index in range(window.cut - 1, oldest, -1):
+        if not history.facts[index].calls or not window.folds(index):
+            continue
+        calls = [call_label(call) for call in history.messages[index].calls]
+        if named.issuperset(calls):
+            continue
+        named.update(calls)
+        size = tokens.count("; ".join(calls))
+        if size + LABEL > room:
+            return
+        room -= size + LABEL
+        yield ExcerptChoice(TextSpan(index, 0, 0), size, "step", -1)
+
+
+def asked_message(history: History, cut: int) -> int | None:
+    """The user message that the recent rounds work for, where it lies before the cut."""
+    if any(history.asks(index) for index in range(cut, len(history))):
+        return None
+    return next((index for index in range(cut - 1, -1, -1) if history.asks(index)), None)
+
+
+def ask_excerpt(history: History, ask: int, room: int) -> list[ExcerptChoice]:
+    """A user message, whole or its first `room` tokens."""
+    if room <= 0:
+        return []
+    text = history.view(ask).text
+    size = tokens.count(text)
+    end = len(text)
+    if size > room:  # a guess by length, mended where the beginning has longer words
+        end = int(len(text) * room / size)
+        for _ in range(3):
+            if (shown := tokens.count(text[:end])) >= room or not shown:
+                break
+            end += int(end * (room - shown) / shown) + 1
+    return [ExcerptChoice(TextSpan(ask, 0, end), min(size, room), "ask", -1)] if end else []

@@ -1,0 +1,1 @@
+"""The log of what an agent did: files, commands, commits."""

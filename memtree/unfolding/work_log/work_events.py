@@ -1,0 +1,166 @@
+"""Join the actions of a history's messages with the results that answer them.
+
+Only messages that make calls, and prose with the marks of an edit or a command, are parsed, with
+the results of what changes or runs something. Takes time linear in these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memtree.conversation.history import History
+from memtree.conversation.message import RESULT_ROLES
+from memtree.digests.tool_calls import prose, results
+from memtree.digests.tool_calls.calls import called
+from memtree.digests.tool_calls.event import COMMITTED, EDITED, RAN, READ, TEST, UNDONE, Action
+from memtree.digests.tool_calls.fields import Span
+from memtree.digests.tool_calls.outputs import output
+from memtree.digests.tool_calls.results import NO_OUTCOME, Outcome
+
+APPLIED = b"Applied edit to "  # a client that says so of some edits says so of all
+FENCED = 0.6  # of the messages of an assistant that runs commands by fenced blocks
+
+
+@dataclass(frozen=True, slots=True)
+class WorkText:
+    """A span of message `message`."""
+
+    message: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class WorkEvent:
+    """An action of message `message` and how it ended. `refused`: it did not take place. `name`:
+    None where nothing names a file. `error`: the first error of a command, or why it was refused.
+    `made`: the result says that the file is new (True) or was there (False)."""
+
+    message: int
+    action: Action
+    text: str
+    name: WorkText | None
+    outcome: Outcome = NO_OUTCOME
+    refused: bool = False
+    error: WorkText | None = None
+    made: bool | None = None
+
+
+def work_events(history: History, cut: int, head: int = 0) -> Iterator[WorkEvent]:
+    """The events of messages [head, cut), in order."""
+    confirms = False
+    fences = _runs_fences(history, cut, head)
+    for message in range(head, cut):
+        fact = history.facts[message]
+        if fact.calls:
+            yield from _of_calls(history, message, cut)
+        elif fact.role != "user" and fact.role not in RESULT_ROLES:
+            if prose.may_tell(history.messages[message].raw):
+                yield from _of_prose(history, message, cut, confirms, fences)
+                confirms = confirms or APPLIED in history.messages[message].raw
+        elif fact.role == "user" and prose.may_be_said(history.messages[message].raw):
+            for action in prose.said(history.view(message).text):
+                yield _event(history, message, action, None)
+
+
+def _of_calls(history: History, message: int, cut: int) -> Iterator[WorkEvent]:
+    answers = _answers(history, message, cut)
+    view = history.view(message)
+    parts = {call.part: index for index, call in enumerate(history.messages[message].calls)}
+    calls = history.messages[message].calls
+    for segment in view.segments:
+        index = parts.get(segment.part) if segment.kind != "text" else None
+        if index is None:
+            continue
+        text = view.text[segment.start : segment.end]
+        actions = called(calls[index].name, text, segment.start)
+        ran = any(action.kind == RAN for action in actions)
+        for action in actions:
+            answer = None if ran and action.shell else answers.get(index)
+            yield _event(history, message, action, answer)
+
+
+def _answers(history: History, message: int, cut: int) -> dict[int, int]:
+    """The message that answers each call."""
+    calls = history.facts[message].calls
+    open_ = list(range(len(calls)))
+    answers: dict[int, int] = {}
+    for at in range(message + 1, cut):
+        fact = history.facts[at]
+        if fact.role not in RESULT_ROLES or not open_:
+            break
+        key = 1 if fact.role == "function" else 0
+        named = [index for index in open_ if fact.answers and calls[index][key] == fact.answers]
+        index = named[0] if named else open_[0]
+        open_.remove(index)
+        answers[index] = at
+    return answers
+
+
+def _runs_fences(history: History, cut: int, head: int) -> bool:
+    """Return True if the assistant runs commands by fenced blocks: most of its messages end with
+    one. Who only explains does so now and then."""
+    said = [
+        message
+        for message in range(head, cut)
+        if history.facts[message].role == "assistant" and not history.facts[message].calls
+    ]
+    ends = sum(prose.ends_fenced(history.messages[message].raw) for message in said)
+    return ends > FENCED * len(said)
+
+
+def _of_prose(
+    history: History, message: int, cut: int, confirms: bool, fences: bool
+) -> Iterator[WorkEvent]:
+    view = history.view(message)
+    actions = [
+        action
+        for segment in view.segments
+        if segment.kind == "text"
+        for action in prose.written(
+            view.text[segment.start : segment.end], segment.start, fences=fences
+        )
+    ]
+    edits = [action for action in actions if action.confirmed and action.kind == EDITED]
+    confirmed = {action.text for action in edits}
+    proposed = {action.text for action in actions if not action.confirmed}
+    ran = any(action.kind == RAN for action in actions)
+    needs = (confirms or bool(edits)) and prose.is_block(view.text)
+    answer = _answer(history, message, cut)
+    for action in actions:
+        if action in edits and action.text in proposed:
+            continue  # its blocks tell more
+        if needs and not action.confirmed and action.text not in confirmed:
+            continue  # only proposed, or refused
+        known = action.text in confirmed or (ran and action.shell)
+        yield _event(history, message, action, None if known else answer)
+
+
+def _answer(history: History, message: int, cut: int) -> int | None:
+    """The message behind prose of the assistant, where its results stand."""
+    behind = message + 1
+    return behind if behind < cut and history.facts[behind].role != "assistant" else None
+
+
+def _event(history: History, message: int, action: Action, answer: int | None) -> WorkEvent:
+    name = WorkText(message, action.name) if action.name else None
+    if action.kind == READ or action.confirmed or answer is None:
+        return WorkEvent(message, action, action.text, name)
+    field, code = output(history.view(answer).text, action.text)
+    if action.kind == RAN:
+        outcome = results.ended(field.text, tests=action.command == TEST, piped=action.piped)
+        if code is not None and not outcome.bad and not (action.piped and code == 0):
+            outcome = results.with_code(field.text, code, outcome)
+        error = WorkText(answer, field.span(*outcome.error)) if outcome.error else None
+        return WorkEvent(message, action, action.text, name, outcome, error=error)
+    text = action.text
+    if name is None and (shown := results.shown_file(field.text)):
+        name = WorkText(answer, field.span(*shown))
+        text = field.text[shown[0] : shown[1]]
+    refused = (results.not_changed if action.shell else results.refused)(field.text)
+    if refused is None and action.kind in (COMMITTED, UNDONE):
+        refused = results.ended(field.text, tests=False).error
+    why = WorkText(answer, field.span(*refused)) if refused else None
+    return WorkEvent(
+        message, action, text, name, NO_OUTCOME, refused is not None, why, results.made(field.text)
+    )

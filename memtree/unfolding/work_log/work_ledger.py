@@ -1,0 +1,209 @@
+"""Count what was done, by file and by command: equal paths and equal commands are counted together.
+
+A relative path is the file of an absolute one that ends with it. Commands are equal without the
+folder of the project: what stands before `&&` in `cd /srv/shop && make`, and `/srv/shop/` in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from memtree.conversation.history import History
+from memtree.digests.tool_calls.event import (
+    COMMITTED,
+    CREATED,
+    DELETED,
+    EDITED,
+    RAN,
+    READ,
+    UNDONE,
+    WRITTEN,
+)
+from memtree.digests.tool_calls.results import NO_OUTCOME, Outcome
+from memtree.unfolding.plan import WorkLine, WorkSpan
+from memtree.unfolding.work_log.work_events import WorkEvent, WorkText
+
+REMOVED, REFUSED = 1, 2
+_SANDBOX = re.compile(r"(?<![\w/])/(?:testbed|workspace/[\w.-]+|repo|app)(?:/|(?=$| ))")
+
+
+@dataclass(slots=True)
+class FileWork:
+    """Work on one file. `last`: the message of the last change."""
+
+    key: str
+    name: WorkSpan
+    created: int = 0
+    edits: int = 0
+    refused: int = 0
+    undone: int = 0
+    deleted: bool = False
+    last: int = -1
+    details: list[WorkSpan] = field(default_factory=list)
+
+    @property
+    def changes(self) -> int:
+        return self.created + self.edits + self.undone + self.deleted
+
+    @property
+    def touches(self) -> int:
+        return self.changes + self.refused
+
+
+@dataclass(slots=True)
+class CommandWork:
+    """The runs of one command; `outcome`, `error`: of the last one."""
+
+    name: WorkSpan
+    purpose: int
+    runs: int = 0
+    failures: int = 0
+    last: int = -1
+    outcome: Outcome = NO_OUTCOME
+    error: WorkSpan | None = None
+
+
+class Ledger:
+    """Files, commands and commits of a history, event by event."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._files: dict[str, FileWork] = {}
+        self._by_base: defaultdict[str, list[str]] = defaultdict(list)
+        self._commands: dict[str, CommandWork] = {}
+        self._folders: dict[str, None] = {}
+        self.commits: list[WorkSpan] = []
+        self.undone: list[WorkSpan] = []
+        self.read: set[str] = set()
+
+    @property
+    def any(self) -> bool:
+        return bool(self.changed_files() or self._commands or self.commits or self.undone)
+
+    def changed_files(self) -> list[FileWork]:
+        """The files that were changed, the most touched and the newest first."""
+        files = [file for file in self._files.values() if file.changes or file.refused]
+        newest = max((file.last for file in files), default=0) or 1
+        return sorted(files, key=lambda file: -(file.last / newest + min(file.touches, 10) / 20))
+
+    def commands_run(self) -> list[CommandWork]:
+        """Return the commands that were run, the newest first."""
+        return sorted(self._commands.values(), key=lambda command: -command.last)
+
+    def edits_of(self, line: WorkLine) -> list[WorkSpan]:
+        """The new text of each change of a line's file, oldest first."""
+        file = next((file for file in self._files.values() if file.name == line.name), None)
+        return file.details if file else []
+
+    def add(self, event: WorkEvent) -> None:
+        if event.action.folder:
+            self._folders[event.action.folder.rstrip("/")] = None
+        if event.action.kind == RAN:
+            self._ran(event)
+        elif event.name is None:
+            return
+        elif event.action.kind == COMMITTED:
+            if not event.refused:
+                self.commits.append(_span(event.name))
+        elif event.action.kind == UNDONE and not _is_path(event.text):
+            if not event.refused:
+                self.undone.append(_span(event.name))
+        elif event.action.kind == READ:
+            if self._known(_path(event.text)) not in self._files:
+                self.read.add(_path(event.text))
+        else:
+            self._changed(event, event.name)
+
+    def _ran(self, event: WorkEvent) -> None:
+        if event.name is None:
+            return
+        key = self.command_key(event.text)
+        command = self._commands.get(key)
+        if command is None:
+            command = self._commands[key] = CommandWork(_span(event.name), event.action.command)
+        command.name = _span(event.name)
+        command.runs += 1
+        command.failures += event.outcome.bad
+        command.last, command.outcome = event.message, event.outcome
+        command.error = _span(event.error) if event.error else None
+
+    def command_key(self, text: str) -> str:
+        """A command without the folders of the project."""
+        for folder in sorted(filter(None, self._folders), key=len, reverse=True):
+            text = text.replace(f"{folder}/", "").replace(folder, ".")
+        return " ".join(_SANDBOX.sub("", text).split())
+
+    def _changed(self, event: WorkEvent, name: WorkText) -> None:
+        file = self._file(_path(event.text), name)
+        kind = event.action.kind
+        if event.refused:
+            file.refused += 1
+            if event.action.new is not None:
+                file.details.append(_new(event, REFUSED))
+            file.last = file.last if file.changes else event.message
+            return
+        if kind == WRITTEN:
+            there = file.key in self.read or (file.changes and not file.deleted)
+            new = event.made if event.made is not None else not there
+            kind = CREATED if new or not there else EDITED
+        if kind == CREATED:
+            file.created += 1
+        elif kind == EDITED:
+            file.edits += 1
+        elif kind == UNDONE:
+            file.undone += 1
+        file.deleted = kind == DELETED
+        file.last = event.message
+        self.read.discard(file.key)
+        if event.action.new is not None:
+            file.details.append(_new(event, REMOVED if event.action.removes else 0))
+
+    def _file(self, path: str, name: WorkText) -> FileWork:
+        key = self._known(path)
+        file = self._files.get(key)
+        if file is None:
+            file = self._files[path] = FileWork(path, self._short(path, name))
+            self._by_base[path.rpartition("/")[2]].append(path)
+        return file
+
+    def _known(self, path: str) -> str:
+        """The key of a file that is known under this path, or one that ends with it."""
+        for key in self._by_base.get(path.rpartition("/")[2], ()):
+            if path.startswith("/") and path.endswith(f"/{key}"):
+                self._folders[path.removesuffix(f"/{key}")] = None
+                return key
+            if key == path or key.endswith(f"/{path}") or path.endswith(f"/{key}"):
+                return key
+        return path
+
+    def _short(self, path: str, name: WorkText) -> WorkSpan:
+        """The name without the folder of the project, where it stands there as it is."""
+        text = self._history.view(name.message).text[name.span.start : name.span.end]
+        folders = [folder for folder in self._folders if path.startswith(f"{folder}/")]
+        begins = len(max(folders, key=len, default="")) + 1 if folders else 0
+        if not begins and (match := _SANDBOX.match(path)):
+            begins = match.end()
+        span = _span(name)
+        if not begins or begins >= len(path) or not text.startswith(path[:begins]):
+            return span
+        return WorkSpan(span.message, span.start + begins, span.end, span.escaped)
+
+
+def _new(event: WorkEvent, mark: int) -> WorkSpan:
+    new = event.action.new
+    assert new is not None
+    return WorkSpan(event.message, new.start, new.end, new.escaped, mark)
+
+
+def _span(text: WorkText) -> WorkSpan:
+    return WorkSpan(text.message, text.span.start, text.span.end, text.span.escaped)
+
+
+def _path(text: str) -> str:
+    return text.strip().strip("'\"`").removeprefix("./").rstrip("/")
+
+
+def _is_path(text: str) -> bool:
+    return " " not in text.strip() and not text.startswith("git")

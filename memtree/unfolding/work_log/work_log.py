@@ -1,0 +1,292 @@
+"""The log of what was done: files that were changed, how commands ended, commits, what was undone.
+
+    ¶ Work done so far, by tool calls and their results:
+    ¶ `src/match.c` edited 17 times, last [72] `case TK_ISO`; [70] `return type`
+    ¶ `make`: failed 3 times, last exit 2 [94]: `make: *** [build] Error 2`
+    ¶ tests: not run
+
+A plan keeps places and counts, no text: `work_log` chooses the lines of a plan within its tokens,
+`work_lines` writes them from the posted history, with the same bytes each time. What is quoted is
+one line, without control characters and our tags, in backticks, and its secrets are masked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import chain, zip_longest
+
+from memtree.conversation.history import History
+from memtree.digests.tool_calls.event import COMMITTED, CREATED, DELETED, EDITED, RAN, TEST, UNDONE
+from memtree.digests.tool_calls.fields import unescaped
+from memtree.digests.tool_calls.results import OK, STOPPED, UNKNOWN
+from memtree.text import secrets, tokens
+from memtree.unfolding.own_lines import MARK, WORK, without_tags
+from memtree.unfolding.plan import Plan, WorkLine, WorkSpan
+from memtree.unfolding.work_log.work_events import work_events
+from memtree.unfolding.work_log.work_ledger import REFUSED, REMOVED, CommandWork, FileWork, Ledger
+
+# Kinds of lines that are no kind of event
+NOT_RUN, OTHER_FILES, FILES_READ, OTHER_FAILED, OTHER_PASSED = range(8, 13)
+_TOGETHER = {OTHER_FILES: "also changed", OTHER_FAILED: "also failed", OTHER_PASSED: "also ok"}
+NAME, DETAIL = 60, 60  # characters that are shown of a name, and of a line of text
+WHY = 90  # characters of an error
+BRIEF = 32  # characters of a name among others
+MAX_DETAILS = 12  # edits of one file that are told one by one
+MAX_COMMITS = 6
+MAX_LINES = 60
+LEAST = 60  # tokens under which there is no log
+SURELY, RESERVE = 8, 120  # lines; tokens that more of them leave for names without a line
+_WORDS = re.compile(r"\"\s*,\s*\"")
+
+
+def work_log(history: History, cut: int, head: int, budget: int) -> tuple[WorkLine, ...]:
+    """The lines of the log of messages [head, cut) that fit in `budget` tokens; none where nothing
+    was done. Takes time linear in the messages."""
+    if budget < LEAST:
+        return ()
+    ledger = Ledger(history)
+    for event in work_events(history, cut, head):
+        ledger.add(event)
+    if not ledger.any:
+        return ()
+    return _chosen(history, ledger, budget)
+
+
+def work_lines(lines: Sequence[WorkLine], history: History) -> list[str]:
+    """The text of a log, a string a line."""
+    written = (f"{MARK} {_line(line, history)}" for line in lines)
+    return [f"{MARK} {WORK}", *written] if lines else []
+
+
+def work_names(plan: Plan) -> Iterator[tuple[WorkLine, WorkSpan]]:
+    """The names that a plan's log shows, in order, each with its line."""
+    for line in plan.work:
+        names = line.details if line.kind in _TOGETHER else (line.name,)
+        yield from ((line, name) for name in names if name is not None)
+
+
+def work_kind(line: WorkLine) -> str:
+    """Return what a line tells of its names: `created`, `edited`, `deleted`, `run` or `changed`."""
+    kinds = {CREATED: "created", EDITED: "edited", DELETED: "deleted", OTHER_FILES: "changed"}
+    return kinds.get(line.kind, "run")
+
+
+def work_outcome(line: WorkLine) -> str | None:
+    """How the last run of a command ended."""
+    if work_kind(line) != "run" or (line.kind == RAN and line.code == UNKNOWN):
+        return None
+    good = line.kind == OTHER_PASSED or (line.kind == RAN and line.code == OK)
+    return "passed" if good else "failed"
+
+
+def work_messages(plan: Plan) -> Iterator[int]:
+    """The messages that a plan's log reads."""
+    for line in plan.work:
+        yield from (span.message for span in (line.name, *line.details) if span is not None)
+
+
+def _chosen(history: History, ledger: Ledger, budget: int) -> tuple[WorkLine, ...]:
+    ends = [*_not_run(ledger), *_commits(ledger)]
+    left = budget - tokens.count("\n".join(work_lines(ends, history)))
+    files = [_file_line(file) for file in ledger.changed_files()]
+    commands = [_command_line(command) for command in ledger.commands_run()]
+    reserve = min(RESERVE, left // 4) if len(files) + len(commands) > SURELY else 0
+    kept: set[WorkLine] = set()
+    for line in filter(None, chain(*zip_longest(files, commands))):
+        cost = _cost(line, history)
+        if len(kept) < MAX_LINES and left - cost >= reserve:
+            kept.add(line)
+            left -= cost
+    others = []
+    for kind, missing in _missing(kept, files, commands):
+        line = _others(kind, missing, history, left)
+        left -= _cost(line, history)
+        others.append(line)
+    shown = _with_details([line for line in files if line in kept], ledger, history, left)
+    return (*shown, *(line for line in commands if line in kept), *others, *ends)
+
+
+def _missing(
+    kept: Set[WorkLine], files: Sequence[WorkLine], commands: Sequence[WorkLine]
+) -> Iterator[tuple[int, list[WorkLine]]]:
+    """The lines that found no room, by the kind of the line that names them together."""
+    bad = [line for line in commands if line.code not in (OK, UNKNOWN)]
+    good = [line for line in commands if line.code in (OK, UNKNOWN)]
+    for kind, lines in ((OTHER_FAILED, bad), (OTHER_PASSED, good), (OTHER_FILES, files)):
+        if missing := [line for line in lines if line not in kept]:
+            yield kind, missing
+
+
+def _cost(line: WorkLine, history: History) -> int:
+    return tokens.count(_line(line, history)) + 2
+
+
+def _file_line(file: FileWork) -> WorkLine:
+    kind = DELETED if file.deleted else EDITED if file.edits else CREATED
+    if not (file.edits or file.created or file.deleted):
+        kind = EDITED
+    counts = (file.created, file.edits, file.refused, file.undone)
+    return WorkLine(kind, file.name, file.last, counts)
+
+
+def _command_line(command: CommandWork) -> WorkLine:
+    outcome = command.outcome
+    counts = (command.runs, command.failures, outcome.failed, outcome.passed, command.purpose)
+    details = (command.error,) if command.error else ()
+    return WorkLine(RAN, command.name, command.last, counts, outcome.code, details)
+
+
+def _not_run(ledger: Ledger) -> Iterator[WorkLine]:
+    commands = ledger.commands_run()
+    if ledger.changed_files() and not any(command.purpose == TEST for command in commands):
+        yield WorkLine(NOT_RUN)
+
+
+def _commits(ledger: Ledger) -> Iterator[WorkLine]:
+    for kind, places in ((COMMITTED, ledger.commits), (UNDONE, ledger.undone)):
+        if places:
+            newest = tuple(reversed(places[-MAX_COMMITS:]))
+            yield WorkLine(kind, None, newest[0].message, (len(places),), 0, newest)
+    if ledger.read:
+        yield WorkLine(FILES_READ, None, -1, (len(ledger.read),))
+
+
+def _others(kind: int, missing: Sequence[WorkLine], history: History, left: int) -> WorkLine:
+    """Name what has no line of its own, as many names as fit."""
+    names = [line.name for line in missing if line.name]
+    while True:
+        line = WorkLine(kind, None, -1, (len(missing),), 0, tuple(names))
+        if not names or _cost(line, history) <= max(0, left):
+            return line
+        del names[len(names) * 3 // 4 :]
+
+
+def _with_details(
+    lines: Sequence[WorkLine], ledger: Ledger, history: History, left: int
+) -> list[WorkLine]:
+    """The lines of files with the newest of their edits, as far as the tokens go."""
+    details: dict[int, list[WorkSpan]] = {index: [] for index in range(len(lines))}
+    edits = sorted(
+        (
+            (span.message, index, span)
+            for index, line in enumerate(lines)
+            for span in ledger.edits_of(line)
+        ),
+        key=lambda edit: (edit[2].mark == REFUSED, -edit[0], edit[1]),
+    )
+    said: set[tuple[int, str]] = set()
+    for _, index, span in edits:
+        text = _quoted(span, history, DETAIL)
+        if len(details[index]) >= MAX_DETAILS or (index, text) in said or text == "``":
+            continue
+        cost = tokens.count(f"; [{history.posted[span.message]}] {text}") + (span.mark > 0) * 2
+        if cost > left:
+            break
+        left -= cost
+        said.add((index, text))
+        details[index].append(span)
+    return [
+        WorkLine(line.kind, line.name, line.last, line.counts, line.code, tuple(details[index]))
+        for index, line in enumerate(lines)
+    ]
+
+
+def _line(line: WorkLine, history: History) -> str:
+    if line.kind == NOT_RUN:
+        return "tests: not run"
+    if line.kind == FILES_READ:
+        return f"{_times(line.counts[0], 'other file')} read"
+    name = _quoted(line.name, history, NAME) if line.name else ""
+    if line.kind == RAN:
+        return f"{name}: {_ended(line, history)}"
+    if line.kind in _TOGETHER:
+        return _together(line, history)
+    if line.kind in (COMMITTED, UNDONE):
+        word = "commit" if line.kind == COMMITTED else "undoing"
+        return f"{_times(line.counts[0], word)}: {_list(line.details, history)}"
+    return f"{name} {_changed(line, history)}"
+
+
+def _together(line: WorkLine, history: History) -> str:
+    """Names without a line of their own, and how many more there are."""
+    names = [_quoted(span, history, BRIEF) for span in line.details]
+    if more := line.counts[0] - len(names):
+        names.append(f"{more} more" if names else f"{more} without room here")
+    return f"{_TOGETHER[line.kind]}: {', '.join(names)}"
+
+
+def _changed(line: WorkLine, history: History) -> str:
+    """Say what was done to a file, as in `created [3], edited 4 times, last [9] ...`."""
+    created, edits, refused, undone = line.counts
+    said = []
+    if created:
+        said.append("created" if created == 1 else f"written {created} times")
+    if edits:
+        said.append(f"edited {edits} times" if edits > 1 else "edited")
+    if refused:
+        said.append(f"{_times(refused, 'edit')} refused")
+    if undone:
+        said.append("undone" if undone == 1 else f"undone {undone} times")
+    if line.kind == DELETED:
+        said.append("then deleted" if said else "deleted")
+    text = ", ".join(said)
+    rest = _list(line.details, history)
+    if rest and line.details[0].message == line.last:
+        return f"{text}, last {rest}"
+    return f"{text}, last [{history.posted[line.last]}]" + (f"; {rest}" if rest else "")
+
+
+def _list(spans: Iterable[WorkSpan], history: History) -> str:
+    marks = {REMOVED: "removed ", REFUSED: "refused "}
+    return "; ".join(
+        f"[{history.posted[span.message]}] "
+        f"{marks.get(span.mark, '')}{_quoted(span, history, DETAIL)}"
+        for span in spans
+    )
+
+
+def _ended(line: WorkLine, history: History) -> str:
+    """How a command ended, as in `failed 2 times, last passed [9]`."""
+    runs, failures, failed, passed, purpose = line.counts
+    good = "passed" if purpose == TEST else "ok"
+    place = f"[{history.posted[line.last]}]"
+    bad = line.code not in (OK, UNKNOWN)
+    end = f"failed, exit {line.code}" if bad and line.code > 1 else "failed" if bad else good
+    if line.code == STOPPED:
+        end = "failed, timed out"
+    if failed or passed:
+        numbers = [f"{failed} failed"] * bool(failed) + [f"{passed} passed"] * bool(passed)
+        end += f" ({', '.join(numbers)})"
+    why = f": {_quoted(line.details[0], history, WHY)}" if line.details else ""
+    if runs == 1:
+        return f"{end} {place}{why}"
+    if failures in (0, runs):
+        word = "failed" if failures else good
+        rest = end.removeprefix(word).lstrip(", ")
+        return f"{word} {runs} times, last {rest + ' ' if rest else ''}{place}{why}"
+    counted = f"{good} {runs - failures}" if bad else f"failed {failures}"
+    return f"{counted} of {runs} times, last {end} {place}{why}"
+
+
+def _times(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _quoted(span: WorkSpan, history: History, most: int) -> str:
+    """The text of a span in backticks, one line, its secrets masked; where it is cut, `…` stands
+    outside."""
+    text = span_text(span, history)
+    plain = "".join(c if c.isprintable() and c != "`" else " " for c in text)
+    line = without_tags(" ".join(secrets.mask(plain).split()))
+    if len(line) <= most:
+        return f"`{line}`"
+    if " " not in line and "/" in line:
+        return f"…`{line[-most:].partition('/')[2] or line[-most:]}`"
+    return f"`{line[:most].rstrip()}`…"
+
+
+def span_text(span: WorkSpan, history: History) -> str:
+    """The text of a span as it is meant: what JSON escapes is unescaped."""
+    text = history.view(span.message).text[span.start : span.end]
+    return unescaped(_WORDS.sub(" ", text)) if span.escaped else text

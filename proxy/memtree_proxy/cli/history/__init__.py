@@ -1,0 +1,1 @@
+"""Commands about a history: compress, index, audit, import, demo."""

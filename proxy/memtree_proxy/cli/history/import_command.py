@@ -1,0 +1,256 @@
+"""`memtree import`: conversations of other programs, listed, written as messages, or indexed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+
+from memtree.config import Settings
+from memtree.conversation import history
+from memtree.conversation.message import Message, Volatile, read_messages
+from memtree.errors import BadRequest
+from memtree_proxy.cli.drawing.console import open_console
+from memtree_proxy.cli.drawing.foreign_text import plain, plain_json
+from memtree_proxy.cli.history import warm
+from memtree_proxy.imports import recognise
+from memtree_proxy.imports.conversation import Conversation, raw_message
+from memtree_proxy.imports.places import AnyPlace, places
+from memtree_proxy.imports.recognise import NoConversation
+
+SHOWN = 5  # choices named where a title fits several
+
+
+@dataclass(frozen=True, slots=True)
+class ImportEntry:
+    """A conversation of the list, without its messages: there may be gigabytes of them."""
+
+    place: AnyPlace
+    conversation: Conversation
+    count: int
+    tokens: int
+
+
+async def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Exit code 1 where something that was asked for could not be read."""
+    _check(options)
+    console = open_console(stderr=True)
+    troubles: list[str] = []
+    entries = _survey(options, console, troubles)
+    for reason in troubles:
+        console.print(plain(f"left out: {reason}"), style="dim")
+    if not entries:
+        raise BadRequest(f"{options.path}: nothing to import; there are no messages in it")
+    chosen = _chosen(entries, options)
+    if not chosen:
+        _list(entries)
+        return 0
+    if options.output or not options.warm:
+        _write(chosen, options, console)
+    if options.warm:
+        await warm.warm(_read(chosen, options), options, settings, console)
+    return 1 if options.all and troubles else 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    if options.all and not (options.output or options.warm):
+        raise BadRequest("--all needs a folder to write to (-o FOLDER), or --warm")
+    if not options.warm and (options.key or options.key_file or options.server):
+        raise BadRequest("--key, --key-file and --server belong to --warm")
+    if options.warm and options.names:
+        raise BadRequest("--names changes what is said, so that --warm would find no memory by it")
+    if options.path == "-" and options.key == "-":
+        raise BadRequest("--key - reads standard input, which is the file here: use --key-file")
+
+
+def _survey(
+    options: argparse.Namespace, console: Console, troubles: list[str]
+) -> list[ImportEntry]:
+    """All conversations, the newest first; a broken file among others is a trouble, no error."""
+    sources = places(options.path, troubles.append)
+    entries: list[ImportEntry] = []
+    shown = track(sources, "reading", console=console, transient=True, disable=len(sources) == 1)
+    for place in shown:
+        try:
+            read = recognise.conversations(place, options.format, options.whole, options.names)
+            entries += [_entry(place, conversation) for conversation in read]
+        except NoConversation as error:
+            if len(sources) == 1:
+                raise
+            if options.format:
+                troubles.append(error.message)
+        except BadRequest as error:
+            if len(sources) == 1:
+                raise
+            troubles.append(error.message)
+    return sorted(entries, key=lambda entry: entry.conversation.date, reverse=True)
+
+
+def _entry(place: AnyPlace, conversation: Conversation) -> ImportEntry:
+    messages = _messages(conversation)
+    read = history.read("", messages, Volatile())
+    size = read.tokens + read.system_tokens
+    return ImportEntry(place, replace(conversation, messages=()), len(messages), size)
+
+
+def _messages(conversation: Conversation) -> tuple[Message, ...]:
+    """The messages as the routes would read them; raises `BadRequest` where they would not."""
+    return read_messages(
+        [raw_message(fields) for fields in conversation.messages], f"{conversation.id}: messages"
+    )
+
+
+def _chosen(
+    entries: list[ImportEntry], options: argparse.Namespace
+) -> list[tuple[int, ImportEntry]]:
+    """Return what is to be done, with its numbers; nothing where there is a list to be shown."""
+    numbered = list(enumerate(entries, 1))
+    if options.all:
+        return numbered
+    if options.pick:
+        return [_picked(numbered, options.pick)]
+    if len(entries) == 1:
+        return numbered
+    if options.output or options.warm:
+        raise BadRequest(
+            f"{options.path}: {len(entries)} conversations; choose one with --pick, or --all"
+        )
+    return []
+
+
+def _picked(numbered: list[tuple[int, ImportEntry]], pick: str) -> tuple[int, ImportEntry]:
+    """By number, else by id, else by a part of the title."""
+    words = pick.casefold()
+    for fits in (
+        [choice for choice in numbered if str(choice[0]) == pick],
+        [choice for choice in numbered if choice[1].conversation.id == pick],
+        [choice for choice in numbered if words in choice[1].conversation.title.casefold()],
+    ):
+        if len(fits) == 1:
+            return fits[0]
+        if fits:
+            names = "; ".join(f"{at} {entry.conversation.title}" for at, entry in fits[:SHOWN])
+            raise BadRequest(f"--pick {pick}: fits {len(fits)} conversations: {names}")
+    raise BadRequest(f"--pick {pick}: there is no such number, id or title")
+
+
+def _list(entries: list[ImportEntry]) -> None:
+    """One line for each; tabs between the fields, so that other programs can read it."""
+    for number, entry in enumerate(entries, 1):
+        listed = entry.conversation
+        date = listed.date.replace("T", " ").removesuffix("Z") or "-"
+        fields = (number, date, listed.format, f"{entry.count} messages", f"{entry.tokens} tokens",
+                  listed.title, listed.id)  # fmt: skip
+        line = "\t".join(" ".join(str(field).split()) for field in fields)
+        sys.stdout.write("".join(c for c in line if c.isprintable() or c == "\t") + "\n")
+
+
+def _read(
+    chosen: Sequence[tuple[int, ImportEntry]], options: argparse.Namespace
+) -> Iterator[tuple[int, Conversation, tuple[Message, ...]]]:
+    """The chosen conversations with their messages, one at a time."""
+    for _, group in groupby(chosen, key=lambda choice: choice[1].place.name):
+        wanted = {entry.conversation.id: (number, entry.place) for number, entry in group}
+        _, place = next(iter(wanted.values()))
+        for conversation in recognise.conversations(
+            place, options.format, options.whole, options.names
+        ):
+            if conversation.id in wanted:
+                number, _ = wanted.pop(conversation.id)
+                yield number, conversation, _messages(conversation)
+        if wanted:
+            raise BadRequest(f"{place.name}: has changed while it was read")
+
+
+def _write(
+    chosen: Sequence[tuple[int, ImportEntry]], options: argparse.Namespace, console: Console
+) -> None:
+    targets = {number: _target(options, number, entry.conversation) for number, entry in chosen}
+    if options.output and not options.force:
+        _refuse_overwriting([target for target in targets.values() if target])
+    if options.all and options.output:
+        _made(Path(options.output))
+    for number, conversation, messages in _read(chosen, options):
+        target = targets[number]
+        if target:
+            _save(target, messages)
+        else:
+            sys.stdout.writelines(plain_json(line.decode()) for line in _lines(messages))
+        _tell(console, conversation, messages, str(target or "standard output"))
+
+
+def _target(options: argparse.Namespace, number: int, conversation: Conversation) -> Path | None:
+    """The file to write; None for standard output."""
+    if not options.output:
+        return None
+    if not options.all:
+        return Path(options.output)
+    slug = _slug(conversation.title) or _slug(conversation.id)
+    return Path(options.output) / f"{number:04d}-{slug}.json"
+
+
+def _refuse_overwriting(targets: Sequence[Path]) -> None:
+    """Before anything is written."""
+    there = [target for target in targets if target.is_file()]
+    if there:
+        more = f" and {len(there) - 1:,} more files are" if len(there) > 1 else " is"
+        raise BadRequest(
+            f"{there[0]}{more} there already; --force replaces what is there", param="output"
+        )
+
+
+def _lines(messages: Sequence[Message]) -> Iterator[bytes]:
+    """A JSON array with a message on each line."""
+    for at, message in enumerate(messages):
+        yield (b"[\n" if at == 0 else b",\n") + message.raw
+    yield b"\n]\n"
+
+
+def _tell(
+    console: Console, conversation: Conversation, messages: Sequence[Message], where: str
+) -> None:
+    left = ""
+    if conversation.dropped:
+        left = (
+            f"; {conversation.dropped} more that {conversation.format} had condensed or cut away "
+            "are left out (--whole keeps them)"
+        )
+    text = f"{conversation.title}: {len(messages)} messages to {where}{left}"
+    console.print(plain(text), soft_wrap=True)
+
+
+def _made(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadRequest(f"{folder}: {error.strerror}", param=str(folder)) from error
+
+
+def _save(path: Path, messages: Sequence[Message]) -> None:
+    """A file that appears under its name when it is complete, or not at all."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.writelines(_lines(messages))
+            os.replace(name, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name)
+            raise
+    except OSError as error:
+        raise BadRequest(f"{path}: {error.strerror}", param=str(path)) from error
+
+
+def _slug(text: str) -> str:
+    return "-".join(re.findall(r"\w+", text.lower()))[:50].strip("-")

@@ -1,0 +1,1 @@
+"""Commands about a store: keys, tenants, reports, copies."""

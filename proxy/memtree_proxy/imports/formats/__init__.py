@@ -1,0 +1,1 @@
+"""Formats of other programs' files; each is a small pure reader."""

@@ -1,0 +1,235 @@
+"""Sessions of Claude Code (`~/.claude/projects/PROJECT/SESSION.jsonl`).
+
+The lines are a tree: each names its parent. Several lines make up one message of the assistant, and
+the results of parallel calls hang on different lines of it, so the way back from the last line does
+not pass them all. A compaction begins a new root that names the line before it. Left out: what
+other agents did (side chains), thoughts, error notes of the program's own, and what was never sent.
+
+The messages are put together as the program does before it sends them, and read as those of a live
+request, so that the conversation has the same address: results stand in the order in which they
+came, and lines of the user without an answer between them are one message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from memtree.dialects.anthropic_messages.canonical import posted_message
+from memtree.errors import BadRequest
+from memtree_proxy.imports.conversation import (
+    Conversation,
+    Fields,
+    fields,
+    listed,
+    moment,
+    raw_message,
+    text,
+    titled,
+)
+from memtree_proxy.imports.formats.blocks import image_part
+from memtree_proxy.imports.formats.claude_reminders import (
+    SentMessages,
+    is_remark,
+    is_reminder,
+    reminded,
+    with_context,
+)
+from memtree_proxy.imports.formats.pairing import paired
+
+_TITLES = ("custom-title", "ai-title", "summary")
+_TITLE_FIELDS = ("customTitle", "aiTitle", "summary")
+
+
+def read(lines: Sequence[Fields], id_: str, whole: bool) -> Conversation:
+    """`id_`: of the session where no line names it."""
+    unique = {text(line.get("uuid")) or str(at): line for at, line in enumerate(lines)}
+    spoken = [line for line in unique.values() if _sent(line)]
+    main = [line for line in spoken if line.get("isSidechain") is not True] or spoken
+    members = {id(line) for line in main}
+    by_uuid = {text(line["uuid"]): line for line in unique.values() if line.get("uuid")}
+    chain = _chain(main[-1], by_uuid, whole) if main else []
+    chosen = [line for line in chain if id(line) in members]
+    sent = SentMessages(unique.values())
+    kept = chosen if sent.known else [row for row in chain if id(row) in members or _attached(row)]
+    posted = _messages(kept, main, sent)
+    made = paired(part for message in posted for part in _canonical(message))
+    everything = _chain(main[-1], by_uuid, True) if main else []
+    dropped = sum(id(line) in members for line in everything) - len(chosen)
+    last = next((text(line["timestamp"]) for line in reversed(main) if line.get("timestamp")), "")
+    session = next((text(line["sessionId"]) for line in main if line.get("sessionId")), id_)
+    return Conversation(
+        "claude-code",
+        session,
+        titled(_title(lines), _of_people(made)),
+        moment(last),
+        tuple(made),
+        dropped,
+    )
+
+
+def _of_people(messages: Iterable[Fields]) -> list[Fields]:
+    """The messages of the user without what the program added."""
+    return [
+        {
+            "role": "user",
+            "content": [part for part in listed(message["content"]) if not is_remark(part)],
+        }
+        for message in messages
+        if message["role"] == "user"
+    ]
+
+
+def _sent(line: Fields) -> bool:
+    if line.get("type") not in ("user", "assistant"):
+        return False
+    return line.get("isApiErrorMessage") is not True and isinstance(line.get("message"), dict)
+
+
+def _title(lines: Sequence[Fields]) -> str:
+    """The newest title, one that the user gave before others."""
+    for kind, field in zip(_TITLES, _TITLE_FIELDS, strict=True):
+        given = [text(line.get(field)) for line in lines if line.get("type") == kind]
+        if given and given[-1]:
+            return given[-1]
+    return ""
+
+
+def _chain(leaf: Fields, by_uuid: dict[str, Fields], whole: bool) -> list[Fields]:
+    """The lines from the root to `leaf`; over compactions where `whole`."""
+    path: list[Fields] = []
+    seen: set[str] = set()
+    line: Fields | None = leaf
+    while line is not None and text(line.get("uuid")) not in seen:
+        path.append(line)
+        seen.add(text(line.get("uuid")))
+        parent = text(line.get("parentUuid"))
+        if not parent and whole:
+            parent = text(line.get("logicalParentUuid"))
+        line = by_uuid.get(parent)
+    return path[::-1]
+
+
+def _attached(line: Fields) -> bool:
+    return line.get("type") == "attachment"
+
+
+def _messages(chain: Sequence[Fields], main: Sequence[Fields], sent: SentMessages) -> list[Fields]:
+    """Anthropic messages: lines of one message joined, results of its calls directly behind it."""
+    parts: dict[str, list[Fields]] = {}
+    results: dict[str, tuple[int, Fields]] = {}
+    for at, line in enumerate(main):
+        blocks = _blocks(fields(line.get("message")))
+        if line.get("type") == "assistant":
+            parts.setdefault(_message_id(line), []).extend(blocks)
+        else:
+            results.update(
+                (text(block.get("tool_use_id")), (at, block))
+                for block in blocks
+                if block.get("type") == "tool_result"
+            )
+    made = _Made()
+    done: set[str] = set()
+    for line in chain:
+        if _attached(line):
+            made.remind(fields(line.get("attachment")))
+        elif line.get("type") != "assistant":
+            content = _blocks(fields(line.get("message")))
+            made.of_user([block for block in content if block.get("type") != "tool_result"])
+        elif _message_id(line) not in done:
+            done.add(_message_id(line))
+            content = parts[_message_id(line)]
+            made.of_assistant(content)
+            used = [text(block.get("id")) for block in content if block.get("type") == "tool_use"]
+            # Each once: in a hostile file ten thousand calls name one large result.
+            answers = [results.pop(id_) for id_ in used if id_ in results]
+            made.of_user([block for _, block in sorted(answers, key=_place)])
+    older = not sent.known and any(line.get("version") for line in chain)
+    if older and made.messages and made.messages[0]["role"] == "user":
+        first = made.messages[0]
+        first["content"] = with_context(first["content"], made.attachments)
+    for message in made.messages:
+        if message["role"] == "user":
+            message["content"] = sent.content(message["content"])
+    return made.messages
+
+
+def _place(answer: tuple[int, Fields]) -> int:
+    return answer[0]
+
+
+class _Made:
+    """The messages so far. The program joins what the user says in a row. `attachments`: to the
+    first of them."""
+
+    def __init__(self) -> None:
+        self.messages: list[Fields] = []
+        self.attachments = 0
+
+    def of_assistant(self, content: list[Fields]) -> None:
+        if content:
+            self.messages.append({"role": "assistant", "content": list(content)})
+
+    def of_user(self, content: list[Fields]) -> None:
+        if not content:
+            return
+        if not self.messages or self.messages[-1]["role"] != "user":
+            self.messages.append({"role": "user", "content": []})
+        known: list[Fields] = self.messages[-1]["content"]
+        if known and known[-1].get("type") == content[0].get("type") == "text":
+            known[-1] = {**known[-1], "text": text(known[-1].get("text")) + "\n"}
+        known += content
+
+    def remind(self, attachment: Fields) -> None:
+        newest = self.messages[-1] if self.messages else {}
+        if newest.get("role") != "user":
+            return
+        last = newest["content"][-1]
+        if last.get("type") == "tool_result" and is_reminder(attachment):
+            newest["content"][-1] = reminded(last)
+        elif len(self.messages) == 1:
+            self.attachments += 1
+
+
+def _message_id(line: Fields) -> str:
+    return text(fields(line.get("message")).get("id")) or text(line.get("uuid"))
+
+
+def _blocks(message: Fields) -> list[Fields]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return [block for block in listed(content) if _is_sent(block)]
+
+
+def _is_sent(block: Fields) -> bool:
+    kind = block.get("type")
+    if kind == "text":
+        return bool(text(block.get("text")))
+    return isinstance(kind, str) and kind not in posted_message.THINKING
+
+
+def _canonical(posted: Fields) -> list[Fields]:
+    """Nothing where no request can have held the message."""
+    raw = raw_message(posted)
+    try:
+        read = posted_message.read(raw, "")
+    except BadRequest:
+        return []
+    made: list[Fields] = [msgspec.json.decode(message.raw or raw) for message in read.messages]
+    for message in made:
+        message.pop("reasoning_content", None)
+        message["content"] = _content(message)
+    return made
+
+
+def _content(message: Fields) -> object:
+    """Images as a chat says them, and what is text alone as a string, but for the user's."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return content
+    parts = [image_part(part) if part.get("type") == "image" else part for part in content]
+    if message["role"] == "user" or any(part.get("type") != "text" for part in parts):
+        return parts
+    return "".join(part["text"] for part in parts)

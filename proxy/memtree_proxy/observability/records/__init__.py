@@ -1,0 +1,1 @@
+"""Records that requests leave behind them: a row in the log, and sums by day."""

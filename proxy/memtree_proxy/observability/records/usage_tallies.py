@@ -1,0 +1,175 @@
+"""Count what each tenant used and saved, by day (UTC); kept as the store's tallies.
+
+A request only adds to numbers in this process. They are written at most every `PACE` seconds and at
+the end of the process, so a kill loses what the last seconds counted. What a failing store does not
+take stays here, up to `MOST` numbers; beyond that new ones are lost, with a warning. Where a store
+fails after it has committed, which only a network can do, a number may count twice.
+
+    count -> [waiting] -> every five seconds -> store
+
+A tenant's reads take turns, so many of them cost others nothing; writing never waits for a reader.
+A reader that a write of its tenant has come across reads again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+from weakref import WeakValueDictionary
+
+from memtree.context.state import State
+from memtree.days import day_of
+from memtree.ports.store import Tallies
+from memtree_proxy.observability.latency_histogram import bucket
+from memtree_proxy.observability.memory_outcome import MemoryOutcome
+from memtree_proxy.observability.records.background_writer import BackgroundWriter
+
+logger = logging.getLogger("memtree")
+
+PACE = 5.0  # seconds between two writes
+MOST = 100_000  # numbers that wait: some 10 MB, two thousand tenants a day
+READS = 3  # at most, where writes come across: the last one may miss or double what was written
+MILLI = 1_000  # tallies are whole numbers
+
+# Names of tallies: those with `DAILY` are read by day, those with `OVER` as sums.
+DAILY, OVER = "usage.", "usage_"
+STATE, LATENCY = f"{DAILY}requests.", f"{OVER}ms."
+RAW, SENT, SAVED = f"{DAILY}raw_tokens", f"{DAILY}sent_tokens", f"{DAILY}saved_millitokens"
+MICROS, PRICED = f"{OVER}saved_micros", f"{OVER}priced_requests"
+
+
+class UsageCounts(NamedTuple):
+    """`daily`: by day, of names with `DAILY`; `sums`: all numbers over these days."""
+
+    daily: Mapping[int, Mapping[str, int]]
+    sums: Mapping[str, int]
+
+
+def amounts(outcome: MemoryOutcome) -> dict[str, int]:
+    """Return what one request adds. What memory refused was posted, and nothing was sent. Money
+    counts where the model has a price."""
+    added = {STATE + outcome.state: 1}
+    if outcome.memory_ms is not None:
+        added[f"{LATENCY}{bucket(outcome.memory_ms):g}"] = 1
+    if outcome.raw_tokens is not None:
+        added[RAW] = outcome.raw_tokens
+    if outcome.sent_tokens is not None:
+        added[SENT] = outcome.sent_tokens
+    if outcome.saved:
+        added[SAVED] = round(outcome.saved * MILLI)
+    if outcome.input_price is not None:
+        added[PRICED] = 1
+        added[MICROS] = round(outcome.saved * outcome.input_price)
+    return added
+
+
+class UsageTallies(BackgroundWriter):
+    """An `OutcomeSink`. One for each app."""
+
+    def __init__(
+        self,
+        store: Tallies | None,
+        now: Callable[[], float] = time.time,
+        *,
+        pace: float = PACE,
+        most: int = MOST,
+    ) -> None:
+        """`store`: None, and nothing is counted."""
+        super().__init__("usage", "numbers", pace)
+        self._store, self._now, self._most = store, now, most
+        self._waiting: dict[tuple[str, int], dict[str, int]] = {}
+        self._size = 0
+        self._dropping = False
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of readers
+        self._crossed: dict[str, bool] = {}  # by those: whether a write came across
+        self._writing = ""  # the tenant whose numbers are neither waiting nor surely stored
+        self._written = asyncio.Event()  # set when that write ends
+
+    def count(self, outcome: MemoryOutcome) -> None:
+        """Not counted are requests with memory off, and those that only look."""
+        if self._store is None or outcome.state == State.OFF or outcome.explained:
+            return
+        if not outcome.tenant:
+            return
+        came = self._now() if outcome.came is None else outcome.came
+        self._add((outcome.tenant, day_of(came)), amounts(outcome))
+        self._begin()
+
+    async def read(self, tenant: str, first: int, last: int) -> UsageCounts:
+        """Return the counts of these days, both included: what is stored (by other processes, too)
+        and what waits in this one. Raises as `Tallies` does."""
+        if self._store is None:
+            return UsageCounts({}, {})
+        turn = self._turns.setdefault(tenant, asyncio.Lock())
+        async with turn:
+            for _ in range(READS):
+                try:
+                    counts = await self._read(self._store, tenant, first, last)
+                finally:
+                    crossed = self._crossed.pop(tenant, False)
+                if not crossed:
+                    break
+        return counts
+
+    async def _read(self, store: Tallies, tenant: str, first: int, last: int) -> UsageCounts:
+        while self._writing == tenant:
+            await self._written.wait()
+        self._crossed[tenant] = False
+        daily = await store.daily(tenant, first, last, DAILY)
+        sums = await store.tallies(tenant, first, last)
+        for (whose, day), added in self._waiting.items():
+            if whose == tenant and first <= day <= last:
+                of_day = daily.setdefault(day, {})
+                _merge(of_day, {name: n for name, n in added.items() if name.startswith(DAILY)})
+                _merge(sums, added)
+        return UsageCounts(daily, sums)
+
+    @property
+    def left(self) -> int:
+        return self._size
+
+    async def _write(self) -> None:
+        """All that waits, or as much as the store takes."""
+        for key in list(self._waiting):
+            if not await self._write_one(key):
+                return
+        self._failing = self._dropping = False
+
+    async def _write_one(self, key: tuple[str, int]) -> bool:
+        added = self._waiting.pop(key)
+        self._size -= len(added)
+        tenant, _ = key
+        self._writing = tenant
+        if tenant in self._crossed:
+            self._crossed[tenant] = True
+        stored = False
+        try:
+            stored = self._store is None or await self._stored(self._store.add(*key, added))
+        finally:  # canceled, too: what is perhaps not stored is told as lost
+            if not stored:
+                self._add(key, added)
+            self._writing = ""
+            self._written.set()
+            self._written.clear()
+        return stored
+
+    def _add(self, key: tuple[str, int], added: Mapping[str, int]) -> None:
+        of_day = self._waiting.get(key, {})
+        if self._size >= self._most:  # no room for new numbers, only for more of those that wait
+            added = {name: amount for name, amount in added.items() if name in of_day}
+            if not self._dropping:
+                logger.warning("usage.dropped numbers=%d", self._size)
+            self._dropping = True
+        if added:
+            self._size -= len(of_day)
+            _merge(of_day, added)
+            self._size += len(of_day)
+            self._waiting[key] = of_day
+
+
+def _merge(sums: dict[str, int], added: Mapping[str, int]) -> None:
+    for name, amount in added.items():
+        sums[name] = sums.get(name, 0) + amount

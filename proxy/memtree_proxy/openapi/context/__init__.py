@@ -1,0 +1,1 @@
+"""Describe answers about conversations, requests and usage."""

@@ -1,0 +1,1 @@
+"""Web pages and what they load: files, scripts, sessions."""

@@ -1,0 +1,1 @@
+"""HTTP as the server speaks it to clients: heads, bodies, hang-ups."""

@@ -1,0 +1,1 @@
+"""Runs of `memtree wrap` on a server: leases and their folders."""

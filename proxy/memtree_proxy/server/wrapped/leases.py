@@ -1,0 +1,260 @@
+"""The runs of `memtree wrap` on a server that such a command started.
+
+Each run holds one open connection, its lease, and names with it the tokens of its paths. They are
+good until the connection ends, however it ends: nothing needs to be noted of a run that was killed.
+A server that has had no lease for a while, and no work, ends.
+
+    POST /wrap/lease    {"code", "run", "paths": {TOKEN: {"upstream", "anthropic_upstream"}}}
+                        a line `{"run": ...}` once the paths are open, then signs of life
+    /w/TOKEN/...        any other route, by the rules of `WrappedPath`
+    GET /w/TOKEN/wrap/totals    what the run's requests were
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from memtree.config import DEFAULT_UPSTREAM, Settings
+from memtree.errors import BadRequest, NotFound, Unavailable
+from memtree.settings.setting_checks import AUTO
+from memtree_proxy.access.local_user import LONGEST_CODE, LocalUser
+from memtree_proxy.http import request_body
+from memtree_proxy.http.request_body import WRAP_RUN
+from memtree_proxy.observability.memory_outcome import MemoryOutcome
+from memtree_proxy.upstream.wrapped_path import WrappedPath
+
+LEASE_PATH, TOTALS_PATH = "/wrap/lease", "/wrap/totals"
+PREFIX = "/w/"
+BEAT_SECONDS = 5.0
+MAX_RUNS, MAX_PATHS = 256, 64
+_LONGEST_BODY = 64_000
+_CLOSED = "/w/-"  # what is left of a path whose token is none: it must not be logged
+_UNKNOWN = (
+    "This address belongs to a `memtree wrap` that has ended, or to none. Start the program again "
+    "with `memtree wrap`."
+)
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{32,128}")
+_WRITTEN = re.compile(r"/w/[A-Za-z0-9_-]{32}|^w/")
+
+
+class _Path(msgspec.Struct, forbid_unknown_fields=True):
+    upstream: str = DEFAULT_UPSTREAM
+    anthropic_upstream: str = AUTO
+
+
+class _Posted(msgspec.Struct, forbid_unknown_fields=True):
+    code: Annotated[str, msgspec.Meta(max_length=LONGEST_CODE)]
+    run: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8,32}$")]
+    paths: Annotated[dict[str, _Path], msgspec.Meta(min_length=1, max_length=MAX_PATHS)]
+
+
+@dataclass(slots=True)
+class RunTotals:
+    """Totals of a run's requests. `saved_tokens`: uncached input tokens; a loss is negative.
+    `last_...`: of the newest request; once something is folded, of the newest folded one, since
+    agents ask for titles and the like in between."""
+
+    requests: int = 0
+    folded: int = 0
+    posted_tokens: int = 0
+    sent_tokens: int = 0
+    saved_tokens: float = 0.0
+    last_posted: int = 0
+    last_sent: int = 0
+
+    def add(self, outcome: MemoryOutcome) -> None:
+        self.requests += 1
+        self.folded += bool(outcome.epoch)
+        self.posted_tokens += outcome.raw_tokens or 0
+        self.sent_tokens += outcome.sent_tokens or 0
+        self.saved_tokens += outcome.saved
+        if outcome.epoch or not self.folded:
+            self.last_posted, self.last_sent = outcome.raw_tokens or 0, outcome.sent_tokens or 0
+
+
+@dataclass(slots=True)
+class _Run:
+    name: str
+    paths: dict[bytes, WrappedPath]
+    totals: RunTotals = field(default_factory=RunTotals)
+
+
+class Leases:
+    """Leases of all runs of `memtree wrap` on this server; also an `OutcomeSink`. `ended`: called
+    when a run is over."""
+
+    def __init__(
+        self, settings: Settings, local: LocalUser, ended: Callable[[], object] = lambda: None
+    ) -> None:
+        self._settings, self._local, self._ended = settings, local, ended
+        self._runs: dict[str, _Run] = {}
+        self._stopped = asyncio.Event()
+        self._changed = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    # -- requests of runs --------------------------------------------------------------------
+
+    def path(self, token: str) -> WrappedPath | None:
+        key = _hashed(token)
+        return next((run.paths[key] for run in self._runs.values() if key in run.paths), None)
+
+    def count(self, outcome: MemoryOutcome) -> None:
+        run = self._runs.get(outcome.wrap_run)
+        if run is not None and not outcome.explained:
+            run.totals.add(outcome)
+
+    async def totals(self, request: Request) -> Response:
+        """Answer the totals of a run. Raises `NotFound` for a request that belongs to no run."""
+        run = self._runs.get(getattr(request.state, WRAP_RUN, ""))
+        if run is None:
+            raise NotFound(f"There is no {request.method} {TOTALS_PATH} here.")
+        return JSONResponse(msgspec.to_builtins(run.totals))
+
+    # -- leases ------------------------------------------------------------------------------
+
+    async def lease(self, request: Request) -> Response:
+        """Open the paths of a run for as long as the connection lasts.
+
+        Raises `BadRequest`, `Unauthorized` for a code that is not good, and `Unavailable` where
+        the server is about to end, or has too many runs.
+        """
+        body = await request_body.read(request, _LONGEST_BODY)
+        try:
+            posted = msgspec.json.decode(body, type=_Posted)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise BadRequest(f"the lease: {error}", param="paths") from error
+        self._local.redeem(posted.code)
+        if self._stopped.is_set() or len(self._runs) >= MAX_RUNS:
+            raise Unavailable("This server takes no more runs of `memtree wrap`.")
+        return LeaseResponse(self, self._opened(posted))
+
+    def _opened(self, posted: _Posted) -> _Run:
+        known = {key for run in self._runs.values() for key in run.paths}
+        keys = {token: _hashed(token) for token in posted.paths}
+        # A run whose connection broke asks anew, perhaps before its old one is known to be broken.
+        before = self._runs.get(posted.run)
+        if before.paths.keys() != set(keys.values()) if before else known & set(keys.values()):
+            raise BadRequest("another run has this name, or one of the tokens", param="run")
+        if not all(map(_TOKEN.fullmatch, keys)):
+            raise BadRequest("a token has 32 to 128 letters and digits", param="paths")
+        paths = {
+            keys[token]: WrappedPath.of(
+                posted.run, self._settings, path.upstream, path.anthropic_upstream
+            )
+            for token, path in posted.paths.items()
+        }
+        return _Run(posted.run, paths, before.totals if before else RunTotals())
+
+    async def held(self, run: _Run) -> AsyncGenerator[bytes]:
+        """Keep the paths of a run open while this is iterated."""
+        self._runs[run.name] = run
+        self._changed.set()
+        try:
+            yield msgspec.json.encode({"run": run.name}) + b"\n"
+            while not self._stopped.is_set():
+                try:
+                    async with asyncio.timeout(BEAT_SECONDS):
+                        await self._stopped.wait()
+                except TimeoutError:
+                    yield b"\n"
+        finally:
+            if self._runs.get(run.name) is run:
+                del self._runs[run.name]
+            self._changed.set()
+            self._ended()
+            for path in run.paths.values():
+                await path.upstreams.close()
+
+    # -- the end of the server ---------------------------------------------------------------
+
+    def stop(self) -> None:
+        """The server stops: no lease goes on."""
+        self._stopped.set()
+
+    def touch(self) -> None:
+        """Note that a program looks for this server, and is about to ask for a lease."""
+        self._changed.set()
+
+    @property
+    def in_use(self) -> bool:
+        """True if there is a lease, or anything has happened since `unused` returned."""
+        return bool(self._runs) or self._changed.is_set()
+
+    async def unused(self, seconds: float) -> None:
+        """Return once nothing has happened, and there has been no lease, for so long."""
+        while True:
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(None if self._runs else seconds):
+                    await self._changed.wait()
+            except TimeoutError:
+                return
+
+
+class LeaseResponse(Response):
+    """Answers for as long as the client listens."""
+
+    def __init__(self, leases: Leases, run: _Run) -> None:
+        self._leases, self._run = leases, run
+        self.status_code, self.background = 200, None
+        self.raw_headers = [(b"content-type", b"application/x-ndjson")]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = {"status": self.status_code, "headers": self.raw_headers}
+        async with aclosing(self._leases.held(self._run)) as lines:
+            await send({"type": "http.response.start", **head})
+            async for line in lines:
+                await send({"type": "http.response.body", "body": line, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+class WrappedPaths:
+    """ASGI middleware around all others: they see a request under a wrapped path as a plain one,
+    so no log line, error or page can show its token."""
+
+    def __init__(self, app: ASGIApp, leases: Leases) -> None:
+        self.app, self._leases = app, leases
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and PREFIX in scope["path"]:
+            scope = self._plain(scope)
+        await self.app(scope, receive, send)
+
+    def _plain(self, scope: Scope) -> Scope:
+        raw: bytes = (scope.get("raw_path") or scope["path"].encode()).partition(b"?")[0]
+        token, _, rest = scope["path"].removeprefix(PREFIX).partition("/")
+        start = f"{PREFIX}{token}/"
+        path = self._leases.path(token)
+        # Escaped or written twice, a token would stand in what is left.
+        twice = _WRITTEN.search(rest) or token in scope.get("query_string", b"").decode("latin-1")
+        if scope["path"].startswith(start) and raw.startswith(start.encode()) and path:
+            if not twice:
+                plain = {**scope, "path": f"/{rest}", "raw_path": raw[len(start) - 1 :]}
+                path.enter(plain)
+                return plain
+        elif not (scope["path"].startswith(PREFIX) or _WRITTEN.search(scope["path"])):
+            return scope  # a path of the upstream's that only looks like this
+        return {**scope, "path": _CLOSED, "raw_path": _CLOSED.encode(), "query_string": b""}
+
+
+async def closed_path(request: Request) -> Response:
+    """Answer under a token that is not, or no longer, good."""
+    raise NotFound(_UNKNOWN)
+
+
+def _hashed(token: str) -> bytes:
+    """Tokens are looked up by their hash, so the time of a look-up tells nothing about them."""
+    return hashlib.sha256(token.encode()).digest()

@@ -1,0 +1,158 @@
+"""Conversations that are read for an agent, over every store: once per message, over restarts and
+by two processes at once, and no field of a profile is lost on the way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtree.memories.scope import Scope
+from memtree.stores import Opened, open_memories, open_store
+from tests.contracts.memory_backends import InPostgres, InRam, InSqlite
+from tests.contracts.memory_lives.test_memory_races import ROOT
+from tests.programs.postgres import drop_schema, ready_url
+
+ME = Scope.of_agent("t", "agent-007", "bo")
+FIELDS = {
+    "name": {"type": "string"},
+    "age": {"type": "integer"},
+    "city": {"type": "string"},
+    "likes": {"type": "array", "items": {"type": "string"}},
+}
+MESSAGES = 24
+
+CHILD = """
+import asyncio, sys
+sys.path.insert(0, sys.argv[1])
+from tests.contracts.agents.test_agent_extraction import read_all
+print("ready", flush=True)
+sys.stdin.readline()
+asyncio.run(read_all(sys.argv[2], int(sys.argv[3])))
+"""
+
+
+async def read(store: Opened, *texts: str, **more: Any) -> Any:
+    """Read as a server does that has just started."""
+    from memtree.background.memory_services import open_memory_services
+    from memtree.background.runtime import SystemClock
+    from memtree.config import Settings
+    from memtree.memories.agents.extraction.agent_extraction import AgentMessage
+
+    services = open_memory_services(Settings(), open_memories(store), SystemClock(), None)
+    await services.schemas.put("t", "UserProfile", {"properties": FIELDS}, ["kind"])
+    document = {"properties": {"title": {"type": "string"}}, "required": ["title"]}
+    await services.schemas.put("t", "Task", document)
+    messages = []
+    for text in texts:
+        id_, mark, rest = text.partition(": ")
+        messages.append(AgentMessage("user", rest, id_) if mark else AgentMessage("user", text))
+    report = await services.agent_extraction.extract(ME, messages, **more)
+    await services.close()
+    return report
+
+
+async def data(store: Opened) -> list[Any]:
+    return [row.data for row in (await open_memories(store).page(ME, limit=1_000)).memories]
+
+
+class AgentExtractionContract:
+    async def test_a_message_is_read_once_over_restarts(self, store: Opened) -> None:
+        said = ("m1: My name is Bo.", "Remind me to call Ann.")
+        first = await read(store, *said)
+        assert len(first.created) == 2
+        again = await read(store, *said, "m3: I'm 30.")
+        assert (again.created, len(again.updated), again.messages) == ((), 1, 1)
+        assert await data(store) == [{"name": "Bo", "age": 30}, {"title": "call Ann"}]
+
+    async def test_the_profile_before_is_superseded_and_stays_in_the_past(
+        self, store: Opened
+    ) -> None:
+        first = (await read(store, "m1: My name is Bo. I like tea.")).created[0].memory
+        later = (await read(store, "m2: I live in Graz. I like cake.")).updated[0]
+        assert later.superseded == first.id
+        assert await data(store) == [{"name": "Bo", "city": "Graz", "likes": ["tea", "cake"]}]
+        [old] = await open_memories(store).get(ME, [first.id], deleted=True)
+        assert old.superseded_by == later.memory.id
+
+    async def test_what_was_deleted_stays_away(self, store: Opened) -> None:
+        row = (await read(store, "m1: Remind me to call Ann.")).created[0].memory
+        await open_memories(store).delete(ME, [row.id], purge=True)
+        assert (await read(store, "m1: Remind me to call Ann.")).created == ()
+        assert len((await read(store, "m1: Remind me to call Ann.", force=True)).created) == 1
+
+    async def test_confidence_source_and_thread_are_kept(self, store: Opened) -> None:
+        await read(store, "m1: My name is Bo.", thread="chat-1")
+        [row] = (await open_memories(store).page(ME)).memories
+        assert (row.confidence, row.thread_id, row.capture_mode) == (0.95, "chat-1", "rule")
+        assert row.source
+        assert (row.source.message, row.source.start, row.source.end) == ("m1", 11, 13)
+
+
+class TestRam(InRam, AgentExtractionContract):
+    pass
+
+
+class TestSqlite(InSqlite, AgentExtractionContract):
+    pass
+
+
+class TestPostgres(InPostgres, AgentExtractionContract):
+    pass
+
+
+# -- two processes --------------------------------------------------------------------------------
+
+
+async def read_all(url: str, which: int) -> None:
+    """Read the same tasks in every process; likes of its own, message by message."""
+    store = open_store(url)
+    for number in range(MESSAGES):
+        await read(
+            store,
+            f"task{number}: Remind me to call number {number}.",
+            f"like{which}-{number}: I like thing{which}x{number}.",
+        )
+    await store.close()
+
+
+def child(url: str, which: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", CHILD, str(ROOT), url, str(which)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/store.db"
+    else:
+        yield ready_url(tmp_path)
+        drop_schema(tmp_path)
+
+
+@pytest.mark.long
+async def test_two_processes_make_each_memory_once_and_lose_no_field(url: str) -> None:
+    children = [child(url, which) for which in range(2)]
+    for each in children:
+        assert each.stdin
+        each.stdin.write("go\n")
+        each.stdin.flush()
+    for each in children:
+        each.communicate(timeout=600)
+        assert each.returncode == 0
+    store = open_store(url)
+    rows = await data(store)
+    assert await store.check() == []
+    await store.close()
+    titles = [row["title"] for row in rows if "title" in row]
+    assert sorted(titles) == sorted(f"call number {number}" for number in range(MESSAGES))
+    [profile] = [row for row in rows if "likes" in row]
+    wanted = [f"thing{which}x{number}" for which in range(2) for number in range(MESSAGES)]
+    assert sorted(profile["likes"]) == sorted(wanted)

@@ -1,0 +1,99 @@
+"""Files of memories of hostile shapes, and what reads them; `test_linear_time.py` measures it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from memtree.memories.transfer.checked import importable
+from memtree.memories.transfer.file_items import FileMemory
+from memtree.memories.transfer.formats.json_entries import document_entries
+from memtree.memories.transfer.formats.memory_file import read_memory_file
+from tests.hostile_texts import hostile
+from tests.hostile_texts.linear_time import Subject
+
+JSON = ("{", '{"a":', "[[", "],[", '"', "\\", '{"a":1}\n', '{"a"\n', "{},", "\r\n", "1,", "-")
+LIST = ("- ", "1. ", "[2026-03-07] ", "- [2026", "# ", "```\n", "(1) - ")
+MOST = 1 << 30
+
+
+def read(format_: str) -> Callable[[bytes], object]:
+    """All of a file, and what would be stored of it."""
+
+    def work(raw: bytes) -> object:
+        return [
+            importable(item, "mem_1", 0.0, MOST, format_)
+            for item in read_memory_file(raw, format_).items
+            if isinstance(item, FileMemory)
+        ]
+
+    return hostile.refused(work)
+
+
+def behind(head: str, tail: str = "") -> Callable[[str], bytes]:
+    return lambda text: f"{head}{text}{tail}".encode()
+
+
+def memories(text: str) -> bytes:
+    """Lines of an export, each with a piece of the text."""
+    return b"".join(
+        json.dumps({"text": piece, "tags": [piece[:9]], "versions": [{"text": piece}]}).encode()
+        + b"\n"
+        for piece in hostile.cut(text, 60)
+    )
+
+
+def document(text: str) -> bytes:
+    return json.dumps({"results": [{"memory": piece} for piece in hostile.cut(text, 60)]}).encode()
+
+
+def graph(text: str) -> bytes:
+    return json.dumps(
+        {"type": "entity", "name": text[:30], "observations": hostile.cut(text, 60)}
+    ).encode()
+
+
+def conversations(text: str) -> bytes:
+    context = {"content_type": "model_editable_context", "model_set_context": text}
+    nodes = {
+        str(at): {
+            "message": {
+                "author": {"role": "assistant"},
+                "recipient": "bio",
+                "content": {"content_type": "text", "parts": [piece]},
+            }
+        }
+        for at, piece in enumerate(hostile.cut(text, 60))
+    }
+    return json.dumps([{"mapping": {**nodes, "x": {"message": {"content": context}}}}]).encode()
+
+
+TEXTS = {
+    "a file of memories": Subject(read("auto"), str.encode),
+    "lines of a file": Subject(read("memtree"), behind('{"text": "a"}\n')),
+    "a document of a file": Subject(read("mem0"), behind('{"results": [')),
+    "a document of more values than are read": Subject(
+        lambda text: list(document_entries(text, 1)), lambda text: f'[[,,"{text}'
+    ),
+    "a string of a file": Subject(read("mem0"), behind('{"results": [{"memory": "', '"}]}')),
+    "a list of memories": Subject(read("text"), str.encode),
+    "a memory of a file": Subject(
+        hostile.refused(lambda text: importable(FileMemory(1, text), "a", 0.0, MOST, "text")),
+        hostile.as_it_is,
+    ),
+}
+PIECES = {
+    "an export": Subject(read("memtree"), memories),
+    "mem0": Subject(read("mem0"), document),
+    "server-memory": Subject(read("server-memory"), graph),
+    "saved memories of ChatGPT": Subject(read("chatgpt"), conversations),
+}
+READS = {
+    "a file of memories": (*JSON, *LIST),
+    "lines of a file": JSON,
+    "a document of a file": JSON,
+    "a document of more values than are read": (*JSON, '\\"'),
+    "a string of a file": JSON,
+    "a list of memories": (*LIST, *hostile.SPEECH),
+    "a memory of a file": (*hostile.SPEECH, *hostile.SECRETS, *hostile.LETTERS),
+}

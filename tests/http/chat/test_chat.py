@@ -1,0 +1,354 @@
+"""The chat routes: the bytes that reach the upstream, and what the client is told."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import zlib
+from typing import Any
+
+import pytest
+
+from memtree.errors import ContextOverflow, StoreUnavailable
+from tests.http.served.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, turn
+from tests.http.served.running import refused_port
+from tests.http.served.upstream import GZIP_BYTES, PLAIN, PLAIN_BYTES, FakeUpstream
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+ON = {"x-polychat-memory": "on"}
+ROUTES = [prefix + path for path in ("/chat/completions", "/chat_completions") for prefix in
+          ("", "/v1", "/api", "/api/v1")]  # fmt: skip
+ODD = b'{ "model" : "m\\u0041", "messages":[ {"role":"user","content":"hi"} ] ,"x":1.0e1, "n":null}'
+
+
+def memtree_headers(answer: Any) -> dict[str, str]:
+    return {
+        name.removeprefix("x-memtree-"): value
+        for name, value in answer.headers.items()
+        if name.startswith("x-memtree-")
+    }
+
+
+@pytest.mark.parametrize("route", ROUTES)
+async def test_every_route_reaches_the_upstream(route: str, base: str, upstream: FakeUpstream):
+    async with edge(base) as client:
+        answer = await client.post(route + "?a=b%20c", content=ODD)
+    assert answer.content == PLAIN_BYTES
+    assert (upstream.last.path, upstream.last.query) == (b"/up/v1/chat/completions", b"a=b%20c")
+
+
+async def test_memory_off_sends_identical_bytes(base: str, upstream: FakeUpstream):
+    async with edge(base) as client:
+        answer = await client.post("/v1/chat/completions", content=ODD)
+    assert upstream.last.body == ODD
+    assert upstream.last.header("content-length") == [str(len(ODD))]
+    assert memtree_headers(answer).keys() == {"state", "ms", "request", "request-id"}
+    assert answer.headers["x-memtree-state"] == "off"
+
+
+async def test_below_threshold_sends_identical_bytes(base: str, upstream: FakeUpstream):
+    async with edge(base) as client:
+        answer = await client.post("/v1/chat/completions", content=ODD, headers=ON)
+    assert upstream.last.body == ODD
+    told = memtree_headers(answer)
+    assert told["state"] == "below-threshold"
+    assert told["raw-tokens"] == told["sent-tokens"]
+    assert bytes.fromhex(told["address"])
+
+
+async def test_memory_on_changes_the_messages_and_nothing_else(base: str, upstream: FakeUpstream):
+    messages = json.dumps(turn(9)["messages"])
+    posted = ODD.replace(b'[ {"role":"user","content":"hi"} ]', messages.encode())
+    async with edge(base) as client:
+        answer = await client.post("/v1/chat/completions", content=posted, headers=ON)
+    sent = json.loads(upstream.last.body)["messages"]
+    assert sent[0] == {"role": "system", "content": "be brief"}
+    assert sent[1] == {"role": "system", "content": "in the middle"}
+    assert sent[2] == json.loads(MEMORY_MESSAGE)
+    assert sent[3:] == [{"role": "user", "content": "message 8"}]
+    before, _, after = upstream.last.body.partition(b'"messages":[')
+    assert before == b'{ "model" : "m\\u0041", '
+    assert after.endswith(b'] ,"x":1.0e1, "n":null}')
+    told = memtree_headers(answer)
+    assert (told["state"], told["sent-tokens"]) == ("packed", "20")
+    assert answer.json() == PLAIN
+
+
+async def test_an_epoch_is_told_in_a_header(base: str, upstream: FakeUpstream):
+    memory = FakeMemory()
+    memory.told = {"epoch": "0123456789abcdef"}
+    async with edge(base, memory) as client:
+        answer = await client.post("/v1/chat/completions", json=turn(9), headers=ON)
+    assert memtree_headers(answer)["epoch"] == "0123456789abcdef"
+
+
+async def test_own_fields_and_suffix_are_taken_out(base: str, upstream: FakeUpstream):
+    own = {"memory": True, "target_tokens": 5_000, "mode": "fresh", "rag_options": {}}
+    for count in (1, 9):
+        posted = turn(count, **own, temperature=0.5)
+        posted["model"] = "gpt-4o:online:memory-90"
+        memory = FakeMemory()
+        async with edge(base, memory) as client:
+            await client.post("/v1/chat/completions", json=posted)
+        sent = json.loads(upstream.last.body)
+        assert list(sent) == ["model", "messages", "temperature"]
+        assert sent["model"] == "gpt-4o:online"
+        assert (memory.asks[0].expiration_days, memory.asks[0].target) == (90, 5_000)
+        assert not memory.asks[0].hard
+
+
+async def test_own_fields_go_out_with_memory_off(base: str, upstream: FakeUpstream):
+    memory = FakeMemory()
+    posted = b'{"memory":false, "model":"m:memory","messages":1, "mode":"chat"}'
+    async with edge(base, memory) as client:
+        answer = await client.post("/v1/chat/completions", content=posted, headers=ON)
+    assert upstream.last.body == b'{"model":"m","messages":1}'
+    assert not memory.asks
+    assert answer.headers["x-memtree-state"] == "off"
+
+
+async def test_our_headers_stay_here(base: str, upstream: FakeUpstream):
+    ours = {**ON, "memory": "true", "x-memtree-mode": "fresh", "memory-expiration-days": "3"}
+    async with edge(base) as client:
+        await client.post("/chat/completions", json=turn(1), headers={**ours, "x-other": "1"})
+    assert not [name for name in ours if upstream.last.header(name)]
+    assert upstream.last.header("x-other") == ["1"]
+
+
+async def test_the_servers_default(base: str, upstream: FakeUpstream):
+    memory = FakeMemory()
+    async with edge(base, memory, memory=True) as client:
+        await client.post("/chat/completions", json=turn(1))
+    assert len(memory.asks) == 1
+
+
+UNREADABLE = [
+    b"",
+    b"not json",
+    b'{"messages":[{"role":"user","content":"\xff"}]}',
+    b'{"messages":[{"role":"wizard"}]}',
+    b'{"messages":[{"role":"tool","tool_call_id":"1","content":"orphan"}]}',
+    b'{"messages":[]}',
+    b'{"model":"m"}',
+    b'{"messages":[{"role":"user","content":"a"}],"messages":[]}',
+    b'{"messages":' + b"[" * 50_000 + b"]" * 50_000 + b"}",
+]
+
+
+@pytest.mark.parametrize("raw", UNREADABLE)
+async def test_a_history_that_cannot_be_read_goes_on_as_it_came(
+    raw: bytes, base: str, upstream: FakeUpstream
+):
+    async with edge(base) as client:
+        answer = await client.post("/chat/completions", content=raw, headers=ON)
+        assert answer.headers["x-memtree-state"] == "degraded:invalid-history"
+        plain = await client.post("/chat/completions", content=raw)
+        assert plain.headers["x-memtree-state"] == "off"
+    assert [seen.body for seen in upstream.seen] == [raw, raw]
+
+
+@pytest.mark.parametrize(
+    ("name", "encode"),
+    [("gzip", gzip.compress), ("deflate", zlib.compress), ("zstd", zstd.compress)],
+)
+async def test_a_compressed_body_has_memory(
+    name: str, encode: Any, base: str, upstream: FakeUpstream
+):
+    headers = {**ON, "content-encoding": name}
+    async with edge(base) as client:
+        answer = await client.post(
+            "/chat/completions", content=encode(dumps(turn(9))), headers=headers
+        )
+        assert answer.headers["x-memtree-state"] == "packed"
+        assert MEMORY_MESSAGE in upstream.last.body
+        assert upstream.last.header("content-encoding") == []
+        # Where nothing is changed, not a byte of the encoded body is.
+        short = encode(dumps(turn(1)))
+        await client.post("/chat/completions", content=short, headers=headers)
+        assert upstream.last.body == short
+        assert upstream.last.header("content-encoding") == [name]
+
+
+@pytest.mark.parametrize(
+    ("raw", "encoding"), [(b"anything", "br"), (b"no gzip", "gzip"), (b"", "gzip, x")]
+)
+async def test_a_body_that_cannot_be_decoded_goes_on_as_it_came(
+    raw: bytes, encoding: str, base: str, upstream: FakeUpstream
+):
+    async with edge(base) as client:
+        answer = await client.post(
+            "/chat/completions", content=raw, headers={**ON, "content-encoding": encoding}
+        )
+    assert answer.headers["x-memtree-state"] == "degraded:encoded-body"
+    assert upstream.last.body == raw
+    assert upstream.last.header("content-encoding") == [encoding]
+
+
+async def test_a_bomb_is_refused(base: str, upstream: FakeUpstream):
+    raw = gzip.compress(b"[" + b"0," * 2_000_000 + b"0]")
+    async with edge(base, max_body_bytes=1_000_000) as client:
+        answer = await client.post(
+            "/chat/completions", content=raw, headers={**ON, "content-encoding": "gzip"}
+        )
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "request_too_large")
+    assert not upstream.seen
+
+
+async def test_too_many_messages_go_on_as_they_came(base: str, upstream: FakeUpstream):
+    async with edge(base, max_messages=8) as client:
+        answer = await client.post("/chat/completions", json=turn(9), headers=ON)
+        assert answer.headers["x-memtree-state"] == "degraded:invalid-history"
+        refused = await client.post("/context_memory", json=turn(9))
+    assert len(json.loads(upstream.last.body)["messages"]) == 11
+    assert refused.status_code == 400
+    assert refused.json()["error"]["param"] == "messages"
+
+
+@pytest.mark.parametrize("field", ["target_tokens", "mode", "query", "memory", "expiration_days"])
+async def test_a_wrong_field_of_ours_is_a_400(field: str, base: str, upstream: FakeUpstream):
+    async with edge(base) as client:
+        answer = await client.post("/chat/completions", json=turn(1, **{field: [1]}), headers=ON)
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, field)
+    assert not upstream.seen
+
+
+@pytest.mark.parametrize("error", [KeyError("my secret diary"), StoreUnavailable("gone")])
+async def test_an_error_in_memory_does_not_stop_the_chat(
+    error: Exception, base: str, upstream: FakeUpstream, caplog: pytest.LogCaptureFixture
+):
+    memory = FakeMemory()
+
+    def fail() -> None:
+        raise error
+
+    memory.before = fail
+    async with edge(base, memory) as client:
+        answer = await client.post("/chat/completions", content=ODD, headers=ON)
+    assert answer.content == PLAIN_BYTES
+    assert answer.headers["x-memtree-state"] == "degraded:internal"
+    assert upstream.last.body == ODD
+    assert type(error).__name__ in caplog.text
+    assert "secret" not in caplog.text
+
+
+async def test_overflow_stops_the_chat(base: str, upstream: FakeUpstream):
+    memory = FakeMemory()
+
+    def refuse() -> None:
+        raise ContextOverflow(8_192, 9_999)
+
+    memory.before = refuse
+    async with edge(base, memory) as client:
+        answer = await client.post("/chat/completions", json=turn(1), headers=ON)
+    assert answer.status_code == 413
+    assert answer.json()["error"]["code"] == "context_length_exceeded"
+    assert answer.headers["x-memtree-raw-tokens"] == "9999"
+    assert answer.headers["x-memtree-state"] == "refused"
+    assert not upstream.seen
+
+
+@pytest.mark.parametrize("status", [400, 401, 429, 500, 529])
+async def test_upstream_errors_pass_with_status_headers_and_body(
+    status: int, base: str, upstream: FakeUpstream
+):
+    upstream.mode, upstream.status = "error", status
+    async with edge(base) as client:
+        answer = await client.post("/chat/completions", json=turn(9), headers=ON)
+    assert answer.status_code == status
+    assert answer.headers["retry-after"] == "7"
+    assert answer.content == b'{"error": {"message":"upstream says no",  "code":"x"}}'
+    assert answer.headers["x-memtree-state"] == "packed"
+
+
+async def test_gzip_is_relayed_raw(base: str, upstream: FakeUpstream):
+    upstream.mode = "gzip"
+    async with (
+        edge(base) as client,
+        client.stream("POST", "/chat/completions", json=turn(1)) as got,
+    ):
+        raw = b"".join([chunk async for chunk in got.aiter_raw()])
+    assert got.headers["content-encoding"] == "gzip"
+    assert got.headers["content-length"] == str(len(GZIP_BYTES))
+    assert raw == GZIP_BYTES
+
+
+async def test_no_upstream_says_what_to_set():
+    async with edge(None) as client:
+        for path in ("/v1/chat/completions", "/v1/models"):
+            answer = await client.post(path, json=turn(1))
+            assert (answer.status_code, answer.json()["error"]["code"]) == (503, "no_upstream")
+            assert "MEMTREE_UPSTREAM" in answer.json()["error"]["message"]
+
+
+async def test_an_upstream_that_refuses_is_a_502_that_names_the_cause():
+    async with edge(f"http://127.0.0.1:{refused_port()}/v1") as client:
+        answer = await client.post(
+            "/chat/completions",
+            json=turn(9),
+            headers={**ON, "authorization": "Bearer sk-very-secret"},
+        )
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (502, "upstream_unreachable")
+    assert "127.0.0.1" in error["message"]
+    assert "refused" in error["message"].lower()
+    assert "sk-very-secret" not in answer.text
+    assert answer.headers["x-memtree-state"] == "packed"
+
+
+async def test_an_upstream_without_a_name_is_a_502():
+    async with edge("http://no-such-host.invalid/v1") as client:
+        answer = await client.post("/chat/completions", json=turn(1))
+    assert answer.status_code == 502
+
+
+async def test_body_over_the_limit(base: str, upstream: FakeUpstream):
+    async with edge(base, max_body_bytes=100) as client:
+        answer = await client.post("/chat/completions", content=b"x" * 101)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "request_too_large")
+    assert not upstream.seen
+
+
+async def test_a_large_body_arrives_whole(base: str, upstream: FakeUpstream):
+    posted = dumps({"messages": [{"role": "user", "content": "é" * 2_000_000}]})
+    async with edge(base) as client:
+        await client.post("/chat/completions", content=posted, headers=ON)
+    assert upstream.last.body == posted
+    assert upstream.last.header("content-length") == [str(len(posted))]
+    assert not upstream.last.header("transfer-encoding")
+
+
+@pytest.mark.parametrize("said", ["banana", "onn", "2", "on, off"])
+async def test_a_switch_that_nobody_knows_is_off_and_says_so(
+    said: str, base: str, upstream: FakeUpstream
+):
+    headers = {"x-polychat-memory": said, "memory": "true"}
+    async with edge(base, memory=True) as client:
+        for content in (dumps(turn()), b"no JSON"):
+            answer = await client.post("/v1/chat/completions", content=content, headers=headers)
+            assert answer.headers["x-memtree-state"] == "off"
+            assert answer.headers["x-memtree-reason"] == "unknown-switch"
+            assert upstream.last.body == content
+
+
+async def test_an_empty_switch_says_nothing(base: str):
+    async with edge(base, memory=True) as client:
+        answer = await client.post(
+            "/v1/chat/completions", json=turn(), headers={"x-polychat-memory": " "}
+        )
+    assert answer.headers.get("x-memtree-reason") != "unknown-switch"
+    assert answer.headers["x-memtree-state"] != "off"
+
+
+@pytest.mark.parametrize("path", ["/chat_completions", "/api/v1/chat_completions"])
+@pytest.mark.parametrize("switch", ["on", "off"])
+async def test_the_upstream_knows_chats_by_one_path(
+    path: str, switch: str, base: str, upstream: FakeUpstream
+):
+    async with edge(base) as client:
+        await client.post(path, json=turn(), headers={"x-polychat-memory": switch})
+    assert upstream.last.path.endswith(b"/v1/chat/completions")

@@ -1,0 +1,233 @@
+"""`GET /metrics`: what is counted, in which form, and who may read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from memtree.context.state import State
+from memtree.errors import ContextOverflow
+from memtree_proxy.access.auth import tenant_id
+from memtree_proxy.observability.memory_outcome import memory_outcome
+from memtree_proxy.observability.metrics.metrics import Metrics
+from memtree_proxy.observability.request_trace import MemoryShare, Trace
+from tests.http.served.fakes import FakeKeys, FakeMemory, edge, turn
+from tests.http.served.upstream import FakeUpstream
+
+ON = {"x-polychat-memory": "on"}
+
+
+async def counted(client: httpx.AsyncClient) -> dict[str, float]:
+    """Our samples by name and label values that are not empty, as in `answers_total packed
+    stable`."""
+    page = await client.get("/metrics")
+    assert page.status_code == 200
+    return {
+        " ".join(
+            [sample.name.removeprefix("memtree_"), *sorted(filter(None, sample.labels.values()))]
+        ): sample.value
+        for family in text_string_to_metric_families(page.text)
+        for sample in family.samples
+        if sample.name.startswith("memtree_") and sample.name.endswith("_total")
+    }  # fmt: skip
+
+
+async def test_everything_begins_at_nothing():
+    async with edge(None) as client:
+        assert await counted(client) == {
+            "raw_tokens_total": 0, "sent_tokens_total": 0, "recall_tokens_total": 0,
+            "folding_saved_tokens_total": 0, "folding_lost_tokens_total": 0,
+            "shadow_raw_tokens_total": 0, "shadow_sent_tokens_total": 0,
+            "requests_dropped_total": 0,
+            "overflows_total": 0, "thinking_replays_total": 0, "recall_rounds_total": 0,
+            "injected_memories_total": 0,
+            "extraction_messages_total": 0, "extraction_memories_total memory": 0,
+            "extraction_memories_total snapshot": 0, "extraction_jobs_dropped_total full": 0,
+            "extraction_jobs_dropped_total failed": 0,
+            "extraction_model_calls_total answered": 0, "extraction_model_calls_total failed": 0,
+            "extraction_model_calls_total limited": 0, "extraction_model_tokens_total input": 0,
+            "extraction_model_tokens_total cached": 0, "extraction_model_tokens_total output": 0,
+        }  # fmt: skip
+
+
+async def test_answers_and_tokens_of_both_routes(base: str):
+    memory = FakeMemory()
+    memory.told = {"recall_tokens": 5}
+    async with edge(base, memory) as client:
+        first = await client.post("/context_memory", json=turn(9))
+        await client.post("/chat/completions", json=turn(9), headers=ON)
+        await client.post("/chat/completions", json=turn(1), headers=ON)
+        await client.post("/chat/completions", json=turn(9))
+        await client.get("/v1/models")
+        found = await counted(client)
+    raw = int(first.headers["x-memtree-raw-tokens"])
+    assert found["answers_total packed stable"] == 1
+    assert found["answers_total auto packed"] == 1
+    assert found["answers_total auto below-threshold"] == 1
+    assert found["answers_total off"] == 1
+    assert sum(value for name, value in found.items() if name.startswith("answers")) == 4
+    assert 2 * raw < found["raw_tokens_total"] < 3 * raw
+    assert 40 < found["sent_tokens_total"] < found["raw_tokens_total"]
+    assert found["recall_tokens_total"] == 15
+
+
+async def test_gains_and_losses_are_two_counters():
+    memory = FakeMemory()
+    async with edge(None, memory) as client:
+        for gain in (100, -20, 3, 0, -1):
+            memory.told = {"gain": gain}
+            await client.post("/context_memory", json=turn(9))
+        found = await counted(client)
+    assert found["folding_saved_tokens_total"] == 103
+    assert found["folding_lost_tokens_total"] == 21
+
+
+async def test_what_went_wrong_is_counted_and_the_tokens_are_not(base: str):
+    memory = FakeMemory()
+    async with edge(base, memory) as client:
+        await client.post("/chat/completions", content=b"no json", headers=ON)
+        for error in (KeyError("x"), ContextOverflow(1, 2)):
+
+            def fail(error: Exception = error) -> None:
+                raise error
+
+            memory.before = fail
+            await client.post("/chat/completions", json=turn(9), headers=ON)
+        found = await counted(client)
+    assert found["answers_total degraded:invalid-history"] == 1
+    assert found["answers_total auto degraded:internal"] == 1
+    assert found["answers_total auto refused"] == 1
+    assert found["raw_tokens_total"] == 0
+
+
+async def test_indexing_alone_is_no_answer():
+    async with edge(None) as client:
+        await client.post("/context_memory", json=turn(9, index_only=True))
+        found = await counted(client)
+    assert found["raw_tokens_total"] == 0
+    assert not [name for name in found if name.startswith("answers")]
+
+
+async def test_a_request_that_was_given_up_is_no_answer():
+    metrics = Metrics()
+    given_up = Trace("POST", "/chat/completions", memory=MemoryShare(State.UNDECIDED, mode="auto"))
+    assert memory_outcome(given_up) is None
+    assert memory_outcome(Trace("GET", "/v1/models")) is None
+    assert b"memtree_answers_total{" not in metrics.page().body
+    share = MemoryShare(State.PACKED, mode="auto")
+    packed = memory_outcome(Trace("POST", "/chat/completions", memory=share))
+    assert packed is not None
+    metrics.count(packed)
+    sample = b'memtree_answers_total{mode="auto",reason="",state="packed"} 1.0'
+    assert sample in metrics.page().body
+
+
+async def test_passed_answers_are_counted_by_reason_without_its_numbers():
+    memory = FakeMemory()
+    async with edge(None, memory) as client:
+        for reason in ("fits", "cheaper-whole; folds-at=53000", "cheaper-whole; folds-at=54000"):
+            memory.told = {"state": State.PASSED, "reason": reason}
+            answer = await client.post("/context_memory", json=turn(1))
+            assert answer.headers["x-memtree-reason"] == reason
+        found = await counted(client)
+    assert found["answers_total fits passed stable"] == 1
+    assert found["answers_total cheaper-whole passed stable"] == 2
+
+
+async def test_deletions_that_were_carried_out():
+    async with edge(None) as client:
+        for body in ({"all": True}, {"all": True}, {"messages": turn(1)["messages"]}, {}):
+            await client.post("/context_memory/delete", json=body)
+        await client.post("/context_memory/delete", json={"address": "00" * 32})
+        found = await counted(client)
+    assert found["deletions_total tenant"] == 2
+    assert found["deletions_total history"] == 1
+    assert "deletions_total address" not in found
+
+
+async def test_two_apps_do_not_share_counts():
+    async with edge(None) as one, edge(None) as other:
+        await one.post("/context_memory", json=turn(9))
+        assert (await counted(one))["raw_tokens_total"] > 0
+        assert (await counted(other))["raw_tokens_total"] == 0
+
+
+async def test_no_tenant_and_no_text_on_the_page():
+    async with edge(None) as client:
+        headers = {"x-api-key": "credential"}
+        await client.post("/context_memory", json=turn(9), headers=headers)
+        page = (await client.get("/metrics")).text
+    for absent in ("credential", tenant_id("credential")[:8], "tenant", "message 8", "gpt-4o"):
+        assert absent not in page
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind"),
+    [("", "text/plain"), ("text/plain;version=0.0.4", "text/plain"),
+     ("application/openmetrics-text;version=1.0.0", "application/openmetrics-text"),
+     ("nonsense;;;,", "text/plain")],
+)  # fmt: skip
+async def test_the_form_that_the_reader_asks_for(accept: str, kind: str):
+    async with edge(None) as client:
+        page = await client.get("/metrics", headers={"accept": accept})
+        head = await client.head("/metrics")
+    assert (page.status_code, head.status_code) == (200, 200)
+    assert page.headers["content-type"].startswith(kind)
+
+
+async def test_only_the_root_is_ours(base: str, upstream: FakeUpstream):
+    async with edge(base) as client:
+        ours = await client.get("/metrics")
+        assert not upstream.seen
+        await client.get("/v1/metrics")
+    assert "memtree_raw_tokens_total" in ours.text
+    assert upstream.last.path == b"/up/v1/metrics"
+
+
+BEARER = {"authorization": "Bearer op"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "changes", "headers", "status"),
+    [
+        ({}, {}, {}, 200),
+        ({}, {}, {"x-api-key": "anything"}, 200),
+        ({}, {"metrics_key": "op"}, {}, 401),
+        ({}, {"metrics_key": "op"}, BEARER, 200),
+        ({}, {"host": "0.0.0.0"}, BEARER, 401),
+        ({}, {"host": "0.0.0.0", "metrics_key": "op"}, BEARER, 200),
+        ({"acme": ["K"]}, {}, {"x-api-key": "K"}, 401),
+        ({"acme": ["K"]}, {"metrics_key": "op"}, {"x-api-key": "K"}, 401),
+        ({"acme": ["K"]}, {"metrics_key": "op"}, BEARER, 200),
+        ({"acme": ["K"]}, {"metrics_key": "op"}, {"authorization": "Bearer öp"}, 401),
+    ],
+)
+async def test_who_may_read(
+    keys: dict[str, list[str]], changes: dict[str, Any], headers: dict[str, str], status: int
+):
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    async with edge(None, keys=FakeKeys(**keys), **changes) as client:
+        page = await client.get("/metrics", headers=raw)
+    assert page.status_code == status
+    assert ("memtree_" in page.text) is (status == 200)
+
+
+async def test_the_metrics_key_opens_nothing_else():
+    async with edge(None, keys=FakeKeys(acme=["K"]), metrics_key="op") as client:
+        answer = await client.get("/context_memory/status", headers=BEARER)
+    assert answer.status_code == 401
+
+
+async def test_each_cache_of_posted_conversations_shows_what_it_holds() -> None:
+    async with edge(None) as client:
+        page = await client.get("/metrics")
+    shown = {
+        sample.labels["cache"]
+        for family in text_string_to_metric_families(page.text)
+        for sample in family.samples
+        if sample.name == "memtree_cache_bytes"
+    }
+    assert shown == {"known_bodies", "message_translations", "response_translations"}

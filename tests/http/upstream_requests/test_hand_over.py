@@ -1,0 +1,195 @@
+"""Check what users say in chats is handed over to become memories: when, of whom, and at no cost to
+the chat."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from memtree.conversation.message import Message
+from memtree.memories.scope import Scope
+from memtree.memories.users.user_memories import UserSettings
+from tests.http.owned.injecting import SYSTEM, Notebook, assistant, chatting, user
+from tests.http.served.upstream import FakeUpstream
+
+TALK = [SYSTEM, user("I prefer TypeScript for new projects."), assistant("Noted.")]
+ASKED = [SYSTEM, user("What do I prefer for new projects?")]
+DISABLED = {"memory_options": {"enabled": False}}
+
+
+class HandedOver:
+    """A queue that keeps what it is given. `error`: raised then."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.taken: list[tuple[Scope, Sequence[Message], UserSettings]] = []
+        self.error = error
+
+    def submit(self, scope: Scope, posted: Sequence[Message], settings: UserSettings) -> None:
+        self.taken.append((scope, posted, settings))
+        if self.error:
+            raise self.error
+
+
+@pytest.fixture
+def notebook() -> Notebook:
+    return Notebook()
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError("a fault of ours")])
+async def test_it_is_what_the_client_posted(
+    base: str, upstream: FakeUpstream, notebook: Notebook, error: Exception | None
+):
+    ada = notebook.user("ada")
+    await notebook.save("The user prefers tabs", scope=ada)
+    await notebook.switch(ada, save=True)
+    queue = HandedOver(error)
+    async with chatting(base, upstream, notebook, queue=queue) as chat:
+        answer = await chat.post([*TALK, user("Which do I prefer, tabs?")], None, x_user_id="ada")
+    assert "x-memtree-memories" in answer.headers
+    ((scope, messages, settings),) = queue.taken
+    assert scope == ada
+    assert [json.loads(message.raw) for message in messages] == [
+        *TALK,
+        user("Which do I prefer, tabs?"),
+    ]
+    assert settings == UserSettings(save=True)
+
+
+async def test_a_request_that_the_upstream_refuses_is_read_for_memories_too(
+    base: str, upstream: FakeUpstream, notebook: Notebook
+):
+    """The user has said it all the same."""
+    await notebook.switch(notebook.user(), save=True)
+    upstream.mode = "error"
+    queue = HandedOver()
+    async with chatting(base, upstream, notebook, queue=queue) as chat:
+        body = json.dumps({"model": "m", "messages": TALK[:2]})
+        headers = {"authorization": "Bearer key"}
+        answer = await chat.client.post("/v1/chat/completions", content=body, headers=headers)
+    assert answer.status_code >= 400
+    assert len(queue.taken) == 1
+
+
+async def test_the_upstream_is_asked_first(base: str, upstream: FakeUpstream, notebook: Notebook):
+    await notebook.switch(notebook.user(), save=True)
+    asked: list[int] = []
+
+    class Ordered(HandedOver):
+        def submit(self, *given: Any) -> None:
+            asked.append(len(upstream.seen))
+
+    async with chatting(base, upstream, notebook, queue=Ordered()) as chat:
+        await chat.post(TALK[:2], None)
+    assert asked == [1]
+
+
+async def test_a_body_that_cannot_be_read_is_not(
+    base: str, upstream: FakeUpstream, notebook: Notebook
+):
+    await notebook.switch(notebook.user(), save=True)
+    queue = HandedOver()
+    async with chatting(base, upstream, notebook, queue=queue) as chat:
+        for body in (b'{"model": "m", "messages": "none"}', b'{"model": "m", "messages": [7]}'):
+            await chat.send(body, None)
+            assert upstream.last.body == body
+    assert queue.taken == []
+
+
+# ---------------------------------------------------------------- and becomes memories
+
+
+async def rows(notebook: Notebook, *names: str) -> list[int]:
+    return [(await notebook.memories.state(notebook.user(name))).total for name in names]
+
+
+async def test_said_in_one_conversation_known_in_another(
+    base: str, upstream: FakeUpstream, notebook: Notebook
+):
+    await notebook.switch(notebook.user("ada"), save=True)
+    async with chatting(base, upstream, notebook) as chat:
+        chat.services.start()
+        await chat.post(TALK[:2], None, x_user_id="ada")
+        await chat.services.extraction.join()
+        await chat.post([*TALK, user("And for scripts?")], None, x_user_id="ada")
+        await chat.services.extraction.join()
+        assert chat.messages == [*TALK, user("And for scripts?")]  # it says so itself
+        answer = await chat.post(ASKED, None, x_user_id="ada")
+        assert "TypeScript" in chat.messages[0]["content"]
+        assert "x-memtree-memories" in answer.headers
+        for name in ("bob", "Ada"):
+            await chat.post(ASKED, None, x_user_id=name)
+            assert chat.messages == ASKED
+        await chat.services.close()
+    assert await rows(notebook, "ada", "bob", "") == [1, 0, 0]
+
+
+async def test_what_was_said_in_a_branch_that_was_left_is_known_in_other_conversations_alone(
+    base: str, upstream: FakeUpstream, notebook: Notebook
+):
+    await notebook.switch(notebook.user(), save=True)
+    start = [
+        SYSTEM,
+        user("I want to begin something small at home this year. " * 5),
+        assistant("Good. Tell me more about it, so that we find what suits you best."),
+    ]
+    said = [*start, user("I prefer TypeScript for new projects.")]
+    other = [*start, user("What do I prefer for new projects?")]
+    async with chatting(base, upstream, notebook) as chat:
+        chat.services.start()
+        await chat.post(said, None)
+        await chat.services.extraction.join()
+        for posted in ([*said, assistant("Noted."), *ASKED[1:]], other):
+            await chat.post(posted, None)
+            assert chat.messages == posted
+        await chat.post(ASKED, None)
+        assert "TypeScript" in chat.messages[0]["content"]
+        await chat.services.close()
+
+
+@pytest.mark.parametrize(
+    ("switches", "plan", "fields"),
+    [
+        ({}, "pro", {}),
+        ({}, "pro", {"memory_options": {"enabled": True}}),
+        ({"save": True}, "pro", DISABLED),
+        ({"save": True, "history": True}, "free", {}),
+    ],
+)
+async def test_what_is_switched_off_leaves_no_row(
+    base: str,
+    upstream: FakeUpstream,
+    notebook: Notebook,
+    switches: dict[str, bool],
+    plan: str,
+    fields: dict[str, Any],
+):
+    await notebook.switch(notebook.user(), **switches)
+    await notebook.memories.set_plan(notebook.tenant, plan)
+    async with chatting(base, upstream, notebook) as chat:
+        chat.services.start()
+        for number in range(6):
+            await chat.post([*TALK, user(f"I live in Graz {number}.")], None, fields)
+        await chat.services.extraction.join()
+        await asyncio.sleep(0)
+        await chat.services.close()
+    assert await rows(notebook, "") == [0]
+
+
+async def test_what_a_user_switches_holds_for_the_next_request(
+    base: str, upstream: FakeUpstream, notebook: Notebook
+):
+    queue = HandedOver()
+    headers = {"authorization": "Bearer key", "x-user-id": "ada"}
+    async with chatting(base, upstream, notebook, queue=queue) as chat:
+        await chat.post(TALK[:2], None, x_user_id="ada")
+        for number, enabled in enumerate((True, False, True), 1):
+            answer = await chat.client.patch(
+                "/v1/memories/settings", json={"memories_save_enabled": enabled}, headers=headers
+            )
+            assert answer.status_code == 200
+            await chat.post(TALK[:2], None, x_user_id="ada")
+            assert len(queue.taken) == (number + 1) // 2

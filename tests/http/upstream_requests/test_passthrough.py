@@ -1,0 +1,187 @@
+"""Everything that is not ours: any method, path, header and byte, as it came."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from memtree.errors import BadRequest
+from memtree_proxy.http.headers import end_to_end, request_headers
+from memtree_proxy.upstream.client import Upstream
+from tests.http.served.fakes import edge
+from tests.http.served.upstream import PLAIN_BYTES, FakeUpstream
+
+BINARY = bytes(range(256)) * 1000
+
+
+@pytest.mark.parametrize(
+    "method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "PURGE"]
+)
+async def test_any_method(method: str, base: str, upstream: FakeUpstream):
+    async with edge(base) as client:
+        answer = await client.request(method, "/v1/files/f-1")
+    assert answer.status_code == 200
+    assert (upstream.last.method, upstream.last.path) == (method, b"/up/v1/files/f-1")
+    assert answer.content == (b"" if method == "HEAD" else PLAIN_BYTES)
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+async def test_stored_completions_are_the_upstreams(method: str, base: str, upstream: FakeUpstream):
+    async with edge(base) as client:
+        await client.request(method, "/v1/chat/completions")
+        await client.request(method, "/v1/chat/completions/c-1/messages")
+    paths = [seen.path for seen in upstream.seen]
+    assert paths == [b"/up/v1/chat/completions", b"/up/v1/chat/completions/c-1/messages"]
+
+
+@pytest.mark.parametrize(
+    ("posted", "arrives", "query"),
+    [
+        ("/models", b"/up/v1/models", b""),
+        ("/api/v1/models", b"/up/v1/models", b""),
+        ("/api/models", b"/up/v1/models", b""),
+        ("/v1models", b"/up/v1/v1models", b""),
+        ("/v1/v1/models", b"/up/v1/v1/models", b""),
+        ("/v1/a%2Fb%20c/%C3%A9+d", b"/up/v1/a%2Fb%20c/%C3%A9+d", b""),
+        ("/v1/%41%7eb?c=%7E%2f", b"/up/v1/%41%7eb", b"c=%7E%2f"),
+        ("/v1/x?a=1&a=2&b=%26%2B+c&d", b"/up/v1/x", b"a=1&a=2&b=%26%2B+c&d"),
+        ("/v1/x?u=http://a/b?c", b"/up/v1/x", b"u=http://a/b?c"),
+        ("/v1", b"/up/v1", b""),
+    ],
+)
+async def test_paths_and_queries(
+    posted: str, arrives: bytes, query: bytes, base: str, upstream: FakeUpstream
+):
+    async with edge(base) as client:
+        await client.get(posted)
+    assert (upstream.last.path, upstream.last.query) == (arrives, query)
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/%2e%2e/admin", "/v1/a/%2E%2E%5Cb", "/v1/a%2F..%2Fb", "/%2e./x"]
+)
+async def test_a_path_that_climbs_is_refused(path: str, base: str, upstream: FakeUpstream):
+    async with edge(base) as client:
+        answer = await client.get(path)
+    assert answer.status_code == 400
+    assert not upstream.seen
+
+
+async def test_binary_bodies_both_ways(base: str, upstream: FakeUpstream):
+    upstream.mode = "echo"
+    async with edge(base, max_body_bytes=10) as client:
+        answer = await client.post("/v1/files", content=BINARY)
+    assert answer.content == BINARY
+    assert upstream.last.header("content-length") == [str(len(BINARY))]
+
+
+async def test_a_streamed_body_stays_a_stream(base: str, upstream: FakeUpstream):
+    async def pieces():
+        for start in range(0, len(BINARY), 50_000):
+            yield BINARY[start : start + 50_000]
+
+    upstream.mode = "echo"
+    async with edge(base) as client:
+        answer = await client.put("/v1/uploads/1", content=pieces())
+    assert answer.content == BINARY
+    assert upstream.last.header("transfer-encoding") == ["chunked"]
+
+
+async def test_no_header_is_invented(base: str, upstream: FakeUpstream):
+    async with edge(base) as client:
+        await client.get("/v1/models", headers={"x-mine": "1"})
+    names = {name for name, _ in upstream.last.headers}
+    assert names == {b"host", b"x-mine"}
+
+
+async def test_request_headers_pass_without_hop_by_hop(base: str, upstream: FakeUpstream):
+    sent = [
+        ("X-Twice", "1"), ("x-twice", "2"), ("accept-encoding", "br"), ("user-agent", "me/1"),
+        ("connection", "keep-alive, x-hop"), ("x-hop", "1"), ("te", "trailers"),
+        ("keep-alive", "5"), ("proxy-authorization", "Basic x"), ("upgrade", "h2c"),
+        ("x-utf8", "é"), ("authorization", "Bearer own"), ("cookie", "a=b; session=s"),
+        ("x-polychat-memory", "on"), ("X-Wallet-Signature", "signed"),
+    ]  # fmt: skip
+    async with edge(base) as client:
+        await client.get("/v1/models", headers=httpx.Headers(sent, encoding="utf-8"))
+    seen = upstream.last
+    assert seen.header("x-twice") == ["1", "2"]
+    assert seen.header("authorization") == ["Bearer own"]
+    assert seen.header("cookie") == ["a=b; session=s"]
+    assert seen.header("x-utf8") == ["é"]
+    assert seen.header("accept-encoding") == ["br"]
+    assert seen.header("user-agent") == ["me/1"]
+    assert seen.header("host") == [base.split("/")[2]]
+    ours = ("x-polychat-memory", "x-wallet-signature")
+    for gone in (
+        "connection",
+        "x-hop",
+        "te",
+        "keep-alive",
+        "proxy-authorization",
+        "upgrade",
+        *ours,
+    ):
+        assert not seen.header(gone)
+
+
+async def test_answer_headers_pass_without_hop_by_hop(base: str, upstream: FakeUpstream):
+    upstream.mode = "headers"
+    upstream.answer_headers = [
+        (b"set-cookie", b"a=1"), (b"set-cookie", b"b=2"), (b"x-request-id", b"r1"),
+        (b"keep-alive", b"timeout=5"), (b"x-long", b"y" * 20_000),
+    ]  # fmt: skip
+    async with edge(base) as client:
+        answer = await client.get("/v1/models")
+    assert answer.headers.get_list("set-cookie") == ["a=1", "b=2"]
+    assert answer.headers["x-request-id"] == "r1"
+    assert len(answer.headers["x-long"]) == 20_000
+    assert "keep-alive" not in answer.headers
+    assert "x-memtree-state" not in answer.headers
+
+
+async def test_cookies_of_one_client_never_reach_another(base: str, upstream: FakeUpstream):
+    upstream.mode = "headers"
+    upstream.answer_headers = [(b"set-cookie", b"who=first; Path=/")]
+    # By name: a cookie jar leaves IP addresses out on its own.
+    async with edge(base.replace("127.0.0.1", "localhost")) as client:
+        await client.get("/v1/models")
+        client.cookies.clear()
+        await client.get("/v1/models")
+    assert not upstream.last.header("cookie")
+
+
+async def test_304_has_no_body(base: str, upstream: FakeUpstream):
+    upstream.mode = "not-modified"
+    async with edge(base) as client:
+        answer = await client.get("/v1/models")
+    assert (answer.status_code, answer.headers["etag"], answer.content) == (304, "1", b"")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["ftp://host", "host/v1", "http://", "http://user:secret@host/v1", "http://host/v1?key=secret"],
+)
+def test_an_upstream_address_is_plain(address: str):
+    with pytest.raises(BadRequest) as caught:
+        Upstream(address)
+    assert "secret" not in caught.value.message
+
+
+def test_connection_names_more_headers_to_drop():
+    headers = [(b"Connection", b"X-A , close"), (b"x-a", b"1"), (b"X-B", b"2")]
+    assert end_to_end(headers) == [(b"X-B", b"2")]
+
+
+def test_whose_credential_goes_out():
+    posted = [
+        (b"Authorization", b"Bearer mine"),
+        (b"X-Api-Key", b"mine"),
+        (b"cookie", b"session=m"),
+    ]
+    ours = (b"authorization", b"Bearer up")
+    assert request_headers(posted, keyed=False, api_key="up") == posted
+    assert request_headers(posted, keyed=True, api_key="up") == [ours]
+    assert request_headers(posted, keyed=True, api_key=None) == []
+    assert request_headers([], keyed=False, api_key="up") == [ours]
+    assert request_headers(posted[2:], keyed=False, api_key="up") == [posted[2], ours]

@@ -1,0 +1,175 @@
+"""Trees that share their nodes: each has its own, whatever grew from it since."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtree.context.caches.caches import NODES_SHARE, TREE_BYTES, NodeCache
+from memtree.context.caches.known_tree import EMPTY_TREE, PLACE_BYTES, KnownTree, NodeLayers
+from memtree.tree import growth
+from memtree.tree.btree import walk
+from memtree.tree.node import EMPTY
+from memtree.tree.node_size import node_bytes
+from tests.properties.strategies import batch, conversation, history_of, tail_of
+
+
+def steps(history, ends):
+    """The trees of a history that grows, by their ends, with what each step made."""
+    tree, found = EMPTY_TREE, {}
+    frontier = EMPTY
+    for end in ends:
+        loose = {id_: tree[id_] for id_ in frontier.nodes}
+        part = history_of(history.messages[:end])
+        made = growth.grow(tail_of(part, frontier, loose))
+        tree = tree.grown(made.frontier, made.nodes)
+        frontier = made.frontier
+        found[end] = (tree, made)
+    return found
+
+
+def check(tree, frontier):
+    """It is the tree below the frontier, and nothing else."""
+    walked = list(walk(frontier.nodes, tree))
+    leaves = [(node, place) for node, place in walked if node.is_leaf]
+    assert set(tree) == {node.id for node, _ in walked}
+    assert len(tree) == len(set(tree))
+    assert list(zip(*tree.leaves_from(0), strict=True)) == leaves
+    assert tree.leaves == frontier.leaves
+    for node, _ in walked:
+        below = [n for n, _ in walk([node.id], tree) if n.is_leaf]
+        assert tree.leaf_count(node.id) == len(below)
+
+
+@pytest.fixture(scope="module")
+def history():
+    return history_of(conversation(3, 30_000))
+
+
+@pytest.mark.slow
+def test_each_turn_has_the_tree_below_its_frontier_and_shares_the_rest(history):
+    ends = range(8, len(history), 9)
+    found = steps(history, ends)
+    for tree, made in found.values():
+        check(tree, made.frontier)
+    trees = [tree for tree, _ in found.values() if tree.leaves]
+    assert len(trees) > 3
+    assert all(tree.shares_with(trees[0]) for tree in trees)
+    assert trees[-1].is_newest
+    assert not trees[0].is_newest
+    assert trees[0].shared_bytes == size_of(trees[-1])
+
+
+@pytest.mark.slow
+def test_a_branch_has_a_copy_and_changes_nothing_of_the_trees_that_were_there(history):
+    middle = len(history) // 2
+    found = steps(history, [middle, len(history)])
+    (early, made), (late, last) = found[middle], found[len(history)]
+    other = history_of([*history.messages[:middle], *conversation(9, 9_000)])
+    loose = {id_: early[id_] for id_ in made.frontier.nodes}
+    branch = growth.grow(tail_of(other, made.frontier, loose))
+    tree = early.grown(branch.frontier, branch.nodes)
+    check(tree, branch.frontier)
+    check(early, made.frontier)
+    check(late, last.frontier)
+    assert not tree.shares_with(late)
+
+
+@pytest.mark.slow
+def test_nodes_of_a_run_that_began_earlier_give_the_same_tree(history):
+    """A request that joins a run gets all that the run has made, from its own beginning on."""
+    middle = len(history) // 2
+    early, _ = steps(history, [middle])[middle]
+    whole = batch(history)
+    tree = early.grown(whole.frontier, whole.nodes)
+    check(tree, whole.frontier)
+
+
+@pytest.mark.slow
+def test_nothing_is_ever_added_to_the_empty_tree(history):
+    made = batch(history)
+    tree = EMPTY_TREE.grown(made.frontier, made.nodes)
+    check(tree, made.frontier)
+    assert len(EMPTY_TREE) == EMPTY_TREE.shared_bytes == 0
+    assert not tree.shares_with(EMPTY_TREE)
+    assert EMPTY_TREE.grown(EMPTY, ()) is EMPTY_TREE
+
+
+@pytest.mark.slow
+def test_a_text_that_stands_twice_makes_two_leaves_of_one_node():
+    said = conversation(4, 6_000)
+    history = history_of([*said, *said, *said])
+    found = steps(history, range(6, len(history), 7))
+    for tree, made in found.values():
+        check(tree, made.frontier)
+
+
+@pytest.mark.slow
+def test_of_nodes_in_two_layers_the_first_counts(history):
+    made = batch(history)
+    tree = KnownTree.of(made.frontier, {node.id: node for node in made.nodes})
+    first = next(iter(tree))
+    layers = NodeLayers({first: made.open, b"other": made.open}, tree)
+    assert layers[first] is made.open
+    assert layers.get(b"nothing") is None
+    assert set(layers) == {*tree, b"other"}
+    assert len(layers) == len(tree) + 1
+    with pytest.raises(KeyError):
+        layers[b"nothing"]
+
+
+@pytest.mark.slow
+def test_the_cache_walks_no_tree_that_it_has_seen_grow(history):
+    """A turn costs what is new in it: the tree of the turn before is at hand as it is."""
+    cache = NodeCache()
+    found = steps(history, [len(history) // 2, len(history)])
+    (_, first), (_, second) = found.values()
+    tree = cache.grown("t", EMPTY_TREE, first.frontier, first.nodes)
+    assert cache.tree("t", first.frontier) is tree
+    later = cache.grown("t", tree, second.frontier, second.nodes)
+    assert later.shares_with(tree)
+    assert cache.tree("t", second.frontier) is later
+    assert cache.tree("other", first.frontier) is None
+    cache.forget("t")
+    assert cache.tree("t", second.frontier) is None
+    assert cache.tenants == set()
+
+
+@pytest.mark.slow
+def test_the_cache_keeps_no_more_nodes_than_it_may(history):
+    made = batch(history)
+    size = size_of(KnownTree.of(made.frontier, by_id(made))) + TREE_BYTES
+    most = size * NODES_SHARE // (NODES_SHARE - 1) + 1
+    cache = NodeCache(most)
+    cache.grown("t", EMPTY_TREE, made.frontier, made.nodes)
+    assert cache.tree("t", made.frontier) is not None
+    other = batch(history_of(conversation(5, 30_000)))
+    cache.grown("t", EMPTY_TREE, other.frontier, other.nodes)
+    assert cache.tree("t", other.frontier) is not None
+    assert cache.tree("t", made.frontier) is None
+    assert cache.nbytes <= most
+    NodeCache(0).grown("t", EMPTY_TREE, made.frontier, made.nodes)
+    assert NodeCache(0).tree("t", made.frontier) is None
+
+
+@pytest.mark.slow
+def test_nodes_that_trees_share_count_once_however_many_trees_there_are(history):
+    cache, tree = NodeCache(), EMPTY_TREE
+    alone = NodeCache()
+    for made in (made for _, made in steps(history, range(8, len(history), 9)).values()):
+        tree = cache.grown("t", tree, made.frontier, made.nodes)
+        assert cache.tree("t", made.frontier) is tree
+    known = len(set(steps(history, range(8, len(history), 9))))
+    alone.add("t", tree.values())
+    assert 0 < cache.nbytes - alone.nbytes - size_of(tree) <= known * TREE_BYTES
+    cache.forget("other")
+    assert cache.nbytes > alone.nbytes
+    cache.forget("t")
+    assert cache.nbytes == 0
+
+
+def size_of(tree):
+    return sum(node_bytes(node) + PLACE_BYTES for node in tree.values())
+
+
+def by_id(made):
+    return {node.id: node for node in made.nodes}

@@ -1,0 +1,276 @@
+"""A list that begins with an earlier one is read from there on, to the same history."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from memtree.background.embedding.queue import NoQueue
+from memtree.background.growing.builder import StageOne
+from memtree.background.runtime import SystemClock
+from memtree.context.caches.read_histories import MESSAGE_BYTES, ReadHistories
+from memtree.context.context_memory import CompressRequest, ContextMemory
+from memtree.conversation import history
+from memtree.conversation.message import Message, Volatile
+from memtree.conversation.message_list import EarlierList, MessageList, RawMessages
+from memtree.errors import BadRequest
+from memtree.stores import open_store
+from memtree_proxy.http.known_bodies import BLOCK, KnownBodies
+
+VOLATILE = Volatile()
+
+
+class CountedMessages(RawMessages):
+    """Counts the messages that are looked at."""
+
+    __slots__ = ("looked_at",)
+
+    def __init__(self, messages, earlier=None, number=None):
+        buffer = b"".join(one.raw for one in messages)
+        ends = array("q", _ends(messages))
+        starts = array("q", [0, *ends[:-1]])
+        super().__init__(buffer, starts, ends, earlier, number=number)
+        self.looked_at: set[int] = set()
+
+    def __getitem__(self, index):
+        self.looked_at |= set(range(len(self))[index] if isinstance(index, slice) else [index])
+        return super().__getitem__(index)
+
+
+def _ends(messages):
+    at = 0
+    for one in messages:
+        at += len(one.raw)
+        yield at
+
+
+def memory():
+    return ContextMemory(open_store("memory:"), StageOne(child=False), NoQueue(), SystemClock())
+
+
+def user(text):
+    return Message.of({"role": "user", "content": text})
+
+
+def calls(*ids):
+    made = [{"id": i, "function": {"name": f"f{i}", "arguments": "{}"}} for i in ids]
+    return Message.of({"role": "assistant", "content": None, "tool_calls": made})
+
+
+def result(id_):
+    return Message.of({"role": "tool", "tool_call_id": id_, "content": f"of {id_}"})
+
+
+def said(role, text="x"):
+    return Message.of({"role": role, "content": text})
+
+
+MESSAGES = st.one_of(
+    st.sampled_from(["a", "b"]).map(user),
+    st.lists(st.sampled_from("123"), max_size=3).map(lambda ids: calls(*ids)),
+    st.sampled_from("123").map(result),
+    st.sampled_from("123").map(result),
+    st.sampled_from(["system", "developer", "assistant"]).map(said),
+    st.just(Message.of({"role": "user", "content": "c", "cache_control": {"type": "ephemeral"}})),
+    st.just(Message(b'{"role":"user","content":"a"}', True, frozenset({"t"}))),
+    st.just(Message(b'{"role":"nobody"}')),
+    st.just(Message(b'{"role":"user","content":"h')),
+)
+GOOD = MESSAGES.filter(lambda one: b"nobody" not in one.raw and one.raw.endswith(b"}"))
+
+
+def outcome(read):
+    """Return what it came to: a history without its messages, or the error."""
+    try:
+        found = read()
+    except BadRequest as error:
+        return error.message, error.param
+    return (
+        [m.raw for m in found.messages],
+        [(index, m.raw) for index, m in found.system],
+        *(found.facts, found.posted, found.rounds, found.cuts, found.addresses, found.totals),
+        *(found.system_tokens, found.system_markers, found.tokens, len(found)),
+        *(found.marked, found.loading),
+    )
+
+
+@pytest.mark.slow
+@given(st.lists(GOOD, max_size=12), st.lists(MESSAGES, max_size=6), st.data())
+def test_going_on_is_reading_everything(beginning, rest, data):
+    try:
+        before = history.extended(history.nothing_read("t"), "t", beginning, VOLATILE)
+    except BadRequest:
+        event("the beginning is no history")
+        return
+    length = data.draw(st.integers(0, len(beginning)))
+    posted = [*beginning[:length], *rest]
+    known = before.first(length)
+    assert known.length <= length
+    found = outcome(
+        lambda: history.extended(known, "t", posted, VOLATILE).history("t", posted, VOLATILE)
+    )
+    assert found == outcome(lambda: history.read("t", posted, VOLATILE))
+    event("an error" if len(found) == 2 else "a history")
+
+
+def read_with(service: ContextMemory, posted: MessageList, tenant="t"):
+    return asyncio.run(service.read(CompressRequest(tenant, posted)))
+
+
+TALK = [said("system"), *(one for n in range(40) for one in (user(f"q{n}"), said("assistant")))]
+
+
+def test_only_what_is_new_is_looked_at():
+    service = memory()
+    first = CountedMessages(TALK)
+    read_with(service, first)
+    assert len(first.looked_at) == len(TALK)
+    longer = [*TALK, user("one more"), said("assistant")]
+    second = CountedMessages(longer, EarlierList(first.number, len(TALK) - 1))
+    found = read_with(service, second)
+    assert second.looked_at == set(range(len(TALK) - 2, len(longer)))
+    assert outcome(lambda: found) == outcome(lambda: history.read("t", longer, VOLATILE))
+
+
+def test_messages_with_markers_and_those_that_load_tools_are_told():
+    marked = Message.of({"role": "user", "content": "c", "cache_control": {"type": "ephemeral"}})
+    loading = Message(user("a").raw, loads=frozenset({"search"}))
+    found = history.read("t", [said("system"), marked, user("a"), loading, marked], VOLATILE)
+    assert found.marked == (0, 3)
+    assert found.loading == (2,)
+
+
+def test_the_same_list_is_not_read_twice():
+    service = memory()
+    posted = CountedMessages(TALK[1:])
+    once = read_with(service, posted)
+    posted.looked_at.clear()
+    assert outcome(lambda: read_with(service, posted))[2:] == outcome(lambda: once)[2:]
+    read_with(service, posted)
+    again = CountedMessages(TALK[1:], EarlierList(posted.number, len(TALK) - 1))
+    read_with(service, again)
+    assert len(again.looked_at) == 1  # the round at the end, which a tool message may go on
+
+
+def test_of_another_tenant_nothing_is_known():
+    kept = ReadHistories()
+    first = CountedMessages(TALK)
+    kept.add("t", first, history.extended(kept.known("t", first), "t", first, VOLATILE))
+    assert kept.known("t", first).length == len(TALK)
+    assert kept.known("u", first).length == 0
+    branch = CountedMessages(TALK, EarlierList(first.number, len(TALK)))
+    assert kept.known("u", branch) == history.nothing_read("u")
+
+
+def test_it_is_bounded_in_bytes_and_the_oldest_go_first():
+    kept = ReadHistories(most=3 * (MESSAGE_BYTES * len(TALK) + 2_000))
+    lists = [CountedMessages(TALK) for _ in range(5)]
+    for posted in lists:
+        kept.add("t", posted, history.extended(history.nothing_read("t"), "t", posted, VOLATILE))
+        kept.known("t", lists[0])
+    assert [kept.known("t", one).length > 0 for one in lists] == [True, False, False, True, True]
+    assert 0 < kept.nbytes <= 3 * (MESSAGE_BYTES * len(TALK) + 2_000)
+    ReadHistories(most=10).add("t", lists[0], kept.known("t", lists[0]))
+
+
+def test_ids_of_calls_count_with_their_length():
+    named = "i" * 100_000
+    talk = [user("a"), calls(named), result(named), user("b"), calls(named)]
+    kept = ReadHistories(most=2_000_000)
+    for _ in range(5):
+        posted = CountedMessages(talk)
+        kept.add("t", posted, history.extended(history.nothing_read("t"), "t", posted, VOLATILE))
+        assert kept.nbytes <= 2_000_000
+    assert kept.known("t", posted).length == 0  # more than all may take
+    small = CountedMessages(talk[:1])
+    record = history.extended(history.nothing_read("t"), "t", CountedMessages(talk), VOLATILE)
+    assert record.texts >= 4 * len(named)
+    begun = record.first(len(talk) - 1)
+    read = history.extended(history.nothing_read("t"), "t", CountedMessages(talk[:3]), VOLATILE)
+    assert (begun.length, begun.texts) == (3, read.texts)
+    assert record.first(1).texts == 0
+    kept.add("t", small, history.extended(history.nothing_read("t"), "t", small, VOLATILE))
+    assert kept.known("t", small).length == 1
+
+
+def test_a_longer_list_takes_the_place_of_the_one_it_begins_with_and_a_branch_does_not():
+    kept = ReadHistories()
+    first = CountedMessages(TALK)
+    kept.add("t", first, history.extended(kept.known("t", first), "t", first, VOLATILE))
+    branch = CountedMessages(TALK[:9], EarlierList(first.number, 9))
+    kept.add("t", branch, history.extended(kept.known("t", branch), "t", branch, VOLATILE))
+    assert kept.known("t", first).length
+    without = CountedMessages(TALK[:-2], EarlierList(first.number, len(TALK) - 2))
+    kept.add("t", without, history.extended(kept.known("t", without), "t", without, VOLATILE))
+    assert kept.known("t", first).length  # the end was taken back, and may be said again
+    longer = CountedMessages([*TALK, user("more")], EarlierList(first.number, len(TALK)))
+    kept.add("t", longer, history.extended(kept.known("t", longer), "t", longer, VOLATILE))
+    assert not kept.known("t", first).length
+    assert kept.known("t", branch).length
+    assert kept.known("t", longer).length
+
+
+@pytest.mark.parametrize("whose", ["t", None])
+def test_forgetting_drops_a_tenants_lists(whose):
+    kept = ReadHistories()
+    lists = {tenant: CountedMessages(TALK) for tenant in "tu"}
+    for tenant, posted in lists.items():
+        nothing = history.nothing_read(tenant)
+        kept.add(tenant, posted, history.extended(nothing, tenant, posted, VOLATILE))
+    assert kept.tenants == {"t", "u"}
+    kept.forget(whose)
+    assert kept.tenants == ({"u"} if whose else set())
+    assert not kept.known("t", lists["t"]).length
+    if whose is None:
+        assert kept.nbytes == 0
+
+
+def test_every_deletion_forgets_what_was_read():
+    service = memory()
+    first = CountedMessages(TALK)
+    read_with(service, first)
+    assert service.cached_tenants == {"t"}
+    asyncio.run(service.forget_tenant("t"))
+    assert service.cached_tenants == set()
+    read_with(service, first)
+    assert len(first.looked_at) == len(TALK)
+    service.forgotten(None)
+    assert service.cached_tenants == set()
+
+
+@pytest.mark.slow
+def test_two_agents_that_share_a_beginning_are_each_read_from_where_they_were():
+    """The edge names the newest body that has a body's first blocks."""
+    service, bodies = memory(), KnownBodies(1)
+    size = BLOCK // 8
+    shared = [one for n in range(200) for one in (user(f"{n}".ljust(size)), said("assistant"))]
+    agents = {name: list(shared) for name in "ab"}
+    found = {}
+    for number, name in enumerate("abababaabbaabbbabb"):
+        new = [user(f"{name}{number} {n}".ljust(size)) for n in range(5)]
+        agents[name] += [*new, said("assistant", name)]
+        raw = b'{"messages":[' + b",".join(one.raw for one in agents[name]) + b"]}"
+        items = bodies.split(bodies.begin("t", "messages", raw)).items("messages")
+        posted = CountedMessages(agents[name], items.earlier, number=items.number)
+        found[name] = read_with(service, posted)
+        # Behind the last block that is known, the first time that of the shared beginning.
+        most = len(new) + 2 * BLOCK // size + 6
+        assert number == 0 or len(posted.looked_at) <= most, (number, name)
+    for name, messages in agents.items():
+        anew = history.read("t", messages, VOLATILE)
+        assert outcome(lambda name=name: found[name]) == outcome(lambda anew=anew: anew)
+
+
+def test_of_lists_that_end_otherwise_each_time_two_are_kept():
+    kept = ReadHistories()
+    earlier, row = None, 0
+    for number in range(6):
+        posted = CountedMessages([*TALK, user(f"said otherwise {number}")], earlier)
+        known = kept.known("t", posted)
+        kept.add("t", posted, history.extended(known, "t", posted, VOLATILE))
+        earlier, row = EarlierList(posted.number, len(TALK)), row or kept.nbytes
+    assert kept.nbytes == 2 * row

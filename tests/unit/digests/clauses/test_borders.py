@@ -1,0 +1,68 @@
+"""Texts are cut between words and clauses, in scripts with and without spaces."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from memtree.digests.clauses.borders import clause_ends, clauses, ends, units
+
+
+def test_spaced_text_is_cut_between_words():
+    assert units("we keep  SQLite.") == ["we", "keep", "SQLite."]
+    assert ends("we keep") == [2, 7]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("上次投资的目的地是上海", ["投资", "目的地", "上海"]),
+        ("我们决定把数据库改为PostgreSQL，因为需要查询", ["数据库", "PostgreSQL", "查询"]),
+        ("田中さんはプロジェクトを辞めます", ["田中", "プロジェクト", "辞めます"]),
+        ("明日の会議は午後三時に変更になりました", ["会議", "午後三時", "変更"]),
+    ],
+)
+def test_unspaced_text_is_never_cut_inside_a_word(text, words):
+    found = units(text)
+    assert "".join(found) == text
+    for word in words:
+        assert any(word in unit for unit in found)
+
+
+@pytest.mark.slow
+@given(st.text(st.characters(categories=("L", "N", "P", "Zs")), max_size=60))
+def test_units_are_the_text_without_its_spaces(text):
+    assert "".join(units(text)) == "".join(text.split())
+
+
+def test_clauses_end_at_marks_and_before_words_that_begin_one():
+    assert list(clauses("We moved to Rust, but the tests, all 1,200 of them, still fail")) == [
+        "We moved to Rust",
+        "but the tests",
+        "all 1,200 of them",
+        "still fail",
+    ]
+    assert list(clauses("我们改用Rust，因为测试失败。")) == ["我们改用Rust", "因为测试失败"]
+
+
+PIECES = (
+    *", ; ! ? . ... - -> : ' ( 2024 1 a A cat dog, And we so that because IF while Aber".split(),
+    " ",
+)
+
+
+@example("A. \x1cb. \x1db. \x1eb. \x1fb")  # white space to patterns, but to those for ASCII
+@given(st.lists(st.sampled_from(PIECES), max_size=24).map(" ".join))
+def test_ascii_is_cut_as_other_text_is(text):
+    """It has a pattern of its own, which is the faster one."""
+    assert clause_ends(text) == [end - 1 for end in clause_ends(f"é{text}")]
+
+
+@pytest.mark.parametrize("text", ["Es bleibt ab dem 3. September zu", "Für uns am 12. Mai zu"])
+def test_a_german_ordinal_ends_no_clause(text: str) -> None:
+    assert list(clauses(text)) == [text]
+
+
+def test_nobody_but_somebody_is_one_clause():
+    assert list(clauses("Nobody but me knows it")) == ["Nobody but me knows it"]

@@ -1,0 +1,164 @@
+"""Sessions of Claude Code: what is imported has the address of what it sends when it goes on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memtree.conversation import history
+from memtree.conversation.message import Message, Volatile
+from memtree.dialects.anthropic_messages.canonical.posted_request import Cache
+from memtree.dialects.anthropic_messages.messages_history import read as read_request
+from memtree.wire import json_body
+from memtree_proxy.imports.conversation import Conversation, raw_message
+from memtree_proxy.imports.formats import claude_code
+from tests.foreign import Fields, claude_line, picture, result, text, use
+
+OLD, NEW = {"version": "2.1.112"}, {"version": "2.1.330"}
+CONTEXT = "<system-reminder>\n# currentDate\nToday's date is 2026-11-23.\n</system-reminder>"
+THOUGHT = {"type": "thinking", "thinking": "It is the next one.", "signature": "s1g"}
+
+
+def imported(*lines: Fields) -> Conversation:
+    return claude_code.read(lines, "file", False)
+
+
+def of_file(found: Conversation) -> tuple[bytes, ...]:
+    read = [Message(raw_message(one)) for one in found.messages]
+    return history.read("t", read, Volatile()).addresses
+
+
+def of_request(*messages: tuple[str, Any]) -> tuple[bytes, ...]:
+    """Return the messages of a live request, with a system prompt as the program sends it."""
+    said = [{"role": role, "content": content} for role, content in messages]
+    body = {"model": "claude-opus-5-5", "system": [text("You are Claude Code.")], "messages": said}
+    read = read_request(json_body.split(json.dumps(body).encode()), "t", Cache(1))
+    return history.read("t", list(read.messages), Volatile()).addresses
+
+
+def attachment(uuid: str, parent: str, kind: str, **more: Any) -> Fields:
+    return {"type": "attachment", "uuid": uuid, "parentUuid": parent,
+            "attachment": {"type": kind}, **more}  # fmt: skip
+
+
+def blob(content: list[Fields], role: str = "user", hash_: str = "h") -> Fields:
+    return {
+        "type": "api-request-blob",
+        "hash": hash_,
+        "message": {"role": role, "content": content},
+    }
+
+
+def session(version: Fields, *more: Fields) -> list[Fields]:
+    """Two rounds; the results of the first come in another order than its calls."""
+    return [
+        claude_line("u1", None, "user", "Read both parts.", **version),
+        *more,
+        claude_line("a1", "u1", "assistant", [THOUGHT], message_id="m", **version),
+        claude_line("a2", "a1", "assistant", [text("I read them.")], message_id="m", **version),
+        claude_line("a3", "a2", "assistant", [use("x", "Read", {"p": "one"})], message_id="m"),
+        claude_line("a4", "a3", "assistant", [use("y", "Read", {"p": "two"})], message_id="m"),
+        claude_line("r2", "a4", "user", [result("y", "1\ttwo\n2\t")]),
+        claude_line("r1", "a3", "user", [result("x", [text("one"), picture()])]),
+        claude_line("a5", "r1", "assistant", [text("Both are read.")], message_id="n"),
+        claude_line("u2", "a5", "user", "Go on."),
+    ]
+
+
+ANSWERED = (
+    ("assistant", [THOUGHT, text("I read them."), use("x", "Read", {"p": "one"}),
+                   use("y", "Read", {"p": "two"})]),
+    ("user", [result("y", "1\ttwo\n2\t"), result("x", [text("one"), picture()])]),
+    ("assistant", [text("Both are read.")]),
+    ("user", "Go on."),
+)  # fmt: skip
+
+
+def test_the_first_live_request_finds_what_was_imported() -> None:
+    first = [text(CONTEXT), text(f"{CONTEXT}\n"), text("Read both parts.")]
+    lines = session(NEW, blob(first), blob([text("# Environment")], "system", "s"))
+    found = imported(*lines)
+    environment = ("system", [text("# Environment")])
+    assert of_file(found) == of_request(("user", first), environment, *ANSWERED)
+    assert found.title == "Read both parts."
+
+
+def test_a_message_that_was_changed_is_taken_as_it_was_sent() -> None:
+    first = [text(f"{CONTEXT}\n"), text("Read both parts.")]
+    told = f"1\ttwo\n2\n\n{CONTEXT}"
+    sent = [result("y", told), result("x", [text("one"), picture()])]
+    last = [text(f"{CONTEXT}\n"), text("Go on.")]
+    lines = session(NEW, blob(first), blob(sent, hash_="r"), blob(last, hash_="l"))
+    live = of_request(("user", first), ANSWERED[0], ("user", sent), ANSWERED[2], ("user", last))
+    assert of_file(imported(*lines)) == live
+
+
+@pytest.mark.parametrize("attachments", [0, 1, 2])
+def test_older_versions_write_down_no_message_that_they_sent(attachments: int) -> None:
+    more = [
+        attachment(f"s{at}", "u1" if at == 0 else f"s{at - 1}", "skill_listing", **OLD)
+        for at in range(attachments)
+    ]
+    lines = session(OLD, *more)
+    if attachments:
+        lines[1 + attachments]["parentUuid"] = f"s{attachments - 1}"
+    first = [text(f"{CONTEXT}\n")] * attachments + [
+        text(f"{CONTEXT}\n\n"),
+        text("Read both parts."),
+    ]
+    found = imported(*lines)
+    assert of_file(found) == of_request(("user", first), *ANSWERED)
+    assert found.title == "Read both parts."
+
+
+def test_older_versions_put_a_reminder_behind_the_newest_result() -> None:
+    lines = [
+        claude_line("u1", None, "user", "List it.", **OLD),
+        claude_line("a1", "u1", "assistant", [use("x", "Bash", {"command": "ls"})], **OLD),
+        claude_line("r1", "a1", "user", [result("x", " a\nb\n")], **OLD),
+        attachment("t1", "r1", "todo_reminder", **OLD),
+        claude_line("a2", "t1", "assistant", [text("Two files.")], **OLD),
+    ]
+    assert of_file(imported(*lines)) == of_request(
+        ("user", [text(f"{CONTEXT}\n\n"), text("List it.")]),
+        ("assistant", [use("x", "Bash", {"command": "ls"})]),
+        ("user", [result("x", f"a\nb\n\n{CONTEXT}")]),
+        ("assistant", [text("Two files.")]),
+    )
+
+
+def test_what_the_user_says_in_a_row_is_one_message() -> None:
+    found = imported(
+        claude_line("u1", None, "user", "One."),
+        claude_line("u2", "u1", "user", [text("[Request interrupted by user]")]),
+        claude_line("u3", "u2", "user", "Two."),
+    )
+    said = [text("One.\n"), text("[Request interrupted by user]\n"), text("Two.")]
+    assert of_file(found) == of_request(("user", said))
+    assert len(found.messages) == 1
+
+
+def test_one_message_that_was_sent_stands_for_one() -> None:
+    sent = blob([text(f"{CONTEXT}\n"), text("again")])
+    lines = [
+        claude_line("u1", None, "user", "again"),
+        claude_line("a1", "u1", "assistant", "yes"),
+        claude_line("u2", "a1", "user", "again"),
+    ]
+    first, _, second = imported(sent, *lines).messages
+    assert (len(first["content"]), len(second["content"])) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [{"type": "tool_use", "id": 7, "name": "x", "input": {}}, {"type": "tool_use", "id": "z"}],
+)
+def test_what_no_request_can_have_held_is_left_out(block: Fields) -> None:
+    found = imported(
+        claude_line("u1", None, "user", "go"),
+        claude_line("a1", "u1", "assistant", [block], message_id="m"),
+        claude_line("u2", "a1", "user", "on"),
+    )
+    assert [one["role"] for one in found.messages] == ["user", "user"]

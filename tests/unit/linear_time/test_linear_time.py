@@ -1,0 +1,496 @@
+"""No function that reads a text of others takes the square of its length, by pattern or loop."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from datetime import date
+
+import pytest
+
+from memtree.conversation import history, placeholders, side_requests
+from memtree.conversation.content import call_arguments
+from memtree.conversation.days import day_lines, day_marks
+from memtree.conversation.media import parts
+from memtree.conversation.message import Message
+from memtree.dialects.placed_memories import PlacedMemories
+from memtree.digests import summarize, topics
+from memtree.digests.clauses import (
+    boilerplate,
+    borders,
+    clauses,
+    outcomes,
+    particular,
+    phrases,
+    quotations,
+    tool_results,
+)
+from memtree.digests.clauses.clause import SourcePassage
+from memtree.digests.clauses.quotations import quote, untorn
+from memtree.language import languages
+from memtree.memories.agents import structured_memory, structured_text
+from memtree.memories.agents.schemas import nearest_kind, unique_on
+from memtree.memories.agents.schemas.document import limits
+from memtree.memories.documents.document import checked
+from memtree.memories.extraction import dates, schedule, sentences
+from memtree.memories.extraction import rule_extraction as extraction_rules
+from memtree.memories.extraction.model import grounding
+from memtree.memories.extraction.model import prompt as memory_prompt
+from memtree.memories.extraction.model import reply as memory_reply
+from memtree.memories.extraction.statements import events
+from memtree.memories.fields import categories, tags, times
+from memtree.memories.injection import ageing, rendering
+from memtree.memories.injection import passages as passage_lines
+from memtree.memories.memory import Memory
+from memtree.memories.relation import relation
+from memtree.memories.search import hit_order, query, text_terms
+from memtree.memories.search.hits import MemoryHit
+from memtree.memories.users import user_categories
+from memtree.ranking import segments
+from memtree.shadow import probes, usage
+from memtree.summaries import prompts, replies
+from memtree.summaries.checks import check, faithfulness, numbers, prompt_injection
+from memtree.summaries.prompts import SourcePiece
+from memtree.summaries.replies import Draft
+from memtree.text import memory_lines, requests, secrets, speakers, tokens
+from memtree.text.instructions import persona_card, rule_topics, standing_rules
+from memtree.text.normal_form import nfkc
+from memtree.text.pasted import own_words
+from memtree.text.spans import Span
+from memtree.text.words import anchors, terms
+from memtree.tree import chunking, growth, passages
+from memtree.unfolding import recall_block
+from memtree.unfolding.excerpts import telling_lines
+from memtree.unfolding.memory_message import labels
+from memtree.wire import json_body
+from memtree_proxy.chat.memories.chat_memory_tools import recall_result
+from memtree_proxy.chat.memories.turn_sources import others_spoke, user_query
+from memtree_proxy.chat.retrying import context_overflow, thinking_refusal
+from memtree_proxy.cli.drawing import foreign_text
+from memtree_proxy.http import content_encoding
+from memtree_proxy.imports import (
+    js,
+    recognise,
+)
+from memtree_proxy.mcp.stdio_lines import LineSplitter
+from memtree_proxy.memories import fields as memory_fields
+from memtree_proxy.request import fields
+from memtree_proxy.server_tools import refusal, sse
+from tests.hostile_texts import hostile, hostile_files, hostile_grants, hostile_imports
+from tests.hostile_texts.linear_time import Subject, slow
+from tests.made.shown_lines import lines_of
+
+WHOLE_CALL = {"index": 0, "id": "c"}
+# A text, or one message of it.
+TEXTS = {
+    "text in a terminal": Subject(
+        lambda text: (
+            foreign_text.one_line(text),
+            foreign_text.plain_json(foreign_text.plain(text)),
+        ),
+        hostile.as_it_is,
+    ),
+    "anchors": Subject(anchors.weigh, hostile.as_it_is),
+    "telling words": Subject(lambda text: list(particular.telling_words(text)), hostile.as_it_is),
+    "languages": Subject(lambda text: languages.differs(text, text), hostile.as_it_is),
+    "secrets": Subject(secrets.mask, hostile.as_it_is),
+    "standing rules": Subject(standing_rules.standing_rules, hostile.as_it_is),
+    "standing rules and withdrawals": Subject(
+        lambda text: standing_rules.standing_rules(text, withdrawals=True), hostile.as_it_is
+    ),
+    "persona cards": Subject(persona_card.card_score, hostile.as_it_is),
+    "what a rule is about": Subject(rule_topics.topic, hostile.as_it_is),
+    "terms": Subject(terms.terms, hostile.as_it_is),
+    "tokens": Subject(tokens.count, hostile.as_it_is),
+    "a prefix of tokens": Subject(
+        lambda text: tokens.prefix(text, len(text) // 9), hostile.as_it_is
+    ),
+    "normal form": Subject(nfkc, hostile.as_it_is),
+    "volatile blocks": Subject(hostile.VOLATILE.strip, hostile.as_it_is),
+    "a message": Subject(
+        lambda raw: history.read("t", (Message(raw),), hostile.VOLATILE), hostile.message("user")
+    ),
+    "reasoning": Subject(
+        lambda raw: history.read("t", (Message(raw),), hostile.VOLATILE),
+        lambda text: hostile.fields(
+            "assistant", "a", reasoning=text, reasoning_details=[{"a": text}]
+        ),
+    ),
+    "a line of a day": Subject(day_lines.first_day, hostile.as_it_is),
+    "the day of a message": Subject(
+        lambda raw: day_marks.day_mark(Message(raw), hostile.VOLATILE), hostile.message("user")
+    ),
+    "side requests": Subject(
+        lambda raw: side_requests.is_side([Message(raw)], tools=False), hostile.message("user")
+    ),
+    "speech": Subject(
+        lambda text: clauses.spoken(SourcePassage("assistant", text, "text"), False),
+        hostile.as_it_is,
+    ),
+    "a result": Subject(lambda text: list(tool_results.results(text)), hostile.as_it_is),
+    "code": Subject(lambda text: tool_results.code("assistant", text, []), hostile.as_it_is),
+    "borders of words": Subject(borders.units, hostile.as_it_is),
+    "borders of clauses": Subject(lambda text: list(borders.clauses(text)), hostile.as_it_is),
+    "boilerplate": Subject(boilerplate.is_boilerplate, hostile.as_it_is),
+    "a stamp and a name": Subject(
+        lambda text: boilerplate.speaker_of(boilerplate.without_stamp(text)), hostile.as_it_is
+    ),
+    "an outcome": Subject(lambda text: outcomes.outcome(f"1 {text}", "tool"), hostile.as_it_is),
+    "an error": Subject(lambda text: outcomes.outcome(f"{text}Error", "a"), hostile.as_it_is),
+    "numbered lines": Subject(
+        lambda text: (outcomes.numbered(text), outcomes.numbered("1\n2\n3\n4", text)),
+        hostile.as_it_is,
+    ),
+    "a phrase": Subject(lambda text: phrases.whole(text, 18), hostile.as_it_is),
+    "a topic": Subject(
+        lambda text: topics.topic(summarize.Extract(text, text, (text,))), hostile.as_it_is
+    ),
+    "a leaf of speech": Subject(summarize.leaf_summary, hostile.passage("assistant", "text")),
+    "a leaf of a result": Subject(summarize.leaf_summary, hostile.passage("tool", "result")),
+    "a leaf of code": Subject(summarize.leaf_summary, hostile.passage("assistant", "code")),
+    "a leaf of a call": Subject(summarize.leaf_summary, hostile.passage("assistant", "call")),
+    "blocks": Subject(
+        lambda raw: chunking.blocks([hostile.view(raw)], 0, 0), hostile.message("user")
+    ),
+    "blocks of calls": Subject(
+        lambda raw: chunking.blocks([hostile.view(raw)], 0, 0), hostile.calls
+    ),
+    "stage 1": Subject(growth.grow, lambda text: hostile.tail([hostile.fields("user", text)])),
+    "stage 1, an answer": Subject(
+        growth.grow, lambda text: hostile.tail([hostile.fields("assistant", text)])
+    ),
+    "a prompt": Subject(
+        lambda text: prompts.prompt([prompts.leaf_task("1", [SourcePiece("user", 0, text)])]),
+        hostile.as_it_is,
+    ),
+    "a model's reply": Subject(lambda text: replies.read(text, ["1", "2"]), hostile.as_it_is),
+    "a draft": Subject(lambda text: replies.mended(Draft(text, text)), hostile.as_it_is),
+    "a check": Subject(
+        lambda task: check.check(Draft("Workers", hostile.SUMMARY), task, tokens.count),
+        hostile.leaf,
+    ),
+    "claims": Subject(lambda text: faithfulness.statements([("user", text)]), hostile.as_it_is),
+    "loops": Subject(faithfulness.loops, hostile.as_it_is),
+    "injection": Subject(lambda text: prompt_injection.injected("a", text, ""), hostile.as_it_is),
+    "numbers": Subject(
+        lambda text: list(numbers.invented_numbers(hostile.SUMMARY, text)), hostile.as_it_is
+    ),
+    "invented": Subject(
+        lambda text: list(numbers.invented_anchors(text, hostile.SUMMARY)), hostile.as_it_is
+    ),
+    "a probe": Subject(lambda text: list(probes.positions(text[:8], text)), hostile.as_it_is),
+    "what was in sight": Subject(lambda text: usage.seen(0, text, b"key"), hostile.as_it_is),
+    "main argument of a call": Subject(labels.main_argument, hostile.as_it_is),
+    "who spoke": Subject(
+        lambda raw: others_spoke([Message(raw)], json_body.split(b"{}"), "m"),
+        lambda text: hostile.fields("user", f"[a for '{text}"),
+    ),
+    "a memory to be kept": Subject(
+        hostile.refused(lambda text: memory_fields.memory_text(text, 1 << 30, "content")),
+        hostile.as_it_is,
+    ),
+    "a memory that is recalled": Subject(
+        lambda text: recall_result([MemoryHit(Memory("a", 1, text, 0.0, 0.0), 1.0, 1.0)], 500),
+        hostile.as_it_is,
+    ),
+    "a line of a memory": Subject(
+        lambda text: rendering.shown_line(text, "fact", "2026-03-07"), hostile.as_it_is
+    ),
+    "a memory that may change": Subject(ageing.may_change, hostile.as_it_is),
+    "what a line says": Subject(memory_lines.said, hostile.as_it_is),
+    "a line of a passage": Subject(
+        lambda text: passage_lines.line(Memory("a", 1, text, 0.0, 0.0)), hostile.as_it_is
+    ),
+    "metadata of a document": Subject(
+        lambda text: passage_lines.metadata_line({text: [text, text], "a": text}), hostile.as_it_is
+    ),
+    "a document to be kept": Subject(
+        hostile.refused(lambda text: checked("a", text, None, {"a": [text[:9_000]]}).digest),
+        hostile.as_it_is,
+    ),
+    "the text of a structured memory": Subject(
+        lambda text: structured_text.structured_text(text, {text: [text, {text: text}]}, 1 << 30),
+        hostile.as_it_is,
+    ),
+    "values that are to be unique": Subject(
+        lambda text: unique_on.canonical({text: [text, {text: text}]}), hostile.as_it_is
+    ),
+    "the nearest kind": Subject(
+        lambda text: nearest_kind.nearest_kind(text, [text, text[::-1]]), hostile.as_it_is
+    ),
+    "a schema": Subject(hostile.refused(limits.checked_schema), hostile.as_it_is),
+    "secrets in structured data": Subject(
+        hostile.refused(lambda text: structured_memory.refuse_secrets_in({text: [text, {}]})),
+        hostile.as_it_is,
+    ),
+    "passages": Subject(passages.passages, hostile.as_it_is),
+    "a question to memories": Subject(
+        lambda raw: user_query([Message(raw)], hostile.VOLATILE), hostile.message("user")
+    ),
+    "what a line of a memory says": Subject(
+        lambda text: lines_of([text])[0].said, hostile.as_it_is
+    ),
+    "messages with memories among them": Subject(
+        lambda raw: PlacedMemories(lines_of(["b"]), 1).within(b"[" + raw + b"]"),
+        hostile.message("system"),
+    ),
+    "an acknowledgement": Subject(recall_block.is_acknowledgement, hostile.as_it_is),
+    "segments": Subject(segments.segments, hostile.as_it_is),
+    "telling lines": Subject(
+        lambda text: telling_lines.telling_run(text, {1, 2}), hostile.as_it_is
+    ),
+    "a speaker": Subject(speakers.tag, hostile.as_it_is),
+    "terms of a memory": Subject(text_terms.packed_terms, hostile.as_it_is),
+    "a query without a word": Subject(
+        lambda text: query.without(text, {terms.hashed("key")}), hostile.as_it_is
+    ),
+    "two versions": Subject(
+        lambda text: hit_order.newest_first(
+            [hit_order.Candidate(text, (1, 1), 1.0), hit_order.Candidate(text, (2, 2), 1.0)],
+            terms.terms(text[:100]),
+            lambda held: [1.0] * len(held),
+        ),
+        hostile.as_it_is,
+    ),
+    "how memories relate": Subject(
+        lambda text: relation.compare(text, text[::-1], 0.9), hostile.as_it_is
+    ),
+    "a memory and more": Subject(
+        lambda text: relation.compare(f"{text} x", text, 0.9), hostile.as_it_is
+    ),
+    "what is extracted": Subject(extraction_rules.extract, hostile.as_it_is),
+    "own words": Subject(own_words.own_words, hostile.as_it_is),
+    "a request": Subject(
+        lambda text: (requests.asks(text), requests.orders(text)), hostile.as_it_is
+    ),
+    "a quotation": Subject(lambda text: (quote(text), untorn(text)), hostile.as_it_is),
+    "quotations": Subject(lambda text: [*quotations.parts(text, 0, None)], hostile.as_it_is),
+    "rules beside words of others": Subject(
+        lambda text: standing_rules.standing_rules(text, others=own_words.others_words(text)),
+        hostile.as_it_is,
+    ),
+    "dates": Subject(dates.dates, hostile.as_it_is),
+    "something that happened": Subject(events.is_event, hostile.as_it_is),
+    "a schedule": Subject(
+        lambda text: schedule.with_day(text, None) and schedule.is_schedule(text, date(2026, 3, 2)),
+        hostile.as_it_is,
+    ),
+    "what a model is shown of a message": Subject(memory_prompt.shown_spans, hostile.as_it_is),
+    "what a model found": Subject(lambda text: memory_reply.read(text, ["1"]), hostile.as_it_is),
+    "a quotation in a message": Subject(
+        lambda text: grounding.grounds(text, [Span(0, len(text))], text[:300]), hostile.as_it_is
+    ),
+    "whether it is grounded": Subject(
+        lambda text: grounding.grounded("User has 2 cats.", text, text, text), hostile.as_it_is
+    ),
+    "sentences": Subject(
+        lambda text: list(sentences.sentences(text, Span(0, len(text)))), hostile.as_it_is
+    ),
+    "a category": Subject(categories.category_of, hostile.as_it_is),
+    "a category of a user's": Subject(user_categories.user_category, hostile.as_it_is),
+    "a category that is given": Subject(
+        hostile.refused(lambda text: user_categories.checked_category(text, "category")),
+        hostile.as_it_is,
+    ),
+    "tags": Subject(
+        hostile.refused(lambda text: tags.canonical_tags([text[:40], text])), hostile.as_it_is
+    ),
+    "a time": Subject(
+        hostile.refused(lambda text: times.timestamp(text, "expires_at")), hostile.as_it_is
+    ),
+    "arguments": Subject(call_arguments.canonical, hostile.arguments),
+    "fields of JSON": Subject(hostile.spans, hostile.json_object),
+    "a body": Subject(
+        hostile.refused(lambda raw: json_body.split(raw).rewritten({"a": b"1"})),
+        hostile.json_object,
+    ),
+    "no body": Subject(hostile.refused(json_body.split), str.encode),
+    "an integer": Subject(
+        hostile.refused(lambda text: fields.integer(text, "a", 0, 9)), hostile.as_it_is
+    ),
+    "an overflow": Subject(lambda raw: context_overflow.overflow_of(400, raw), str.encode),
+    "a refusal": Subject(lambda raw: refusal.is_about_tools(400, raw), str.encode),
+    "a refusal of thinking": Subject(
+        lambda raw: thinking_refusal.is_about_thinking(400, raw), str.encode
+    ),
+    "events": Subject(hostile.fed(4096), str.encode),
+    "an event": Subject(sse.data, str.encode),
+    "lines of a client": Subject(lambda raw: list(LineSplitter().feed(raw)), str.encode),
+    "inflated": Subject(
+        lambda raw: content_encoding.decoded(raw, "deflate", 1 << 30),
+        lambda text: zlib.compress(text.encode(), 0),
+    ),
+    "a text file": Subject(
+        lambda part: parts.part_tokens(part, tokens.count), hostile.file("text/plain", b"")
+    ),
+    "a PDF": Subject(
+        lambda part: parts.part_tokens(part, tokens.count),
+        hostile.file("application/pdf", b"%PDF-1.4 "),
+    ),
+    "another part": Subject(
+        lambda part: parts.part_tokens(part, tokens.count), lambda text: {"type": "x", text: [text]}
+    ),
+    "names of files": Subject(
+        lambda raw: placeholders.placeholders(Message(raw)),
+        lambda text: hostile.fields("user", [{"type": "file", "filename": text}] * 2),
+    ),
+    "a value in JavaScript": Subject(lambda text: js.stringify({text: [text]}), hostile.as_it_is),
+    "a file of lines": Subject(
+        hostile.refused(lambda raw: recognise.parse(raw, "a.jsonl")), str.encode
+    ),
+    **hostile_files.TEXTS,
+    **hostile_grants.TEXTS,
+}
+# Many small pieces; what is in them matters less.
+PIECES = {
+    "parts": Subject(
+        lambda raw: history.read("t", (Message(raw),), hostile.VOLATILE), hostile.in_parts
+    ),
+    "posted spans": Subject(
+        hostile.posted_spans, lambda text: hostile.view(hostile.in_parts(text))
+    ),
+    "quotes of parts": Subject(hostile.quoted, lambda text: hostile.posted(hostile.in_parts(text))),
+    "answers to calls": Subject(
+        lambda posted: history.read("t", posted, hostile.VOLATILE), hostile.rounds
+    ),
+    "stage 1, turns": Subject(growth.grow, lambda text: hostile.tail(hostile.turns(text))),
+    "leaves": Subject(
+        lambda found: list(chunking.cuts(found)),
+        lambda text: chunking.blocks([hostile.view(hostile.fields("user", text))], 0, 0),
+    ),
+    "events byte by byte": Subject(hostile.fed(16), str.encode),
+    "streamed reasoning": Subject(
+        hostile.streamed, hostile.deltas(lambda piece, at: {"reasoning": piece})
+    ),
+    "streamed arguments": Subject(
+        hostile.streamed,
+        hostile.deltas(
+            lambda piece, at: hostile.call("" if at else "search_memory", piece, **WHOLE_CALL)
+        ),
+    ),
+    "streamed calls": Subject(
+        hostile.streamed,
+        hostile.deltas(lambda piece, at: hostile.call("f", "{}", index=at, id=f"{at}")),
+    ),
+    "streamed calls of ours": Subject(
+        hostile.streamed,
+        hostile.deltas(lambda piece, at: hostile.call("search_memory", "{}", index=at, id=f"{at}")),
+    ),
+    **hostile_imports.PIECES,
+    **hostile_files.PIECES,
+}
+READS = {
+    **hostile_files.READS,
+    **hostile_grants.READS,
+    "own words": (
+        *hostile.SPEECH,
+        *hostile.MARKUP,
+        *hostile.TAGS,
+        *hostile.OUTPUT,
+        *hostile.OWN_WORDS,
+    ),
+    "sentences": (*hostile.SPEECH, *hostile.WORDS),
+    "dates": (*hostile.WORDS, *hostile.DATES),
+    "a line of a day": hostile.DATES,
+    "the day of a message": (*hostile.DATES, *hostile.TAGS, "current date: ", "</env><env>"),
+    "something that happened": (*hostile.DATES, "i went ", "my a a wife ", "i just also "),
+    "a schedule": (*hostile.DATES, "my meeting ", "the a a a demo ", "on Friday my a a a a a "),
+    "who spoke": ("[a for '", " for '", "] Result:", "[a"),
+    "text in a terminal": (*hostile.LETTERS, "\x1b[31m", "\u202e "),
+    "anchors": hostile.WORDS,
+    "a call": ("cd a&& ", "| head ", '"command":"', '{"a":"b\\"', " 2>&1"),
+    "telling words": (*hostile.WORDS, *hostile.LETTERS, "1 lines ", "line 1-1", "我们", "Ann: "),
+    "secrets": hostile.SECRETS,
+    "what is extracted": (*hostile.SPEECH, *hostile.MARKUP, "I am a ", "my sister ", "translate "),
+    "standing rules": (*hostile.SPEECH, *hostile.MARKUP),
+    "terms": hostile.LETTERS,
+    "terms of a memory": (*hostile.LETTERS, *hostile.SPEECH),
+    "a query without a word": hostile.LETTERS,
+    "tokens": hostile.LETTERS,
+    "normal form": hostile.LETTERS,
+    "volatile blocks": hostile.TAGS,
+    "a message": hostile.TAGS,
+    "side requests": hostile.SPEECH,
+    "speech": (*hostile.SPEECH, *hostile.MARKUP),
+    "a result": (*hostile.OUTPUT, *hostile.MARKUP, *hostile.WORDS),
+    "code": (*hostile.OUTPUT, *hostile.MARKUP),
+    "a leaf of a call": hostile.OUTPUT,
+    "boilerplate": (*hostile.SPEECH, *hostile.OUTPUT),
+    "an outcome": (*hostile.OUTPUT, *hostile.WORDS),
+    "an error": (*hostile.OUTPUT, *hostile.WORDS),
+    "a phrase": (*hostile.SPEECH, *hostile.MARKUP),
+    "blocks": (*hostile.MARKUP, *hostile.LETTERS),
+    "passages": (*hostile.MARKUP, *hostile.LETTERS),
+    "a document to be kept": hostile.SECRETS,
+    "a prompt": (*hostile.SECRETS, *hostile.WORDS, *hostile.OUTPUT),
+    "a model's reply": (*hostile.TAGS, *hostile.OUTPUT, *hostile.JSON),
+    "a draft": (*hostile.OUTPUT, *hostile.MARKUP),
+    "claims": hostile.SPEECH,
+    "injection": (*hostile.SPEECH, *hostile.TAGS, *hostile.JSON),
+    "numbers": (*hostile.WORDS, *hostile.LETTERS),
+    "invented": hostile.WORDS,
+    "what was in sight": hostile.WORDS,
+    "how memories relate": (
+        *hostile.SPEECH,
+        *hostile.WORDS,
+        *hostile.LETTERS,
+        "1,111,",
+        "a of ",
+        "by ",
+    ),
+    "values that are to be unique": (*hostile.LETTERS, "a\u0323\u0307"),
+    "a schema": (*hostile.JSON, '{"type":"object",', "[[", '"\\u0061"'),
+    "a memory and more": (*hostile.SPEECH, *hostile.WORDS, *hostile.LETTERS, "not ", "is led by "),
+    "arguments": hostile.JSON,
+    "fields of JSON": hostile.JSON,
+    "no body": hostile.JSON,
+    "an event": hostile.JSON,
+    "events": hostile.JSON,
+    **hostile_imports.READS,
+}
+FEW = {name: hostile.PLAIN[name] for name in ("one endless line", "empty lines", "han")}
+QUICK = {
+    name: unit
+    for name, unit in hostile.shapes("key=", "[a](").items()
+    if name in ("no space", "spaces", "empty lines", "brackets", "combining marks", "key=", "[a](")
+}
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_a_square_is_noticed():
+    square = Subject(re.compile("a*b").findall, hostile.as_it_is)
+    assert [found.shape for found in slow(square, {"a": "a", "spaces": " "}, 1 << 14)] == ["a"]
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_copies_of_the_rest_are_noticed():
+    copies = Subject(
+        lambda text: sum(len(text[at:]) for at in range(0, len(text), 8)), hostile.as_it_is
+    )
+    assert list(slow(copies, {"a": "a"}, 1 << 20))
+
+
+@pytest.mark.parametrize("name", ["secrets", "anchors", "blocks", "code", "volatile blocks"])
+def test_a_text_takes_time_in_proportion_to_its_length(name):
+    assert list(slow(TEXTS[name], QUICK, 1 << 14)) == []
+
+
+def test_a_path_of_many_backslashes_ends():
+    """Each of them doubled the time."""
+    assert anchors.anchors("a\\" * 40 + "a") == ()
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_shape_of_a_text_takes_more_than_its_share_of_time(name):
+    assert list(slow(TEXTS[name], hostile.shapes(*READS.get(name, ())), 1 << 15)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("name", PIECES)
+def test_many_small_pieces_take_no_more_than_their_share_of_time(name):
+    assert list(slow(PIECES[name], FEW, 1 << 17)) == []

@@ -1,0 +1,249 @@
+"""Check what the wire dialects read takes time in proportion to its length, too: the rest of the
+table in `test_linear_time.py`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+
+from memtree.context.answer import Answer, KeptMessage, MemoryText
+from memtree.context.state import State
+from memtree.conversation.message import Message
+from memtree.conversation.message_list import EarlierList
+from memtree.conversation.preamble import Preamble
+from memtree.dialects.anthropic_messages import content, messages_history
+from memtree.dialects.anthropic_messages.canonical import posted_message, server_results
+from memtree.dialects.openai_responses import conversation, responses_history, writing
+from memtree.dialects.openai_responses.items.input_item import read_item
+from memtree.dialects.openai_responses.items.input_items import ItemCache, KnownInputs
+from memtree.dialects.raw_items import RawItems, raw_items
+from memtree.dialects.translation_cache import TranslationCache
+from memtree.errors import BadRequest
+from memtree.wire import json_body
+from memtree_proxy.http.known_bodies import KnownBodies
+from tests.hostile_texts import hostile
+from tests.hostile_texts.linear_time import Subject, slow
+from tests.wire.messages.messages_shorthand import assistant, called, result, thinking, user
+from tests.wire.messages.messages_shorthand import text as block
+
+LEAST_TEXT = 24  # characters of a text for one item of a list
+
+
+def _item(**fields: object) -> bytes:
+    return json.dumps(fields).encode()
+
+
+def _read(raw: bytes) -> Message:
+    found = conversation.read(None, [raw], [read_item(raw, "input[0]")])
+    return found.messages[0]
+
+
+def _listed(items: Iterable[Mapping[str, object]]) -> bytes:
+    return json.dumps({"input": list(items)}).encode()
+
+
+def _late(text: str) -> bytes:
+    """Calls, each with a question behind it, and all their outputs at the end."""
+    names = [str(at) for at in range(len(text) // LEAST_TEXT + 1)]
+    call = {"type": "function_call", "name": text[:9], "arguments": "{}"}
+    asked = [
+        one
+        for n in names
+        for one in ({**call, "call_id": n}, {"role": "user", "content": text[:9]})
+    ]
+    outputs = [{"type": "function_call_output", "call_id": n, "output": text[:9]} for n in names]
+    return _listed([*asked, *outputs])
+
+
+def _sealed(text: str) -> bytes:
+    """Calls before compactions, and their outputs behind."""
+    names = [str(at) for at in range(len(text) // LEAST_TEXT + 1)]
+    calls = [{"type": "function_call", "name": "a", "call_id": n} for n in names]
+    outputs = [{"type": "function_call_output", "call_id": n, "output": "a"} for n in names]
+    return _listed([*calls, {"type": "compaction"}, *calls, {"type": "compaction"}, *outputs])
+
+
+def _one_run(text: str) -> bytes:
+    return _listed({"role": "assistant", "content": one} for one in text[:: LEAST_TEXT // 2])
+
+
+def _posted(raw: bytes) -> object:
+    found = responses_history.read(json_body.split(raw), "t", ItemCache(1))
+    return found.fields(None, None, [b"{}"])
+
+
+def _given(found: RawItems) -> Callable[[], RawItems]:
+    return lambda: found
+
+
+def _reposted(raw: bytes) -> object:
+    """Half of it first, then all behind what is known."""
+    known, cache = KnownInputs(), ItemCache(1)
+    items = json.loads(raw)["input"]
+    half = len(items) // 2
+    before: EarlierList | None = None
+    for body in (json.dumps({"input": items[:half]}).encode(), raw):
+        split = json_body.split(body)
+        raws = raw_items(split, "input")
+        assert raws is not None
+        found = replace(raws, earlier=before)
+        with suppress(BadRequest):
+            responses_history.read_items(split, _given(found), "t", cache, known)
+        before = EarlierList(raws.number, half)
+    return known
+
+
+def _continued(bodies: tuple[bytes, ...]) -> object:
+    """One after the other: behind what is known only the rest is read."""
+    known = KnownBodies(1)
+    for body in bodies:
+        with suppress(BadRequest):
+            known.split(known.begin("t", "input", body)).items("input")
+    return known
+
+
+def _longer(text: str) -> tuple[bytes, ...]:
+    """Half of the items first; then all of them; then with what is wrong behind them."""
+    items = [json.dumps({"role": "user", "content": one * 40}) for one in text[:: LEAST_TEXT // 4]]
+    bodies = [items[: len(items) // 2], items, [*items, text]]
+    return tuple(f'{{"a":1,"input":[{",".join(one)}]}}'.encode() for one in bodies)
+
+
+def _message(raw: bytes) -> object:
+    return posted_message.read(raw, "messages[0]")
+
+
+def _messages(*messages: Mapping[str, object]) -> bytes:
+    return json.dumps({"max_tokens": 9, "messages": messages}).encode()
+
+
+def _folded(raw: bytes) -> object:
+    """Read, and all of it written behind a memory message that carries every first block."""
+    found = messages_history.read(json_body.split(raw), "t", TranslationCache(1))
+    size = len(found.messages)
+    parts = tuple((0, at) for at in range(len(found.messages[0].parts)))
+    kept = [KeptMessage(at, "recalled" * (at % 9 == 0)) for at in range(1, size)]
+    memory = MemoryText("m", Preamble("", parts, 1), True, {"type": "ephemeral"})
+    answer = Answer(State.PACKED, True, (memory, *kept), b"", 0, 0, 0, begun=size)
+    return found.fields(answer, None, [b"{}"])
+
+
+def _answered_late(text: str) -> bytes:
+    """Many calls at once, each answered in a message of its own."""
+    names = [str(at) for at in range(len(text) // LEAST_TEXT + 1)]
+    calls = assistant(*(called(name, text[:9], {}) for name in names))
+    return _messages(user("a"), calls, *(user([result(name, text[:9])]) for name in names))
+
+
+def _thoughts(text: str) -> bytes:
+    """Answers of thinking alone, which all go."""
+    said = text[:: LEAST_TEXT // 2] or text
+    pairs = [one for letter in said for one in (user(letter), assistant(thinking(letter)))]
+    return _messages(*pairs, user("b"))
+
+
+def _search(text: str) -> bytes:
+    """Return what a tool of the provider found: many pages."""
+    pages = [{"title": one, "url": one, "encrypted_content": one} for one in text[::LEAST_TEXT]]
+    found = {"type": "web_search_tool_result", "tool_use_id": "s", "content": pages}
+    return json.dumps(assistant(found, block(text))).encode()
+
+
+TEXTS = {
+    "a message of the user": Subject(
+        _message, lambda text: json.dumps(user([result("a", [block(text)]), block(text)])).encode()
+    ),
+    "a message of the assistant": Subject(
+        _message,
+        lambda text: json.dumps(
+            assistant(thinking(text, text), block(text), called(text, text, {"a": text}))
+        ).encode(),
+    ),
+    "a system message": Subject(
+        _message, lambda text: json.dumps({"role": "system", "content": text}).encode()
+    ),
+    "results of a provider": Subject(_message, _search),
+    "texts of a result": Subject(
+        server_results.texts, lambda text: {"content": [{"text": one} for one in text]}
+    ),
+    "blocks before a message's own": Subject(
+        lambda raw: content.with_blocks(raw, [b"{}"]), hostile.message("user")
+    ),
+    "many results": Subject(_folded, _answered_late),
+    "messages of thinking alone": Subject(_folded, _thoughts),
+    "many blocks of context": Subject(
+        _folded,
+        lambda text: _messages(user([block(one) for one in text[::8]]), assistant(block("a"))),
+    ),
+    "an item of the user": Subject(
+        _read, lambda text: _item(role="user", content=[{"type": "input_text", "text": text}])
+    ),
+    "a marked item of the user": Subject(
+        _read,
+        lambda text: _item(
+            role="user",
+            content=[{"type": "input_text", "text": text, "prompt_cache_breakpoint": {"a": text}}],
+        ),
+    ),
+    "a body that is known in part": Subject(_continued, _longer),
+    "items in one text behind known ones": Subject(
+        _continued,
+        lambda text: tuple(
+            json.dumps({"input": [*[["b" * 99]] * 400, text[:end]]}).encode()
+            for end in (9, len(text) // 2, len(text))
+        ),
+    ),
+    "an item of the model": Subject(_read, lambda text: _item(role="assistant", content=text)),
+    "an item of reasoning": Subject(
+        _read, lambda text: _item(type="reasoning", summary=[{"text": text}], id=text)
+    ),
+    "an item that calls": Subject(
+        _read,
+        lambda text: _item(
+            type="function_call", name=text, call_id=text, arguments=f'{{"a":{json.dumps(text)}}}'
+        ),
+    ),
+    "an item of another call": Subject(
+        _read, lambda text: _item(type="shell_call", action={text: [text]}, id=text)
+    ),
+    "an item of an output": Subject(
+        lambda raw: read_item(raw, "a"),
+        lambda text: _item(type="function_call_output", call_id=text, output=text),
+    ),
+    "an item of a shell's output": Subject(
+        lambda raw: read_item(raw, "a"),
+        lambda text: _item(type="shell_call_output", call_id="a", output=[{"stdout": text}] * 3),
+    ),
+    "an item of the server": Subject(
+        _read,
+        lambda text: _item(
+            type="web_search_call", action={"queries": [text], "sources": [{"url": text}]}
+        ),
+    ),
+    "a list of tools": Subject(
+        _read,
+        lambda text: _item(
+            type="mcp_list_tools", tools=[{"name": one} for one in text[::LEAST_TEXT]]
+        ),
+    ),
+    "an item that nobody knows": Subject(_read, lambda text: _item(type="a", what={text: text})),
+    "a text before an item's own": Subject(
+        lambda raw: writing.with_text_before(raw, "block"), hostile.message("user")
+    ),
+    "late outputs": Subject(_posted, _late),
+    "a late output behind a known beginning": Subject(_reposted, _late),
+    "a run behind a known beginning": Subject(_reposted, _one_run),
+    "outputs behind a compaction": Subject(_posted, _sealed),
+    "a run of many items": Subject(_posted, _one_run),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_shape_of_a_text_takes_more_than_its_share_of_time(name):
+    assert list(slow(TEXTS[name], hostile.shapes(), 1 << 15)) == []

@@ -1,0 +1,50 @@
+"""Reading what users say of themselves takes time linear in what they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtree.memories.extraction import fiction, gate, own_sentences, statement_bounds, third_person
+from memtree.memories.extraction.statements import other_languages, plain_form
+from memtree.text.pasted import lines, own_words
+from tests.hostile_texts import hostile
+from tests.hostile_texts.linear_time import CERTAIN, Subject, seconds, slow
+
+SUBJECTS = {
+    "own sentences": Subject(own_sentences.own_sentences, hostile.as_it_is),
+    "frames of fiction": Subject(
+        lambda text: fiction.framed([(0, line) for line in text.split("\n")]), hostile.as_it_is
+    ),
+    "what is fictional": Subject(fiction.is_fictional, hostile.as_it_is),
+    "what is refused": Subject(gate.refused, hostile.as_it_is),
+    "another reason": Subject(gate.other_reason, hostile.as_it_is),
+    "parts of a sentence": Subject(
+        lambda text: (list(statement_bounds.heads(text)), statement_bounds.spliced(text)),
+        hostile.as_it_is,
+    ),
+    "reasons in other languages": Subject(other_languages.refused, hostile.as_it_is),
+    "statements in other languages": Subject(other_languages.category_of, hostile.as_it_is),
+    "the plain form": Subject(plain_form.plain, hostile.as_it_is),
+    "told of the user": Subject(third_person.told_of_user, hostile.as_it_is),
+    "a line of signs": Subject(lines.kind, hostile.as_it_is),
+}
+UNITS = (
+    "my wife ", "my a a ", "both my ", "and i ", "i don't really ", "my character ", "in my ",
+    "from the a a novel ", ", is ", ", can ", "and we ", "me and my ", "1a-", "A1b2c3d4 ", "我",
+    "私の", "haha ", "that was a line of ", "nobody in my ", "my son tim and my ", ", it? ",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_no_shape_of_a_text_takes_more_than_its_share_of_time(name):
+    assert list(slow(SUBJECTS[name], hostile.shapes(*UNITS), 1 << 15)) == []
+
+
+def test_a_line_is_read_at_little_cost_however_it_looks():
+    """Lines are read as far as some hundred characters. A pattern that takes the cube of that time
+    is not slower on a longer text, and makes every short message dear."""
+    subject = Subject(own_words.own_words, hostile.as_it_is)
+    for name, unit in hostile.shapes(*UNITS, "a", "ab1_").items():
+        assert min(seconds(subject, unit, 400) for _ in range(3)) < CERTAIN, name

@@ -1,0 +1,54 @@
+import pytest
+
+from memtree.memories.extraction import statement_bounds
+from memtree.text.spans import Span
+
+
+def test_small_talk_before_a_sentence_is_left():
+    text = "ok, by the way my cat is grey"
+    assert text[statement_bounds.without_lead(text, 0, len(text)) :] == "my cat is grey"
+    assert statement_bounds.without_lead("my cat is grey", 0, 14) == 0
+
+
+def test_who_types_small_ends_sentences_too():
+    text = "we moved to leeds. any tips, e.g. for kids"
+    parts = [text[start:end] for start, end in statement_bounds.pieces(text, Span(0, len(text)))]
+    assert parts == ["we moved to leeds.", "any tips, e.g. for kids"]
+
+
+@pytest.mark.parametrize(
+    ("lower", "head"),
+    [
+        ("i'm allergic to nuts, what can i bake?", "i'm allergic to nuts"),
+        ("i use vim so please no mouse", "i use vim"),
+        ("i have two cats, but i'm not sure about a third", "i have two cats"),
+        ("i have two cats", "i have two cats"),
+    ],
+)
+def test_a_statement_ends_before_a_question_or_an_afterthought(lower, head):
+    assert next(statement_bounds.heads(lower)) == head
+
+
+def test_any_last_part_of_a_question_may_be_the_question():
+    heads = list(statement_bounds.heads("wir wohnen in freiburg, gibt es da etwas?"))
+    assert heads == ["wir wohnen in freiburg, gibt es da etwas?", "wir wohnen in freiburg"]
+
+
+def test_statements_within_a_sentence():
+    lower = "make it vegan because my son is vegan"
+    assert [lower[at:] for at in statement_bounds.later(lower)] == ["my son is vegan"]
+    assert list(statement_bounds.later("tell him that, i'm vegan")) == []
+
+
+def test_parts_of_a_sentence():
+    lower = "i'm mara, i live in ghent and my wife is a cook"
+    assert [lower[start:end] for start, end in statement_bounds.spliced(lower)] == [
+        "i'm mara",
+        "i live in ghent",
+        "my wife is a cook",
+    ]
+
+
+def test_what_stands_before_the_subject():
+    assert statement_bounds.without_intro("after a long talk we agreed") == "we agreed"
+    assert statement_bounds.without_intro("we agreed") == ""

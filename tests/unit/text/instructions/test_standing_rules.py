@@ -1,0 +1,198 @@
+"""Standing rules: what is found as one, in which languages, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtree.text.instructions.standing_rules import standing_rules, warm_up
+
+# Of each language: rules, and sentences that hold some of the same words and are none.
+RULES = """
+Use pnpm, not npm, in this project.
+Don't ever touch the vendor/ folder.
+Remember: never commit directly to main.
+You must not use emojis.
+I want you to keep answers under 100 words.
+No semicolons in this codebase.
+All commits must be signed.
+Stick to the standard library.
+We use tabs here.
+Sprich ab jetzt immer Deutsch mit mir.
+Fass dich in deinen Antworten bitte kurz.
+Écris toujours tes réponses en français.
+Ne modifie jamais les fichiers du dossier build/.
+Escribe siempre tus respuestas en español.
+Nunca modifiques los archivos de la carpeta build/.
+Scrivi sempre le tue risposte in italiano.
+Non modificare mai i file della cartella build/.
+Escreva sempre as suas respostas em português.
+Nunca altere os arquivos da pasta build/.
+Schrijf je antwoorden altijd in het Nederlands.
+Verander nooit iets in de map build/.
+Zawsze pisz odpowiedzi po polsku.
+Nigdy nie zmieniaj plików w folderze build/.
+Всегда пиши ответы по-русски.
+Никогда не меняй файлы в папке build/.
+Завжди пиши відповіді українською.
+Skriv alltid dina svar på svenska.
+Her zaman Türkçe yaz.
+build/ klasöründeki dosyaları asla değiştirme.
+اكتب إجاباتك دائما بالعربية.
+لا تغير ملفات المجلد build/ أبدا.
+请始终用中文回答。
+永远不要修改 build/ 目录里的文件。
+常に日本語で回答してください。
+build/ フォルダのファイルは絶対に変更しないでください。
+항상 한국어로 답변해 주세요.
+build/ 폴더의 파일은 절대 수정하지 마세요.
+हमेशा हिंदी में जवाब लिखो।
+Luôn trả lời bằng tiếng Việt.
+Ab jetzt bitte nur noch Deutsch.
+À partir de maintenant, uniquement en français.
+Od teraz tylko po polsku.
+"""
+OTHERS = """
+Fix the bug in parser.py.
+Add a test for the upload.
+Don't forget to call mom.
+Use the second approach.
+Make it shorter.
+I've always used tabs.
+My brother never writes to me.
+We always went to the lake in summer.
+Why do you always use bullet points?
+The build always fails on Windows.
+The manual says you should never open the case.
+Never give up on your dreams.
+From now on I'm going to get up earlier.
+For this task, use the small model.
+Mein Bruder hat immer Hunger.
+Schreib mir ein Gedicht.
+Ma sœur ne chante jamais.
+Écris-moi un poème.
+Mi hermana siempre canta.
+Escríbeme un poema.
+Mia sorella canta sempre.
+Scrivi una poesia.
+Minha irmã canta sempre.
+Escreva um poema.
+Mijn zus zingt altijd.
+Schrijf een gedicht.
+Moja siostra zawsze śpiewa.
+Napisz wiersz.
+Моя сестра всегда поёт.
+Напиши стихотворение.
+Моя сестра завжди співає.
+Min syster sjunger alltid.
+Kız kardeşim her zaman şarkı söyler.
+Bir şiir yaz.
+أختي تغني دائما.
+اكتب قصيدة.
+我妹妹总是唱歌。
+写一首诗。
+妹はいつも歌っている。
+詩を書いてください。
+내 여동생은 항상 노래를 불러.
+시를 써 줘.
+मेरी बहन हमेशा गाती है।
+Em gái tôi luôn hát.
+"""
+
+
+def rules_in(text):
+    return [text[start:end] for start, end in standing_rules(text)]
+
+
+def test_standing_rules_are_found_verbatim():
+    for rule in (
+        "Always include units when I ask about sizes.",
+        "Never use emojis in your answers.",
+        "Please always answer in French.",
+        "From now on, call me Sam.",
+        "I want you to always show the command first.",
+        "You must always cite a source.",
+        "Whenever I ask for a summary, keep it under five lines.",
+        "Going forward, please write dates as YYYY-MM-DD.",
+        "Make sure you always mention the version.",
+    ):
+        assert rules_in(f"Thanks for that. {rule} And now the next topic: the weather.") == [rule]
+        assert rules_in(f"- {rule}\n- other point") == [rule]
+
+
+def test_other_sentences_are_no_standing_rules():
+    for text in (
+        "I've always used tabs. Never mind.",
+        "It never includes the header, why?",
+        "He always answers late.",
+        "How can I always include the header?",
+        "I've been told to always show my work when asking about proofs.",
+        "We will use pnpm going forward.",
+        "```\nAlways include units.\n```",
+        "    Always include units.",
+        "> Always include units.",
+        "Set `always include` in the config.",
+        "2024-01-01 12:00:00 always retry",
+        "",
+    ):
+        assert rules_in(text) == []
+
+
+@pytest.mark.parametrize("rule", RULES.strip().splitlines())
+def test_a_rule_in_any_language(rule):
+    assert rules_in(rule) == [rule]
+    assert rules_in(f"OK.\n{rule}\n42") == [rule]
+
+
+@pytest.mark.parametrize("text", OTHERS.strip().splitlines())
+def test_what_is_no_rule_in_any_language(text):
+    assert rules_in(text) == []
+
+
+def test_quoted_sentences_are_no_rules():
+    assert rules_in('"Never commit to main." he wrote.') == []
+    assert rules_in('My teacher used to say "always show your work".') == []
+    assert rules_in("The config says `never use tabs here`.") == []
+
+
+def test_a_word_in_quotation_marks_or_code_belongs_to_its_rule():
+    for rule in ('Never use the word "delve" in your answers.', "Use `pnpm`, not `npm`, here."):
+        assert rules_in(rule) == [rule]
+
+
+def test_items_below_a_heading_need_less():
+    items = "- Type hints everywhere\n- Return early from functions\n"
+    assert rules_in(items) == []
+    assert "Return early from functions" in rules_in(f"## Rules for this repo\n\n{items}")
+    assert "Return early from functions" not in rules_in(f"## Shopping\n\n{items}")
+
+
+def test_the_middle_of_a_long_text_needs_more():
+    weak = "Use double quotes."
+    filler = "The weather was fine and the boats were out. " * 120
+    assert rules_in(weak) == rules_in(f"{weak} {filler}") == rules_in(f"{filler}{weak}") == [weak]
+    assert rules_in(f"{filler}{weak} {filler}") == []
+
+
+def test_what_is_longer_than_a_sentence_is_no_rule():
+    assert rules_in("Always answer in French " + "and so on " * 80) == []
+
+
+@pytest.mark.parametrize(
+    "said", ["You may use emojis again.", "Forget the rule about emojis.", "Vergiss die Regel."]
+)
+def test_a_withdrawal_counts_for_who_knows_the_rules_before(said):
+    assert standing_rules(said) == ()
+    assert standing_rules(said, withdrawals=True) == ((0, len(said)),)
+
+
+def test_asking_for_consent_is_no_question():
+    rule = "From now on please answer in German, ok?"
+    assert rules_in(rule) == [rule]
+    assert rules_in("Do you always answer in German?") == []
+
+
+def test_what_is_compiled_ahead_changes_nothing():
+    """One step a language, so that whoever is called away in between waits for one of them."""
+    before = standing_rules(text := "Always answer in German. Utilise toujours le tutoiement.")
+    assert len(list(warm_up())) > 12
+    assert standing_rules(text) == before
