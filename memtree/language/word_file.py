@@ -16,12 +16,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
+from memtree.language.lazy_patterns import lazily
 from memtree.language.lists import in_order, languages_with, sections
 
 _ELSEWHERE = re.compile(r"\{(?:([a-z]{2,3})/)?([a-z][a-z0-9_]*)\.([a-z][a-z0-9_]*)\}")
-_METHODS = ("search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn")
 
 
 class _Sections:
@@ -46,7 +46,7 @@ class _Sections:
         def text() -> str:
             return shaped(self.part(section)) if shaped else self.part(section)
 
-        return cast("re.Pattern[str]", _Pattern(text, flags))
+        return lazily(text, flags)
 
     def words(self, *names: str) -> Set[str]:
         """Return the words of all these sections, read at the first use."""
@@ -124,19 +124,6 @@ def at_first_use(
 def _pair(line: str) -> tuple[str, str]:
     word, _, value = line.partition(" = ")
     return word, value
-
-
-class _Pattern:
-    """Has all that the compiled pattern has, from the first use on."""
-
-    def __init__(self, text: Callable[[], str], flags: int) -> None:
-        self._text, self._flags = text, flags
-
-    def __getattr__(self, name: str) -> Any:
-        compiled = re.compile(self._text(), self._flags)
-        for method in _METHODS:
-            setattr(self, method, getattr(compiled, method))
-        return getattr(compiled, name)
 
 
 class _Words(Set[str]):
