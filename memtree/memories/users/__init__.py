@@ -1,1 +1,1 @@
-"""What a user has beside the memories: groups, settings, categories of their own."""
+"""Parts of a user's memories beside the texts: groups, settings, categories of their own."""

@@ -48,15 +48,22 @@ class AnswerBytes:
         self._decoder: Decoder | Literal["ended"] | None = None
         self._usage: ProviderUsage | Literal["unread"] | None = "unread"
 
-    def feed(self, chunk: bytes) -> None:
-        if not self.encoding:
-            self._keep(chunk)
-        elif self._decoder != "ended":
-            if self._encoded is None:
-                self._encoded = bytearray()
-            self._encoded += chunk
-            if len(self._encoded) > MOST_ENCODED:
-                self._decode(self._encoded)
+    def feed(self, chunk: bytes, *, decoded: bool = False) -> None:
+        """Keep a piece of the answer. `decoded`: no content-encoding is left on it."""
+        if self.encoding and not decoded:
+            self._wait(chunk)
+            return
+        if self._ends is None:
+            if not self._whole and len(chunk) <= HEAD:
+                self._whole = chunk
+                return
+            self._ends = bytearray(self._whole), bytearray(self._whole)
+        head, tail = self._ends
+        if len(head) < HEAD:
+            head += chunk[: HEAD - len(head)]
+        tail += chunk[-TAIL:]
+        if len(tail) > 2 * TAIL:
+            del tail[:-TAIL]
 
     def usage(self) -> ProviderUsage | None:
         """None where the answer tells none. Read once, when all of the answer is there."""
@@ -80,18 +87,13 @@ class AnswerBytes:
         head, tail = self._ends
         return bytes(head), bytes(tail)
 
-    def _keep(self, chunk: bytes) -> None:
-        if self._ends is None:
-            if not self._whole and len(chunk) <= HEAD:
-                self._whole = chunk
-                return
-            self._ends = bytearray(self._whole), bytearray(self._whole)
-        head, tail = self._ends
-        if len(head) < HEAD:
-            head += chunk[: HEAD - len(head)]
-        tail += chunk[-TAIL:]
-        if len(tail) > 2 * TAIL:
-            del tail[:-TAIL]
+    def _wait(self, chunk: bytes) -> None:
+        if self._decoder != "ended":
+            if self._encoded is None:
+                self._encoded = bytearray()
+            self._encoded += chunk
+            if len(self._encoded) > MOST_ENCODED:
+                self._decode(self._encoded)
 
     def _decode(self, encoded: bytearray) -> None:
         """Decode what waited. After data that is broken, or too much of it, nothing more is read:
@@ -102,7 +104,7 @@ class AnswerBytes:
                 self._decoder = Decoder(self.encoding, MOST_DECODED)
             if self._decoder != "ended":
                 for piece in self._decoder.pieces(bytes(encoded)):
-                    self._keep(piece)
+                    self.feed(piece, decoded=True)
         except (BadRequest, RequestTooLarge, UnsupportedMedia):
             self._decoder = "ended"
 

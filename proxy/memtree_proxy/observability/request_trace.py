@@ -12,11 +12,12 @@ import secrets
 import time
 from collections.abc import MutableMapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 from types import TracebackType
 from typing import Any
+
+import msgspec
 
 from memtree.budget.savings import ProviderUsage
 from memtree.context.context_memory import Answer
@@ -51,8 +52,7 @@ NO_ROUTE = "none"
 FILES = frozenset({"/ui", "/ui/*"})  # the web pages: they hold no data
 
 
-@dataclass(slots=True)
-class MemoryShare:
+class MemoryShare(msgspec.Struct):
     """Share of memory in a request. `ms`: milliseconds that it added, from the whole body read to
     the upstream request ready. `input_price`: what a million uncached input tokens cost in money.
     `saved`: ids of the memories that the model was shown; `degraded`: what failed on the way to
@@ -75,8 +75,7 @@ class MemoryShare:
     answer: Answer | None = None
 
 
-@dataclass(slots=True)
-class LogEntry:
+class LogEntry(msgspec.Struct):
     """Entry of a request in the log. `id`: in the header `x-memtree-request`, too; `came`:
     unix seconds, which stand in it as well. `dialect`: empty where the log keeps none.
     `posted_headers`: for the name of the client; `answered`: bytes of the answer, for what the
@@ -87,7 +86,7 @@ class LogEntry:
     came: float = 0.0
     dialect: str = ""
     model: str = ""
-    posted_headers: Headers = field(default_factory=list)
+    posted_headers: Headers = msgspec.field(default_factory=list)
     answered: AnswerBytes | None = None
     first: float | None = None
     saving: Saving | None = None
@@ -96,22 +95,20 @@ class LogEntry:
     wrap_run: str = ""
 
 
-@dataclass(slots=True)
-class Work:
+class Work(msgspec.Struct):
     """Steps of a request and their times. `steps`: seconds by name; `taken`: the steps one by one,
     where traces are exported."""
 
-    begun: float = field(default_factory=time.perf_counter)
-    steps: dict[str, float] = field(default_factory=dict)
-    failed: list[str] = field(default_factory=list)
-    calls: list[UpstreamTiming] = field(default_factory=list)
-    taken: list[StepTiming] = field(default_factory=list)
+    begun: float = msgspec.field(default_factory=time.perf_counter)
+    steps: dict[str, float] = msgspec.field(default_factory=dict)
+    failed: list[str] = msgspec.field(default_factory=list)
+    calls: list[UpstreamTiming] = msgspec.field(default_factory=list)
+    taken: list[StepTiming] = msgspec.field(default_factory=list)
     span: TraceSpan | None = None
     worked: BackgroundSink | None = None
 
 
-@dataclass(slots=True)
-class Rounds:
+class Rounds(msgspec.Struct):
     """How often the model was asked again, and why."""
 
     recalls: int = 0
@@ -119,8 +116,7 @@ class Rounds:
     thinking_replays: int = 0
 
 
-@dataclass(slots=True)
-class Trace:
+class Trace(msgspec.Struct):
     """Filled in along the way; None: not known (yet). `route`: the path as asked for; `pattern`:
     which of our routes it is."""
 
@@ -131,10 +127,10 @@ class Trace:
     status: int = 0
     error: str | None = None
     tenant: str | None = None
-    memory: MemoryShare = field(default_factory=MemoryShare)
-    entry: LogEntry = field(default_factory=LogEntry)
-    work: Work = field(default_factory=Work)
-    rounds: Rounds = field(default_factory=Rounds)
+    memory: MemoryShare = msgspec.field(default_factory=MemoryShare)
+    entry: LogEntry = msgspec.field(default_factory=LogEntry)
+    work: Work = msgspec.field(default_factory=Work)
+    rounds: Rounds = msgspec.field(default_factory=Rounds)
 
     # -- the tracer --------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+from memtree.memories.book import MemoryRules
 from memtree.ports.models import Embedder
 from tests.http.served.fakes import FakeKeys, FakeMemory, edge
 from tests.unit.memories.books import Opened, opened
@@ -66,7 +67,8 @@ class Filing:
 async def filing(
     embedder: Embedder | None = None, base: str | None = None, memory: Any = None, **settings: Any
 ) -> AsyncIterator[Filing]:
-    async with opened(embedder) as on:
+    rules = MemoryRules(most=settings.get("max_memories", 100_000))
+    async with opened(embedder, rules) as on:
         memory = memory or FakeMemory()
         made = edge(base, memory, FakeKeys(), book=on.book, memories=on.store, **settings)
         async with made as client:

@@ -85,7 +85,7 @@ async def test_gains_and_losses_are_two_counters():
     assert found["folding_lost_tokens_total"] == 21
 
 
-async def test_what_went_wrong_is_counted_and_the_tokens_are_not(base: str):
+async def test_what_went_wrong_is_counted_and_no_tokens_but_those_of_what_was_refused(base: str):
     memory = FakeMemory()
     async with edge(base, memory) as client:
         await client.post("/chat/completions", content=b"no json", headers=ON)
@@ -100,7 +100,7 @@ async def test_what_went_wrong_is_counted_and_the_tokens_are_not(base: str):
     assert found["answers_total degraded:invalid-history"] == 1
     assert found["answers_total auto degraded:internal"] == 1
     assert found["answers_total auto refused"] == 1
-    assert found["raw_tokens_total"] == 0
+    assert (found["raw_tokens_total"], found["sent_tokens_total"]) == (2, 0)
 
 
 async def test_indexing_alone_is_no_answer():

@@ -19,7 +19,7 @@ from tests.http.served.rawupstream import Connection, raw_upstream
 from tests.http.served.running import PATIENCE
 
 # The event loop's own; uvloop's have no Python functions.
-UNCOUNTED = (str(Path(asyncio.__file__).parent), selectors.__file__, str(Path(__file__).parents[1]))
+UNCOUNTED = (str(Path(asyncio.__file__).parent), selectors.__file__, str(Path(__file__).parents[2]))
 CHAT = dumps(turn(2))
 OK = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\nok"
 STREAM = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
