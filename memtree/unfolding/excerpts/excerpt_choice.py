@@ -304,12 +304,16 @@ class Units:
             self._taken.add(unit.key)
             return self._pieces(unit, text, self._shown.lacking(text), reason)
         pieces = index.pieces(unit.span)
-        new = [one for one in pieces if not self._shown.repeats(index.text(one), index.runs(one))]
-        if len(new) < len(pieces):
-            return [
-                self._choice(piece, tokens.count(index.text(piece)), reason, unit.row)
-                for piece in new
+        if len(pieces) > 1:
+            shown = self._shown
+            new = [
+                piece for piece in pieces if not shown.repeats(index.text(piece), index.runs(piece))
             ]
+            if len(new) < len(pieces):
+                return [
+                    self._choice(piece, tokens.count(index.text(piece)), reason, unit.row)
+                    for piece in new
+                ]
         same = [other for other in versions if equal(text, index.text(other.span))]
         also = tuple(sorted({other.span.message for other in same} - {unit.span.message}))
         changed = not newest and index.is_output(unit) and len(same) < len(versions)

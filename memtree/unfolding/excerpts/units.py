@@ -78,8 +78,8 @@ class UnitIndex:
         text = self._texts.get(span.message)
         if text is None:
             view = self._history.view(span.message)
-            shown = without_left_out(view.message)
-            text = shown if len(shown) == len(view.text) else view.text
+            whole = view.text == view.message.text
+            text = without_left_out(view.message) if whole else view.text
             self._texts[span.message] = text
         return text[span.start : span.end]
 
@@ -90,13 +90,15 @@ class UnitIndex:
             return [span]
         view = self._history.view(span.message)
         cuts = left_out(view.message) if view.text == view.message.text else []
+        if not cuts:
+            return [span]
         borders = [span.start, *chain.from_iterable(cuts), span.end]
         shown = [
             TextSpan(span.message, max(low, span.start), min(high, span.end))
             for low, high in zip(borders[::2], borders[1::2], strict=True)
             if max(low, span.start) < min(high, span.end)
         ]
-        return [piece for piece in shown if self.text(piece).strip()] if cuts else [span]
+        return [piece for piece in shown if self.text(piece).strip()]
 
     def runs(self, span: TextSpan) -> frozenset[int]:
         """Three-word runs of a span."""

@@ -95,7 +95,7 @@ class LogEntry(msgspec.Struct):
     wrap_run: str = ""
 
 
-class Work(msgspec.Struct):
+class RequestTimes(msgspec.Struct):
     """Steps of a request and their times. `steps`: seconds by name; `taken`: the steps one by one,
     where traces are exported."""
 
@@ -129,7 +129,7 @@ class Trace(msgspec.Struct):
     tenant: str | None = None
     memory: MemoryShare = msgspec.field(default_factory=MemoryShare)
     entry: LogEntry = msgspec.field(default_factory=LogEntry)
-    work: Work = msgspec.field(default_factory=Work)
+    work: RequestTimes = msgspec.field(default_factory=RequestTimes)
     rounds: Rounds = msgspec.field(default_factory=Rounds)
 
     # -- the tracer --------------------------------------------------------------------------
@@ -326,7 +326,7 @@ def begin(
     route = scope.get("raw_path") or scope["path"].encode("utf-8", "replace")
     path = route.partition(b"?")[0].decode("ascii", "replace")[:120]
     headers = scope.get("headers", [])
-    trace = Trace(scope["method"], path, request_id(headers), work=Work(worked=worked))
+    trace = Trace(scope["method"], path, request_id(headers), work=RequestTimes(worked=worked))
     trace.entry.came, trace.entry.id = new_id()
     trace.entry.wrap_run = scope.get("state", {}).get(WRAP_RUN, "")
     if spans is not None:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from memtree.text.words import terms
 from memtree.text.words.terms import Terms
-from memtree_proxy.sessions.passages import Passage
+from memtree_proxy.sessions.passages import SessionPassage
 from memtree_proxy.sessions.transcripts import Transcript
 
 FILE = "sessions.db"
@@ -91,7 +91,7 @@ class Keys:
         above = [each for each in (pure, *pure.parents) if each.name] if path else []
         return b"".join(self.folder(str(each)) for each in above[:64])
 
-    def passage(self, passage: Passage) -> bytes:
+    def passage(self, passage: SessionPassage) -> bytes:
         return self.digest(f"{passage.role}\n{passage.text}")
 
     def counts(self, text: str) -> dict[int, int]:
@@ -160,7 +160,7 @@ def _session(row: Sequence[bytes]) -> IndexedSession:
     )
 
 
-def packed(keys: Keys, given: Iterable[Passage]) -> tuple[bytes, bytes, Terms]:
+def packed(keys: Keys, given: Iterable[SessionPassage]) -> tuple[bytes, bytes, Terms]:
     """Kinds, digests and terms of passages."""
     passages = list(given)
     kinds = bytes(WANTED if each.meant else WORDS for each in passages)

@@ -37,7 +37,7 @@ _AGENTS_OWN = (
 )
 
 
-class Passage(NamedTuple):
+class SessionPassage(NamedTuple):
     """`message`: its number among those that `memtree import --whole` writes. `piece`: which one of
     what was said there; None for a call or a result."""
 
@@ -52,26 +52,26 @@ class Passage(NamedTuple):
         return self.piece is not None and self.piece < MEANT
 
 
-def passages(messages: Sequence[Fields]) -> list[Passage]:
+def passages(messages: Sequence[Fields]) -> list[SessionPassage]:
     """All passages of a session, in its order."""
     own: set[str] = set()
-    pieces: list[Passage] = []
+    pieces: list[SessionPassage] = []
     for number, message in enumerate(messages):
         pieces += _of_message(number, message, own)
     return pieces[-MAX_PASSAGES:]
 
 
-def _of_message(number: int, message: Fields, own: set[str]) -> Iterator[Passage]:
+def _of_message(number: int, message: Fields, own: set[str]) -> Iterator[SessionPassage]:
     """`own`: ids of calls of our own tool so far."""
     role = text(message.get("role"))
     said = secrets.mask(Volatile().strip(words(message)))
     if role == "tool":
         if message.get("tool_call_id") not in own and said.strip():
-            yield Passage(number, role, ends(said, TOOL_CHARS))
+            yield SessionPassage(number, role, ends(said, TOOL_CHARS))
         return
     if not said.lstrip().startswith(_AGENTS_OWN):
         for at, piece in enumerate(_cut(ends(said, SPOKEN_CHARS))):
-            yield Passage(number, role, piece, at)
+            yield SessionPassage(number, role, piece, at)
     for call in listed(message.get("tool_calls")):
         name = text(fields(call.get("function")).get("name"))
         if name.endswith(OWN_TOOL):
@@ -79,7 +79,7 @@ def _of_message(number: int, message: Fields, own: set[str]) -> Iterator[Passage
             continue
         given = text(fields(call.get("function")).get("arguments"))
         shown = secrets.mask(f"{name} {given}".replace("\\n", "\n").replace('\\"', '"'))
-        yield Passage(number, role, ends(shown, TOOL_CHARS))
+        yield SessionPassage(number, role, ends(shown, TOOL_CHARS))
 
 
 def _cut(said: str) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _parts(said: str, most: int) -> Iterator[str]:
         yield segment[at:]
 
 
-def quotation(passages: Sequence[Passage], row: int, wanted: Mapping[int, int]) -> str:
+def quotation(passages: Sequence[SessionPassage], row: int, wanted: Mapping[int, int]) -> str:
     """A passage of a session, or the part of it with the most terms that are `wanted`; `[...]`
     stands where its message goes on."""
     passage = passages[row]

@@ -24,7 +24,7 @@ from memtree_proxy.sessions.index import (
     SessionIndex,
     packed,
 )
-from memtree_proxy.sessions.passages import Passage, passages
+from memtree_proxy.sessions.passages import SessionPassage, passages
 from memtree_proxy.sessions.transcripts import ReadTranscript, Transcript, read
 
 BATCH = 64  # passages that are embedded before the time is looked at
@@ -34,7 +34,7 @@ class ReadSession(NamedTuple):
     """A transcript as it is now, with its passages."""
 
     transcript: ReadTranscript
-    passages: list[Passage]
+    passages: list[SessionPassage]
 
 
 def read_session(transcript: Transcript) -> ReadSession | None:
