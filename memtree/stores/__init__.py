@@ -1,9 +1,8 @@
-"""Where trees, plans and keys are kept: `open_store(url)` gives one object for all ports.
+"""Stores of trees, plans, memories and keys: `open_store(url)` gives one object for all ports.
 
-sqlite:///PATH       a file, relative to the working directory
-sqlite:////PATH      the same, absolute
-postgresql://...     a schema of a database, which many processes may share (extra `postgres`)
-memory:              nothing is kept
+sqlite:///PATH       a file, relative to the working directory sqlite:////PATH      the same,
+absolute postgresql://...     a schema of a database, which many processes may share (extra
+`postgres`) memory:              nothing is kept
 """
 
 from __future__ import annotations
@@ -49,8 +48,9 @@ Opened: TypeAlias = "SqliteStore | RamStore | PostgresStore"
 
 
 def open_store(url: str) -> Opened:
-    """`BadRequest` for an address that is not supported; `StoreUnavailable` or `StoreCorrupt`
-    where the file cannot be used. A server need not be there yet: see `PostgresStore`."""
+    """Open the store at `url`. Raises `BadRequest` for an address that is not supported, and
+    `StoreUnavailable` or `StoreCorrupt` if the file cannot be used. A database server may start
+    later: see `PostgresStore`."""
     if url == "memory:":
         return RamStore()
     if url.startswith(_POSTGRES):
@@ -58,7 +58,7 @@ def open_store(url: str) -> Opened:
     path = store_file(url)
     if path is None:
         raise BadRequest(
-            # No more than the scheme: the address of a server may hold a password.
+            # Name the scheme only: the address of a server may hold a password.
             f"store: the address {url.partition(':')[0]}:... is not supported; use "
             "sqlite:///PATH (relative), sqlite:////PATH (absolute), postgresql://... or memory:",
             param="store",
@@ -80,16 +80,17 @@ class Memories(
     ProviderObjects,
     Protocol,
 ):
-    """Store as memories need it."""
+    """All ports of a store that memories need."""
 
 
 def open_memories(store: SqlStore) -> Memories:
-    """Memories in an open store: they share its connections and its clock, and close with it."""
+    """Open the memories of an open store: they share its connections and its clock, and close with
+    it."""
     return store.memories()
 
 
 def store_file(url: str) -> Path | None:
-    """The file of a SQLite address."""
+    """Return the file of a SQLite address; None for any other."""
     path = url.removeprefix(_SQLITE)
     if not url.startswith(_SQLITE) or path in ("", "/", ":memory:"):
         return None
@@ -97,12 +98,13 @@ def store_file(url: str) -> Path | None:
 
 
 def shown_store(url: str) -> str:
-    """An address for a person's eyes: without user, password and options."""
+    """Return the address as messages may show it: without user, password and options."""
     scheme, mark, rest = url.partition("://")
     if url.startswith(_SQLITE):
         return url
     place, _, options = rest.partition("?")
-    if "@" in options and "@" not in place:  # of a password with a `?`, or of an option's value
+    # the `@` belongs to a password with a `?`, or to an option
+    if "@" in options and "@" not in place:
         return f"{scheme}{mark}..."
     return f"{scheme}{mark}{place.rpartition('@')[2]}"
 

@@ -1,4 +1,4 @@
-"""Copying one store into another, of any kind: page by page, out of one state of the source."""
+"""Copy one store into another, of any kind: page by page, out of one state of the source."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from memtree.stores.dump import Dump
 
 
 async def copy(source: Dump, target: Dump, written: Callable[[int], None]) -> dict[str, int]:
-    """Make `target` what `source` is; returns the rows of each table. `written`: called with
-    the number of rows of every page that was written.
+    """Make `target` equal to `source` and return the number of rows of each table. `written` is
+    called with the row count of each page that was written.
 
-    A copy that was stopped goes on: what is there stays. So a target may hold a part of the
-    source, and nothing else: `BadRequest` where it does, before anything is written.
-    `StoreUnavailable` where the target has other rows in the end, for somebody wrote meanwhile.
+    A copy that was stopped can be resumed: rows that are there stay. So a target may hold part of
+    the source, and nothing else: raises `BadRequest` if it does, before anything is written. Raises
+    `StoreUnavailable` if the target has other rows at the end, because somebody wrote meanwhile.
     """
     await _refuse_other(source, target)
     rows: dict[str, int] = dict.fromkeys(await source.counts(), 0)

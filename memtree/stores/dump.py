@@ -1,7 +1,7 @@
 """All rows of a store in order, in pages: for copying one store into another, and for its audit.
 
-Within a tenant what is named comes before what names it, so a copy that stops has no loose ends
-but the links of addresses. A back end gives a `Snapshot`; the rest here is the same for all.
+Within a tenant, a row comes after the rows that it refers to, so a stopped copy has no dangling
+references except links of addresses. A back end provides a `Snapshot`; the rest here is shared.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from memtree.stores.rows import (
 from memtree.stores.sql import Row
 from memtree.stores.table import Snapshot, Table
 
-PAGE_ROWS = 500  # of 0.1 to 4 kB
+PAGE_ROWS = 500  # rows of 0.1 to 4 kB
 
 Each = TypeVar("Each")
 
@@ -46,14 +46,14 @@ class KeyEntry(NamedTuple):
 
 
 class KeyValue(NamedTuple):
-    """`hash`: of one value that lets in; `key`: whose it is."""
+    """`hash`: of one value that authenticates; `key`: the key it belongs to."""
 
     hash: str
     key: str
 
 
 class AliasEntry(NamedTuple):
-    """`name`: the tenant that a bare credential names; `tenant`: the one it is let in as."""
+    """`name`: the tenant that a bare credential names; `tenant`: the tenant it authenticates as."""
 
     name: str
     tenant: str
@@ -94,7 +94,7 @@ TABLES: Mapping[str, Table] = {table.name: table for table in (*OWNED, *SHARED, 
 
 
 class Page(NamedTuple):
-    """Rows of one table; `tenant` is empty where the table is no tenant's."""
+    """Rows of one table; `tenant` is empty for a table that belongs to no tenant."""
 
     table: Table
     tenant: str
@@ -109,15 +109,16 @@ class Dump(Protocol):
         ...
 
     async def counts(self) -> dict[str, int]:
-        """How many rows each table has."""
+        """Return the number of rows of each table."""
         ...
 
     async def load(self, page: Page) -> None:
-        """Make these rows stand here, all or nothing; of the same key, the page's counts."""
+        """Store these rows, all or none; a row of the page replaces one with the same key."""
         ...
 
     async def missing(self, page: Page) -> int:
-        """How many of these rows are not here; where rows change, whatever they hold."""
+        """Return how many of these rows this store lacks. A row that may change counts as present
+        by its key alone."""
         ...
 
 

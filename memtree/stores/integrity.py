@@ -42,8 +42,8 @@ from memtree.tree.node import (
 
 
 class NodeExtent(NamedTuple):
-    """Extent of a node, against which other rows are checked. `leaves` counts those below, itself
-    included."""
+    """Number of leaves below a node, itself included, and its other sizes, against which other rows
+    are checked."""
 
     level: int
     tokens: int
@@ -138,7 +138,8 @@ def _row_problems(row: NodeRow, node: Node) -> Iterator[str]:
 
 
 def _with_leaves(extents: Mapping[bytes, NodeExtent]) -> dict[bytes, NodeExtent]:
-    """Level by level from the leaves up; a child that is no level below counts nothing."""
+    """Count leaves level by level from the leaves up; a child that is not one level below counts
+    nothing."""
     counted: dict[bytes, NodeExtent] = {}
     for node, extent in sorted(extents.items(), key=lambda item: item[1].level):
         below = (counted[child].leaves for child in extent.children if child in counted)
@@ -211,7 +212,7 @@ def _vector_problems(row: VectorRow, extents: Mapping[bytes, NodeExtent]) -> Ite
 def _address_problems(
     rows: Iterable[AddressRow], frontiers: Set[bytes], addresses: set[bytes]
 ) -> Iterator[str]:
-    """`addresses`: filled with those that there are."""
+    """Check the rows of addresses. `addresses`: this function adds those it reads."""
     links = {}
     for row in rows:
         links[row.address] = row.previous
@@ -276,6 +277,6 @@ def _claim_problems(row: ClaimRow, extents: Mapping[bytes, NodeExtent]) -> Itera
 def _tally_problems(row: TallyRow) -> Iterator[str]:
     if not row.name:
         yield "has no name"
-    numbers: tuple[object, ...] = (row.day, row.amount)  # a back end may hold other types
+    numbers: tuple[object, ...] = (row.day, row.amount)  # a back end may return other types
     if not all(isinstance(number, int) for number in numbers):
         yield f"{row.amount!r} is no whole number of a day"

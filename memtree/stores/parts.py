@@ -1,8 +1,8 @@
-"""The base of the classes that implement ports: the database, the clock, and how a coroutine over
-`Sql` becomes a method.
+"""Base of the classes that implement ports: the database, the clock, and how a coroutine over `Sql`
+becomes a method.
 
-A port's functions and its class stand with their SQL in one file (`context/`, `memories/`). A port
-with tables of its own gets its own class on `SqlPart`, and shares `store.database`.
+The functions and the class of a port share one file with their SQL (`context/`, `memories/`). A
+port with tables of its own gets its own class on `SqlPart`, and shares `store.database`.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class Database(Protocol):
         ...
 
     async def write(self, work: Work[T], *, durable: bool = False, undo: bool = False) -> T:
-        """Run all of `work` or nothing. `durable`: what returned is there after a crash of the
-        server. `undo`: take it back where it succeeded, too."""
+        """Run all of `work` or nothing. `durable`: the changes survive a crash of the server.
+        `undo`: roll back even if it succeeded."""
         ...
 
     async def scrub(self, *, at_once: bool) -> None:
-        """Get the bytes of deleted rows out of the files. `at_once`: a client waits for it."""
+        """Remove the bytes of deleted rows from the files. `at_once`: a client waits for it."""
         ...
 
     async def bytes(self) -> int:
-        """Size on disk; 0 where that has no meaning."""
+        """Return the size on disk in bytes; 0 if that has no meaning."""
         ...
 
     async def reach(self) -> None:
@@ -55,7 +55,7 @@ class Database(Protocol):
         ...
 
     def snapshot(self) -> AbstractContextManager[StoreSnapshot]:
-        """Open a connection of its own in the calling thread. The errors are the store's."""
+        """Open a separate connection in the calling thread. Raises the errors of the store."""
         ...
 
     async def close(self) -> None: ...
@@ -94,7 +94,7 @@ def writing(work: Statements[P, T]) -> Method[P, T]:
 
 
 def keeping(work: Statements[P, T]) -> Method[P, T]:
-    """Like `writing`, and what returned is there after a crash of the server."""
+    """Like `writing`, and the changes survive a crash of the server."""
 
     @wraps(work)
     async def method(self: SqlPart, /, *args: P.args, **kwargs: P.kwargs) -> T:

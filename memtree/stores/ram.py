@@ -1,7 +1,7 @@
 """`RamStore`: a SQLite store without a file, gone with the process.
 
-For tests, and for commands that work on one history and keep nothing. Only the connection is
-another one: it is used in the calling thread, since nothing it does waits for a disk.
+For tests, and for commands that work on one history and keep nothing. It differs from a file in its
+connection only, which runs in the calling thread, since nothing waits for a disk.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ _PLACE = ":memory:"
 
 @cache
 def _migrated() -> bytes:
-    """An empty database with its tables. Stores copy it: to make the tables takes 10 ms."""
+    """Return an empty database with its tables. Stores copy it, since creating the tables takes 10
+    ms."""
     with closing(sqlite3.connect(_PLACE, isolation_level=None)) as db:
         migrate_all(db)
         return db.serialize()
 
 
 def _opened() -> sqlite3.Connection:
-    """Copies the tables page by page, because a database that was deserialized cannot grow."""
+    """Open a database with all tables. Copies them page by page, because a deserialized database
+    cannot grow."""
     db = sqlite3.connect(_PLACE, isolation_level=None, check_same_thread=False)
     with closing(sqlite3.connect(_PLACE)) as empty:
         empty.deserialize(_migrated())
@@ -43,7 +45,7 @@ def _opened() -> sqlite3.Connection:
 
 class RamDatabase(SqliteDatabase):
     """One connection for reading and writing. The lock keeps a snapshot, which another thread may
-    take, out of a transaction."""
+    take, from running inside a transaction."""
 
     def __init__(self) -> None:
         self.connection = _opened()

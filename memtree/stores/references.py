@@ -1,8 +1,8 @@
-"""Find which rows need which others: rows that a write must find stored, and rows that a deletion
-leaves over.
+"""Rules of which rows need which others: rows that must be stored before a write, and rows that a
+deletion leaves unneeded.
 
-Pure, over ids; every back end decides by these. A stored node has all its descendants stored:
-`commit` asks for the children of what it adds, and a collection keeps all below what it keeps.
+Pure, over ids; shared by every back end. All descendants of a stored node are stored: `commit`
+requires the children of new nodes, and a collection keeps everything below the nodes that it keeps.
 
     addresses --> frontiers --> nodes --> nodes (children) <-- vectors, summaries, claims
     turns     --> epochs    --> nodes and summary versions that the plan names
@@ -20,7 +20,8 @@ Version = tuple[bytes, int]  # a node's id, and the version of its summary
 
 
 def named(nodes: Iterable[Node], ids: Iterable[bytes]) -> set[bytes]:
-    """Return the nodes that `ids` and the new `nodes` name and the write does not bring along."""
+    """Return the nodes that the write refers to, by `ids` or in `nodes`, and does not bring
+    along."""
     wanted, brought = set(ids), set()
     for node in nodes:
         brought.add(node.id)
@@ -44,7 +45,8 @@ def plan_versions(epochs: Iterable[Epoch]) -> set[Version]:
 
 
 def unneeded(children: Mapping[bytes, bytes], roots: Iterable[bytes]) -> set[bytes]:
-    """Nodes that are not at or below a root. `children`: of every stored node, as in `NodeRow`."""
+    """Return the nodes that are not at or below a root. `children`: of every stored node, as in
+    `NodeRow`."""
     kept: set[bytes] = set()
     todo = list(roots)
     while todo:
@@ -56,7 +58,7 @@ def unneeded(children: Mapping[bytes, bytes], roots: Iterable[bytes]) -> set[byt
 
 
 def superseded(stored: Iterable[Version], kept: set[Version]) -> set[Version]:
-    """Versions that are neither the newest of their node nor `kept`."""
+    """Return the versions that are neither the newest of their node nor `kept`."""
     every = set(stored)
     newest: dict[bytes, int] = {}
     for node, version in every:
@@ -65,8 +67,8 @@ def superseded(stored: Iterable[Version], kept: set[Version]) -> set[Version]:
 
 
 def gone_on_from(rows: Sequence[AddressRow], known: Collection[bytes]) -> list[bytes]:
-    """Known addresses that new ones among these rows go on from, in the order of the chain: they
-    end no conversation."""
+    """Return the known addresses that new rows continue, in the order of the chain: they no longer
+    end a conversation."""
     new = (row.previous for row in rows if row.address not in known and row.previous in known)
     return list(dict.fromkeys(new))
 
@@ -74,10 +76,9 @@ def gone_on_from(rows: Sequence[AddressRow], known: Collection[bytes]) -> list[b
 def left_at_ends(
     previous: Mapping[bytes, bytes], gone: set[bytes], ended: Iterable[ConversationRow]
 ) -> list[ConversationRow]:
-    """The addresses that end a conversation because all that went on from them is `gone`.
-
-    `previous`: of all addresses before the deletion; `ended`: the rows of those conversations that
-    are gone. Whoever used these used what was before them; how long that is is not known.
+    """Return the addresses that end a conversation now, because all addresses that continued them
+    are `gone`. `previous`: of all addresses before the deletion; `ended`: the rows of the deleted
+    conversations. Their use also used the addresses before them; their sizes are unknown.
     """
     nearest: dict[bytes, bytes] = {}
     rows: dict[bytes, ConversationRow] = {}
@@ -93,9 +94,8 @@ def left_at_ends(
 
 
 def relinked(previous: Mapping[bytes, bytes], gone: set[bytes]) -> dict[bytes, bytes]:
-    """New links for the addresses that stay and stood behind a `gone` one: the nearest that stays.
-
-    So the rest of a chain holds together, and no row names what was deleted.
+    """Return new links for the remaining addresses whose previous one is `gone`: the nearest that
+    remains. So the rest of a chain holds together, and no row names a deleted one.
     """
     links: dict[bytes, bytes] = {}
     nearest: dict[bytes, bytes] = {}  # a gone address -> the nearest before it that stays
@@ -110,7 +110,7 @@ def _nearest(
 ) -> bytes:
     passed = []
     while link in gone and link not in nearest:
-        nearest[link] = b""  # a chain that meets itself ends
+        nearest[link] = b""  # a damaged chain that forms a circle ends here
         passed.append(link)
         link = previous.get(link, b"")
     end = nearest.get(link, link)

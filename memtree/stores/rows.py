@@ -1,7 +1,7 @@
-"""Stored rows, the same in every back end: what is kept beside the encoded value.
+"""Stored rows, the same in every back end: columns beside the encoded value.
 
-Pure: no I/O. `NodeRow.children` repeats the children ids as one run of bytes, so that a tree can
-be walked without decoding it.
+Pure: no I/O. `NodeRow.children` repeats the children ids as one run of bytes, so that a tree can be
+walked without decoding it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class NodeRow(NamedTuple):
 
 
 class FrontierRow(NamedTuple):
-    """Many addresses share a frontier, so it is stored once, under a hash of its encoding."""
+    """Many addresses share a frontier, so it is stored once, by a hash of its encoding."""
 
     key: bytes
     data: bytes
@@ -75,7 +75,7 @@ class TurnRow(NamedTuple):
 
 
 class ClaimRow(NamedTuple):
-    """`owner` alone summarises the node until then (unix seconds)."""
+    """`owner` has the sole right to summarise the node until `until` (unix seconds)."""
 
     id: bytes
     owner: str
@@ -83,7 +83,7 @@ class ClaimRow(NamedTuple):
 
 
 class TallyRow(NamedTuple):
-    """`day`: days since 1970, UTC. Of no tenant's rows: it stays when they are deleted."""
+    """`day`: days since 1970, UTC. Stays when the tenant's other rows are deleted."""
 
     tenant: str
     day: int
@@ -92,8 +92,8 @@ class TallyRow(NamedTuple):
 
 
 class RecipeRow(NamedTuple):
-    """Recipe of all tenants' vectors. `day`: the last one (since 1970, UTC) on which a sweep
-    looked; `idle`: on how many nobody had used it."""
+    """Recipe of all tenants' vectors. `day`: the last day (since 1970, UTC) on which a sweep
+    counted; `idle`: days since it was last used."""
 
     recipe: str
     day: int
@@ -101,8 +101,8 @@ class RecipeRow(NamedTuple):
 
 
 class ConversationRow(NamedTuple):
-    """An address that no other goes on from, and its `HistoryEnd`; `whole`: 1 or 0. `ordinal`,
-    `own_title` and `pins`: as `StoredConversation` has them."""
+    """End of a conversation: its last address and its `HistoryEnd`; `whole`: 1 or 0. `ordinal`,
+    `own_title` and `pins`: as in `StoredConversation`."""
 
     address: bytes
     used: float
@@ -140,7 +140,7 @@ class TenantRows:
 
 @dataclass(frozen=True, slots=True)
 class NewTurn:
-    """Turn to keep, as given to `PlanStore.put_turn`."""
+    """Turn to store, as given to `PlanStore.put_turn`."""
 
     key: bytes
     address: bytes
@@ -169,7 +169,8 @@ def frontier_row(frontier: Frontier) -> FrontierRow:
 def address_rows(
     batch: IndexBatch, keys: Mapping[bytes, bytes], previous: bytes
 ) -> list[AddressRow]:
-    """`keys`: address to frontier key, in the order of the chain; `previous`: before the first."""
+    """Build rows of addresses. `keys`: address to frontier key, in the order of the chain;
+    `previous`: the address before the first."""
     before = (previous, *keys)
     return [
         AddressRow(address, key, batch.expires, link)
@@ -185,7 +186,8 @@ def conversation_row(address: bytes, end: HistoryEnd) -> ConversationRow:
 
 
 def summary_rows(summaries: Mapping[bytes, Summary]) -> list[SummaryRow]:
-    """`BadRequest` for version 0: it is in the node itself."""
+    """Build rows of summaries. Raises `BadRequest` for version 0, which is stored in the node
+    itself."""
     if not all(summary.version for summary in summaries.values()):
         raise BadRequest("Version 0 of a summary is kept in its node.", param="version")
     return [
@@ -206,12 +208,12 @@ def turn_row(key: bytes, address: bytes, turn: EpochTurn) -> TurnRow:
 
 
 def split_ids(run: bytes) -> list[bytes]:
-    """The ids of `NodeRow.children`."""
+    """Return the ids of `NodeRow.children`."""
     return [run[at : at + NODE_ID_BYTES] for at in range(0, len(run), NODE_ID_BYTES)]
 
 
 def read_node(data: bytes) -> Node:
-    """This and its kind raise `StoreCorrupt`."""
+    """Decode a node. All decoders here raise `StoreCorrupt`."""
     try:
         return decode_node(data)
     except msgspec.DecodeError as error:
@@ -256,14 +258,14 @@ def _corrupt(what: str, error: msgspec.DecodeError) -> StoreCorrupt:
 def within(
     stored: Mapping[str, int], amounts: Mapping[str, int], limits: Mapping[str, int]
 ) -> bool:
-    """Return True if no number is above its limit once the amounts are added to what is stored."""
+    """Return True if no total exceeds its limit once the amounts are added to `stored`."""
     return all(
         stored.get(name, 0) + amounts.get(name, 0) <= limit for name, limit in limits.items()
     )
 
 
 def oldest_tally(now: float) -> int:
-    """The first day whose tallies are kept at that time."""
+    """Return the first day whose tallies are kept at time `now`."""
     return day_of(now) - TALLY_DAYS
 
 

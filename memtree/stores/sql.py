@@ -1,4 +1,4 @@
-"""How statements are sent, whichever database it is.
+"""Send statements, to either database.
 
 A statement is written once. Its values are named, and four forms stand for many values:
 
@@ -8,9 +8,9 @@ A statement is written once. Its values are named, and four forms stand for many
     FROM :ids[placed]         `Ids` as the rows (id, place), under the name `asked`
     FROM :rows(id, data)      rows, under the name `new`: see `Sql.put`
 
-Functions over `Sql` are coroutines, because PostgreSQL's answers are waited for. SQLite's are there
-at once: `finish` runs such a coroutine to its end in the thread of the connection. A function has
-SQLite's name where only the names differ (`instr`).
+Functions over `Sql` are coroutines, because they await PostgreSQL's answers. SQLite answers at
+once: `finish` runs such a coroutine to its end in the thread of the connection. SQL functions that
+differ only in name between the databases are written with SQLite's name (`instr`).
 """
 
 from __future__ import annotations
@@ -34,27 +34,28 @@ class Ids(tuple[bytes, ...]):
 
 
 class Sql(Protocol):
-    """One transaction. What is read in it is one state of the store."""
+    """One transaction. All its reads see one state of the store."""
 
     dialect: Dialect
-    lock: str  # at the end of a SELECT: nobody else changes these rows until the end
-    skip: str  # the same, but leaves out the rows that somebody else has locked
+    lock: str  # appended to a SELECT: locks the rows until the end of the transaction
+    skip: str  # the same, but skips rows that others have locked
 
     async def fetch(self, statement: str, values: Values) -> list[Row]: ...
 
     async def many(self, kinds: str, query: str, values: Values) -> list[Row]:
-        """Many rows, quickly. `kinds` has a letter for each column: `h` for an id, `d` for bytes of
-        any length (empty or None where there are none), `i`, `f` and `t` for an integer, a float
-        and a text."""
+        """Read many rows, quickly. `kinds` has a letter for each column: `h` for an id, `d` for
+        bytes of any length (empty or None if there are none), `i`, `f` and `t` for an integer, a
+        float and a text."""
         ...
 
     async def many_each(self, *queries: tuple[str, str, Values]) -> list[list[Row]]:
-        """Like `many`, for several queries in one round trip: none needs another's answer. Empty
-        `kinds`: at most a few rows."""
+        """Like `many`, for several independent queries in one round trip. Empty `kinds`: at most a
+        few rows."""
         ...
 
     async def run(self, statement: str, values: Values) -> None:
-        """A statement whose answer nobody waits for; its error may come with a later one."""
+        """Run a statement without waiting for its answer; its error may be raised by a later
+        call."""
         ...
 
     async def run_many(self, statement: str, rows: Sequence[Values]) -> None: ...
@@ -70,12 +71,12 @@ class Sql(Protocol):
         ...
 
     async def lock_name(self, *names: str | bytes, shared: bool = False) -> None:
-        """Hold a lock that no row stands for until the end of the transaction."""
+        """Take an advisory lock until the end of the transaction."""
         ...
 
     async def computed(self, count: int, work: Callable[[], T]) -> T:
-        """The result of `work`, which reads or makes so many rows: beside the event loop where
-        they are many."""
+        """Return the result of `work`, which reads or makes `count` rows; if they are many, it runs
+        outside the event loop."""
         ...
 
 
@@ -83,7 +84,7 @@ Work = Callable[[Sql], Coroutine[Any, Any, T]]
 
 
 def finish(coroutine: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that waits for nothing."""
+    """Return the result of a coroutine that waits for nothing."""
     try:
         coroutine.send(None)
     except StopIteration as end:

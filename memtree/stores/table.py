@@ -1,4 +1,4 @@
-"""A table as copies and audits see it: what its rows are made of, and one state of all of them."""
+"""A table as copies and audits see it: its columns, and one state of all its rows."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from memtree.stores.sql import Row
 @dataclass(frozen=True, slots=True)
 class Table:
     """`key`: the columns that tell its rows apart, in the order of a dump. `changes`: a row with
-    the same key may be newer; otherwise it is the same row. `same`: those that never differ then,
-    so that two stores that number alike are told apart. `owned`: its rows are a tenant's."""
+    the same key may be newer; otherwise it is the same row. `same`: columns that never differ
+    between rows with the same key, so that two stores that assigned equal numbers are told apart.
+    `owned`: its rows belong to a tenant."""
 
     name: str
     kind: type[tuple[Any, ...]]
@@ -49,5 +50,5 @@ class Snapshot(Protocol):
     def tenants(self) -> list[str]: ...
 
     def rows(self, table: Table, tenant: str) -> Iterator[Row]:
-        """In the table's order; `tenant` is empty where it is nobody's."""
+        """Yield rows in the table's order; `tenant` is empty for a table without one."""
         ...

@@ -1,4 +1,4 @@
-"""`Claims` and `Tallies`: who summarises which node, and numbers that add up."""
+"""`Claims` and `Tallies`: which worker summarises which node, and daily totals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memtree.stores.sql import Ids, Sql
 _SUMMARISED = """EXISTS (
     SELECT 1 FROM summaries
     WHERE tenant = claims.tenant AND summaries.id = claims.id AND version > 0)"""
-# One's own claim never gets shorter; another's is taken over once it has expired.
+# A worker's own claim never gets shorter; another worker's is taken over once it has expired.
 _TAKE = f"""
     INSERT INTO claims (tenant, id, owner, until)
     SELECT tenant, id, :owner, :until FROM nodes
@@ -21,7 +21,7 @@ _TAKE = f"""
         WHEN claims.until > excluded.until THEN claims.until ELSE excluded.until END
     WHERE claims.owner = excluded.owner OR claims.until <= :now"""
 _OWN = f"claims WHERE {TENANT} AND id IN :ids[bytes] AND owner = :owner"
-# Behind the claim: another worker may put its summary, and give its claim back, at any time before.
+# Runs after the claim: another worker may store its summary and release its claim in between.
 _TOO_LATE = f"DELETE FROM {_OWN} AND {_SUMMARISED}"
 _STALE = """
     SELECT EXISTS (SELECT 1 FROM claims WHERE until <= :now)
@@ -63,7 +63,7 @@ async def release(sql: Sql, tenant: str, ids: Sequence[bytes], owner: str) -> No
 
 
 async def stale(sql: Sql, now: float) -> bool:
-    """Return True if `drop_stale` has anything to do: a read, so that an idle sweep writes
+    """Return True if `drop_stale` has anything to do. Only reads, so that an idle sweep writes
     nothing."""
     return bool((await sql.fetch(_STALE, {"now": now, "day": oldest_tally(now)}))[0][0])
 
@@ -112,7 +112,7 @@ async def tallied(sql: Sql, first: int, last: int) -> dict[str, dict[str, int]]:
 
 
 class ClaimsAndTallies(SqlPart):
-    """`Claims` and `Tallies`."""
+    """The ports `Claims` and `Tallies` over SQL."""
 
     claim = writing(claim)
     release = writing(release)

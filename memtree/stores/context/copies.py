@@ -1,4 +1,4 @@
-"""`Dump`: copies out of a store and into one, rows as they are, of any table."""
+"""The port `Dump` over SQL: copy rows out of a store and into one, unchanged, of any table."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from memtree.stores.sql import Sql
 from memtree.stores.table import Table
 
 _COUNTS = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
-# What a copy that was stopped brought has unique values that another one has had since.
+# A stopped copy left rows whose unique values have since moved to other rows of the source.
 _GIVE_UP = """
     UPDATE memories SET unique_key = '' WHERE counted = 1 AND unique_key <> ''
         AND (scope, unique_key) IN (SELECT scope, unique_key FROM :rows({0}) WHERE counted = 1)
         AND (scope, unique_key, number) NOT IN (
             SELECT scope, unique_key, number FROM :rows({0}) WHERE counted = 1)"""
-# The next scope gets a number of its own. SQLite gives the next one after the greatest.
+# Set the sequence, so that the next new scope gets an unused number. SQLite does so by itself.
 _NUMBERED = """
     SELECT setval(pg_get_serial_sequence('memory_scopes', 'number'), max(number))
     FROM memory_scopes"""
@@ -72,7 +72,7 @@ def _conflict(table: Table) -> str:
 
 
 class Copies(SqlPart):
-    """`Dump`."""
+    """The port `Dump` over SQL."""
 
     counts = reading(counts)
     missing = reading(missing)

@@ -27,8 +27,8 @@ _PUT_KEY = "INSERT INTO keys (id, label, tenant, created) VALUES (:id, :label, :
 _VALUES = "SELECT hash FROM key_values WHERE key = :key"
 _TAKEN = "SELECT 1 FROM key_values WHERE hash IN :hashes[]"
 _DROP_VALUES = "DELETE FROM key_values WHERE key = :key"
-# A key that names a tenant without an alias lets in as that tenant: written out as a row, so that
-# both can be exchanged in one statement.
+# A key that names a tenant without an alias authenticates as that tenant. That is written out as a
+# row here, so that one statement can exchange both.
 _NAMES = """
     INSERT INTO tenant_aliases (name, tenant) VALUES (:source, :source), (:target, :target)
     ON CONFLICT DO NOTHING"""
@@ -36,23 +36,26 @@ _MOVE = """
     UPDATE {} SET tenant = CASE tenant WHEN :target THEN :source ELSE :instead END
     WHERE tenant IN (:source, :target)"""
 _LOCK = "memtree keys"
-_SALT = b"memtree key\0"  # keeps them apart from plain SHA-256 tables and from our other hashes
+# keeps these hashes apart from plain SHA-256 tables and from our other hashes
+_SALT = b"memtree key\0"
 
 
 def value_hash(credential: str) -> str:
-    """64 hex digits. A lone surrogate (a header that was no UTF-8) is hashed as it is."""
+    """Return the credential's hash, 64 hex digits. A lone surrogate (from a header that was not
+    UTF-8) is hashed as it is."""
     return sha256(_SALT + credential.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def value_hashes(values: Sequence[str]) -> list[str]:
-    """Hashes of a new key's values, doubles left out. `BadRequest` where there is none."""
+    """Hash the values of a new key, without duplicates. Raises `BadRequest` if there are none."""
     if isinstance(values, str) or not values or not all(values):
         raise BadRequest("A key needs one or more values, none of them empty.", param="values")
     return [value_hash(value) for value in dict.fromkeys(values)]
 
 
 def new_key(label: str, values: int, now: float, tenant: str | None = None) -> KeyRow:
-    """`tenant`: None for one of its own. Names are random, so they tell nothing of the values."""
+    """Make a key. `values`: how many it has; `tenant`: whose it is, or None for a new tenant. Names
+    are random, so they reveal nothing of the values."""
     name = tenant or secrets.token_hex(32)
     return KeyRow(f"key_{secrets.token_hex(8)}", label, name, values, now)
 
@@ -140,7 +143,7 @@ async def _put_values(sql: Sql, key_id: str, hashes: Sequence[str]) -> None:
 
 
 class Keys(SqlPart):
-    """`KeyStore`."""
+    """The port `KeyStore` over SQL."""
 
     tenant_of = reading(tenant_of)
     has_keys = reading(has_keys)

@@ -1,4 +1,5 @@
-"""Recipes of vectors: days since one was in use, and the deletion of vectors of unused ones."""
+"""Recipes of vectors: days since each was last used, and the deletion of vectors of unused
+recipes."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ from memtree.stores.context.tenants import TENANT, begin
 from memtree.stores.sql import Sql
 
 _LOCK = "memtree recipes"
-# From recipe to recipe, each found by one look into the index: not over all vectors. Memories are
-# embedded by the same models.
+# Walks from one recipe to the next by single index look-ups, instead of reading all vectors.
+# Memories are embedded by the same models.
 _STORED = """
     WITH RECURSIVE walk(tenant, recipe) AS (
         SELECT number, (
@@ -54,12 +55,12 @@ async def keep(sql: Sql, recipe: str, day: int) -> None:
 
 
 async def to_count(sql: Sql, day: int) -> bool:
-    """Return True if `count` has anything to do."""
+    """Return True if `count` has anything to do today."""
     return bool((await sql.fetch(_TO_COUNT, {"day": day}))[0][0])
 
 
 async def count(sql: Sql, day: int) -> None:
-    """Make every recipe a day older, once a day; those that are new begin."""
+    """Add a day to the unused days of every recipe, once a day; new recipes start at zero."""
     await sql.lock_name(_LOCK)
     await sql.run(_COUNT, {"day": day})
     await sql.run(_BEGIN, {"day": day})
@@ -70,7 +71,7 @@ async def any_unused(sql: Sql) -> bool:
 
 
 async def unused_tenants(sql: Sql) -> list[str]:
-    """Tenants that have vectors which nobody uses."""
+    """Return the tenants that have vectors under unused recipes."""
     return [tenant for (tenant,) in await sql.fetch(_UNUSED_TENANTS, {})]
 
 

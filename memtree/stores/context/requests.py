@@ -1,8 +1,8 @@
 """`RequestLog`: a row for each request that has ended.
 
-Rows are numbered in the order in which they are written: whoever saw the greatest number has seen
-all rows below it, since one writer at a time gives numbers. A number is a time in microseconds, so
-none is given twice, whatever was deleted.
+Rows are numbered in the order in which they are written, since only one writer at a time gives out
+numbers: a reader that has seen a number has seen all rows below it. A number is a time in
+microseconds, so none is given twice, even after deletions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PUT = f"""
     INSERT INTO requests (tenant, {COLUMNS}) SELECT :owner, {COLUMNS}
     FROM :rows({COLUMNS}) WHERE true ON CONFLICT DO NOTHING"""
 _NEWEST = "ORDER BY time DESC, number DESC LIMIT :limit"
-# `time <=` says again what follows, for the index.
+# `time <=` repeats the next condition in a form that the index can serve.
 _BEHIND = "time <= :time AND (time, number) < (:time, :number)"
 _ONE = f"SELECT {COLUMNS} FROM requests WHERE {TENANT} AND time = :time AND id = :id"
 _TOTALS = """
@@ -60,7 +60,7 @@ _PREVIOUS = f"""
     WHERE {TENANT} AND address IN :ids[bytes] AND length(address) > 0 AND {{model}}
         AND (status BETWEEN 200 AND 299 OR status = {CLIENT_GONE} AND first_token_ms >= 0)
     {_NEWEST}"""
-# From each address on to the ends of its conversation.
+# Follows each address forward to the ends of its conversation.
 _TITLES = f"""
     WITH RECURSIVE behind(start, tenant, address) AS (
         SELECT address, tenant, address FROM addresses
@@ -90,7 +90,8 @@ _TENANTS = """
 
 
 async def add_requests(sql: Sql, rows: Mapping[str, Sequence[RequestRow]], now: float) -> int:
-    """Behind the locks of the tenants, in their order, since whoever deletes one holds its lock."""
+    """Add rows by tenant. Takes the tenants' locks first, in order, since a deletion of a tenant
+    holds its lock."""
     for tenant in sorted(rows):
         await begin(sql, tenant)
     await sql.lock_name(_LOCK)
@@ -125,7 +126,7 @@ async def requests(
 async def request_totals(sql: Sql, tenant: str, where: RequestFilter = ALL) -> RequestTotals:
     conditions, values = _conditions(tenant, where)
     query = f"{_TOTALS} WHERE {conditions}"
-    # Ids that are none find nothing, and SQLite sends no statement for them.
+    # Malformed ids match nothing, and SQLite sends no statement for them.
     rows = await sql.fetch(query, values)
     return RequestTotals(*map(int, rows[0])) if rows else RequestTotals()
 
@@ -187,7 +188,7 @@ async def drop_old(sql: Sql, now: float) -> int:
 
 
 async def surplus(sql: Sql, most: int) -> int:
-    """How many rows the store has more than that."""
+    """Return how many rows the store has beyond `most`."""
     ((count,),) = await sql.fetch(_COUNT, {})
     return max(0, int(count) - most)
 
@@ -197,7 +198,8 @@ async def drop_surplus(sql: Sql, most: int) -> int:
 
 
 async def first_over(sql: Sql, tenant: str, most: int) -> RequestPlace | None:
-    """The newest of the tenant's rows that are more than it may have."""
+    """Return the newest of the tenant's rows beyond the `most` that it may have; None if there are
+    none."""
     rows = await sql.fetch(_FIRST_OVER, {"tenant": tenant, "most": most})
     return RequestPlace(*rows[0]) if rows else None
 
@@ -214,8 +216,8 @@ async def trim(
     tenant_rows: int = TENANT_ROWS,
     store_rows: int = STORE_ROWS,
 ) -> int:
-    """`RequestLog.trim_requests`. A transaction for each tenant, so that other writers get their
-    turn in between, and none where there is nothing to do."""
+    """Delete old and surplus rows: see `RequestLog.trim_requests`. Uses a transaction for each
+    tenant, so that other writers get their turn in between, and none if there is nothing to do."""
     gone = 0
     if await database.read(lambda sql: stale(sql, now)):
         gone += await database.write(lambda sql: drop_old(sql, now))
@@ -238,7 +240,7 @@ async def logged_tenants(sql: Sql) -> list[str]:
 
 
 def _oldest(now: float) -> float:
-    """Rows go by whole days."""
+    """Return the time before which rows are dropped; whole days at once."""
     return float((day_of(now) - LOG_DAYS) * DAY)
 
 
@@ -265,7 +267,7 @@ async def _rows(sql: Sql, query: str, values: Mapping[str, Any]) -> list[Request
 
 
 class Requests(SqlPart):
-    """`RequestLog`."""
+    """The port `RequestLog` over SQL."""
 
     requests = reading(requests)
     request_totals = reading(request_totals)

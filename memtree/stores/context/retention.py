@@ -1,7 +1,7 @@
-"""`Retention`: chains and forgetting.
+"""`Retention`: chains of addresses, and forgetting.
 
-What nothing needs any more is decided here, in the process, by the rules of `references`: plans and
-frontiers are encoded, so SQL cannot look into them.
+Rows that nothing needs any more are found here, in the process, by the rules of `references`: plans
+and frontiers are encoded, so SQL cannot look into them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from memtree.stores.references import (
 from memtree.stores.rows import COUNTED, added, read_epoch, read_frontier
 from memtree.stores.sql import Ids, Sql
 
-# No chain is longer than the tenant's addresses: one that meets itself ends.
+# A chain is at most as long as the tenant has addresses, so a damaged chain that forms a circle
+# ends as well.
 _CHAIN = f"""
     WITH RECURSIVE walk(tenant, address, previous, place) AS (
         SELECT tenant, address, previous, 1 FROM addresses WHERE {TENANT} AND address = :address
@@ -54,7 +55,7 @@ _VERSIONS = "SELECT id, version FROM summaries WHERE tenant = :number"
 _UNNAMED = """
     DELETE FROM {0} WHERE tenant = :number AND NOT EXISTS (
         SELECT 1 FROM {2} WHERE tenant = :number AND {2}.{3} = {0}.{1})"""
-# By sets: a look-up for each row would need an index that nothing else does.
+# Set operations: a look-up for each row would need an index that no other query uses.
 _UNNAMED_FRONTIERS = """
     DELETE FROM frontiers WHERE tenant = :number AND key IN (
         SELECT key FROM frontiers WHERE tenant = :number
@@ -91,7 +92,7 @@ async def sweep(sql: Sql, tenant: str, now: float) -> Receipt:
     """Sweep one tenant."""
     await begin(sql, tenant, alone=True)
     number = await known_tenant(sql, tenant)
-    if number is None:  # forgotten meanwhile
+    if number is None:  # the tenant was forgotten meanwhile
         return Receipt()
     ended = {"number": number, "now": now}
     drop = "DELETE FROM epochs WHERE tenant = :number AND expires < :now"
@@ -100,20 +101,21 @@ async def sweep(sql: Sql, tenant: str, now: float) -> Receipt:
     receipt = added(receipt, await _forget_addresses(sql, number, expired))
     receipt = added(receipt, await collect(sql, number))
     receipt = added(receipt, Receipt(summaries=await _thin_out(sql, number)))
-    # Plans end every day and tell nothing; what is worth clearing the files for is a tree.
+    # Plans end every day and reveal nothing; only a deleted tree is worth clearing the files for.
     return await noted(sql, receipt, changed=bool(receipt.nodes or receipt.summaries))
 
 
 async def noted(sql: Sql, receipt: Receipt, *, changed: bool) -> Receipt:
-    """Note that there are bytes to scrub: in the transaction of the deletion, so that a killed
-    process leaves the note as well."""
+    """Record that deleted bytes must be scrubbed, in the transaction of the deletion, so that the
+    note survives a killed process."""
     if changed:
         await sql.run(NOTE, {})
     return receipt
 
 
 async def _forget_all(sql: Sql, number: int) -> Receipt:
-    """Without decoding anything, so that it works on a damaged tenant as well."""
+    """Delete all rows of a tenant without decoding any, so that it works on a damaged tenant as
+    well."""
     here = {"number": number}
     drop = "DELETE FROM {} WHERE tenant = :number"
     counts = {table: await sql.count(drop.format(table), here) for table in COUNTED}
@@ -124,7 +126,7 @@ async def _forget_all(sql: Sql, number: int) -> Receipt:
 
 
 async def _forget_addresses(sql: Sql, number: int, addresses: Iterable[bytes]) -> Receipt:
-    """Delete the addresses and the turns at them; what comes after them is joined to what was
+    """Delete the addresses and the turns at them, and link the addresses after them to those
     before."""
     gone = set(addresses)
     if not gone:
@@ -141,7 +143,7 @@ async def _forget_addresses(sql: Sql, number: int, addresses: Iterable[bytes]) -
 
 
 async def collect(sql: Sql, number: int) -> Receipt:
-    """Delete whatever no address and no epoch of the tenant needs."""
+    """Delete everything that no address and no epoch of the tenant needs."""
 
     async def drop(table: str, column: str, other: str, named: str) -> int:
         unnamed = _UNNAMED.format(table, column, other, named)
@@ -199,14 +201,15 @@ async def _epochs(sql: Sql, number: int) -> list[Epoch]:
 
 
 class Retention(SqlPart):
-    """`Retention`."""
+    """The port `Retention` over SQL."""
 
     chain = reading(chain)
 
     async def forget(
         self, tenant: str, addresses: Sequence[bytes] | None, *, dry_run: bool = False
     ) -> Receipt:
-        """Afterwards no read finds it. See `Database.scrub` for its bytes."""
+        """Delete the addresses, or all of the tenant. Afterwards no read returns them;
+        `Database.scrub` clears their bytes."""
         receipt = await self.database.write(
             lambda sql: forget(sql, tenant, addresses), durable=True, undo=dry_run
         )
@@ -215,7 +218,8 @@ class Retention(SqlPart):
         return receipt
 
     async def sweep(self, now: float) -> Receipt:
-        """A transaction for each tenant, so that other writers get their turn in between."""
+        """Sweep all tenants, with a transaction for each, so that other writers get their turn in
+        between."""
         receipt = Receipt()
         for tenant in await self.database.read(lambda sql: expired_tenants(sql, now)):
             receipt = added(receipt, await self._sweep_tenant(tenant, now))

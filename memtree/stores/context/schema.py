@@ -1,4 +1,4 @@
-"""Tables of context memory that are made alike in both databases, with the types of each.
+"""Tables of context memory that both databases share, with the column types of each.
 
 A step that was released is never edited; see the migrations of each database.
 """
@@ -19,11 +19,12 @@ _REQUESTS = (
     " wrap_run {text} NOT NULL, status {int} NOT NULL, error_type {text} NOT NULL)",
     "CREATE INDEX newest_requests ON requests (tenant, time, number)",
     "CREATE INDEX requests_at ON requests (tenant, address) WHERE length(address) > 0",
-    # What finds the conversation that an address goes on to.
+    # Finds the conversation that continues an address.
     "CREATE INDEX later_addresses ON addresses (tenant, previous)",
 )
 
 
 def requests_step(types: Mapping[str, str]) -> tuple[str, ...]:
-    """The log of requests. `types`: those of a database, as its memories have them."""
+    """Return the statements of the request log. `types`: the database's column types, as its
+    memories use them."""
     return tuple(statement.format(**types) for statement in _REQUESTS)

@@ -23,12 +23,12 @@ _STATS = """
 _STEPS = "SELECT part, version FROM schema_version"
 
 
-SINCE = "1.0.0rc1"  # the first version with all steps of the schema; a new step begins a new one
+SINCE = "1.0.0rc1"  # the first version with all steps of the schema; changes with each new step
 
 
 class SqlStore(Trees, Plans, Conversations, Retention, ClaimsAndTallies, Requests, Keys, Copies):
-    """Raises as its `Database` does. That may be shared with other ports; `close` closes it for
-    all of them."""
+    """All ports over one `Database`, and raises as that does. Other ports may share the database;
+    `close` closes it for all of them."""
 
     async def check(self) -> list[str]:
         """Check the whole store, in a thread and on a connection of its own: it may take a second

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from memtree.stores.sql import Row, Sql
 
 NUMBER = "SELECT number FROM tenants WHERE name = :tenant"
-TENANT = f"tenant = ({NUMBER})"  # of rows
+TENANT = f"tenant = ({NUMBER})"  # condition on rows
 _NEW = "INSERT INTO tenants (name) VALUES (:tenant) ON CONFLICT DO NOTHING"
 
 
 async def begin(sql: Sql, tenant: str, *, alone: bool = False) -> None:
-    """Take the lock of a writer: the first statement of a transaction. `alone`: of one that
-    deletes."""
+    """Take a writer's lock: the first statement of a transaction. `alone`: exclusive, for a
+    deletion."""
     await sql.lock_name("memtree tenant", tenant, shared=not alone)
 
 
@@ -24,7 +24,7 @@ async def known_tenant(sql: Sql, tenant: str) -> int | None:
 
 
 async def tenant_number(sql: Sql, tenant: str, known: Sequence[Row]) -> int:
-    """The tenant's number; a tenant that is new gets one. `known`: what NUMBER gave."""
+    """Return the tenant's number; a new tenant gets one. `known`: the rows that NUMBER returned."""
     if known:
         return int(known[0][0])
     await sql.run(_NEW, {"tenant": tenant})

@@ -1,9 +1,9 @@
 """The store in PostgreSQL, for many processes on many machines. Needs the extra `postgres`.
 
-Every statement takes any number of rows: what goes in comes as arrays. A write
-takes its tenant's lock (`locks`): shared for what adds, exclusive for what deletes, so a node is
-never named while it goes. Isolation is READ COMMITTED: each statement after the lock sees all that
-was committed before it. The reasons are in docs/decisions/0011-postgresql.md.
+Every statement takes any number of rows, given as arrays. A write takes its tenant's lock
+(`locks`): shared to add, exclusive to delete, so no row can refer to a node that is being deleted.
+Isolation is READ COMMITTED: each statement after the lock sees everything committed before it. The
+reasons are in docs/decisions/0011-postgresql.md.
 """
 
 from memtree.stores.postgres.database import PostgresStore

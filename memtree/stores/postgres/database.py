@@ -1,4 +1,4 @@
-"""A schema of a PostgreSQL server as the ports share it."""
+"""One schema of a PostgreSQL server, shared by the ports."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ class PostgresSnapshot:
 
 @contextmanager
 def one_state(dsn: Dsn) -> Iterator[PostgresSnapshot]:
-    """A connection of its own, in the calling thread. The errors are the store's."""
+    """Open a separate connection in the calling thread, on one state of the schema. Raises the
+    errors of the store."""
     seconds = max(2, round(dsn.seconds))
     try:
         db = psycopg.connect(dsn.conninfo, autocommit=True, connect_timeout=seconds)
@@ -71,19 +72,20 @@ _BYTES = """
     FROM unnest(%(tables)s::text[]) AS name"""
 _ONE_STATE = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _DURABLE = "SET LOCAL synchronous_commit TO on"
-# A plan that was kept from when the table was empty reads all of it, until the server's own upkeep
-# has counted its rows.
+# A cached plan made while a table was empty reads all of it, until the server's autovacuum has
+# gathered statistics.
 _FRESH_PLANS = "SET LOCAL plan_cache_mode TO force_custom_plan"
 
 
 class PostgresDatabase(Pool):
-    """`Database`."""
+    """`Database` over one schema of PostgreSQL."""
 
     def __init__(self, dsn: Dsn) -> None:
         super().__init__(dsn, lambda db: migrate_all(db, dsn.schema))
 
     async def read(self, work: Work[T]) -> T:
-        """Each statement is a transaction of its own: a round trip less than one around them."""
+        """Run `work` with each statement as a transaction of its own, which saves the round trips
+        of BEGIN and COMMIT."""
         return await self.run(lambda db: work(PostgresSql(db)))
 
     async def read_state(self, work: Work[T]) -> T:
@@ -93,8 +95,8 @@ class PostgresDatabase(Pool):
         return await self.hurry(work, *((_DURABLE, _FRESH_PLANS) if durable else ()), undo=undo)
 
     async def hurry(self, work: Work[T], *begin: str, undo: bool = False) -> T:
-        """Run `work` in a transaction, in as few round trips as it asks for answers: a statement is
-        sent with those before it, and waited for where its rows are fetched."""
+        """Run `work` in a transaction with few round trips: statements are pipelined, and waited
+        for only when rows are fetched."""
 
         async def whole(db: Connection) -> T:
             async with db.pipeline(), db.transaction(force_rollback=undo):
@@ -105,12 +107,11 @@ class PostgresDatabase(Pool):
         return await self.repeat(whole)
 
     async def scrub(self, *, at_once: bool) -> None:
-        """Free the space of deleted rows: of a large store only where no client waits for it.
+        """Free the space of deleted rows; in a large store only if no client waits for it.
 
-        Deleted rows can be read by nobody from the commit on. Their bytes are another matter:
-        VACUUM gives their space to new rows and cuts empty ends off the files, but does not
-        overwrite, and the server's log (WAL) and its backups have copies of their own. See
-        docs/decisions/0011.
+        After the commit nobody can read the deleted rows. Their bytes are another matter: VACUUM
+        gives their space to new rows and cuts empty ends off the files, but does not overwrite, and
+        the server's log (WAL) and its backups have copies of their own. See docs/decisions/0011.
         """
         if not await self.run(unscrubbed) or (at_once and await self.bytes() > SMALL_BYTES):
             return
@@ -121,7 +122,7 @@ class PostgresDatabase(Pool):
                 await db.execute("DELETE FROM deletions WHERE number <= %s", newest)
 
     async def bytes(self) -> int:
-        """The size of all tables."""
+        """Return the size of all tables."""
         cursor = await self.run(lambda db: db.execute(_BYTES, {"tables": list(TABLES)}))
         row = await cursor.fetchone()
         return int(row[0]) if row else 0

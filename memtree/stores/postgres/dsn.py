@@ -1,9 +1,9 @@
-"""The address of a PostgreSQL store, and what of it may be shown.
+"""The address of a PostgreSQL store, and the part of it that may be shown.
 
     postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=memtree&connections=8
 
-`schema` (where the tables are, made if it is not there) and `connections` (the most that one
-process opens) are ours; the rest is libpq's, among it `connect_timeout`, `sslmode` and `host`.
+`schema` (of the tables, created if it does not exist) and `connections` (the most that one process
+opens) are ours; all other options are libpq's, such as `connect_timeout`, `sslmode` and `host`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memtree.errors import BadRequest
 
 SCHEMA = "memtree"
 CONNECTIONS = 8
-CONNECT_SECONDS = 1.5  # a request of a chat waits for it, once, before it goes on without memory
+CONNECT_SECONDS = 1.5  # a chat request waits this long, once, before it continues without memory
 KEEPALIVE = {
     "keepalives_idle": "10",
     "keepalives_interval": "5",
@@ -32,7 +32,7 @@ _NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 @dataclass(frozen=True, slots=True)
 class Dsn:
-    """`conninfo` may hold a password; `shown` does not, and is what messages name."""
+    """`conninfo` may hold a password; `shown` does not, and is used in messages."""
 
     conninfo: str
     shown: str
@@ -45,12 +45,12 @@ class Dsn:
 
 
 def read_dsn(url: str, shown: str) -> Dsn:
-    """`shown`: the address without its secrets. `BadRequest` for what libpq would not understand;
-    nothing of the URL is repeated in it."""
+    """Parse an address. `shown`: the address without its secrets. Raises `BadRequest` for a URL
+    that libpq would not understand; the error repeats nothing of it."""
     base, _, query = url.partition("?")
     try:
         if "@" in base.partition("://")[2].partition("/")[2]:
-            raise ValueError  # a `/` of the password ended it for libpq
+            raise ValueError  # a `/` in the password ends it for libpq
         given = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
         schema = given.pop("schema", SCHEMA)
         connections = int(given.pop("connections", CONNECTIONS))
@@ -59,7 +59,7 @@ def read_dsn(url: str, shown: str) -> Dsn:
         if not _PORTS.fullmatch(str(parts.get("port", ""))):
             raise ValueError
     except (ProgrammingError, ValueError):
-        # libpq's own words may repeat a part of the password that was not percent-encoded.
+        # libpq's own message may repeat a part of the password that was not percent-encoded.
         raise _refused(
             "cannot be read; write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, "
             "with special characters of the password as %XX"

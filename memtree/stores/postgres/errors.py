@@ -1,5 +1,6 @@
-"""PostgreSQL's errors as the store's, in words for the operator. No password is in any of them:
-what the server and libpq say of a failed connection names host, port, user and database."""
+"""Translate PostgreSQL's errors into the store's, with advice for the operator. None contains a
+password: messages of the server and of libpq about a failed connection name host, port, user and
+database only."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ _WORDS = {
     "57P": "was stopped or restarted",
     "58": "cannot be read or written; see its disk and its log",
 }
-_CORRUPT = ("XX001", "XX002")  # of tables, of indexes
-GONE = ("42P01", "3F000")  # the schema: it may be made anew
+_CORRUPT = ("XX001", "XX002")  # codes for damaged tables and indexes
+GONE = ("42P01", "3F000")  # the schema is missing: it may be created again
 LOST = "The connection to the store {} was lost ({})."
 
 
@@ -50,11 +51,12 @@ def unreachable(error: Exception, shown: str) -> StoreUnavailable:
 
 
 def answered(error: Exception) -> bool:
-    """Return True if a failed attempt to connect was a server's word, so that there is a server."""
+    """Return True if a failed attempt to connect was answered by a server, so that one is
+    running."""
     return isinstance(error, psycopg.Error) and ("FATAL:" in str(error) or bool(error.sqlstate))
 
 
 def _said(error: psycopg.Error) -> str:
-    """The first line: further ones may quote a row."""
+    """Return the first line of the error: further lines may quote a row."""
     primary = error.diag.message_primary
     return (primary or str(error) or type(error).__name__).strip().splitlines()[0].rstrip(".")

@@ -1,4 +1,4 @@
-"""Locks of PostgreSQL that no row stands for, held to the end of a transaction.
+"""Advisory locks of PostgreSQL, held to the end of a transaction.
 
 | who | takes |
 |---|---|
@@ -10,8 +10,8 @@
 | adds to a day's tallies | that tenant's day |
 | saves, changes or erases memories | the row of the scope, then that of the tenant's counters |
 
-They are taken in this order and by their first statement, before anything is read, so none waits
-in a circle. Rows are written in the order of their keys for the same reason.
+Transactions take them in this order, before they read anything, so none wait for each other in a
+circle. Rows are written in the order of their keys for the same reason.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ ALONE = "SELECT pg_advisory_xact_lock(%s)"
 
 
 def lock_key(*names: str | bytes) -> int:
-    """64 bits, signed. Two names with one key would only wait for each other."""
+    """Hash names to a signed 64-bit integer. Two names with the same hash would only wait for each
+    other."""
     digest = sha256()
     for name in names:
         data = name.encode() if isinstance(name, str) else name

@@ -1,9 +1,9 @@
 """The PostgreSQL schema: a list of steps, and the number of steps that a database has seen.
 
-A step that was released is never edited; append another one. Several parts of the program may
-share one schema: each has its own list and its own row in `schema_version`.
+A released step is never edited; append another one. Several parts of the program may share one
+schema: each has its own list and its own row in `schema_version`.
 
-Ids are `bytea`, and so are encoded values and vectors: nothing in the database looks into them.
+Ids, encoded values and vectors are `bytea`: nothing in the database decodes them.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from memtree.stores.postgres.postgres_sql import PostgresSql
 
 Step = Sequence[str]
 
-# Nodes and vectors of 2 kB and more would be moved into a second table, a row of which is a second
-# look-up: with this target they stay where they are.
+# Nodes and vectors of 2 kB and more would be moved into a TOAST table, which costs a second
+# look-up: with this target they stay in the row.
 _INLINE = "WITH (toast_tuple_target = 8160)"
 
 _TREE: Step = (
@@ -38,7 +38,7 @@ _TREE: Step = (
     "CREATE INDEX expiring_addresses ON addresses (expires)",
     "CREATE TABLE vectors (tenant integer NOT NULL, recipe text NOT NULL, id bytea NOT NULL,"
     f" data bytea NOT NULL, PRIMARY KEY (tenant, recipe, id)) {_INLINE}",
-    # What does not get smaller need not be tried.
+    # Vectors do not compress, so the server should not try.
     "ALTER TABLE vectors ALTER COLUMN data SET STORAGE EXTERNAL",
     "CREATE TABLE summaries (tenant integer NOT NULL, version integer NOT NULL, id bytea NOT NULL,"
     " data bytea NOT NULL, PRIMARY KEY (tenant, id, version))",
@@ -50,19 +50,19 @@ _PLANS: Step = (
     "CREATE TABLE turns (tenant integer NOT NULL, key bytea NOT NULL, address bytea NOT NULL,"
     " epoch bytea NOT NULL, data bytea NOT NULL, PRIMARY KEY (tenant, address, key))",
     "CREATE INDEX turns_of_epochs ON turns (tenant, epoch)",
-    # A row stands for a deletion after which the tables were not vacuumed yet.
+    # A row marks a deletion since which the tables were not vacuumed.
     "CREATE TABLE deletions (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY)",
 )
 _CLAIMS: Step = (
     "CREATE TABLE claims (tenant integer NOT NULL, id bytea NOT NULL, owner text NOT NULL,"
     " until double precision NOT NULL, PRIMARY KEY (tenant, id))",
     "CREATE INDEX ending_claims ON claims (until)",
-    # They name the tenant itself: they outlive its row in `tenants`.
+    # Tallies name the tenant itself: they outlive its row in `tenants`.
     "CREATE TABLE tallies (tenant text NOT NULL, day integer NOT NULL, name text NOT NULL,"
     " amount bigint NOT NULL, PRIMARY KEY (tenant, day, name))",
 )
 _RECIPES: Step = (
-    # `day`: the last one on which a sweep looked; `idle`: days since a process used it.
+    # `day`: the last day on which a sweep counted; `idle`: days since a process used it.
     "CREATE TABLE recipes (recipe text PRIMARY KEY, day integer NOT NULL, idle integer NOT NULL)",
 )
 _KEYS: Step = (
@@ -72,24 +72,24 @@ _KEYS: Step = (
     "CREATE INDEX values_of_keys ON key_values (key)",
 )
 _ALIASES: Step = (
-    # Bare credentials that are let in as another tenant than the one they name.
+    # Bare credentials that authenticate as another tenant than the one they name.
     "CREATE TABLE tenant_aliases (name text PRIMARY KEY, tenant text NOT NULL)",
 )
 _CONVERSATIONS: Step = (
-    # Addresses that no other goes on from.
+    # Addresses at which conversations end.
     "CREATE TABLE conversations (tenant integer NOT NULL, address bytea NOT NULL,"
     " used double precision NOT NULL, messages bigint NOT NULL, tokens bigint NOT NULL,"
     " first bigint NOT NULL, whole integer NOT NULL, PRIMARY KEY (tenant, address))",
-    # When those that are there were used is reckoned from the usual expiry.
+    # The time of last use of existing rows is derived from the default expiry.
     "INSERT INTO conversations SELECT tenant, address,"
     " greatest(1, least(expires - 30 * 86400.0, extract(epoch FROM now())::double precision)),"
     " 0, 0, 0, 1 FROM addresses WHERE NOT EXISTS (SELECT 1 FROM addresses AS later"
     " WHERE later.tenant = addresses.tenant AND later.previous = addresses.address)",
-    # Without the address, which would tempt the planner to look it up here.
+    # Without the address, or the planner would use this index to look addresses up.
     "CREATE INDEX newest_conversations ON conversations (tenant, used)",
 )
 _TITLES: Step = (
-    # `ordinal`: among those with the same title; `own_title`: the one that somebody typed.
+    # `ordinal`: number among those with the same title; `own_title`: the title that a person typed.
     "ALTER TABLE conversations ADD COLUMN title text NOT NULL DEFAULT '',"
     " ADD COLUMN client text NOT NULL DEFAULT '', ADD COLUMN project text NOT NULL DEFAULT '',"
     " ADD COLUMN ordinal integer NOT NULL DEFAULT 0,"
@@ -97,7 +97,7 @@ _TITLES: Step = (
     "CREATE INDEX titled_conversations ON conversations (tenant, title, ordinal)",
 )
 _PINS: Step = (
-    # Places of a conversation that must stay, without their text.
+    # Places of a conversation that must stay whole, without their text.
     "ALTER TABLE conversations ADD COLUMN pins text NOT NULL DEFAULT ''",
 )
 TREE_STEPS: tuple[Step, ...] = (
@@ -131,14 +131,15 @@ async def migrate_all(db: AsyncConnection, schema: str) -> None:
 async def migrate(db: AsyncConnection, schema: str, part: str, steps: Sequence[Step]) -> None:
     """Bring a part of the schema up to date, all or nothing; several processes may try at once.
 
-    `StoreUnavailable` for a newer schema than known, and for one of another program.
+    Raises `StoreUnavailable` if the schema is newer than this version, or belongs to another
+    program.
     """
     if await _version(db, schema, part, len(steps)) == len(steps):
         return
     async with db.transaction():
         await db.execute(ALONE, (lock_key("memtree schema", schema),))
         cursor = await db.execute("SELECT to_regnamespace(%s)", (f'"{schema}"',))
-        if await cursor.fetchone() == (None,):  # `IF NOT EXISTS` wants the right to make one first
+        if await cursor.fetchone() == (None,):  # `IF NOT EXISTS` needs the right to create one
             await db.execute(f'CREATE SCHEMA "{schema}"')
         version = await _version(db, schema, part, len(steps))
         try:

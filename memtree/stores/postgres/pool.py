@@ -1,11 +1,11 @@
-"""Connections of one process to one server, which the ports share.
+"""Connections of one process to one server, shared by the ports.
 
-A call whose server is gone fails at once, and only one at a time finds out: after a connection
-that failed, calls fail without trying while a task in the background tries once a second. A server
-that hangs is told from a slow one by asking it something simple on a connection of its own.
+If the server is down, only one call at a time finds out: after a failed connection, calls fail at
+once while a background task tries once a second. A hanging server is told from a slow one by a
+simple query on a separate connection.
 
-A call runs in a task of its own: whoever awaits it may be cancelled, its transaction still ends.
-Does not hold SQL beyond what a connection needs; works (`Work`) bring theirs.
+A call runs in a task of its own: if its caller is cancelled, the transaction still ends. The SQL
+here is only about connections; callers pass their own as `Work`.
 """
 
 from __future__ import annotations
@@ -32,18 +32,19 @@ T = TypeVar("T")
 Work = Callable[[Connection], Awaitable[T]]
 
 PATIENCE = 1.0  # seconds after which a call asks whether the server is still there
-LONGEST = 30.0  # seconds for a statement; the deletion of a large tenant is the longest
+LONGEST = 30.0  # seconds for a statement; the deletion of a large tenant takes the longest
 LOCK_SECONDS = 10.0
-# Seconds after the time to connect from which this process must have been held up itself, so that
-# nobody knows whether the server has answered: it is asked again, this often at most.
+# If this process itself was held up for so many seconds beyond the connection timeout, nobody knows
+# whether the server answered: it is tried again, this often at most.
 HELD_UP, ATTEMPTS = 0.1, 3
 REST = 1.0  # seconds between two attempts to reach a server that is down
 LIFETIME = 3_600.0  # seconds after which a connection is made anew: servers move, caches grow
-TRIES = 4  # of a transaction that PostgreSQL itself asks to repeat
+TRIES = 4  # attempts for a transaction that PostgreSQL asks to repeat
 REPEATED = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
 
-# Not flushed at every commit: after a crash of the server the last fraction of a second may be
-# missing, never a part of it, as SQLite's `synchronous = NORMAL`. Who needs more says so.
+# Commits are not flushed one by one: a crash of the server may lose the last fraction of a second,
+# but never part of a transaction, as with SQLite's `synchronous = NORMAL`. Callers that need more
+# ask for it.
 SETTINGS = (
     'SET search_path TO "{schema}"; '
     "SET default_transaction_isolation TO 'read committed'; "
@@ -62,10 +63,10 @@ class Pool:
         self.dsn = dsn
         self._prepare = prepare
         self._ready = False  # the schema is up to date
-        self._idle: list[tuple[Connection, float]] = []  # with the time of their making
+        self._idle: list[tuple[Connection, float]] = []  # with the time they were opened
         self._slots = asyncio.Semaphore(dsn.connections)
         self._preparing = asyncio.Lock()
-        self.calls: set[asyncio.Task[Any]] = set()  # under way
+        self.calls: set[asyncio.Task[Any]] = set()  # running calls
         self._down: StoreUnavailable | None = None
         self._reviving: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[bool] | None = None
@@ -74,7 +75,7 @@ class Pool:
     # -- calls -------------------------------------------------------------------------------
 
     async def run(self, work: Work[T]) -> T:
-        """`work` on a connection that commits each statement. Raises `StoreUnavailable` or
+        """Run `work` on a connection that commits each statement. Raises `StoreUnavailable` or
         `StoreCorrupt`."""
         self.require_open()
         if self._down and not self._idle:
@@ -91,11 +92,11 @@ class Pool:
         return call.result()
 
     async def reach(self) -> None:
-        """The schema is there and up to date, or the error that says why not."""
+        """Raise unless the schema is there and up to date."""
         await self.run(lambda db: db.execute("SELECT 1"))
 
     async def repeat(self, whole: Work[T]) -> T:
-        """Run a transaction, again where PostgreSQL asks for it."""
+        """Run a transaction, and repeat it if PostgreSQL asks for that."""
 
         async def repeated(db: Connection) -> T:
             for _ in range(TRIES - 1):
@@ -111,7 +112,7 @@ class Pool:
 
     @asynccontextmanager
     async def apart(self) -> AsyncIterator[Connection]:
-        """A connection of its own without time limits, for what takes long."""
+        """Open a separate connection without time limits, for long work."""
         self.require_open()
         try:
             db = await self._connect()
@@ -124,7 +125,7 @@ class Pool:
             raise fault(error, self.dsn.shown) from error
 
     async def close(self) -> None:
-        """After the calls that were made before it."""
+        """Close after all calls made so far have ended."""
         self._closed = True
         for task in (self._reviving, self._asking):
             if task:
@@ -148,13 +149,13 @@ class Pool:
     def _ended(self, call: asyncio.Task[Any]) -> None:
         self.calls.discard(call)
         if not call.cancelled():
-            call.exception()  # of a call whose caller is gone, nobody else takes it
+            call.exception()  # if the caller of a call is gone, nobody else retrieves its exception
 
     # -- connections -------------------------------------------------------------------------
 
     @property
     def idle(self) -> list[Connection]:
-        """Connections that no call uses."""
+        """Return the connections that no call uses."""
         return [db for db, _ in self._idle]
 
     async def _take(self) -> tuple[Connection, float]:
@@ -172,7 +173,7 @@ class Pool:
             self._idle.append((db, born))
 
     async def _connect(self) -> Connection:
-        """A connection to a server with our schema, up to date."""
+        """Open a connection with our schema, up to date."""
         if self._down:
             raise StoreUnavailable(self._down.message)
         try:
@@ -187,7 +188,8 @@ class Pool:
         return db
 
     async def _reach(self) -> Connection:
-        """A new connection. `TimeoutError` where the server had its time and did not use it."""
+        """Open a connection. Raises `TimeoutError` if the server was given its full time and did
+        not answer."""
         loop = asyncio.get_running_loop()
         for _ in range(ATTEMPTS - 1):
             late = loop.time() + self.dsn.seconds + HELD_UP
@@ -246,7 +248,7 @@ class Pool:
                 except BaseException:
                     await db.close()
                     raise
-            except MemTreeError as error:  # a server, but not one that we can use
+            except MemTreeError as error:  # a server is there, but we cannot use it
                 self._down = StoreUnavailable(error.message)
             except (psycopg.Error, OSError, TimeoutError) as error:
                 self._down = unreachable(error, self.dsn.shown)
@@ -257,11 +259,11 @@ class Pool:
                 return
 
     async def _answers(self) -> bool:
-        """Return True if the server is there; many may ask at once, one question is sent."""
+        """Return True if the server is there. Concurrent callers share one query."""
         asking = self._asking
         if asking is None or asking.done():
             asking = self._asking = asyncio.create_task(self.ask_server(), name="postgres-ask")
-        # Until this call goes on, another one may have asked anew.
+        # By the time this call resumes, another one may have started a new query.
         await asyncio.wait({asking})
         return not asking.cancelled() and asking.result()
 
@@ -274,14 +276,14 @@ class Pool:
             if answered(error):
                 return True
             self._fell(unreachable(error, self.dsn.shown))
-            await self._drop_idle()  # they would wait as this one did
+            await self._drop_idle()  # they would hang as this one did
             return False
         return True
 
 
 def _quiet(db: Connection) -> bool:
-    """Return True if an idle connection is as it was: a server that ends it says so, or hangs
-    up."""
+    """Return True if an idle connection has received nothing: a server that closes it sends an
+    error, or hangs up."""
     if db.closed:
         return False
     poll = select.poll()

@@ -1,7 +1,7 @@
-"""How statements are sent to PostgreSQL.
+"""Send statements to PostgreSQL.
 
-psycopg writes a list value by value in Python; one run of bytes in PostgreSQL's binary form
-(`Blobs`) is five times quicker for the ids of a million tokens.
+psycopg encodes a list value by value in Python; a single run of bytes in PostgreSQL's binary array
+form (`Blobs`) is five times as fast for the ids of a million tokens.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from memtree.stores.sql import Dialect, Ids, Row, Values
 
 T = TypeVar("T")
 Connection = psycopg.AsyncConnection[Row]
-MANY = 64  # rows: what takes longer to encode or decode than a millisecond leaves the event loop
+MANY = 64  # rows: encoding or decoding that takes over a millisecond leaves the event loop
 
 _BYTEA, _BYTEA_ARRAY = 17, 1001  # type numbers, the same in every server
 _EMPTY = Struct("!iii").pack(0, 0, _BYTEA)
@@ -38,7 +38,7 @@ _ARRAYS = {bytes: "bytea[]", str: "text[]", int: "bigint[]", float: "double prec
 
 
 class Blobs(tuple[bytes, ...]):
-    """A `bytea[]`."""
+    """Array of byte strings, sent as `bytea[]`."""
 
     __slots__ = ()
 
@@ -60,8 +60,8 @@ for _kind in (Blobs, Ids):
 
 
 class PostgresSql:
-    """`Sql` over a connection. In a pipeline a statement is sent with those before it, and waited
-    for where its rows are fetched."""
+    """`Sql` over a connection. In a pipeline a statement is sent together with those before it, and
+    waited for only when its rows are fetched."""
 
     dialect: Dialect = "postgres"
     lock = " FOR UPDATE"

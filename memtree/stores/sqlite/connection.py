@@ -1,8 +1,8 @@
-"""A SQLite file seen from asyncio: opening it, a thread for each connection, its errors in words.
+"""A SQLite file seen from asyncio: opening it, a thread for each connection, and its errors as
+messages.
 
 A `ConnectionThread` is one connection and the one thread that uses it. A call is one function that
-runs whole in that thread; whoever awaits it may be cancelled, the function still ends its
-transaction.
+runs whole in that thread; if its caller is cancelled, the function still ends its transaction.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 Call = Callable[[sqlite3.Connection], T]
 
 PAGE_BYTES = 8192  # nodes are 0.5-4 kB: 13 % less space and half the writing time of 4096
-WAL_BYTES = 16 << 20  # what is kept of the WAL file after a long read let it grow
+WAL_BYTES = 16 << 20  # size to which the WAL file is cut after a long read let it grow
 
 _FAULTS = {
     sqlite3.SQLITE_BUSY: "is locked by another process; see which one writes to it",
@@ -54,7 +54,7 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def create(path: Path) -> None:
-    """Make sure of the file (0600: summaries are private) and of its folder (0700 if it is new)."""
+    """Create the file (0600: summaries are private) and its folder (0700), unless they exist."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -67,7 +67,8 @@ def create(path: Path) -> None:
 
 
 def connect(path: Path, busy_timeout: float, *, writes: bool) -> sqlite3.Connection:
-    """A connection to an existing file, its schema up to date. The errors are the store's."""
+    """Open a connection to an existing file and bring its schema up to date. Raises the errors of
+    the store."""
     db: sqlite3.Connection | None = None
     try:
         db = sqlite3.connect(
@@ -94,8 +95,8 @@ def connect(path: Path, busy_timeout: float, *, writes: bool) -> sqlite3.Connect
 
 
 def _use_wal(db: sqlite3.Connection, busy_timeout: float) -> None:
-    """Two processes that change a new file to WAL at once meet a lock for which SQLite does not
-    wait, whatever the busy timeout."""
+    """Turn WAL mode on. Two processes that do so with a new file at once meet a lock for which
+    SQLite does not wait, whatever the busy timeout."""
     deadline = time.monotonic() + busy_timeout
     while True:
         try:
@@ -120,7 +121,7 @@ class ConnectionThread:
         self._file = _identity(path)
 
     def open(self) -> None:
-        """Connect now, in the calling thread, so that a bad store is known at start-up."""
+        """Connect now, in the calling thread, so that an unusable store is reported at start-up."""
         self._db = connect(self._path, self._busy_timeout, writes=self._writes)
 
     async def run(self, call: Call[T]) -> T:
@@ -133,7 +134,7 @@ class ConnectionThread:
             raise StoreUnavailable(f"The store {self._path} is closed.")
 
     async def close(self) -> None:
-        """After the calls that were made before it."""
+        """Close after all calls made so far have ended."""
         if not self._closed:
             self._closed = True
             await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
@@ -144,12 +145,13 @@ class ConnectionThread:
             return call(self._connection())
         except sqlite3.Error as error:
             if _code(error) not in _PASSING:
-                self._drop()  # the next call connects anew
+                self._drop()  # the next call reconnects
             raise fault(error, self._path) from error
 
     def _connection(self) -> sqlite3.Connection:
         # A file that was removed or replaced would swallow every write without an error. Opening
-        # the new one beside the reader's old one could mix their WAL files: so only say so.
+        # the new one while the reader still has the old one could mix their WAL files: so only
+        # raise.
         if self._writes and _identity(self._path) != self._file:
             raise StoreUnavailable(
                 f"The store {self._path} was moved or replaced while in use; "

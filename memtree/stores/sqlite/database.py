@@ -1,4 +1,4 @@
-"""A SQLite file as the ports share it: one connection that reads and one that writes.
+"""A SQLite file, shared by the ports: one connection that reads and one that writes.
 
 A process never has more than two connections to a file, and writes of one process queue up instead
 of meeting the file's lock.
@@ -23,7 +23,7 @@ from memtree.stores.table import Table
 
 
 class SqliteSnapshot:
-    """One state of the file: `db` is in a transaction from here on."""
+    """One state of the file: `db` stays in a transaction."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         db.execute("BEGIN")
@@ -53,8 +53,8 @@ SWEEP_BYTES = 64 << 20  # a file up to this size is written anew in less than a 
 
 
 class SqliteDatabase:
-    """`Database`. Raises at once if the file cannot be used, and again from any method while that
-    is so. In WAL mode the reader's thread does not wait for writers."""
+    """`Database` over a SQLite file. Opening raises at once if the file cannot be used, and so does
+    any method later. In WAL mode the reader's thread does not wait for writers."""
 
     def __init__(self, path: Path, busy_timeout: float = BUSY_TIMEOUT) -> None:
         create(path)
@@ -73,13 +73,13 @@ class SqliteDatabase:
         return await self.call_writer(lambda db: transaction(db, work, undo=undo))
 
     async def scrub(self, *, at_once: bool) -> None:
-        """Copies of ids and vectors in unused parts of a large file stay until the next deletion:
-        clearing them holds up every writer."""
+        """Clear deleted bytes out of the file. In a large file copies of ids and vectors stay in
+        unused pages until the next deletion, since clearing them holds up every writer."""
         if (at_once or await self.bytes() <= SWEEP_BYTES) and await self.call_reader(unscrubbed):
             await self.call_writer(scrub)
 
     async def bytes(self) -> int:
-        """With the WAL file."""
+        """Return the size of the file, with the WAL file."""
         files = (self.path, Path(f"{self.path}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
@@ -110,7 +110,7 @@ class SqliteDatabase:
 def transaction(
     db: sqlite3.Connection, work: Work[T], begin: str = "BEGIN IMMEDIATE", *, undo: bool = False
 ) -> T:
-    """Run all of `work`, or nothing. `undo`: take it back where it succeeded, too."""
+    """Run all of `work`, or nothing. `undo`: roll back even if it succeeded."""
     db.execute(begin)
     try:
         result = finish(work(SqliteSql(db)))
@@ -122,26 +122,27 @@ def transaction(
 
 
 def unscrubbed(db: sqlite3.Connection) -> bool:
-    """Return True if bytes of a deletion may still be in the file: ours, or that of a killed
+    """Return True if bytes of a deletion may still be in the file, also that of a killed
     process."""
     return db.execute("SELECT 1 FROM deletions LIMIT 1").fetchone() is not None
 
 
 def scrub(db: sqlite3.Connection) -> None:
-    """Write the file anew without what was deleted; outside of a transaction.
+    """Rewrite the file without deleted rows; must run outside a transaction.
 
     `secure_delete` alone is not enough: it clears a row where it stands, but a page that SQLite
-    rebuilt when rows moved keeps older copies of them in its unused part. Measured over nine
+    rebuilt when it moved rows keeps older copies of them in its unused part. Measured over nine
     stores of 3,000 nodes, of which 1,600 were deleted: in eight of them 1 to 8 ids, addresses or
     vectors could still be found. VACUUM leaves none, and takes 13 ms per MB of the whole file.
 
-    `StoreUnavailable` where another process is in the way; a later forget or sweep goes on.
+    Raises `StoreUnavailable` if another process holds the file; a later forget or sweep finishes
+    the work.
     """
     (newest,) = db.execute("SELECT max(number) FROM deletions").fetchone()
     if newest is None:
         return
     db.execute("VACUUM")
-    # It waits for readers of older states, up to the busy timeout.
+    # This waits for readers of older states, up to the busy timeout.
     (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
         raise StoreUnavailable(

@@ -1,7 +1,7 @@
 """The SQLite schema: a list of steps, and the number of steps that a file has seen.
 
-A step that was released is never edited; append another one. Several parts of the program may
-share one file: each has its own list and its own row in `schema_version`.
+A released step is never edited; append another one. Several parts of the program may share one
+file: each has its own list and its own row in `schema_version`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ Step = Callable[[sqlite3.Connection], None]
 
 
 def _tree(db: sqlite3.Connection) -> None:
-    """Blobs stand in rowid tables, in the order of their writing, with an index beside: without
-    rowids the file of a million tokens is 9.0 MB instead of 4.6 and is written 3.5 times slower.
+    """Create the tables of trees. Blobs are in rowid tables, in the order of writing, with a
+    separate index: without rowids the file of a million tokens is 9.0 MB instead of 4.6 and takes
+    3.5 times as long to write.
     """
     db.execute("CREATE TABLE tenants (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)")
     db.execute(
@@ -53,7 +54,7 @@ def _keys(db: sqlite3.Connection) -> None:
 
 
 def _plans(db: sqlite3.Connection) -> None:
-    """Epochs and turns, summary versions, and what forgetting needs."""
+    """Add epochs and turns, summary versions, and a table for forgetting."""
     db.execute("ALTER TABLE addresses ADD COLUMN previous BLOB NOT NULL DEFAULT x''")
     db.execute("CREATE INDEX expiring_addresses ON addresses (expires)")
     db.execute(
@@ -70,13 +71,13 @@ def _plans(db: sqlite3.Connection) -> None:
         " epoch BLOB NOT NULL, data BLOB NOT NULL, UNIQUE (tenant, key, address))"
     )
     db.execute("CREATE INDEX turns_of_epochs ON turns (tenant, epoch)")
-    # A row stands for a deletion whose bytes may still be in the file (`retention.scrub`). Its
-    # number is never used again, so whoever scrubs strikes out no deletion made after that.
+    # A row marks a deletion whose bytes may still be in the file (`retention.scrub`). Numbers are
+    # never reused, so a scrub cannot strike out a deletion made after it began.
     db.execute("CREATE TABLE deletions (number INTEGER PRIMARY KEY AUTOINCREMENT)")
 
 
 def _claims(db: sqlite3.Connection) -> None:
-    """Who summarises which node, and numbers that add up. Tallies name the tenant itself: they
+    """Add claims of nodes to summarise, and daily tallies. Tallies name the tenant itself: they
     outlive its row in `tenants`."""
     db.execute(
         "CREATE TABLE claims (tenant INTEGER NOT NULL, id BLOB NOT NULL, owner TEXT NOT NULL,"
@@ -89,7 +90,8 @@ def _claims(db: sqlite3.Connection) -> None:
 
 
 def _recipes(db: sqlite3.Connection) -> None:
-    """`day`: the last one on which a sweep looked; `idle`: days since a process used it."""
+    """Add recipes. `day`: the last day on which a sweep counted; `idle`: days since a process used
+    it."""
     db.execute(
         "CREATE TABLE recipes (recipe TEXT PRIMARY KEY, day INTEGER NOT NULL,"
         " idle INTEGER NOT NULL) WITHOUT ROWID"
@@ -97,15 +99,15 @@ def _recipes(db: sqlite3.Connection) -> None:
 
 
 def _aliases(db: sqlite3.Connection) -> None:
-    """Bare credentials that are let in as another tenant than the one they name."""
+    """Add bare credentials that authenticate as another tenant than the one they name."""
     db.execute(
         "CREATE TABLE tenant_aliases (name TEXT PRIMARY KEY, tenant TEXT NOT NULL) WITHOUT ROWID"
     )
 
 
 def _conversations(db: sqlite3.Connection) -> None:
-    """Addresses that no other goes on from. When those that were there were used is reckoned from
-    the usual expiry."""
+    """Add ends of conversations. The time of last use of existing ones is derived from the default
+    expiry."""
     db.execute(
         "CREATE TABLE conversations (tenant INTEGER NOT NULL, address BLOB NOT NULL,"
         " used REAL NOT NULL, messages INTEGER NOT NULL, tokens INTEGER NOT NULL,"
@@ -122,8 +124,8 @@ def _conversations(db: sqlite3.Connection) -> None:
 
 
 def _titles(db: sqlite3.Connection) -> None:
-    """Add what lists tell of a conversation. `ordinal`: among those with the same title;
-    `own_title`: the one that somebody typed."""
+    """Add titles. `ordinal`: number among conversations with the same title; `own_title`: the title
+    that a person typed."""
     for name in ("title", "client", "project", "own_title"):
         db.execute(f"ALTER TABLE conversations ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")
     db.execute("ALTER TABLE conversations ADD COLUMN ordinal INTEGER NOT NULL DEFAULT 0")
@@ -131,7 +133,7 @@ def _titles(db: sqlite3.Connection) -> None:
 
 
 def _pins(db: sqlite3.Connection) -> None:
-    """Add places of a conversation that must stay, without their text."""
+    """Add the places of a conversation that must stay whole, without their text."""
     db.execute("ALTER TABLE conversations ADD COLUMN pins TEXT NOT NULL DEFAULT ''")
 
 
@@ -165,7 +167,8 @@ def migrate_all(db: sqlite3.Connection) -> None:
 def migrate(db: sqlite3.Connection, part: str, steps: Sequence[Step]) -> None:
     """Bring a part of the file up to date, all or nothing; two processes may try it at once.
 
-    `StoreUnavailable` for a newer schema than known, and for a database of another program.
+    Raises `StoreUnavailable` if the schema is newer than this version, or belongs to another
+    program.
     """
     if _version(db, part, len(steps)) == len(steps):
         return

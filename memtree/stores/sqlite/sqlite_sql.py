@@ -1,4 +1,4 @@
-"""How statements are sent to SQLite.
+"""Send statements to SQLite.
 
 Python's `sqlite3` gives up the GIL at every step, that is for every row, and while another thread
 computes, taking it back costs up to 5 ms (`sys.getswitchinterval`). Measured with one busy thread:
@@ -6,9 +6,8 @@ the 2,330 nodes of a million tokens took 5,400 ms row by row and 50 ms as one ro
 5,300 ms with `executemany` and 59 ms with 64 rows a statement. On an idle machine there is no
 difference. So `many` joins its rows into one, and `put` names many rows at once.
 
-Any number of ids is one value: a run of bytes, which the statement cuts up. Rows differ by their
-number only, which is rounded up to powers of two, so that the connection's statement cache meets
-the statements again.
+Any number of ids is one value: a run of bytes, which the statement splits. The number of rows in a
+statement is rounded up to a power of two, so that the connection's statement cache is hit again.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ _CUT = r"""
         SELECT 1 WHERE length(:\1) > 0
         UNION ALL SELECT at + :\1_size FROM slot WHERE at + :\1_size <= length(:\1)
     ) SELECT substr(:\1, at, :\1_size) AS id"""
-# How a column stands in the list of rows. 17 digits name a float exactly; the `!` lets SQLite give
-# more than 15. Bytes of any length stand in one run, and the list has their sizes: text in SQLite
-# may hold any bytes, so joining blobs as text changes none.
+# How a column is written into the list of rows. 17 digits name a float exactly; the `!` makes
+# SQLite print more than 15. Bytes of any length are joined into one run, and the list has their
+# sizes: text in SQLite may hold any bytes, so joining blobs as text changes none.
 _LISTED = {
     "h": "hex({})",
     "d": "length(coalesce({}, x''))",
@@ -134,8 +133,8 @@ def _joined(kinds: str, query: str) -> str:
     listed = " || ' ' || ".join(_LISTED[kind].format(name) for kind, name in pairs)
     run = " || ".join(_RUN.format(name) for kind, name in pairs if kind == "d") or "''"
     return (
-        # The limit keeps the query from being merged into this one, which would ask for what a
-        # column is made of wherever the column is named.
+        # The limit keeps SQLite from merging the query into this one, which would evaluate a
+        # column's expression wherever the column is named.
         f"WITH answer({', '.join(names)}) AS (SELECT * FROM ({query}) LIMIT -1)"
         f" SELECT group_concat({listed}, ';'),"
         f" CAST(group_concat({run}, '') AS BLOB) FROM answer"
@@ -144,7 +143,7 @@ def _joined(kinds: str, query: str) -> str:
 
 @lru_cache(256)
 def _with_rows(statement: str, names: tuple[str, ...], size: int) -> str:
-    """With numbers for names: values of rows have none."""
+    """Return the statement with numbered placeholders for the values of rows."""
 
     def rows(match: re.Match[str]) -> str:
         columns = match[1].split(", ")
@@ -158,7 +157,7 @@ def _with_rows(statement: str, names: tuple[str, ...], size: int) -> str:
 
 
 def _bound(values: Values) -> Iterator[tuple[dict[str, Any], bool]]:
-    """The values of a statement, and whether they hold one id alone; more than once where ids have
+    """Yield the values of a statement, and True if they hold a single id; several times if ids have
     several sizes."""
     bound = dict(values)
     ids: dict[int, list[bytes]] = {}
@@ -177,7 +176,8 @@ def _bound(values: Values) -> Iterator[tuple[dict[str, Any], bool]]:
 
 
 def _split(kinds: str, listed: str, run: bytes) -> Iterator[Row]:
-    """Cut the run and read the columns in steps of C: there may be thousands of rows."""
+    """Split the run and read the columns with operations that run in C: there may be thousands of
+    rows."""
     texts = zip(*map(methodcaller("split", " "), listed.split(";")), strict=True)
     columns = [[*map(_READ[kind], text)] for kind, text in zip(kinds, texts, strict=True)]
     cut = [at for at, kind in enumerate(kinds) if kind == "d"]

@@ -1,9 +1,9 @@
-"""How the addresses of a batch are put, with their frontiers and the conversation that they end.
+"""Store the addresses of a batch, with their frontiers and the conversation that they end.
 
-The databases have no way in common. In PostgreSQL another process may commit the same addresses at
-the same time, and only the statement that inserted a row knows that it did: so one statement puts
-them and moves the conversation. SQLite's `WITH` cannot write; there a writer has the file for
-itself, so it can ask first what is known.
+The two databases need different statements. In PostgreSQL another process may commit the same
+addresses at the same time, and only the statement that inserted a row knows that it did: so one
+statement inserts the rows and moves the conversation. SQLite's `WITH` cannot write; there a writer
+has the file to itself, so it can read first which addresses are known.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DROP = "DELETE FROM conversations WHERE tenant = :number AND address IN :ids[by
 _ORDINAL = """(
     SELECT coalesce(max(same.ordinal), 0) + 1 FROM conversations AS same
     WHERE same.tenant = :number AND same.title = :title)"""
-# Of a row that was inserted, and not there before, `xmax` is 0.
+# `xmax` is 0 for a row that was inserted rather than updated.
 _PUT_AND_END = f"""
     WITH put AS (
         {_PUT} RETURNING address, previous, xmax = 0 AS fresh
@@ -86,7 +86,7 @@ async def put_addresses(
     else:
         await sql.put(_PUT, {"number": number}, rows)
         await _end(sql, end, rows, known)
-    # A frontier that comes with known addresses only would be a row that nothing names.
+    # A frontier that belongs to known addresses only would be a row that nothing names.
     new = {row for address, row in frontiers.items() if address not in known}
     await sql.put(_PUT_FRONTIERS, {"number": number}, sorted(new))
 
@@ -94,13 +94,13 @@ async def put_addresses(
 async def _end(
     sql: Sql, end: Mapping[str, Any], rows: Sequence[AddressRow], known: set[bytes]
 ) -> None:
-    """Let the conversation end at the last address, and nowhere before it."""
+    """Make the conversation end at the last address, and at none before it."""
     before = gone_on_from(rows, known)
     if rows[-1].address in known:
         await sql.run(_DROP, {"number": end["number"], "ids": Ids(before)})
         return
     if before[:-1]:
         await sql.run(_DROP, {"number": end["number"], "ids": Ids(before[:-1])})
-    # As a rule one statement for a conversation that grew.
+    # A conversation that grew usually takes one statement.
     if not before or not await sql.count(_GROW, {**end, "before": before[-1]}):
         await sql.run(_BEGIN, end)

@@ -1,7 +1,7 @@
-"""`ConversationStore`: the addresses that no other goes on from.
+"""`ConversationStore`: conversations, each stored as the last address of its chain.
 
-Rows of conversations are changed behind those of addresses and turns, in every transaction, so
-no two transactions wait for each other in a circle.
+Every transaction writes rows of conversations after those of addresses and turns, so no two
+transactions wait for each other in a circle.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from memtree.stores.rows import ConversationRow, read_frontier, read_turn
 from memtree.stores.sql import Ids, Row, Sql
 
 COLUMNS = ", ".join(ConversationRow._fields)
-_KINDS = "hfiiiitttitt"  # of these columns
-SAVED_REACH = 64  # addresses back from its end at which a conversation's last request is looked for
+_KINDS = "hfiiiitttitt"  # types of these columns
+SAVED_REACH = 64  # how many addresses back from its end a conversation's last request is looked for
 # A look-up by key for each row, whatever rows the planner expects.
 _FRONTIER = """(
     SELECT data FROM frontiers
     WHERE frontiers.tenant = addresses.tenant AND key = addresses.frontier)"""
-# `used <=` says again what follows, for the index.
+# `used <=` repeats the next condition in a form that the index can serve.
 _ENDS = f"""
     SELECT * FROM conversations
     WHERE {TENANT} AND used <= :used AND (used, address) < (:used, :address)
     ORDER BY used DESC, address DESC LIMIT :limit"""
-# By the newest request at an address. What was only indexed or explained goes on behind that.
+# Takes the newest request at an address. Addresses that were only indexed or explained come after
+# it.
 _SAVED_AT = """(
         SELECT saved_before + saved_tokens FROM requests
         WHERE requests.tenant = {at}.tenant AND requests.address = {at}.address
@@ -48,7 +49,8 @@ _SAVED = f"""coalesce({_SAVED_AT.format(at="ended")}, (
         ) SELECT saved FROM (
             SELECT place, {_SAVED_AT.format(at="behind")} AS saved FROM behind
         ) AS asked WHERE saved IS NOT NULL ORDER BY place LIMIT 1), 0)"""
-# What expired is left out behind the limit: no more rows than these are looked up.
+# Expired conversations are removed after the limit, so that no more rows than the limit are looked
+# up.
 _PAGE = f"""
     SELECT {COLUMNS}, {_SAVED} AS saved, (
         SELECT {_FRONTIER} FROM addresses
@@ -156,18 +158,19 @@ async def read_pins(sql: Sql, tenant: str, addresses: Sequence[bytes]) -> list[s
     return [pins for (pins,) in await sql.many("t", _PINS, values)]
 
 
-# -- what other ports change -------------------------------------------------------------------
+# -- called by other ports ---------------------------------------------------------------------
 
 
 async def note_use(sql: Sql, tenant: str, addresses: Iterable[bytes], used: float) -> None:
-    """Note a use of those addresses that end a conversation."""
+    """Set the time of last use for those addresses that end a conversation."""
     await sql.run(_USE, {"tenant": tenant, "used": used, "ids": Ids(addresses)})
 
 
 async def note_gone(
     sql: Sql, number: int, previous: Mapping[bytes, bytes], gone: set[bytes]
 ) -> None:
-    """`previous`: of all addresses, before the deletion."""
+    """Update conversations after a deletion. `previous`: links of all addresses, before the
+    deletion."""
     values: dict[str, Any] = {"number": number, "ids": Ids(gone)}
     rows = await sql.many(_KINDS, f"SELECT {COLUMNS} FROM {_MINE}", values)
     await sql.run(f"DELETE FROM {_MINE}", values)
@@ -180,7 +183,7 @@ async def put(sql: Sql, number: int, rows: Sequence[ConversationRow]) -> None:
 
 
 class Conversations(SqlPart):
-    """`ConversationStore`."""
+    """The port `ConversationStore` over SQL."""
 
     conversations = reading(conversations)
     conversation = reading(conversation)

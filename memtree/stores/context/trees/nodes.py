@@ -1,4 +1,4 @@
-"""Nodes as trees and plans put them."""
+"""Write nodes, for trees and for plans."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ _PUT = """
 
 
 async def put_nodes(sql: Sql, number: int, nodes: Sequence[NodeRow]) -> None:
-    """In the order of their ids, as all rows are written, so that no two writers wait for each
-    other in a circle."""
+    """Store nodes in the order of their ids, as all rows are written, so that no two writers wait
+    for each other in a circle."""
     await sql.put(_PUT, {"number": number}, sorted(nodes))

@@ -25,13 +25,14 @@ from memtree.stores.rows import (
 from memtree.stores.sql import Ids, Row, Sql
 from memtree.tree.node import Node
 
-NEAR = 64  # a chat that goes on is found among its newest addresses: the rest is seldom asked for
+# a conversation is nearly always found among its newest addresses; older ones are seldom read
+NEAR = 64
 
 _EPOCH = "SELECT 1 FROM epochs WHERE epochs.tenant = turns.tenant AND epochs.id = turns.epoch"
 # One statement, so one state: first the epoch of the newest address that has a turn under the key,
-# then all turns of that epoch. The turn under the asked key comes last: should another key's stand
-# at the same address, it counts. A scalar subquery leaves a planner that cannot know how many ids
-# there are no choice but one look-up by key for each of them.
+# then all turns of that epoch. The turn under the requested key comes last, so that it wins over
+# another key's at the same address. A scalar subquery forces the planner, which cannot know how
+# many ids there are, to look each of them up by key.
 _LATEST = f"""
     WITH at(tenant, address, place, epoch) AS (
         SELECT number, asked.id, place, (
@@ -102,7 +103,7 @@ def _continued(rows: Sequence[Row]) -> ContinuedTurn:
 
 async def put_turn(sql: Sql, tenant: str, new: NewTurn) -> EpochTurn:
     await begin(sql, tenant)
-    # Of two that put a turn here at once, the second finds the first one's standing.
+    # If two processes store a turn here at once, the second finds the turn of the first.
     await sql.lock_name("memtree turn", tenant, new.key, new.address)
     place = {"tenant": tenant, "key": new.key, "address": new.address}
     known, rows = await sql.many_each(("", NUMBER, {"tenant": tenant}), ("", _STANDING, place))
@@ -127,8 +128,8 @@ async def put_turn(sql: Sql, tenant: str, new: NewTurn) -> EpochTurn:
 
 
 async def _require(sql: Sql, tenant: str, new: NewTurn) -> None:
-    """Raise `NodesGone` unless the turn's epoch, and what its plan names, is stored or comes
-    along."""
+    """Raise `NodesGone` unless the turn's epoch and all that its plan names are stored or part of
+    the write."""
     plans = [new.epoch] if new.epoch else []
     nodes, versions = named(new.nodes, plan_nodes(plans)), plan_versions(plans)
     here = {"tenant": tenant}
@@ -146,7 +147,7 @@ async def _require(sql: Sql, tenant: str, new: NewTurn) -> None:
 
 
 class Plans(SqlPart):
-    """`PlanStore`."""
+    """The port `PlanStore` over SQL."""
 
     latest = reading(latest)
     newest_turn = reading(newest_turn)

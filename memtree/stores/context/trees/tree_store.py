@@ -1,8 +1,8 @@
 """`TreeStore`: nodes, frontiers, addresses, vectors and summary versions.
 
-PostgreSQL's planner cannot know how few rows a walk down a tree meets, or how many ids an array
-holds, and would now and then rather read all rows of the tenant, or of all tenants. A scalar
-subquery, or `LATERAL (... LIMIT 1)`, leaves it no choice but one look-up by key for each row.
+PostgreSQL's planner cannot know how few rows a walk down a tree reads, or how many ids an array
+holds, and sometimes would rather read all rows of the tenant, or of all tenants. A scalar subquery,
+or `LATERAL (... LIMIT 1)`, forces one look-up by key for each row.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ _PUT_SUMMARIES = f"""
     INSERT INTO summaries (tenant, id, version, data)
     SELECT ({NUMBER}), id, version, data FROM :rows(id, version, data) WHERE {_LEVEL} IS NOT NULL
     ON CONFLICT DO NOTHING"""
-# Whether there is any is asked once, not for each id.
+# Checks once whether there is any summary, not for each id.
 _NEWEST = f"""
     SELECT id, data FROM summaries AS newest
     WHERE EXISTS (SELECT 1 FROM summaries WHERE {TENANT}) AND {TENANT} AND id IN :ids[bytes]
@@ -110,7 +110,7 @@ async def _nodes(sql: Sql, query: str, tenant: str, ids: Sequence[bytes]) -> dic
 
 
 def _encoded(batch: IndexBatch) -> tuple[list[NodeRow], dict[bytes, FrontierRow]]:
-    """The nodes, and the frontiers by address."""
+    """Encode the nodes, and the frontiers by address."""
     frontiers = {address: frontier_row(each) for address, each in batch.frontiers.items()}
     return [node_row(node) for node in batch.nodes], frontiers
 
@@ -163,7 +163,8 @@ async def newest_summaries(sql: Sql, tenant: str, ids: Sequence[bytes]) -> dict[
 async def read_summaries(
     sql: Sql, tenant: str, wanted: Sequence[Version]
 ) -> dict[Version, Summary]:
-    """All versions of these nodes are read: there are few."""
+    """Return the summaries of these versions. Reads all versions of their nodes, since there are
+    few."""
     versions = set(wanted)
     values = {"tenant": tenant, "ids": Ids(node for node, _ in wanted)}
     rows: list[Row] = await sql.many("hid", _SUMMARIES, values)
@@ -176,7 +177,8 @@ async def write_summaries(sql: Sql, tenant: str, new: Sequence[SummaryRow]) -> N
 
 
 class Trees(SqlPart):
-    """`TreeStore` but for `check`, `stats` and `close`, which are the whole store's."""
+    """The port `TreeStore` over SQL, except `check`, `stats` and `close`, which belong to the whole
+    store."""
 
     frontiers = reading(read_frontiers)
     nodes = reading(read_nodes)
