@@ -50,7 +50,7 @@ class MemoryFacts(NamedTuple):
 
 @dataclass(slots=True)
 class _Found:
-    """Rows that were read so far. Memories by (scope, number)."""
+    """Rows read so far. Memories by (scope, number)."""
 
     agents: AgentAudit = field(default_factory=AgentAudit)
     scopes: dict[int, ScopeRow] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class _Found:
 
 
 def audit_memories(rows: MemoryRows) -> list[str]:
-    """Problems, one line each."""
+    """Return the problems, one line each."""
     index = _Found()
     tenants = {row.tenant: row for row in rows.memory_tenants}
     lines = list(index.agents.read_schemas(rows.memory_schemas))
@@ -240,7 +240,8 @@ def _settings(rows: Iterable[SettingsRow], index: _Found) -> Lines:
 
 
 def _of_scopes(what: str, rows: Iterable[ExtractedRow], index: _Found) -> Lines:
-    """No other row need be there: a mark outlives what it led to."""
+    """Check that the scopes of these rows exist. No other row is required: a mark outlives the
+    memory it led to."""
     missing = {row.scope for row in rows} - index.scopes.keys()
     for scope in sorted(missing):
         yield scope, f"{what}: there is no such scope"

@@ -1,4 +1,4 @@
-"""Changing memories, and letting one count in the place of another."""
+"""Change memories, and let one count in the place of another."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ KEEP_VERSION = """
     INSERT INTO memory_history (scope, number, version, data, updated, expires)
     VALUES (:scope, :number, :version, :data, :updated, :expires)"""
 _DROP_VECTORS = "DELETE FROM memory_vectors WHERE scope = :scope AND number = :number"
-# A memory that says something else may replace others than before.
+# A memory with a new text may replace other memories than before.
 FORGET_PAIRS = """
     DELETE FROM memory_conflicts WHERE scope = :scope AND (number = :number OR other = :number)"""
 _SUPERSEDE = """
@@ -80,9 +80,9 @@ async def change(
 async def _joining(
     sql: Sql, scope: ScopeRow, row: Standing, change: MemoryChange, now: float, but: int = 0
 ) -> tuple[MemoryChange, int]:
-    """Let a memory that will say what another live one says count in the place of that one: the
-    change with what both have, and how many memories less count. `but`: the number of one that
-    goes anyway."""
+    """Merge a memory with another live one, if it is going to say the same. Returns the change with
+    the fields of both, and how many fewer memories count. `but`: number of a memory that is removed
+    anyway."""
     if isinstance(change.text, Unset) or change.text_hash == row.text_hash or not row.live(now):
         return change, 0
     changed = changed_memory(row.memory(), change)
@@ -118,10 +118,11 @@ async def change_row(
 async def next_version(
     sql: Sql, scope: ScopeRow, row: Standing, change: MemoryChange, now: float
 ) -> tuple[Memory, int]:
-    """And how many memories more count, in what is no change of the scope yet: what has the unique
-    values of the new data gives way to it."""
+    """Return the next version, and by how many the live memories grow. Another memory that has the
+    unique values of the new data is superseded; the scope's counters stay unchanged."""
     memory = changed_memory(row.memory(), change)
-    revived = row.counted and not row.live(now) and memory.live(now)  # others may have its values
+    # another memory may have its values
+    revived = row.counted and not row.live(now) and memory.live(now)
     if isinstance(change.data, Unset) and not revived:
         await put_version(sql, scope, row, memory, change)
         return memory, 0
@@ -136,7 +137,8 @@ async def next_version(
 async def make_way(
     sql: Sql, scope: ScopeRow, row: Standing, key: str, *, since: float, now: float
 ) -> str | None:
-    """Let a live memory have this key from now on: the id of another one that had it."""
+    """Give a live memory this unique key from now on. Returns the id of the memory that had it,
+    which is superseded; None if there was none."""
     other = (await unique_keys.holders(sql, scope, [key], now)).get(key)
     if other is None or other.number == row.number:
         return None
@@ -154,8 +156,8 @@ async def put_version(
     *,
     unique_key: str | None = None,
 ) -> None:
-    """The next version of a memory, which came of `change`; the one before goes into its
-    history. `unique_key`: where it has another one."""
+    """Store the next version of a memory, the result of `change`; the version before goes into its
+    history. `unique_key`: the new key, if it changes."""
     hashed = not isinstance(change.text, Unset)
     text_hash = change.text_hash if hashed else row.text_hash
     terms = change.terms if hashed else row.terms
@@ -187,7 +189,8 @@ async def supersede(
     if twin and twin.number == row.number:
         twin = None
     number = await next_number(sql, at)
-    await put_away(sql, at, [(row, by.id, by.created), *others])  # before: two would have one key
+    # first, since two memories would share one key otherwise
+    await put_away(sql, at, [(row, by.id, by.created), *others])
     new = replace(joined(by, twin) if twin else by, supersedes=row.id)
     (memory,) = await insert(sql, at, [new], number, [key])
     if twin:
@@ -201,8 +204,8 @@ async def supersede(
 async def replace_row(
     sql: Sql, scope: ScopeRow, row: Standing, by: Memory, *, reason: str, since: float, now: float
 ) -> None:
-    """Let `by` count in the place of a live memory, in its groups as well. `since`: of the past,
-    when it began to."""
+    """Let `by` count in the place of a live memory, in its groups as well. `since`: when it began
+    to, in the past."""
     await put_away(sql, scope, [(row, by.id, since)])
     await replaced_by(sql, scope, [(row.number, by.number)])
     await leave_corrected(sql, scope, row, by, reason, now)
@@ -219,8 +222,8 @@ async def leave_corrected(
 async def put_away(
     sql: Sql, scope: ScopeRow, replaced: Sequence[tuple[Standing, str, float]]
 ) -> None:
-    """Live memories count no more: each with the id of the one that counts in its place, and since
-    when."""
+    """Mark live memories as superseded: each with the id of the memory that counts in its place,
+    and since when."""
     if not replaced:
         return
     marks = [
@@ -238,7 +241,8 @@ async def put_away(
 
 
 async def replaced_by(sql: Sql, scope: ScopeRow, heirs: Sequence[tuple[int, int]]) -> None:
-    """Who takes the place of a memory joins its groups."""
+    """Add the successors of memories to the groups of those memories. `heirs`: pairs of numbers,
+    old and new."""
     if heirs:
         joins = [{"scope": scope.number, "number": old, "heir": new} for old, new in heirs]
         await sql.run_many(JOIN_GROUPS, joins)
@@ -255,8 +259,9 @@ async def merge(
     if_version: int | None,
     now: float,
 ) -> Memory:
-    """The one that counts gets a new version, so that its history tells since when. Which memories
-    it took the place of is said by their `superseded_by`; its own `supersedes` names the last."""
+    """Merge two memories: `ref` counts from now on, `older` is superseded. The first gets a new
+    version, so that its history shows when. Superseded memories name it in `superseded_by`; its own
+    `supersedes` names the last one only."""
     at, row = await begin_live(sql, scope, ref, now)
     rows = await live(sql, at.number, [older], now)
     if not rows:
@@ -306,7 +311,7 @@ async def change_all(
     of_tenants: Counter[str] = Counter()
     for at, ids in await begin_of_rows(sql, rows):
         counted, any_changed = 0, False
-        # Of two that get the same unique values the first gives way.
+        # If two get the same unique values, the first is superseded.
         one_by_one = not isinstance(change.data, Unset)
         for part in [[each] for each in ids] if one_by_one else [ids]:
             for row in await kept(sql, at.number, part):
@@ -324,7 +329,7 @@ async def change_all(
 def in_order_of(
     changed: dict[tuple[Scope, str], LocatedMemory], rows: Sequence[tuple[Scope, str]]
 ) -> list[LocatedMemory]:
-    """Order the changed rows as asked for; what was asked for by the id of a duplicate comes
-    last."""
+    """Order the changed rows as requested; memories that were requested by the id of a duplicate
+    come last."""
     requested = (each for each in rows if each in changed)
     return [changed[each] for each in dict.fromkeys((*requested, *changed))]

@@ -1,7 +1,7 @@
-"""Memories that may replace others, until somebody settles it: a table of pairs, newer and older.
+"""Memories that may replace others, until a person settles it: a table of pairs, newer and older.
 
-A pair is open while both count. A row that was ever the newer of a pair is marked `conflicting`,
-so that reading the others asks nothing more.
+A pair is open while both count. A row that was ever the newer of a pair is marked `conflicting`, so
+that reading other memories needs no extra query.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SETTLE = """
 async def with_updates(
     sql: Sql, scope: int, memories: Sequence[Memory], now: float
 ) -> list[Memory]:
-    """These, each with those that it may replace."""
+    """Return the memories, each with the ids of those that it may replace."""
     numbers = [memory.number for memory in memories if memory.conflicting]
     if not numbers:
         return list(memories)
@@ -96,7 +96,7 @@ def _plain(data: bytes) -> Memory:
 
 
 async def _mark(sql: Sql, scope: ScopeRow, number: int, data: bytes) -> None:
-    """Mark the memory as conflicting, which those who watch the scope receive as a change."""
+    """Mark the memory as conflicting. Watchers of the scope receive a change."""
     marked = replace(_plain(data), conflicting=True)
     values = {"scope": scope.number, "number": number, "changed": scope.next}
     await sql.run(_MARK, {**values, "data": encoded(marked)})

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from memtree.stores.sql import Ids, Sql
 
-# The later time wins, so that a write that comes late shortens nothing.
+# The later expiry wins, so that a delayed write shortens nothing.
 _PUT = """
     INSERT INTO provider_objects (digest, expires) VALUES (:digest, :expires)
     ON CONFLICT (digest) DO UPDATE SET expires = excluded.expires
@@ -15,7 +15,7 @@ _KNOWN = "SELECT digest FROM provider_objects WHERE expires > :now AND digest IN
 
 
 async def put_objects(sql: Sql, digests: Collection[bytes], expires: float) -> None:
-    """In the order of the digests, so that no two writers wait for each other in a circle."""
+    """Store digests in their order, so that no two writers wait for each other in a circle."""
     rows = [{"digest": digest, "expires": expires} for digest in sorted(set(digests))]
     await sql.run_many(_PUT, rows)
 

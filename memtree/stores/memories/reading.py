@@ -1,4 +1,4 @@
-"""Reading memories: one by one, in pages, as they were, and what changed."""
+"""Read memories: by id, in pages, in past versions, and changes since a count."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _SCOPES = """
 
 
 async def known(sql: Sql, scope: Scope) -> int | None:
-    """The scope's number; None where it holds nothing."""
+    """Return the scope's number; None if it holds nothing."""
     ((number,),) = await sql.fetch(_NUMBER, scope_values(scope))
     return None if number is None else int(number)
 
@@ -127,7 +127,7 @@ async def twins(sql: Sql, scope: Scope, ids: Sequence[str]) -> dict[str, list[st
 
 
 def _numbers(given: Sequence[int]) -> list[int]:
-    """Those that a database could hold."""
+    """Keep the numbers that a database can hold."""
     return [each for each in given if 0 < each <= LARGEST]
 
 
@@ -149,8 +149,8 @@ async def tombstones(sql: Sql, scope: Scope, limit: int) -> list[Tombstone]:
 
 
 async def changes(sql: Sql, scope: Scope, after: int, limit: int) -> list[ChangeEvent]:
-    """A count is given whole or not at all, so there may be more than `limit`: whoever goes on
-    after the last one misses nothing."""
+    """Return changes after a count. Changes with one count are returned together, so there may be
+    more than `limit`: a reader that continues after the last one misses nothing."""
     values = {**scope_values(scope), "after": min(max(after, 0), LARGEST)}
     skipped = max(0, limit - 1)
     last = await sql.fetch(_LAST, {**values, "limit": skipped + 1, "skipped": skipped})

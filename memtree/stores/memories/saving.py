@@ -1,4 +1,4 @@
-"""Adding memories."""
+"""Add memories."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ async def add(
 
 
 async def _repeated(sql: Sql, scope: ScopeRow, key: str, now: float) -> Standing | None:
-    """Return what a call with this key added, or what took its place; where that is not live any
-    more, it is as if nobody had called."""
+    """Return the memory that an earlier call with this key added, or its successor. None if that is
+    no longer live: the call then counts as new."""
     values: dict[str, Any] = {"scope": scope.number, "key": key_hash(key)}
     rows = await sql.fetch(_KEY, {**values, "after": now - KEY_SECONDS})
     there = await counting(sql, scope.number, rows[0][0]) if rows else None
@@ -114,7 +114,7 @@ async def add_here(
     most: int,
     now: float,
 ) -> list[Added]:
-    """In a transaction that has begun and that counts the change."""
+    """Add memories in a transaction that has begun and whose caller counts the change."""
     there: dict[bytes, Memory] = {}
     for text_hash in dict.fromkeys(each.text_hash for each in memories) if once else ():
         row = await of_text(sql, scope.number, text_hash, now)
@@ -144,7 +144,8 @@ async def insert(
     first: int,
     unique_keys: Sequence[str] = (),
 ) -> list[Memory]:
-    """Live ones, with numbers from `first` on. `unique_keys`: of each, if any has one."""
+    """Insert live memories with numbers from `first` on. `unique_keys`: one for each memory, or
+    none at all."""
     await refuse_taken(sql, scope.number, [each.id for each in memories])
     stored = [new_memory(each, first + at) for at, each in enumerate(memories)]
     rows = [

@@ -1,4 +1,4 @@
-"""Read and keep what a search needs: terms, vectors and segments."""
+"""Read and store the data of a search: terms, vectors and segments."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from memtree.stores.memories.tables.lookup import members
 from memtree.stores.memories.tables.rows import SCOPE, STORED, filtering, read_memory, scope_values
 from memtree.stores.sql import Sql, Values
 
-PACKED_ROWS = 10_000  # of about a kilobyte, in one answer
+PACKED_ROWS = 10_000  # rows of about a kilobyte, in one answer
 
-# `+`: not by the index of that column. All rows come by number, those that changed by their count.
+# The `+` keeps the index of that column unused. All rows are read by number, changed rows by their
+# count.
 _ROWS = """
     SELECT memories.number AS number, counted, expires, terms, session_id, (
         SELECT data FROM memory_vectors WHERE memory_vectors.scope = memories.scope
@@ -138,7 +139,7 @@ async def put_vectors(
 async def without_vectors(
     sql: Sql, scope: Scope, recipe: str, limit: int, now: float
 ) -> list[Memory]:
-    """In the common case those that are new are all that lack one: of them there is an index."""
+    """Return memories without a vector. Usually only new ones lack it, and an index lists those."""
     values = {**scope_values(scope), "recipe": recipe, "limit": limit, "now": now}
     counts = await sql.fetch(_MISSING, values)
     missing, new = counts[0] if counts else (0, 0)
@@ -150,7 +151,7 @@ async def without_vectors(
 
 async def scopes_without_vectors(sql: Sql, recipe: str, limit: int, now: float) -> list[Scope]:
     """List scopes with memories that have no vectors. A memory that expired without a vector makes
-    a scope a candidate, so each is looked into."""
+    a scope a candidate, so each candidate is checked."""
     scopes = []
     for tenant, kind, owner, subject in await sql.fetch(_INCOMPLETE, {"recipe": recipe}):
         scope = Scope(tenant, ScopeKind(kind), owner, subject)

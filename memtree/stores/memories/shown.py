@@ -1,4 +1,4 @@
-"""Keep which memories a conversation was shown."""
+"""Store which memories a conversation was shown."""
 
 from __future__ import annotations
 

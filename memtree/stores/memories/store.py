@@ -1,4 +1,4 @@
-"""`SqlMemories`: all that memories ask of a store, bound to the coroutines that do it."""
+"""`SqlMemories`: the ports of memories, each method bound to the coroutine that implements it."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ from memtree.stores.memories.user import threads
 from memtree.stores.sql import Work
 
 DAY = 86_400.0
-TRIES = 20  # while others store memories of a kind in scopes that had none
+TRIES = 20  # attempts, while others store the first memories of a kind in new scopes
 
 
-# Modules have other names here than the methods, which hide them in the class.
+# The modules are imported under other names than the methods, which would hide them in the class.
 class SqlMemories(MemoryTransactions):
     # -- memories ----------------------------------------------------------------------------
 
@@ -174,8 +174,8 @@ class SqlMemories(MemoryTransactions):
     memory_scopes = reads(MemoryMaintenance.memory_scopes, reading.memory_scopes)
 
     async def sweep_memories(self, now: float, deleted_days: int) -> int:
-        """Erase memories whose time is over, in transactions of a thousand rows, so that other
-        writers get their turn in between."""
+        """Erase memories deleted `deleted_days` ago or expired, in transactions of a thousand rows,
+        so that other writers get their turn in between."""
         before = now - deleted_days * DAY
         erased = 0
         for scope in await self.read_memories(lambda sql: erasing.ended_scopes(sql, before)):

@@ -1,12 +1,12 @@
-"""How memories read and write: a search and a page need several statements of one state, and what
-was saved is there after a crash.
+"""Transactions of memories: searches and pages run several statements on one state, and a saved
+memory survives a crash.
 
-A method is bound to its port and to the coroutine over `Sql` that does its work:
+A method is bound to its port and to the coroutine over `Sql` that implements it:
 
     add = writing(MemoryStore.add, saving.add)
 
-The port says how it is called, with its defaults and its docstring. The work gets every parameter
-by name, and the time of the store's clock where it has a parameter `now`.
+The port defines the signature, the defaults and the docstring. The coroutine gets every parameter
+by name, and the time of the store's clock if it has a parameter `now`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def writing(port: Port[P, T], work: Callable[..., Coroutine[Any, Any, T]]) -> Me
 def _call(
     port: Callable[..., Any], work: Callable[..., Coroutine[Any, Any, T]]
 ) -> Callable[[MemoryTransactions, tuple[Any, ...], dict[str, Any]], Work[T]]:
-    """Return what binds the arguments of a call, without `self`, to a work."""
+    """Return a function that binds the arguments of a call, without `self`, to the coroutine."""
     parameters = list(signature(port).parameters.values())[1:]
     names = [each.name for each in parameters]
     defaults = {each.name: each.default for each in parameters if each.default is not each.empty}

@@ -1,4 +1,4 @@
-"""One memory for all rows that say the same: one counts, the others are its duplicates."""
+"""One memory for all rows with the same content: one counts, the others are its duplicates."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ JOIN_GROUPS = """
 async def twin_of(
     sql: Sql, scope: ScopeRow, text_hash: bytes, kind: str, now: float
 ) -> Standing | None:
-    """Return the live memory that a text of this kind repeats, in a scope of a user or a chat: the
-    two count as one from then on."""
+    """Return the live memory of this kind that already has this text, in a scope of a user or a
+    chat. From then on the two count as one."""
     if scope.kind not in _JOINING or kind:
         return None
     twin = await of_text(sql, scope.number, text_hash, now)
@@ -37,8 +37,8 @@ async def twin_of(
 
 
 def joined(new: Said, twin: Standing) -> Said:
-    """A memory with what was said of its twin: all tags, the latest expiry, and no taint where
-    one of them has none."""
+    """Merge a memory with its twin: all tags, the later expiry, and no taint if one of them has
+    none."""
     old: Memory = twin.memory()
     ends = (new.expires, old.expires)
     return replace(
@@ -53,7 +53,7 @@ def joined(new: Said, twin: Standing) -> Said:
 async def count_as(
     sql: Sql, scope: ScopeRow, row: Standing, main: str, number: int, now: float
 ) -> None:
-    """Let `main`, with this number, count in the place of a live memory and its duplicates."""
+    """Make a live memory and its duplicates duplicates of `main`, which has this number."""
     every = [row.number, *(each.number for each in await duplicates(sql, scope.number, [row]))]
     values = {"scope": scope.number, "numbers": every, "of": main, "changed": scope.next}
     await sql.run(_DUPLICATE, {**values, "at": time_column(now)})

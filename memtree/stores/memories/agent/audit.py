@@ -17,18 +17,18 @@ from memtree.stores.memories.agent.writing import read_written
 from memtree.stores.memories.tables.table_rows import MemoryRow, MemoryWriteRow, SchemaRow
 from memtree.stores.memories.tables.unique_keys import key_of, unique_column
 
-Lines = Iterator[tuple[int, str]]  # scope, or 0 where it is of none
+Lines = Iterator[tuple[int, str]]  # scope (0 if the line concerns none), and the problem
 
 
 @dataclass(slots=True)
 class AgentAudit:
-    """Rows that were read so far. `schemas`: by (tenant, kind); `unique`: (scope, key)."""
+    """Rows read so far. `schemas`: by (tenant, kind); `unique`: (scope, key)."""
 
     schemas: dict[tuple[str, str], MemorySchema] = field(default_factory=dict)
     unique: set[tuple[int, str]] = field(default_factory=set)
 
     def read_schemas(self, rows: Iterable[SchemaRow]) -> Lines:
-        """Before all memories."""
+        """Read the schemas. Call this before reading memories."""
         for row in rows:
             try:
                 schema = read_schema(*row[1:])
@@ -38,8 +38,8 @@ class AgentAudit:
                 self.schemas[row.tenant, row.kind] = schema
 
     def read_counted(self, row: MemoryRow, memory: Memory | None, tenant: str) -> Lines:
-        """One memory of a scope has a key, and its key is that of its values. `memory`: None where
-        it does not decode."""
+        """Check that each scope has a key once, and that it is the key of the memory's values.
+        `memory`: None if it does not decode."""
         if not row.unique_key:
             return
         if (row.scope, row.unique_key) in self.unique:
@@ -52,7 +52,7 @@ class AgentAudit:
             yield row.scope, f"memory {row.number}: its unique values are others"
 
     def read_writes(self, rows: Iterable[MemoryWriteRow], scopes: Container[int]) -> Lines:
-        """Check the rows of writes; the memories that they name may be gone."""
+        """Check the rows of writes. The memories that they name may be deleted already."""
         for row in rows:
             if row.scope not in scopes:
                 yield row.scope, "answer of a write: there is no such scope"

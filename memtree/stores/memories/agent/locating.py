@@ -1,4 +1,4 @@
-"""Finding memories in several scopes at once."""
+"""Find memories in several scopes at once."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from memtree.stores.memories.tables.rows import (
 )
 from memtree.stores.sql import Sql
 
-# By the index of ids: a subquery that gives a value is joined with nothing, so that no planner goes
-# through all scopes of a tenant.
+# Uses the index of ids: a scalar subquery is never joined, so the planner cannot read all scopes of
+# a tenant instead.
 _LOCATE = f"""
     SELECT scope, {STANDING} FROM memories WHERE id IN :ids[] AND (
         SELECT 1 FROM memory_scopes WHERE memory_scopes.number = memories.scope AND {{}}) = 1"""
-# A few of each scope: the newest of all are among them. Only of these is more than the number read.
+# Reads a few numbers from each scope, which include the newest of all. Only the rows chosen from
+# these are read whole.
 _PAGE = f"""
     SELECT owner, subject, memories.number, {", ".join(f"memories.{n}" for n in STORED.split(", "))}
     FROM (
@@ -61,7 +62,8 @@ async def locate(
     agents = [(of_numbers[scope], scope, Standing._make(row)) for scope, *row in rows]
     agents.sort(key=lambda each: (each[0].owner, each[0].subject))
     candidates = [*await _also(sql, also, storable_ids), *agents]
-    places = {id_: place for place, id_ in enumerate(storable_ids)}  # of equals, `also` stays first
+    # among equal times, the order of `also` is kept
+    places = {id_: place for place, id_ in enumerate(storable_ids)}
     counting = zip(candidates, await _counting(sql, candidates), strict=True)
     ranked = sorted(counting, key=lambda pair: (places[pair[0][2].id], not pair[1][2].live(now)))
     seen: dict[tuple[int, int], LocatedMemory] = {}
@@ -81,7 +83,7 @@ async def _also(sql: Sql, also: Sequence[Scope], ids: Sequence[str]) -> Found:
 
 
 async def _counting(sql: Sql, rows: Found) -> Found:
-    """With those that count in the place of duplicates."""
+    """Replace duplicates by the memories that count in their place."""
     of_duplicates: dict[int, list[str]] = {}
     for _, number, row in rows:
         if row.duplicate_of:
@@ -103,7 +105,8 @@ async def agent_page(
     limit: int,
     now: float,
 ) -> AgentPage:
-    """Groups are of one scope, so a filter for one lets nothing through here."""
+    """Return a page of memories of several scopes. A group belongs to one scope, so a filter for a
+    group matches nothing here."""
     single = scopes.single
     if single is not None:
         page = await reading.page(sql, single, wanted, before=before, limit=limit, now=now)
@@ -113,7 +116,7 @@ async def agent_page(
     if wanted.group is not None:
         return AgentPage((), False, int(total))
     matching, more = filtering(wanted, now)
-    if not (wanted.deleted or wanted.superseded):  # scopes without any other memory
+    if not (wanted.deleted or wanted.superseded):  # scopes without any live memory
         condition += " AND memory_scopes.counted > 0"
     last = LARGEST if before is None else max(0, min(before, LARGEST))
     given: dict[str, Any] = {**values, **more, "before": last, "limit": limit + 1}

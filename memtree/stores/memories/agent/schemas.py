@@ -1,4 +1,4 @@
-"""Schemas of a tenant's structured memories, and what they make unique."""
+"""Schemas of a tenant's structured memories, and the unique fields that they declare."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memtree.stores.memories.tables.rows import LARGEST, read_memory, storable
 from memtree.stores.memories.tables.unique_keys import PUT_KEY, read_names, unique_column
 from memtree.stores.sql import Sql
 
-_ROWS = 1_000  # decoded at a time
+_ROWS = 1_000  # rows decoded at a time
 _COLUMNS = "kind, unique_on, created, updated, data"
 _ALL = f"SELECT {_COLUMNS} FROM memory_schemas WHERE tenant = :tenant"
 _WHOLE = f"{_ALL} AND kind = :kind"
@@ -43,11 +43,12 @@ _CLEAR = "UPDATE memories SET unique_key = '' WHERE scope = :scope AND kind = :k
 
 
 class ScopesChanged(Exception):
-    """Others have to be locked than were, and they come before the tenant: to be tried again."""
+    """Other scopes must be locked than were, and scopes are locked before the tenant: retry the
+    transaction."""
 
 
 class _Kept(NamedTuple):
-    """Encoded part of a schema."""
+    """Part of a schema that is stored encoded."""
 
     document: str
     description: str
@@ -58,7 +59,7 @@ _decode = msgspec.msgpack.Decoder(_Kept).decode
 
 async def schemas(sql: Sql, tenant: str) -> list[MemorySchema]:
     unsorted = [read_schema(*row) for row in await sql.fetch(_ALL, {"tenant": tenant})]
-    return sorted(unsorted, key=lambda each: each.kind)  # databases sort texts each in their way
+    return sorted(unsorted, key=lambda each: each.kind)  # the databases order texts differently
 
 
 async def put_schema(
@@ -83,7 +84,7 @@ async def put_schema(
     old = await _unique_on(sql, values)
     if old is not None and once:
         return False
-    if same and old != schema.unique_on:  # meanwhile
+    if same and old != schema.unique_on:  # another process did the same meanwhile
         raise ScopesChanged
     if old is None:
         ((count,),) = await sql.fetch(_HOW_MANY, values)
@@ -98,7 +99,8 @@ async def put_schema(
 
 
 async def _require(sql: Sql, values: Mapping[str, Any], expected: MemorySchema) -> None:
-    """By what it says: of two changes within one tick of the clock the times are equal."""
+    """Raise unless the stored schema equals `expected`. Compares the content: two changes within
+    one tick of the clock have equal times."""
     stored = [read_schema(*row) for row in await sql.fetch(_WHOLE, values)]
     if [same_content(schema, expected) for schema in stored] != [True]:
         raise VersionConflict(
@@ -107,7 +109,7 @@ async def _require(sql: Sql, values: Mapping[str, Any], expected: MemorySchema) 
 
 
 async def _unique_on(sql: Sql, values: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """None: there is no such schema."""
+    """Return the schema's unique fields; None if there is no such schema."""
     rows = await sql.fetch(_ONE, values)
     return read_names(rows[0][0]) if rows else None
 
@@ -125,9 +127,9 @@ async def delete_schema(sql: Sql, tenant: str, kind: str) -> bool:
 
 
 async def _begin(sql: Sql, values: Mapping[str, Any]) -> list[ScopeRow]:
-    """The scopes that hold memories of the kind, and then their tenant, locked: whoever writes in
-    another scope meanwhile waits for the tenant and finds the new schema. `ScopesChanged` where one
-    was there first."""
+    """Lock the scopes that hold memories of the kind, then their tenant: another process that
+    writes in another scope meanwhile waits for the tenant and then finds the new schema. Raises
+    `ScopesChanged` if such a write came first."""
     parameters = {**values, "scope_kind": ScopeKind.AGENT.value}
     numbers = await sql.fetch(_SCOPES, parameters)
     begun = await begin_all(sql, [number for (number,) in numbers]) if numbers else []
@@ -147,7 +149,8 @@ async def _make_unique(
 
 
 async def _hold(sql: Sql, scope: ScopeRow, kind: str, unique_key: UniqueKey, now: float) -> None:
-    """Newest first, so that it holds what others have as well."""
+    """Give the scope's memories of the kind their unique keys, newest first, so that the newest
+    keeps a key that several share."""
     here: dict[str, Any] = {"scope": scope.number, "kind": kind, "now": now, "limit": _ROWS}
     held: set[str] = set()
     before = LARGEST
@@ -166,7 +169,7 @@ async def _hold(sql: Sql, scope: ScopeRow, kind: str, unique_key: UniqueKey, now
 def read_schema(
     kind: str, unique_on: str, created: float, updated: float, data: bytes
 ) -> MemorySchema:
-    """Raises `StoreCorrupt`."""
+    """Decode a schema. Raises `StoreCorrupt`."""
     try:
         kept = _decode(data)
     except msgspec.DecodeError as error:
@@ -179,7 +182,7 @@ def _columns(schema: MemorySchema) -> dict[str, Any]:
     kept = _Kept(schema.document, schema.description)
     try:
         data, names = msgspec.msgpack.encode(kept), msgspec.json.encode(schema.unique_on).decode()
-    except ValueError as error:  # lone surrogates
+    except ValueError as error:  # from lone surrogates
         raise BadRequest(f"A schema cannot be stored: {type(error).__name__}.") from None
     return {
         "kind": schema.kind,

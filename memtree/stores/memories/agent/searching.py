@@ -1,5 +1,5 @@
-"""Read what a search over many scopes needs. Each statement names the tenant and what it may see of
-its agents, beside the numbers of scopes that its caller knows."""
+"""Read what a search over many scopes needs. Each statement checks the tenant and its visible
+agents again, besides the scope numbers that the caller gives."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from memtree.stores.memories.tables.expiry import LIVE
 from memtree.stores.memories.tables.rows import STORED, filtering, read_memory
 from memtree.stores.sql import Sql
 
-PAIRS = 32  # rows that are asked for at once: each scope is looked into for each number
+PAIRS = 32  # rows per query: each scope is searched for each number
 _TOTALS = """
     SELECT count(*), coalesce(sum(number), 0), coalesce(sum(changed), 0), coalesce(sum(purges), 0)
     FROM memory_scopes WHERE {of}"""
 _VERSIONS = """
     SELECT number, owner, subject, changed, purges, counted FROM memory_scopes
     WHERE {of} ORDER BY number"""
-# The scope goes where the session is, for a row of a search has no other place for it.
+# The scope travels in the session column, since a row of a search has no other place for it.
 _ROWS = """
     SELECT memories.number AS number, counted, expires, terms,
         memories.scope || ' ' || session_id AS session_id, (
@@ -128,5 +128,5 @@ async def placed_memories(
 
 def _placed(row: Any) -> PlacedRow:
     place, _, session = (row.session or "").partition(" ")
-    # With the scope before it, so that sessions of one name in two scopes are two.
+    # Prefixed with the scope, so that equally named sessions of two scopes stay apart.
     return PlacedRow(int(place), row._replace(session=f"{place} {session}" if session else None))

@@ -1,4 +1,4 @@
-"""Whose wallets are, which proofs were used, and which grants were revoked."""
+"""Owners of wallets, proofs that were used, and grants that were revoked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memtree.errors import Conflict, Forbidden
 from memtree.stores.memories.tables.rows import plain
 from memtree.stores.sql import Ids, Sql
 
-# A proof is known for that much longer than it is good for: clocks of servers differ.
+# A used proof is remembered for this much longer than it is valid, since clocks of servers differ.
 PROOF_SECONDS = 600.0
 _USE_PROOF = """
     INSERT INTO wallet_proofs (digest, tenant, expires) VALUES (:digest, :tenant, :expires)
@@ -27,7 +27,8 @@ _REVOKE = """
     INSERT INTO grant_revocations (digest, grantor, tenant, at, expires)
     VALUES (:digest, :grantor, :tenant, :at, :expires) ON CONFLICT DO NOTHING RETURNING at"""
 _REVOKED = "SELECT digest FROM grant_revocations WHERE digest IN :digests[bytes]"
-# A revocation outlives its tenant: whoever has the wallet then would find the grant open again.
+# A revocation outlives its tenant: otherwise the next owner of the wallet would find the grant
+# valid again.
 _ERASE = (
     "DELETE FROM memory_schemas WHERE tenant = :tenant",
     "DELETE FROM wallets WHERE tenant = :tenant",
@@ -47,7 +48,8 @@ async def prove_wallet(
 
 
 async def _put(sql: Sql, insert: str, select: str, values: Mapping[str, Any]) -> str:
-    """Whose the row is that stands there now; between the two somebody may have deleted it."""
+    """Insert the row and return the tenant that owns it now. Retries, since the row may be deleted
+    between the two statements."""
     while True:
         await sql.run(insert, values)
         rows = await sql.fetch(select + sql.lock, values)
@@ -82,6 +84,6 @@ async def revoked_grants(sql: Sql, digests: Collection[bytes]) -> set[bytes]:
 
 
 async def erase_tenant(sql: Sql, tenant: str) -> None:
-    """Erase what is a tenant's beside its scopes. Its wallets are anybody's again."""
+    """Erase the tenant's rows outside of scopes. Its wallets can be claimed by anybody again."""
     for statement in _ERASE:
         await sql.run(statement, {"tenant": tenant})

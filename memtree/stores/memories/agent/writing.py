@@ -1,4 +1,5 @@
-"""Storing structured memories: several at once, each in the place of what it makes out of date."""
+"""Store structured memories: several at once, each replacing the memory that it makes out of
+date."""
 
 from __future__ import annotations
 
@@ -35,15 +36,15 @@ _KEEP_WRITTEN = """
     INSERT INTO memory_writes (scope, key, at, data) VALUES (:scope, :key, :at, :data)
     ON CONFLICT (scope, key) DO UPDATE SET at = excluded.at, data = excluded.data"""
 
-_Written = list[tuple[int, str, str]]  # number, outcome, and the id that was superseded or ""
-# In the place of a number, before the others: what was written, as `_digest` has it. No memory has
-# this number, so a server that knows nothing of digests passes over it.
+_Written = list[tuple[int, str, str]]  # memory number, outcome, and the superseded id or ""
+# Marks the first entry, in the place of a number: it holds the digest of the call (`_digest`). No
+# memory has this number, so an older server that knows no digests skips the entry.
 _DIGEST = -1
 _decode = msgspec.msgpack.Decoder(_Written).decode
 
 
 class _Item(NamedTuple):
-    """`place`: in the call. `key`: of its unique values."""
+    """A write of a call. `place`: its index in the call. `key`: of its unique values."""
 
     place: int
     write: StructuredWrite
@@ -52,7 +53,8 @@ class _Item(NamedTuple):
 
 @dataclass(slots=True)
 class _Batch:
-    """State of a transaction so far. `counted`: how many live memories more there are."""
+    """State of the transaction so far. `counted`: how many live memories it added, less those it
+    removed."""
 
     scope: ScopeRow
     most: int
@@ -102,8 +104,8 @@ async def write(
 async def _as_expected(
     sql: Sql, scope: ScopeRow, writes: Sequence[StructuredWrite], keys: Sequence[str], now: float
 ) -> bool:
-    """Return True if what the writes were made from is there as it was, and nobody else has their
-    unique values."""
+    """Return True if the memories that the writes were based on are unchanged, and no other memory
+    has their unique values."""
     expected = [
         (*write.expected, key)
         for write, key in zip(writes, keys, strict=True)
@@ -122,8 +124,8 @@ async def _as_expected(
 
 
 def runs(items: Sequence[_Item]) -> Iterator[list[_Item]]:
-    """Parts that can be stored in one step: in none of them does one make another out of date, and
-    what is to be replaced stands alone."""
+    """Split the items into parts that can be stored in one step each: no item of a part makes
+    another out of date, and an item that replaces a memory is a part by itself."""
     run: list[_Item] = []
     keys: set[str] = set()
     for each in items:
@@ -143,8 +145,8 @@ async def _add(sql: Sql, batch: _Batch, run: Sequence[_Item]) -> None:
     there = await holders(sql, at, keys, batch.now)
     new: list[NewMemory] = []
     new_keys: list[str] = []
-    replaced: dict[str, Standing] = {}  # by the id of what takes its place
-    same: dict[int, Memory] = {}  # by the place of the write
+    replaced: dict[str, Standing] = {}  # by the id of the memory that replaces it
+    same: dict[int, Memory] = {}  # by the index of the write
     for each in run:
         given, old = each.write.memory, there.get(each.key) if each.key else None
         if old is not None and says_the_same(old.memory(), given):
@@ -181,7 +183,8 @@ async def _insert(
     )
     since = {each.id: each.created for each in new}
     gone = [(row, by, since[by]) for by, row in replaced.items()]
-    await put_away(sql, batch.scope, gone)  # before: two would have one key
+    # first, since two memories would share one key otherwise
+    await put_away(sql, batch.scope, gone)
     memories = await insert(sql, batch.scope, new, first, keys)
     heirs = {each.id: each.number for each in memories}
     await replaced_by(sql, batch.scope, [(row.number, heirs[by]) for row, by, _ in gone])
@@ -189,7 +192,8 @@ async def _insert(
 
 
 async def _replace(sql: Sql, batch: _Batch, item: _Item) -> None:
-    """A new version under the id that is there. What else has its unique values gives way to it."""
+    """Store a new version under the existing id. Another memory that has its unique values is
+    superseded."""
     at, new, key = batch.scope, item.write.memory, item.key
     where = f"writes[{item.place}].replaces"
     rows = await live(sql, at.number, [item.write.replaces], batch.now)
@@ -217,7 +221,7 @@ def _keyed(write: StructuredWrite) -> Keyed:
 
 
 def _version(old: Memory, new: NewMemory) -> MemoryChange:
-    """Tags stay where the new one has none."""
+    """Build the change from old to new. Old tags stay if the new memory has none."""
     return MemoryChange(
         new.created,
         new.text,
@@ -235,8 +239,7 @@ def _version(old: Memory, new: NewMemory) -> MemoryChange:
 
 
 def says_the_same(old: Memory, new: NewMemory) -> bool:
-    """Return True if storing the new one would tell nobody anything. That a memory is tainted no
-    more is something."""
+    """Return True if storing the new memory would change nothing. Losing its taint is a change."""
     return (
         old.text == new.text
         and _packed(old.data) == _packed(new.data)
@@ -247,7 +250,7 @@ def says_the_same(old: Memory, new: NewMemory) -> bool:
 
 
 def _packed(data: object) -> bytes:
-    """`1`, `1.0` and `true` are three values here."""
+    """Encode data for comparison: `1`, `1.0` and `true` are three different values here."""
     try:
         return msgspec.msgpack.encode(data, order="deterministic")
     except (OverflowError, TypeError, ValueError) as error:
@@ -258,8 +261,8 @@ def _packed(data: object) -> bytes:
 
 
 def _digest(writes: Sequence[StructuredWrite]) -> str:
-    """Digest what a caller gave. Expiries are left out: those that count from now are others when
-    the same request comes again."""
+    """Digest the arguments of a call. Expiries are left out: relative ones differ when the same
+    request is repeated."""
     given = [
         (each.replaces, each.memory.kind, each.memory.text, _packed(each.memory.data),
          each.memory.tags, each.memory.thread_id)
@@ -278,13 +281,14 @@ async def _remember(sql: Sql, batch: _Batch, key: str, digest: str) -> None:
 async def _repeated(
     sql: Sql, scope: ScopeRow, key: str, digest: str, now: float
 ) -> list[StructuredResult] | None:
-    """Raises `Conflict` where the call before wrote something else."""
+    """Return the results of an earlier call with this key, or None. Raises `Conflict` if that call
+    wrote something else."""
     values = {"scope": scope.number, "key": key_hash(key), "after": now - KEY_SECONDS}
     written_rows = await sql.fetch(_WRITTEN, values)
     if not written_rows:
         return None
     written = read_written(written_rows[0][0])
-    # Those of older servers have none.
+    # Entries of older servers have no digest.
     if written and written[0][0] == _DIGEST and written.pop(0)[1] != digest:
         raise Conflict(
             "idempotency-key: another request had this key within the last day.",
@@ -300,7 +304,7 @@ async def _repeated(
 
 
 def read_written(data: bytes) -> _Written:
-    """Raises `StoreCorrupt`."""
+    """Decode the results of a call. Raises `StoreCorrupt`."""
     try:
         return _decode(data)
     except msgspec.DecodeError as error:

@@ -1,1 +1,1 @@
-"""Remove memories: delete them, erase them for good, sweep what is left."""
+"""Remove memories: delete them, erase them for good, and sweep leftovers."""

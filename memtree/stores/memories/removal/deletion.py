@@ -1,4 +1,4 @@
-"""Deleting memories, and bringing them back."""
+"""Delete memories, and restore deleted ones."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from memtree.stores.memories.tables.lookup import (
 from memtree.stores.memories.tables.rows import Standing, encoded
 from memtree.stores.sql import Sql
 
-ROWS = 1_000  # with their texts, at a time
-# The time of a deletion that nothing brings back: the next sweep erases what it is of.
+ROWS = 1_000  # rows read with their texts at a time
+# Time of deletion that rules out a restore: the next sweep erases these rows.
 FOR_GOOD = 1e-9
 MINE = "scope = :scope AND number IN :numbers[]"
 _DELETE = f"""
     UPDATE memories SET deleted = :deleted, counted = 0, changed = :changed, event = :changed
     WHERE {MINE}"""
-# No event: watchers heard that these are gone when something took their place.
+# No event: watchers heard of it when these were superseded.
 _DELETE_PAST = f"UPDATE memories SET deleted = :deleted, changed = :changed WHERE {MINE}"
 _UNDELETE = f"""
     UPDATE memories SET deleted = 0, changed = :changed, event = :changed,
@@ -53,8 +53,8 @@ async def remove(
     now: float,
     deleted: float = 0.0,
 ) -> int:
-    """Soft-delete rows, with their duplicates and what they took the place of; how many of them
-    counted. `deleted`: another time of deletion than now."""
+    """Soft-delete rows, with their duplicates and the memories they superseded. Returns how many of
+    them counted. `deleted`: the time of deletion, if it is not now."""
     past = {row.number for row in await lineage(sql, scope.number, rows) if not row.deleted}
     gone = [row.number for row in [*rows, *await duplicates(sql, scope.number, rows)]]
     past -= set(gone)
@@ -71,8 +71,9 @@ async def remove(
 async def undelete(
     sql: Sql, scope: Scope, refs: Sequence[MemoryRef], *, now: float
 ) -> list[Memory]:
-    """But those that expired meanwhile, those that something took the place of which is deleted
-    itself (they come back with it), and those whose unique values another one has now."""
+    """Restore deleted memories and return them. Skips those that have expired, those superseded by
+    a memory that is deleted itself (they return with it), and those whose unique values another
+    memory has now."""
     at = await begin_known(sql, scope)
     resolved_rows = await resolved(sql, at.number, refs) if at else []
     rows = [r for r in resolved_rows if r.deleted > FOR_GOOD and not r.deleted < r.expires <= now]
@@ -103,8 +104,8 @@ async def undelete(
 async def _with_their_values(
     sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float
 ) -> list[Standing]:
-    """Without those whose unique values another one has, or gets here. What is superseded has
-    none."""
+    """Return the rows without those whose unique values another memory has, or gets here. A
+    superseded memory has none."""
     back = sorted(row for row in rows if not row.superseded_by)
     keys = await unique_keys.unique_keys(
         sql, scope, [unique_keys.keyed(row.memory(), row.unique_key) for row in back]

@@ -1,4 +1,4 @@
-"""Erasing memories for good."""
+"""Erase memories for good."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _OF_MEMORIES = (
     "memory_group_members",
     "shown_memories",
 )
-# What a scope has beside its memories. The plan of a tenant is not its own to forget.
+# Rows that a scope has besides its memories. A tenant's plan is not deleted, since the tenant does
+# not own it.
 _OF_SCOPES = (
     "memory_tombstones",
     "memory_groups",
@@ -57,15 +58,15 @@ _FIRST = f"SELECT {STANDING} FROM memories WHERE scope = :scope ORDER BY number 
 
 
 async def erase(sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float) -> int:
-    """Erase rows and all that came of them, and what they had taken the place of. Return how many
-    of them counted."""
+    """Erase rows, all that was derived from them, and the memories they superseded. Returns how
+    many of them counted."""
     return (await _erase(sql, scope, rows, now))[1]
 
 
 async def _erase(
     sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float
 ) -> tuple[int, int]:
-    """Return how many memories went, and how many of them counted."""
+    """Erase rows. Returns how many memories were erased, and how many of them counted."""
     gone = await lineage(sql, scope.number, rows)
     counted = [row for row in gone if row.counted]
     await count_vectors(sql, scope, [row.number for row in counted], -1)
@@ -93,12 +94,12 @@ async def stamp_erased(sql: Sql, scope: ScopeRow, counted: int) -> None:
 
 
 async def ended_scopes(sql: Sql, before: float) -> list[int]:
-    """Scopes that hold what was deleted or expired before that time."""
+    """Return the scopes with memories that were deleted or expired before that time."""
     return [number for (number,) in await sql.fetch(_ENDED, {"before": before})]
 
 
 async def erase_ended(sql: Sql, number: int, before: float, now: float) -> int:
-    """Erase rows of one scope, so many at a time; 0 when there is no more."""
+    """Erase a limited number of such rows of one scope and return how many; 0 when none is left."""
     scope = await begin_number(sql, number)
     rows = standing(await sql.fetch(_ENDED_HERE, {"scope": number, "before": before}))
     if not rows:
@@ -109,12 +110,12 @@ async def erase_ended(sql: Sql, number: int, before: float, now: float) -> int:
 
 
 async def scopes_of(sql: Sql, tenant: str) -> list[int]:
-    """All scopes of a tenant, those without live memories as well."""
+    """Return all scopes of a tenant, also those without live memories."""
     return [number for (number,) in await sql.fetch(_SCOPES, {"tenant": tenant})]
 
 
 async def erase_scope(sql: Sql, number: int, now: float) -> int:
-    """Everything in one scope, tombstones too."""
+    """Erase everything in one scope, tombstones too."""
     scope = await begin_number(sql, number)
     values = {"scope": number}
     erased = counted = 0
@@ -131,7 +132,7 @@ async def erase_scope(sql: Sql, number: int, now: float) -> int:
 
 
 async def _unlink(sql: Sql, scope: ScopeRow, gone: Sequence[Standing]) -> None:
-    """Unlink the memories that superseded one of those that are gone."""
+    """Clear the links of memories that superseded one of the erased ones."""
     ids = {row.id for row in gone}
     after = [row.superseded_by for row in gone if row.superseded_by not in ids | {""}]
     for row in await stored(sql, scope.number, after):

@@ -1,4 +1,4 @@
-"""Removing memories of one scope or of several: deleting them, or, with `purge`, erasing them."""
+"""Remove memories of one scope or several: delete them, or erase them with `purge`."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ async def delete_all(
 async def delete_matching_all(
     sql: Sql, scopes: AgentScopes, wanted: MemoryFilter, *, purge: bool, now: float
 ) -> list[tuple[Scope, str]]:
-    """Delete the memories of several scopes that a filter lets through. A group belongs to one
-    scope, so a filter that names a group lets nothing through."""
+    """Delete the memories of several scopes that match a filter. A group belongs to one scope, so a
+    filter for a group matches nothing."""
     if wanted.group is not None:
         return []
     condition, values = meant(scopes)
@@ -120,8 +120,8 @@ async def _remove_named(
     purge: bool,
     now: float,
 ) -> tuple[list[str], int]:
-    """Return the ids, and how many of what went counted: their tenant still counts it. `purge`:
-    whatever the refs name, live or not."""
+    """Remove the named memories. Returns the ids, and how many of the removed rows counted: their
+    tenant still counts them. `purge`: erases them, live or not."""
     named = await stored(sql, scope.number, refs) if purge else []
     rows = await (resolved if purge else kept)(sql, scope.number, refs)
     rows = await with_twins(sql, scope, rows, deleted=purge)
@@ -144,7 +144,7 @@ async def _remove_matching(
     counted, gone = 0, dict(matching)
     for part in in_parts(list(matching)):
         rows = await stored(sql, scope.number, part)
-        # Some were deleted with what had taken their place.
+        # Some were deleted together with the memories that superseded them.
         rows = [row for row in rows if purge or not row.deleted]
         rows = await with_twins(sql, scope, rows, deleted=purge)
         if purge:

@@ -1,4 +1,4 @@
-"""Sweep away rows beside memories: keys, shown sets, events and unused vectors."""
+"""Sweep away rows besides memories: keys, shown sets, events and unused vectors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ENDED = (
     ("shown_memories", "expires <= :now"),
     ("provider_objects", "expires <= :now"),
 )
-# As the context store counts them: the same models embed both.
+# Unused by the context store's count: the same models embed both.
 _UNUSED = f"SELECT recipe FROM recipes WHERE idle >= {RECIPE_DAYS}"
 _HERE = f"scope = :scope AND recipe IN ({_UNUSED})"
 _UNCOUNT = f"""
@@ -39,7 +39,7 @@ async def drop_ended(sql: Sql, now: float) -> None:
 
 
 async def scopes_of_unused(sql: Sql) -> list[int]:
-    """Those that have vectors or segments under recipes that nobody uses any more."""
+    """Return the scopes with vectors or segments under recipes that are no longer used."""
     rows = await sql.fetch(
         f"SELECT scope FROM memory_recipes WHERE recipe IN ({_UNUSED})"
         f" UNION SELECT scope FROM memory_segments WHERE recipe IN ({_UNUSED}) ORDER BY 1",
@@ -49,7 +49,7 @@ async def scopes_of_unused(sql: Sql) -> list[int]:
 
 
 async def drop_unused(sql: Sql, number: int) -> None:
-    """Delete the scope's unused vectors. Checks again that they are unused, since another process
+    """Delete the scope's unused vectors. Checks again that each is unused, since another process
     may have begun to use them."""
     scope = await begin_number(sql, number)
     values = {"scope": number, "changed": scope.next}

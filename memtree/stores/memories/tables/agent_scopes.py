@@ -1,5 +1,4 @@
-"""Find which scopes of a tenant's agents are meant, and change several of them in one
-transaction."""
+"""Select scopes of a tenant's agents, and change several of them in one transaction."""
 
 from __future__ import annotations
 
@@ -20,12 +19,11 @@ _NUMBERS = """
 
 
 def meant(scopes: AgentScopes, *, numbered: bool = False) -> tuple[str, dict[str, Any]]:
-    """A condition on rows of `memory_scopes`, and its values. `numbered`: of rows whose numbers are
-    known, so that no database goes through all of the tenant's.
+    """Return a condition on rows of `memory_scopes`, and its values. `numbered`: the query gives
+    the rows' numbers, so no database should read all scopes of the tenant.
 
-    >>> meant(AgentScopes("t", None, None))
-    ('memory_scopes.tenant = :tenant AND memory_scopes.kind = :scope_kind',\
- {'tenant': 't', 'scope_kind': 'agent'})
+    >>> meant(AgentScopes("t", None, None)) ('memory_scopes.tenant = :tenant AND memory_scopes.kind
+    = :scope_kind', {'tenant': 't', 'scope_kind': 'agent'})
     """
     tenant = "memory_scopes.tenant || ''" if numbered else "memory_scopes.tenant"
     parts = [f"{tenant} = :tenant", "memory_scopes.kind = :scope_kind"]
@@ -38,7 +36,7 @@ def meant(scopes: AgentScopes, *, numbered: bool = False) -> tuple[str, dict[str
 
 
 async def numbers_of(sql: Sql, scopes: Collection[Scope]) -> dict[Scope, int]:
-    """Return the numbers of those that hold anything."""
+    """Return the numbers of the scopes that hold anything."""
     numbers: dict[Scope, int] = {}
     for tenant in sorted({each.tenant for each in scopes}):
         mine = [each for each in scopes if each.tenant == tenant]
@@ -64,7 +62,7 @@ async def scopes_of(sql: Sql, numbers: Collection[int]) -> dict[int, Scope]:
 async def begin_of_rows(
     sql: Sql, rows: Sequence[tuple[Scope, str]]
 ) -> list[tuple[ScopeRow, list[str]]]:
-    """The scopes of these rows, locked, each with the ids that are asked of it."""
+    """Lock the scopes of these rows. Returns each with the ids requested from it."""
     ids: dict[Scope, list[str]] = {}
     for scope, id_ in dict.fromkeys(rows):
         ids.setdefault(scope, []).append(id_)

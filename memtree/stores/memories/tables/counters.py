@@ -1,9 +1,9 @@
 """The counters of scopes and tenants: change counts, numbers and how many memories count.
 
-A write begins with `begin`, which locks the scope's row, and only then reads what it decides on.
-It locks its tenant's row after that, never before: so no two writers wait for each other in a
-circle, counts of a scope are handed out in the order in which their writes become visible, and a
-reader that has seen a count has seen all that came before it.
+A write starts with `begin`, which locks the scope's row, and only then reads rows to decide. It
+locks its tenant's row after that, never before: so no two writers wait for each other in a circle,
+counts of a scope are handed out in the order in which their writes become visible, and a reader
+that has seen a count has seen all that came before it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _COUNT_RECIPE = """
 
 
 class ScopeRow(NamedTuple):
-    """A scope's counters, as this transaction found them."""
+    """A scope's counters as read in this transaction."""
 
     number: int
     tenant: str
@@ -76,12 +76,12 @@ class ScopeRow(NamedTuple):
 
     @property
     def next(self) -> int:
-        """The count of the change that this transaction makes."""
+        """Return the change count of this transaction."""
         return self.changed + 1
 
 
 async def begin(sql: Sql, scope: Scope) -> ScopeRow:
-    """The scope, known from here on and nobody else's until the end of the transaction."""
+    """Lock the scope until the end of the transaction. A new scope is created."""
     row = await begin_known(sql, scope)
     while row is None:
         await sql.run(_NEW, scope_values(scope))
@@ -90,18 +90,19 @@ async def begin(sql: Sql, scope: Scope) -> ScopeRow:
 
 
 async def begin_known(sql: Sql, scope: Scope) -> ScopeRow | None:
-    """Begin a change where the scope holds anything already."""
+    """Lock the scope if it holds anything; None otherwise."""
     return await known_scope(sql, scope, sql.lock)
 
 
 async def known_scope(sql: Sql, scope: Scope, lock: str = "") -> ScopeRow | None:
-    """The scope's counters, for who only reads; None where it holds nothing."""
+    """Return the scope's counters for reading; None if it holds nothing."""
     rows = await sql.fetch(_FIND + lock, scope_values(scope))
     return ScopeRow._make(rows[0]) if rows else None
 
 
 async def begin_all(sql: Sql, numbers: Sequence[int]) -> list[ScopeRow]:
-    """Several, in the order of their numbers, so that no two writers wait for each other."""
+    """Lock several scopes in the order of their numbers, so that no two writers wait for each
+    other."""
     statement = f"SELECT {_COLUMNS} FROM memory_scopes WHERE number IN :numbers[] ORDER BY number"
     rows = await sql.fetch(statement + sql.lock, {"numbers": sorted(numbers)})
     return [ScopeRow._make(row) for row in rows]
@@ -113,13 +114,13 @@ async def begin_number(sql: Sql, number: int) -> ScopeRow:
 
 
 async def commit(sql: Sql, scope: ScopeRow, *, counted: int = 0, purged: bool = False) -> None:
-    """Count a change. `counted`: how many memories more count than before."""
+    """Count a change. `counted`: by how many the live memories grow."""
     await stamp(sql, scope, counted=counted, purged=purged)
     await count_tenant(sql, scope.tenant, counted)
 
 
 async def stamp(sql: Sql, scope: ScopeRow, *, counted: int, purged: bool = False) -> None:
-    """Count the change in the scope alone: where several are changed, their tenant counts at the
+    """Count the change in the scope only: if several scopes change, their tenant is counted at the
     end."""
     values = {
         "scope": scope.number,
@@ -136,8 +137,8 @@ async def count_tenant(sql: Sql, tenant: str, counted: int) -> None:
 
 
 async def next_number(sql: Sql, scope: ScopeRow, *, most: int = 0, now: float = 0.0) -> int:
-    """A number for a new memory, which no other gets. `MemoryLimit` where the tenant has `most`
-    live ones."""
+    """Return an unused number for a new memory. Raises `MemoryLimit` if the tenant has `most` live
+    memories."""
     return await take_numbers(sql, scope, 1, most=most, now=now)
 
 
@@ -150,8 +151,8 @@ async def take_numbers(
     now: float = 0.0,
     live: int | None = None,
 ) -> int:
-    """The first of so many. `live`: how many live memories more this transaction leaves, where that
-    is not the same."""
+    """Reserve `count` numbers and return the first. `live`: by how many this transaction adds live
+    memories, if that is not `count`."""
     more = count if live is None else live
     tenant = {"tenant": scope.tenant}
     last, counted = await lock_tenant(sql, scope.tenant)
@@ -167,8 +168,8 @@ async def take_numbers(
 
 
 async def lock_tenant(sql: Sql, tenant: str) -> tuple[int, int]:
-    """Its last number and how many of its memories count; from here on nobody else changes them.
-    After the locks of all scopes that the transaction is about."""
+    """Lock the tenant, and return its last number and how many of its memories count. Call this
+    after locking all scopes of the transaction."""
     values = {"tenant": tenant}
     rows = await sql.fetch(_TENANT + sql.lock, values)
     while not rows:
@@ -187,7 +188,8 @@ async def state(sql: Sql, scope: Scope, now: float) -> ScopeState:
 
 
 async def count_vectors(sql: Sql, scope: ScopeRow, numbers: Sequence[int], sign: int) -> None:
-    """These memories count from now on (`sign` 1), or no longer (-1): with their vectors."""
+    """Adjust the number of vectors, because these memories count from now on (`sign` 1) or no
+    longer (-1)."""
     values = {"scope": scope.number, "numbers": list(numbers)}
     for recipe, count in await sql.fetch(_RECIPES, values):
         await count_recipe(sql, scope, recipe, sign * count)

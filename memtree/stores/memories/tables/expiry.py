@@ -1,7 +1,7 @@
 """A memory's expiry, enforced: reads, counts and searches leave out what has expired at `:now`.
 
-A memory without an expiry has 0. What expired is erased only later (`erasing.py`), so that until
-then these conditions alone hide it.
+A memory without an expiry has 0. Expired memories are erased later (`erasing.py`); until then only
+these conditions hide them.
 """
 
 from __future__ import annotations
@@ -12,5 +12,5 @@ EXPIRED = "counted = 1 AND expires > 0 AND expires <= :now"
 
 
 def has_expired(expires: float, now: float) -> bool:
-    """Return what `NOT_EXPIRED` denies, of a row that was read."""
+    """Return True for a row that `NOT_EXPIRED` would leave out."""
     return 0 < expires <= now

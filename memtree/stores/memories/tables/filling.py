@@ -1,4 +1,4 @@
-"""New columns of old rows: what only the encoded memory says."""
+"""Fill new columns of old rows from the encoded memories."""
 
 from __future__ import annotations
 
@@ -34,15 +34,16 @@ _DELETE_PAST = f"""
 
 
 async def fill(sql: Sql) -> None:
-    """The times of memories and versions; what a deleted memory took the place of is deleted as
-    well."""
+    """Fill the times of memories and versions. The memories that a deleted one superseded become
+    deleted as well."""
     await _fill_times(sql)
     while await sql.fetch(f"SELECT 1 FROM memories WHERE {_PAST} LIMIT 1", {}):
         await sql.run(_DELETE_PAST, {})
 
 
 async def _fill_times(sql: Sql) -> None:
-    """A few rows at a time. A row that does not decode stays as it is: the store's check tells."""
+    """Fill times, a few rows at a time. A row that does not decode stays as it is; the store's
+    check reports it."""
     for (scope,) in await sql.fetch(_SCOPES, {}):
         above = 0
         values = {"scope": scope, "limit": _ROWS}

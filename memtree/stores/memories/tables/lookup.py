@@ -1,4 +1,4 @@
-"""Finding stored memories by their ids, numbers and texts, in a scope that is known."""
+"""Find stored memories by their ids, numbers and texts, in a known scope."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _NAMED = f"""
 _OF_TEXT = f"""
     SELECT {STANDING} FROM memories
     WHERE scope = :scope AND text_hash = :text_hash AND +{LIVE}
-    ORDER BY +number LIMIT 1"""  # `+`: by the index of texts, whatever the planner knows
+    ORDER BY +number LIMIT 1"""  # `+` makes the planner use the index of texts
 _DUPLICATES = f"""
     SELECT {STANDING} FROM memories
     WHERE scope = :scope AND duplicate_of <> '' AND duplicate_of IN :ids[]"""
 _BEFORE = f"""
     SELECT {STANDING} FROM memories
     WHERE scope = :scope AND superseded_by <> '' AND superseded_by IN :ids[]"""
-# A tenant's namespaces hold passages of documents, each of which has its own.
+# Left out for namespaces of a tenant: they hold passages of documents, which may repeat.
 _TWINS = f"""
     SELECT {STANDING} FROM memories
     WHERE scope = :scope AND text_hash IN (
@@ -46,15 +46,15 @@ _LINKS = """
     WHERE scope = :scope AND superseded_by <> ''"""
 _MEMBERS = f"""
     SELECT number FROM memory_group_members WHERE scope = {SCOPE} AND group_id = :group"""
-# For more ids than that, PostgreSQL reads a whole scope, until it has statistics.
+# For more ids at once, PostgreSQL reads a whole scope until it has statistics.
 _AT_ONCE = 100
-_NEAR = 8  # steps into the past, one by one
-_ROWS = 1_000  # with their texts, at a time
-_STEPS = 64  # from a memory to what took its place, and on
+_NEAR = 8  # single steps into the past before all links are read
+_ROWS = 1_000  # rows read with their texts at a time
+_STEPS = 64  # most steps from a memory to its successors
 
 
 async def stored(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standing]:
-    """Whatever is there, as it is, in the order asked for."""
+    """Return the stored rows, whatever their state, in the order of the refs."""
     values = named(refs)
     if not values["ids"] and not values["numbers"]:
         return []
@@ -63,7 +63,7 @@ async def stored(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standi
 
 
 async def resolved(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standing]:
-    """Resolve the refs, with those that count in the place of duplicates."""
+    """Return the rows of the refs; a duplicate is replaced by the memory that counts for it."""
     rows = await stored(sql, scope, refs)
     if not any(row.duplicate_of for row in rows):
         return rows
@@ -74,14 +74,14 @@ async def resolved(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Stan
 
 
 async def kept(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standing]:
-    """Memories that are not deleted, expired and superseded ones too."""
+    """Return memories that are not deleted, also expired and superseded ones."""
     return [row for row in await resolved(sql, scope, refs) if not row.deleted]
 
 
 async def with_twins(
     sql: Sql, scope: ScopeRow, rows: Sequence[Standing], *, deleted: bool = False
 ) -> list[Standing]:
-    """These, and behind them those of their kind that say the same, whatever became of them.
+    """Return these rows, and after them all of the same kind and text, whatever their state.
     `deleted`: deleted ones as well."""
     if not rows or scope.kind == ScopeKind.NAMESPACE:
         return list(rows)
@@ -96,7 +96,7 @@ async def with_twins(
 async def live(
     sql: Sql, scope: int, refs: Sequence[MemoryRef], now: float, *, follow: bool = True
 ) -> list[Standing]:
-    """Live memories. `follow`: a duplicate's id means the one that counts."""
+    """Return live memories. `follow`: the id of a duplicate stands for the memory that counts."""
     rows = await (resolved if follow else stored)(sql, scope, refs)
     return [row for row in rows if row.live(now)]
 
@@ -116,8 +116,8 @@ async def _naming(sql: Sql, statement: str, scope: int, rows: Iterable[Standing]
 
 
 async def members(sql: Sql, scope: Scope, wanted: MemoryFilter) -> dict[str, list[int]]:
-    """Return what a filter for a group needs of it. Asked before: until PostgreSQL has statistics,
-    it goes through the members once for each memory."""
+    """Return the member numbers that a filter for a group needs. Read beforehand: until PostgreSQL
+    has statistics, it would read the members once for each memory."""
     if wanted.group is None:
         return {}
     values = {**scope_values(scope), "group": plain(wanted.group)}
@@ -125,7 +125,8 @@ async def members(sql: Sql, scope: Scope, wanted: MemoryFilter) -> dict[str, lis
 
 
 async def lineage(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing]:
-    """These, their duplicates, and what they took the place of: older words for the same thing."""
+    """Return these rows, their duplicates, and the memories they superseded, which may hold older
+    wordings."""
     every = {row.number: row for row in rows}
     new = list(rows)
     while new:
@@ -138,8 +139,8 @@ async def lineage(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standi
 
 
 async def _past(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing]:
-    """Return what these took the place of, and so on. What is said anew each day has as many
-    memories before it: of a long past the links of the scope are read at once."""
+    """Return the memories that these superseded, directly or not. A fact restated daily has a long
+    past, so after a few single steps all links of the scope are read at once."""
     by_number: dict[int, Standing] = {}
     new = list(rows)
     for _ in range(_NEAR):
@@ -164,20 +165,21 @@ async def _past(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing
 
 
 def _kind_of(row: Standing) -> tuple[str, bytes]:
-    """Texts of one canonical form may be made from data that differ in upper and lower case."""
+    """Return kind and text hash. Texts with the same canonical form may come from data that differ
+    in case."""
     memory = row.memory()
     return memory.kind, msgspec.json.encode(memory.data, order="deterministic")
 
 
 async def of_text(sql: Sql, scope: int, text_hash: bytes, now: float) -> Standing | None:
-    """The oldest live memory with this text."""
+    """Return the oldest live memory with this text."""
     values = {"scope": scope, "text_hash": text_hash, "now": now}
     return next(iter(standing(await sql.fetch(_OF_TEXT, values))), None)
 
 
 async def counting(sql: Sql, scope: int, number: int) -> Standing | None:
-    """Return what stands in the place of a memory now: itself, or what superseded it; None where
-    that was deleted."""
+    """Return the memory that counts for this one now: itself or its successor; None if that was
+    deleted."""
     refs: list[MemoryRef] = [number]
     for _ in range(_STEPS):
         rows = await stored(sql, scope, refs)

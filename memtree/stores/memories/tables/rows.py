@@ -1,4 +1,4 @@
-"""Stored memories as rows and back, and what a filter means in SQL. Pure."""
+"""Stored memories as rows and back, and filters as SQL conditions. Pure."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from memtree.stores.memories.tables.expiry import NOT_EXPIRED, has_expired
 from memtree.stores.sql import Row
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-LARGEST = 2**63 - 1  # of a number in a database
+LARGEST = 2**63 - 1  # largest integer of a database
 SCOPE = """
     (SELECT number FROM memory_scopes WHERE tenant = :tenant AND kind = :scope_kind
     AND owner = :owner AND subject = :subject)"""
-STORED = "data, deleted, superseded_by, duplicate_of"  # what `read_memory` takes
+STORED = "data, deleted, superseded_by, duplicate_of"  # columns that `read_memory` takes
 
 
 class Standing(NamedTuple):
-    """The columns of a stored memory that decide what may become of it."""
+    """Columns of a stored memory that decide how it may change."""
 
     number: int
     id: str
@@ -92,8 +92,8 @@ def changed_memory(old: Memory, change: MemoryChange) -> Memory:
 
 
 def columns(memory: Memory) -> dict[str, Any]:
-    """Return the columns of the memory itself; `BadRequest` where it holds what no database
-    takes."""
+    """Return the columns of the memory itself. Raises `BadRequest` if it holds values that no
+    database stores."""
     return {
         "number": memory.number,
         "id": memory.id,
@@ -114,7 +114,7 @@ def columns(memory: Memory) -> dict[str, Any]:
 
 
 def old_version(memory: Memory) -> dict[str, Any]:
-    """Return the columns of a row of the history beside `data`."""
+    """Return the columns of a history row besides `data`."""
     return {
         "version": memory.version,
         "updated": memory.updated,
@@ -123,7 +123,7 @@ def old_version(memory: Memory) -> dict[str, Any]:
 
 
 def encoded(value: Memory | Tombstone) -> bytes:
-    """Without what is as by default: half of the bytes of a short memory."""
+    """Encode without default values, which halves the size of a short memory."""
     try:
         return msgspec.msgpack.encode(_said(value))
     except (OverflowError, TypeError, ValueError) as error:  # lone surrogates, numbers over 64 bits
@@ -135,7 +135,7 @@ def _said(value: Memory | Tombstone | MemorySource) -> dict[str, Any]:
     return {
         name: _said(given) if isinstance(given, MemorySource) else given
         for name, default, given in every
-        if given != default and name != "updates"  # rows of their own
+        if given != default and name != "updates"  # updates have rows of their own
     }
 
 
@@ -144,8 +144,8 @@ def time_column(at: float | None) -> float:
 
 
 def plain(value: str | None) -> str:
-    """PostgreSQL takes no NUL in a text, and no database half a surrogate pair; both what is stored
-    and what is asked for lose them."""
+    """Return text that every database accepts: PostgreSQL takes no NUL in a text, and no database
+    half a surrogate pair. Both stored texts and query values pass through here."""
     return _UNSTORABLE.sub("\ufffd", value or "")
 
 
@@ -164,7 +164,8 @@ def _line(tag: str) -> str:
 
 
 def key_hash(value: str) -> bytes:
-    """Hash an idempotency key or the name of a conversation: bounded, and it tells nothing."""
+    """Hash an idempotency key or the name of a conversation. The hash has a fixed size and reveals
+    nothing."""
     return sha256(value.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
@@ -175,7 +176,7 @@ _decode_tombstone = msgspec.msgpack.Decoder(Tombstone).decode
 
 
 def read_memory(data: bytes, deleted: float, superseded_by: str, duplicate_of: str) -> Memory:
-    """Raises `StoreCorrupt`."""
+    """Decode a memory. Raises `StoreCorrupt`."""
     try:
         memory = _decode(data)
     except msgspec.DecodeError as error:
@@ -202,11 +203,12 @@ def _corrupt(what: str, error: msgspec.DecodeError) -> StoreCorrupt:
     return StoreCorrupt(f"A stored {what} does not decode ({error}); restore it from a backup.")
 
 
-# ---------------------------------------------------------------- what is asked for
+# ---------------------------------------------------------------- conditions
 
 
 def named(refs: Iterable[MemoryRef]) -> dict[str, Any]:
-    """Ids and numbers as values of a statement; what no database could hold names nothing."""
+    """Return ids and numbers as values of a statement; those that no database can hold are left
+    out."""
     given = list(refs)
     return {
         "ids": [ref for ref in given if isinstance(ref, str) and storable(ref)],
@@ -223,7 +225,7 @@ _IN_CONFLICT = """
         ON older.scope = pairs.scope AND older.number = pairs.other
         WHERE pairs.scope = memories.scope AND pairs.number = memories.number
         AND older.counted = 1)"""
-# The session of a twin counts as well: which of them stands for all, says nothing of it.
+# The session of a twin counts as well: it does not matter which of the twins stands for all.
 _IN_SESSION = """
     (session_id = :session_id OR EXISTS (SELECT 1 FROM memories AS twin
         WHERE twin.scope = memories.scope AND twin.duplicate_of <> ''
@@ -239,8 +241,8 @@ _COMPARED = {
 
 
 def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
-    """A condition and its values, beside those of `lookup.members`."""
-    parts = ["counted = 1"]  # of which there is an index
+    """Return the filter's condition and its values, besides those of `lookup.members`."""
+    parts = ["counted = 1"]  # indexed
     if wanted.superseded or wanted.deleted:
         parts = ["duplicate_of = ''"]
         parts += ["deleted = 0"] * (not wanted.deleted)
@@ -253,7 +255,7 @@ def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
 
 
 def conditions(wanted: MemoryFilter) -> tuple[list[str], dict[str, Any]]:
-    """Write the conditions of a filter on a memory, whatever became of it."""
+    """Return the conditions of a filter on a memory, whatever its state."""
     parts: list[str] = []
     values: dict[str, Any] = {}
     for name in ("category", "kind", "source_type", "session_id", "thread_id"):
@@ -264,7 +266,7 @@ def conditions(wanted: MemoryFilter) -> tuple[list[str], dict[str, Any]]:
     if wanted.conflicts is not None:
         parts.append(_IN_CONFLICT.format("" if wanted.conflicts else "NOT "))
     if wanted.thread_id:
-        parts.append("thread_id <> ''")  # of which there is an index, too
+        parts.append("thread_id <> ''")  # indexed, too
     for name, condition in _COMPARED.items():
         value = getattr(wanted, name)
         if value is not None:
@@ -281,7 +283,7 @@ def _number_or_text(value: str | float) -> str | float:
 
 
 def in_order(rows: Sequence[Standing], refs: Sequence[MemoryRef]) -> list[Standing]:
-    """Each row once, in the order of the refs that name it."""
+    """Return each row once, in the order of the refs that name it."""
     by_ref: dict[MemoryRef, Standing] = {}
     for row in rows:
         by_ref[row.id] = by_ref[row.number] = row

@@ -1,4 +1,4 @@
-"""The rows of the tables of memories, as a copy or an audit reads them."""
+"""Rows of the tables of memories, as copies and audits read them."""
 
 from __future__ import annotations
 
@@ -182,8 +182,9 @@ class ProviderObjectRow(NamedTuple):
 
 
 class TableKey(NamedTuple):
-    """`columns`, in words, tell a table's rows apart. `same`: columns that never differ where these
-    are alike, so that two stores that number alike are told apart."""
+    """`columns`: names of those that tell a table's rows apart. `same`: columns that never differ
+    between rows with the same key, so that two stores that assigned equal numbers are told apart.
+    """
 
     columns: str
     same: str = ""
@@ -191,8 +192,8 @@ class TableKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MemoryRows:
-    """All rows of all tenants, each table read once and in this order. Segments are left out: an
-    index is made anew."""
+    """All rows of all tenants, each table read once and in this order. Segments are left out, since
+    an index can be rebuilt."""
 
     memory_tenants: Annotated[Iterable[MemoryTenantRow], TableKey("tenant")] = ()
     memory_schemas: Annotated[Iterable[SchemaRow], TableKey("tenant kind")] = ()

@@ -1,11 +1,11 @@
-"""Values that only one live memory of a scope may have: which they are, and whose.
+"""Unique values of memories: which they are, and which memory has them.
 
-The database sees to it (`unique_memories`); here is decided who gives way, before it would refuse.
-A memory that no longer counts keeps its key, in case it comes back. One that has expired is in
-nobody's way: it gives its key up and is not superseded, for it ended by itself.
+The database enforces uniqueness (`unique_memories`); the code here decides beforehand which memory
+is superseded. A memory that no longer counts keeps its key, in case it is restored. An expired one
+blocks nobody: it gives up its key and is not superseded, since it ended by itself.
 
-Which values those are, the stored schema of the kind says, in the same transaction: whoever writes
-may have read an older one.
+The stored schema of the kind says which values are unique, and is read in the same transaction: the
+writer may have read an older one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from memtree.stores.sql import Sql
 
 _UNIQUE_ON = """
     SELECT kind, unique_on FROM memory_schemas WHERE tenant = :tenant AND kind IN :kinds[]"""
-# In the order of their index: until PostgreSQL has statistics, it might take another one.
+# In the order of the index: until PostgreSQL has statistics, it might use another one.
 _HOLDERS = f"""
     SELECT {STANDING} FROM memories
     WHERE scope = :scope AND counted = 1 AND unique_key <> '' AND unique_key IN :keys[]
@@ -52,7 +52,7 @@ _decode_names = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
 class Keyed(NamedTuple):
-    """Row that is to get a key. `otherwise`: the key that it has where its kind has no schema."""
+    """Row that gets a key. `otherwise`: the key it has if its kind has no schema."""
 
     kind: str
     data: Mapping[str, Any] | None
@@ -64,17 +64,17 @@ def keyed(memory: Memory | NewMemory, otherwise: str = "") -> Keyed:
 
 
 def unique_column(kind: str, key: bytes) -> str:
-    """Bounded, whatever it is given.
+    """Hash a kind and its unique values for the column `unique_key`; "" if there are none. The
+    result has a fixed size.
 
-    >>> unique_column("profile", b"") == "" != unique_column("profile", b"1")
-    True
+    >>> unique_column("profile", b"") == "" != unique_column("profile", b"1") True
     """
     named = plain(kind).encode() + b"\0" + key
     return sha256(named).hexdigest()[:32] if key else ""
 
 
 def read_names(unique_on: str) -> tuple[str, ...]:
-    """Raises `StoreCorrupt`."""
+    """Decode the names of a schema's unique fields. Raises `StoreCorrupt`."""
     try:
         return _decode_names(unique_on)
     except msgspec.DecodeError as error:
@@ -82,12 +82,12 @@ def read_names(unique_on: str) -> tuple[str, ...]:
 
 
 async def unique_keys(sql: Sql, scope: ScopeRow, items: Sequence[Keyed]) -> list[str]:
-    """Return the keys of memories of a scope, by the schemas of their kinds. Only agents have such
-    memories."""
+    """Return the keys of memories of a scope, by the schemas of their kinds. Only scopes of agents
+    have schemas."""
     kinds = sorted({each.kind for each in items if each.kind})
     if scope.kind != ScopeKind.AGENT or not kinds:
         return ["" for _ in items]
-    await lock_tenant(sql, scope.tenant)  # nobody changes a schema meanwhile
+    await lock_tenant(sql, scope.tenant)  # no schema may change meanwhile
     rows = await sql.fetch(_UNIQUE_ON, {"tenant": scope.tenant, "kinds": kinds})
     schemas = {kind: MemorySchema(kind, "", read_names(names)) for kind, names in rows}
     return [
@@ -99,7 +99,7 @@ async def unique_keys(sql: Sql, scope: ScopeRow, items: Sequence[Keyed]) -> list
 
 
 def key_of(schema: MemorySchema, data: Mapping[str, Any] | None) -> bytes:
-    """`BadRequest` where the data is no JSON."""
+    """Return the key of the data under a schema. Raises `BadRequest` if the data is not JSON."""
     try:
         return unique_key(schema, data or {})
     except (TypeError, ValueError, RecursionError) as error:
@@ -109,7 +109,7 @@ def key_of(schema: MemorySchema, data: Mapping[str, Any] | None) -> bytes:
 async def holders(
     sql: Sql, scope: ScopeRow, keys: Iterable[str], now: float
 ) -> dict[str, Standing]:
-    """The live memories that have these keys. Those that expired have them no more."""
+    """Return the live memories that have these keys. Expired ones have lost theirs."""
     wanted = sorted({key for key in keys if key})
     if not wanted:
         return {}
@@ -121,7 +121,7 @@ async def holders(
 async def unique_holders(
     sql: Sql, scope: Scope, kind: str, keys: Sequence[bytes], now: float
 ) -> dict[bytes, Memory]:
-    """Return the holders of one kind, without a change, by the keys of their schema."""
+    """Return the memories of one kind that have these keys, without changing anything."""
     columns = {unique_column(kind, key): key for key in keys if key}
     if not columns:
         return {}
@@ -138,8 +138,8 @@ async def _give_up(sql: Sql, scope: ScopeRow, numbers: Collection[int]) -> None:
 async def rivals(
     sql: Sql, scope: ScopeRow, rows: Sequence[tuple[int, str]], now: float
 ) -> set[int]:
-    """Return, of memories that are to count (again), by number and key, those whose values a live
-    memory has, or a later one of these."""
+    """Return the numbers of those rows whose unique values belong to a live memory, or to a later
+    row. `rows`: number and key of memories that are about to count (again)."""
     there = await holders(sql, scope, [key for _, key in rows], now)
     last = {key: number for number, key in rows if key}
     return {number for number, key in rows if key and (key in there or last[key] != number)}

@@ -1,1 +1,1 @@
-"""Store user memories, beyond saving, reading and deleting."""
+"""User memories in the store, besides saving, reading and deleting."""

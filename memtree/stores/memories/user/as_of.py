@@ -1,7 +1,7 @@
-"""Memories as they were at some time.
+"""Memories as they were at a given time.
 
-A version was in force from its `updated` until that of the next one. A row that did not change
-since is chosen by its columns, any other by what its version of that time says.
+A version was in force from its `updated` until the next version's. A row that has not changed since
+is selected by its columns, any other by its version of that time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OF_VERSION = """
     ORDER BY older.version DESC LIMIT 1"""
 _LASTS = "expires = 0 OR expires > :at"
 _LASTED = f"CASE WHEN {_LASTS.replace('expires', 'older.expires')} THEN 1 ELSE 0 END"
-# What counts now, and what something took the place of since: each by an index of its own.
+# Rows that count now, and rows superseded since: each by an index of its own.
 _STATES = (
     "counted = 1 AND created <= :at",
     "replaced > :at AND replaced > 0 AND deleted = 0 AND created <= :at",
@@ -32,7 +32,7 @@ _STATES = (
 _COUNTED = f"""
     SELECT number FROM memories WHERE scope = :scope AND {_STATES[0]} AND number < :before AND {{}}
     ORDER BY number DESC LIMIT :limit"""
-# `+`: by the index of what is replaced, not through all numbers.
+# `+` makes the planner use the index of `replaced`, instead of reading all numbers.
 _REPLACED = f"""
     SELECT number FROM memories WHERE scope = :scope AND {_STATES[1]} AND +number < :before AND {{}}
     ORDER BY +number DESC LIMIT :limit"""
@@ -55,7 +55,8 @@ async def as_of(
     before: int | None,
     limit: int,
 ) -> MemoryPage:
-    """Who is in a group is asked as of now: groups have no past."""
+    """Return a page of memories as of `at`. Membership in groups is as of now: groups have no
+    past."""
     number = await known(sql, scope)
     if number is None:
         return MemoryPage((), False, 0)
@@ -79,7 +80,8 @@ async def as_of(
 
 
 def _chosen(wanted: MemoryFilter) -> tuple[str, dict[str, Any]]:
-    """Without those that changed since, whose columns say what they are now."""
+    """Return the condition for rows unchanged since; the columns of changed rows hold their present
+    values."""
     of_group, _ = conditions(MemoryFilter(group=wanted.group))
     same, values = conditions(replace(wanted, group=None))
     now = " AND ".join([f"({_LASTS})", *same])
@@ -97,7 +99,7 @@ async def _in_force(
 
 
 def matches(memory: Memory, wanted: MemoryFilter) -> bool:
-    """Return True if the memory meets what `conditions` ask of a row, but for the group."""
+    """Return True if the memory meets the conditions of `conditions`, except the group."""
     for name in ("category", "kind", "source_type", "session_id", "thread_id"):
         value = getattr(wanted, name)
         if value is not None and plain(value) != plain(getattr(memory, name)):

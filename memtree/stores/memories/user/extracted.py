@@ -1,5 +1,5 @@
-"""Keep marks of the messages that memories were made of. A mark outlives the memory: what was
-deleted stays away."""
+"""Marks of messages that memories were made from. A mark outlives the memory, so that a deleted
+memory is not extracted again."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ MARK = """
 
 
 def message_key(digest: bytes) -> str:
-    """Bounded, whatever it is given, and none of a snapshot.
+    """Return the key of a message's mark: of fixed size, and never equal to the key of a snapshot.
 
-    >>> message_key(b"one") == snapshot_key(b"one")
-    False
+    >>> message_key(b"one") == snapshot_key(b"one") False
     """
     return sha256(b"message\0" + digest).hexdigest()[:32]
 
@@ -83,7 +82,8 @@ async def put_snapshot(
 
 
 def marks(memory: Memory) -> dict[str, int]:
-    """By key, the numbers that its marks have where it was made: for where it is restored."""
+    """Return the marks of a memory, by key, with the numbers they had where it was created; used to
+    restore it."""
     numbers = {}
     digest = _hex(memory.source.digest) if memory.source else b""
     if digest:

@@ -1,7 +1,7 @@
 """Groups of memories and their members.
 
-A member's row stays while the memory is stored, whatever it is: only live memories are counted and
-told, so what is brought back is in its groups again. What takes the place of a member joins its
+A member's row stays as long as the memory is stored, in whatever state: only live memories are
+counted and listed, so a restored memory is in its groups again. The successor of a member joins its
 groups (`saving.replace_row`).
 """
 
@@ -24,7 +24,7 @@ from memtree.stores.memories.tables.lookup import live
 from memtree.stores.memories.tables.rows import plain, storable
 from memtree.stores.sql import Sql
 
-# A look for each member, whatever the planner knows: it joins no subquery that gives a value.
+# A look-up for each member, whatever the planner knows: a scalar subquery is never joined.
 _COUNT = f"""
     SELECT count(*) FROM memory_group_members AS members
     WHERE members.scope = :scope AND members.group_id = memory_groups.id AND (
@@ -132,8 +132,8 @@ async def delete_group(sql: Sql, scope: Scope, id_: str) -> bool:
 async def _begin_members(
     sql: Sql, scope: Scope, id_: str, refs: Sequence[MemoryRef], now: float
 ) -> tuple[ScopeRow, list[int]]:
-    """The scope, begun, and the numbers of those memories that are there. Raises `NotFound` where
-    there is no such group."""
+    """Lock the scope, and return it with the numbers of those memories that exist. Raises
+    `NotFound` if there is no such group."""
     at = await begin_known(sql, scope)
     if at is None:
         raise _no_group()
@@ -182,7 +182,7 @@ async def groups_of(
 
 
 def read_group(data: bytes) -> MemoryGroup:
-    """Raises `StoreCorrupt`."""
+    """Decode a group. Raises `StoreCorrupt`."""
     try:
         return _decode(data)
     except msgspec.DecodeError as error:
@@ -192,7 +192,7 @@ def read_group(data: bytes) -> MemoryGroup:
 def _columns(scope: ScopeRow, group: MemoryGroup) -> dict[str, Any]:
     try:
         data = msgspec.msgpack.encode(replace(group, members=0))
-    except ValueError as error:  # lone surrogates
+    except ValueError as error:  # from lone surrogates
         raise BadRequest(f"A group cannot be stored: {type(error).__name__}.") from None
     return {
         "scope": scope.number,

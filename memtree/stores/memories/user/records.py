@@ -1,4 +1,4 @@
-"""All that is stored of memories, out of a scope and into one."""
+"""Export all stored data of memories out of a scope, and import it into one."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _require_versions(given: Iterable[MemoryRecord]) -> None:
 
 
 async def _created(sql: Sql, scope: ScopeRow, given: Sequence[MemoryRecord]) -> dict[str, float]:
-    """When memories were created that others name, of those that will be there."""
+    """Return the creation times of memories that others name, for those that will exist."""
     named = {
         link
         for each in (record.memory for record in given)
@@ -122,7 +122,7 @@ async def _created(sql: Sql, scope: ScopeRow, given: Sequence[MemoryRecord]) -> 
 
 
 def _linked(memory: Memory, there: dict[str, float]) -> Memory:
-    """With those links alone that lead somewhere, and to another memory."""
+    """Return the memory with only those links that lead to another existing memory."""
 
     def kept(link: str | None) -> str | None:
         return link if link in there and link != memory.id else None
@@ -143,8 +143,9 @@ def _counts(memory: Memory) -> bool:
 async def _unique(
     sql: Sql, scope: ScopeRow, memories: list[Memory], there: dict[str, float], now: float
 ) -> list[str]:
-    """The keys of their unique values. Of those whose values a live memory of the scope has, or a
-    later one of these, each is superseded by that one, in `memories`. What expired has none."""
+    """Return the keys of their unique values. A memory whose values belong to a live memory of the
+    scope, or to a later one of these, becomes superseded by that one, in `memories`. Expired ones
+    have no key."""
     counting = [at for at, each in enumerate(memories) if each.live(now)]
     taken = await unique_keys.unique_keys(
         sql, scope, [unique_keys.keyed(memories[at]) for at in counting]
@@ -190,7 +191,8 @@ async def _put(
 def _row(
     scope: ScopeRow, record: MemoryRecord, memory: Memory, there: dict[str, float]
 ) -> dict[str, Any]:
-    # What took its place may follow, or never: then the memory itself says that it may be missing.
+    # Its successor may follow, or never come: then the memory itself records that the successor may
+    # be missing.
     waits = memory.superseded_by if memory.superseded_by not in there else None
     row = added_row(
         scope,
@@ -211,7 +213,7 @@ def _row(
 
 
 def _replaced(record: MemoryRecord, memory: Memory, there: dict[str, float]) -> float:
-    """Since when something else counts in its place."""
+    """Return the time since when another memory counts in its place."""
     if not (memory.superseded_by or memory.duplicate_of):
         return 0.0
     if record.replaced is not None:
@@ -222,7 +224,7 @@ def _replaced(record: MemoryRecord, memory: Memory, there: dict[str, float]) -> 
 
 
 def _bare(memory: Memory) -> Memory:
-    """Return the memory without what the row says beside `data`."""
+    """Return the memory without the fields that have columns of their own."""
     return replace(memory, deleted=None, superseded_by=None, duplicate_of=None)
 
 

@@ -1,4 +1,4 @@
-"""Keep what a user has switched on, and the plan of a tenant."""
+"""Store the switches of a user, and the plan of a tenant."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def change_settings(sql: Sql, scope: Scope, change: SettingsChange) -> Use
 
 
 def read_settings(data: bytes) -> UserSettings:
-    """Raises `StoreCorrupt`."""
+    """Decode settings. Raises `StoreCorrupt`."""
     try:
         return _decode(data)
     except msgspec.DecodeError as error:

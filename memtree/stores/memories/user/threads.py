@@ -1,4 +1,4 @@
-"""A thread that is put as one is replaced as one: the passages of a document."""
+"""Replace a thread as a whole: the passages of a document."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def replace_thread(
     most: int,
     now: float,
 ) -> int:
-    """A text that stood there keeps its vectors."""
+    """Replace the thread's memories by these. Unchanged texts keep their vectors."""
     at = await begin(sql, scope)
     values = {"scope": at.number, "thread_id": plain(thread_id)}
     old = standing(await sql.fetch(_THREAD, values))
