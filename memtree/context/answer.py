@@ -1,8 +1,7 @@
 """Answers of context memory, as values; putting an answer together is pure.
 
-An answer says what is sent in the client's terms of nothing but order: posted messages that stay,
-the text of the memory message, lines of the assistant. `memtree_proxy.dialects` makes messages of
-it.
+An answer lists what is sent, in order: posted messages that stay, the text of the memory message,
+lines of the assistant. `memtree_proxy.dialects` renders these as messages of an API.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from memtree.unfolding.explain import Evidence
 
 @dataclass(frozen=True, slots=True)
 class KeptMessage:
-    """A posted message as it came. `index`: among all that were posted. `block`: text that is put
-    in front of its own, a recall block with its seam."""
+    """A posted message, unchanged. `index`: its place among all posted messages. `block`: text to
+    put in front of its own: a recall block with its separator."""
 
     index: int
     block: str = ""
@@ -36,9 +35,9 @@ class KeptMessage:
 
 @dataclass(frozen=True, slots=True)
 class MemoryText:
-    """The memory message, sent as the user's. `preamble` stands before `text`. `as_parts`: its
-    content is a list of parts, as the request uses cache markers; `cache_marker`: the client's own
-    one that it ends with, or None."""
+    """The memory message, sent in the user's role. `preamble` stands before `text`. `as_parts`: its
+    content is a list of parts, because the request uses cache markers; `cache_marker`: the client's
+    marker at its end, or None."""
 
     text: str
     preamble: Preamble = NONE
@@ -58,8 +57,8 @@ AnswerItem = KeptMessage | MemoryText | AssistantLine
 
 @dataclass(frozen=True, slots=True)
 class AllKept(Sequence[KeptMessage]):
-    """The first `length` posted messages as they came. Made one by one when they are looked at:
-    most answers that change nothing are never read, and histories have thousands of messages."""
+    """The first `length` posted messages, unchanged. Items are created when read: most answers that
+    change nothing are never read, and histories have thousands of messages."""
 
     length: int
 
@@ -78,8 +77,9 @@ class AllKept(Sequence[KeptMessage]):
 
 @dataclass(frozen=True, slots=True)
 class PostedSizes:
-    """Sizes of a posted history, by its beginnings. `addresses`, `totals`: as `History` has them;
-    `fixed`: tokens of system messages and tools; `prices`: those that the request asks for."""
+    """Token counts of a posted history, for each of its prefixes. `addresses`, `totals`: as in
+    `History`; `fixed`: tokens of system messages and tools; `prices`: those that apply to the
+    request."""
 
     addresses: tuple[bytes, ...]
     totals: tuple[int, ...]
@@ -89,18 +89,16 @@ class PostedSizes:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`items`: what is sent, in order; `changed` is False where that is what was posted.
+    """Outcome for one request.
 
-    `reason`: why the state is this one, "" where it says that itself.
-
-    `memories`: ids of those that stand in what is sent.
-
-    `continued`: the epoch is an earlier request's. `stays`: tokens at the beginning of what is
-    sent (tools and system messages included) that the request before it has sent already.
-
-    `begun`: index (among all that were posted) of the first message behind those that began its
-    epoch; 0 where nothing is folded. What a model said before it, it said to another prompt: where
-    providers bind what it thought to the prompt, that is not valid any more.
+    `items`: what is sent, in order; `changed` is False if that equals the posted messages.
+    `reason`: explains `state`, "" if the state needs no explanation. `memories`: ids of the
+    memories in what is sent. `continued`: the epoch was begun by an earlier request. `stays`:
+    tokens at the beginning of what is sent (tools and system messages included) that the request
+    before has sent already. `begun`: index (among all posted messages) of the first message that
+    was added after the epoch began; 0 if nothing is folded. The model wrote earlier messages in
+    reply to a different prompt: providers that bind reasoning to the prompt no longer accept the
+    reasoning in them.
     """
 
     state: State
@@ -129,14 +127,14 @@ class Answer:
 
     @property
     def folds(self) -> bool:
-        """True if it has a memory message."""
+        """Return True if the answer has a memory message."""
         return self.changed and any(isinstance(item, MemoryText) for item in self.items)
 
 
 @dataclass(frozen=True, slots=True)
 class CompressResult:
-    """An answer and what it was made of: `evidence` where it has a memory message, `index` where
-    the history was looked up."""
+    """An answer and its sources: `evidence` if it has a memory message, `index` if the history was
+    looked up."""
 
     answer: Answer
     evidence: Evidence | None = None
@@ -145,10 +143,10 @@ class CompressResult:
 
 @dataclass(frozen=True, slots=True)
 class AnswerLayout:
-    """The messages of an answer: the text of the memory message (empty: there is none), its tokens
-    with what stands beside it, the cut after it, the recall blocks by message (index in the
-    history), how many messages at the beginning go whole before it, and (first message, end) of the
-    rounds before the cut that go whole behind it."""
+    """Layout of an answer's messages: the text of the memory message ("" if there is none), its
+    tokens together with the lines beside it, the cut after it, the recall blocks by message (index
+    in the history), how many messages at the beginning are sent whole before it, and (first
+    message, end) of the rounds before the cut that are sent whole after it."""
 
     cut: int
     text: str = ""
@@ -160,11 +158,11 @@ class AnswerLayout:
 
     @property
     def whole(self) -> list[int]:
-        """Messages before the cut that go whole behind the memory message."""
+        """Return the messages before the cut that are sent whole after the memory message."""
         return [index for start, end in self.pinned for index in range(start, end)]
 
     def sent(self, history: History) -> int:
-        """Tokens of everything but system messages and tools."""
+        """Return the tokens sent, without system messages and tools."""
         memory = self.tokens + MESSAGE_OVERHEAD if self.text else 0
         return memory + history.size(self.cut) + self.block_tokens
 
@@ -172,7 +170,7 @@ class AnswerLayout:
 def passed(
     posted: History, ask: CompressRequest, state: State = State.BELOW_THRESHOLD, reason: str = ""
 ) -> Answer:
-    """The messages as they came."""
+    """Return an answer that sends the messages unchanged."""
     size = posted.tokens + posted.system_tokens
     return Answer(
         state=state,
@@ -192,8 +190,8 @@ def passed(
 
 
 def assembled(posted: History, ask: CompressRequest, state: State, layout: AnswerLayout) -> Answer:
-    """System messages before the cut, the memory message and what stands beside it, pinned rounds,
-    and what follows the cut."""
+    """Assemble an answer: system messages before the cut, the memory message with the lines beside
+    it, pinned rounds, and all messages after the cut."""
     border = posted.posted[layout.cut]
     front = [KeptMessage(index) for index, _ in posted.system if index < border]
     blocks = {
@@ -220,12 +218,13 @@ def assembled(posted: History, ask: CompressRequest, state: State, layout: Answe
 
 
 def begun_at(posted: History, ask: CompressRequest, start: int) -> int:
-    """`Answer.begun` of an epoch that began with the first `start` messages of the history."""
+    """Return `Answer.begun` for an epoch that began with the first `start` messages of the
+    history."""
     return posted.posted[start] if start < len(posted) else len(ask.messages)
 
 
 def with_index(answer: Answer, index: IndexState) -> Answer:
-    """The answer with the numbers of the index."""
+    """Return the answer with the counts of the index."""
     return replace(
         answer,
         indexed_tokens=index.frontier.tokens,
@@ -237,8 +236,9 @@ def with_index(answer: Answer, index: IndexState) -> Answer:
 def _memory_items(
     posted: History, ask: CompressRequest, layout: AnswerLayout, carried: Preamble
 ) -> list[AnswerItem]:
-    """The memory message; before it the first message where that goes whole; between a user
-    message of the client and ours a line of the assistant, where templates ask for one."""
+    """Return the memory message; before it the first message if that is sent whole; and an
+    assistant line between a user message of the client and ours, if chat templates require
+    alternation."""
     before, behind = lines_at(posted, layout.cut, layout.head)
     line = AssistantLine(LINE)
     return [

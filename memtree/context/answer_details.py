@@ -1,8 +1,8 @@
-"""Answer questions about an answer after it was made: why it shows what it shows, and what it
-folded away.
+"""Answer questions about an answer after it was made: why these passages were shown, and what was
+folded.
 
-An `Answer` is a small value. Details keep the history and its tree in memory, so whoever does not
-need them lets them go.
+An `Answer` is a small value. Details keep the history and its tree in memory, so callers that do
+not need them should drop them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from memtree.unfolding.search import (
 
 
 class FoldedReader:
-    """Searches and reads a history of which a part was `folded`; texts for a model."""
+    """Searches and reads a history of which a part was `folded`; returns texts for a model."""
 
     def __init__(
         self,
@@ -39,17 +39,17 @@ class FoldedReader:
         retriever: Retriever,
         generation: int,
     ) -> None:
-        """`generation`: of the tenant's deletions when the request began."""
+        """`generation`: the tenant's deletion count when the request began."""
         self.folded, self._index, self._generation = folded, index, generation
         self._indexing, self._retriever = indexing, retriever
 
     async def search(self, query: str, most: int = EXCERPTS, room: int = SEARCH_TOKENS) -> str:
-        """The best passages before the cut, at most `most` of them and `room` tokens in all; those
-        that the model does not see come first."""
+        """Return the best passages before the cut, at most `most` of them and `room` tokens in all;
+        those that the model does not see come first."""
         if room < LEAST:
             return NO_ROOM
         posted = self.folded.posted
-        # Once for all searches. Not in the event loop: it may stand in a long message.
+        # Once for all searches, and in a thread, since the open leaf may be part of a long message.
         self._index = await asyncio.to_thread(self._index.with_open_extracted, posted)
 
         def work(ranked: RankedHistory) -> str:
@@ -70,8 +70,8 @@ class FoldedReader:
 
 
 class AnswerDetails:
-    """Details of an answer, computed when they are asked for. `folded`: a way into what the answer
-    folded; None where it folded nothing, or where not all of that can be ranked."""
+    """Details of an answer, computed on demand. `folded`: access to the folded part; None if
+    nothing was folded, or if some of it cannot be ranked."""
 
     def __init__(
         self,
@@ -79,12 +79,12 @@ class AnswerDetails:
         folded: FoldedReader | None = None,
         index: IndexState | None = None,
     ) -> None:
-        """`index`: of the history, from which the standing rules are told."""
+        """`index`: of the history; the standing rules are read from it."""
         self._evidence, self.folded, self._index = evidence, folded, index
 
     def explain(self) -> Explanation:
-        """Why the answer shows what it shows; empty where it has no memory message. Takes some
-        milliseconds."""
+        """Explain why the answer shows these passages; empty if it has no memory message. Takes
+        some milliseconds."""
         evidence, index = self._evidence, self._index
         if evidence is None:
             return Explanation()

@@ -1,10 +1,9 @@
 """The one use case: a posted history in, the messages for the model out.
 
-`/context_memory`, the chat route, the command line and library callers all come through
-`ContextMemory`. What to do is decided in the pure rooms; `indexing`, `retrieval`, `continued` and
-`fresh` await ports for it. No failure of a port stops an answer: without the store the tree is
-built for this request alone, without the embedder ranking is BM25, without a tree in time the older
-rounds decay.
+`/context_memory`, the chat route, the command line and library callers all use `ContextMemory`.
+Pure rooms decide; `indexing`, `retrieval` and `epochs` await ports for them. No failure of a port
+prevents an answer: without the store the tree is built for this request alone, without the embedder
+ranking is BM25, and without a finished tree the older rounds are shortened.
 """
 
 from __future__ import annotations
@@ -82,8 +81,9 @@ class ContextMemory:
         read: ReadHistories | None = None,
         caches: TreeCaches | None = None,
     ) -> None:
-        """`summaries`: None where no model writes them; `settled`: what that queue has done, where
-        it works in this process; `peers`: None where no other process is told of anything."""
+        """`summaries`: None if no model writes them; `settled`: the nodes that the summary queue
+        has done, if it works in this process; `peers`: None if no other process needs to hear of
+        deletions."""
         caches = caches or TreeCaches()
         self._store, self._queue, self._clock = store, queue, clock
         self._embedder = embedder
@@ -106,12 +106,12 @@ class ContextMemory:
 
     async def compress(self, ask: CompressRequest) -> Answer:
         """Return the messages to send instead of the posted ones. Raises `BadRequest` (unreadable
-        history) and `ContextOverflow`; nothing else."""
+        history) and `ContextOverflow`, and no other error."""
         answer, _ = await self.compress_with_details(ask)
         return answer
 
     async def compress_with_details(self, ask: CompressRequest) -> tuple[Answer, AnswerDetails]:
-        """Compress as `compress` does, and return what can be asked about the answer afterwards."""
+        """Compress as `compress` does, and return details that can be queried afterwards."""
         generation = self._indexing.generation(ask.tenant)
         try:
             result = await self._compress(ask, generation)
@@ -133,7 +133,7 @@ class ContextMemory:
         if isinstance(admitted, packing.Pass):
             return self._passed(indexed, ask, limits, admitted)
         fits = posted.tokens <= limits.prompt - fixed and not ask.hard
-        if fits and ask.whole:  # a side request: nothing of it is kept
+        if fits and ask.whole:  # a side request: none of it is stored
             return CompressResult(passed(posted, ask, State.PASSED, Reason.SIDE_REQUEST))
         return await self._folded(indexed, ask, limits, fits)
 
@@ -158,9 +158,9 @@ class ContextMemory:
     async def _folded(
         self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits, fits: bool
     ) -> CompressResult:
-        """`fits`: the history may go whole, too."""
+        """Fold the history. `fits`: it could also be sent whole."""
         posted = indexed.posted
-        # Nobody waits long for a tree that is not needed.
+        # Nobody should wait long for a tree that is not needed.
         patience = min(ask.patience, BUILD_PATIENCE) if fits else ask.patience
         awaited = replace(indexed, patience=patience)
         index, failed = None, False
@@ -178,7 +178,7 @@ class ContextMemory:
         query = query_text(posted, ask.query) if index is None else None
         async with self._retriever.ahead(query) as early:
             index = index or await self._indexing.prepare(awaited)
-            if fits and not index.whole:  # dearer, but nothing is lost
+            if fits and not index.whole:  # costs more, but nothing is lost
                 reason = with_size(Reason.TREE_PENDING, posted.tokens)
                 return CompressResult(with_index(passed(posted, ask, index.state(), reason), index))
             if failed:
@@ -197,9 +197,9 @@ class ContextMemory:
         )
 
     async def standing_answer(self, ask: CompressRequest) -> Answer | None:
-        """Return what the epoch that this history belongs to would send now, for those who only
-        count it; None where nothing of it is folded, or the store cannot be read. Keeps nothing: no
-        turn, no longer life of anything, no work for the index. Raises `BadRequest`."""
+        """Return what the epoch of this history would send now, for callers that only count tokens;
+        None if nothing of it is folded, or the store cannot be read. Stores nothing: no turn, no
+        extended expiry, no work for the index. Raises `BadRequest`."""
         posted = await self.read(ask)
         if ask.mode == "fresh" or not len(posted):
             return None
@@ -216,7 +216,7 @@ class ContextMemory:
         return result.answer if result else None
 
     async def index(self, ask: CompressRequest) -> Answer:
-        """Index what was posted; the answer has the numbers and no messages."""
+        """Index the posted history; the answer has the counts and no messages."""
         generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
         index = await self._indexing.prepare(
@@ -226,33 +226,33 @@ class ContextMemory:
         return with_index(answer, index)
 
     async def tree(self, ask: CompressRequest) -> TreeView:
-        """The tree over the posted history, with the newest summaries."""
+        """Return the tree over the posted history, with the newest summaries."""
         posted, index = await self._newest(ask)
         tree = explain.tree(posted, index.frontier, index.nodes, index.open)
         return replace(tree, whole=index.whole)
 
     async def outline(self, ask: CompressRequest) -> tuple[History, Frontier, Mapping[bytes, Node]]:
-        """History, frontier and nodes, for those who draw the tree."""
+        """Return history, frontier and nodes, for drawing the tree."""
         posted, index = await self._newest(ask)
         return posted, index.frontier, index.nodes
 
     async def pending(self, tenant: str) -> Pending:
-        """Return the work that stages 2 and 3 have to do yet."""
+        """Return the work left for stages 2 and 3."""
         vectors = await self._queue.pending(tenant)
         summaries = await self._backlog.pending(tenant) if self._backlog else Pending(0, 0)
         return Pending(vectors.tokens + summaries.tokens, vectors.jobs + summaries.jobs)
 
     async def summary_status(self, tenant: str) -> SummaryStatus:
-        """How stage 3 does for a tenant."""
+        """Return the state of stage 3 for a tenant."""
         return await self._summaries.status(tenant) if self._summaries else SummaryStatus("off")
 
     async def close(self) -> None:
-        """Let background indexing that was begun by requests come to its end."""
+        """Wait for background indexing that requests have started."""
         await self._indexing.close()
 
     async def read(self, ask: CompressRequest) -> History:
-        """The posted messages as a history, from where an earlier one was read to; what is long
-        is read off the event loop."""
+        """Read the posted messages as a history, reusing the record of an earlier one; long ones
+        are read off the event loop."""
         tenant, posted = ask.tenant, ask.messages
         generation = self._indexing.generation(tenant)
         with tracing.step("read"):
@@ -261,21 +261,23 @@ class ContextMemory:
             if known.length < len(posted):
                 work = (known, tenant, posted, self._volatile, self._facts)
                 size = size_from(posted, known.length)
-                if size > LONG_BYTES:  # it is read for tenths of a second, then grown
+                # reading takes tenths of a second; afterwards the tree must grow
+                if size > LONG_BYTES:
                     self._indexing.expect_long()
                 if size > OFF_LOOP_BYTES:
                     record = await asyncio.to_thread(history.extended, *work)
                 else:
                     record = history.extended(*work)
-                if generation == self._indexing.generation(tenant):  # else deleted meanwhile
+                # otherwise it was deleted meanwhile
+                if generation == self._indexing.generation(tenant):
                     self._read.add(tenant, posted, record)
             return record.history(tenant, posted, self._volatile)
 
-    # -- forgetting --------------------------------------------------------------------------
+    # -- deletion ----------------------------------------------------------------------------
 
     async def forget_history(self, ask: CompressRequest, *, dry_run: bool = False) -> Receipt:
-        """Forget all prefixes of what was posted. `dry_run`: forget nothing, and count what would
-        go, but for jobs. Raises `BadRequest` and store errors."""
+        """Forget all prefixes of the posted history. `dry_run`: delete nothing, and count what
+        would be deleted, except jobs. Raises `BadRequest` and store errors."""
         posted = await self.read(ask)
         former, _ = posted.former_addresses()
         gone = (*posted.addresses[1:], *former[1:])
@@ -291,13 +293,12 @@ class ContextMemory:
         return await self._forget(tenant, tuple(chain), dry_run)
 
     async def forget_tenant(self, tenant: str, *, dry_run: bool = False) -> Receipt:
-        """Forget all that the tenant has. Raises store errors."""
+        """Delete everything the tenant has. Raises store errors."""
         return await self._forget(tenant, None, dry_run)
 
     def forgotten(self, tenant: str | None) -> None:
-        """Drop what is cached of this tenant, because another process deleted something of it
-        (None: of a tenant that is not known, so of all). Requests under way store nothing of it
-        either."""
+        """Drop a tenant's cached data, because another process deleted something of it (None: the
+        tenant is unknown, so drop all). Running requests store nothing of it either."""
         if tenant is None:
             self._indexing.forget_all()
         else:
@@ -305,17 +306,18 @@ class ContextMemory:
         self._forget_texts(tenant)
 
     def on_deletion(self, forget: Callable[[str | None], object]) -> None:
-        """Call `forget` with the tenant (None: it is not known whose) wherever something was
-        deleted, for what others keep of posted histories."""
+        """Call `forget` with the tenant (None: unknown) after each deletion, so that others can
+        drop what they keep of posted histories."""
         self._keepers.append(forget)
 
     @property
     def cached_tenants(self) -> set[str]:
-        """Tenants of whose trees something is cached in this process: of a deleted one, nothing."""
+        """Return the tenants with cached trees in this process; a deleted tenant is never among
+        them."""
         return self._indexing.cached_tenants | self._read.tenants
 
     async def sweep(self) -> Receipt:
-        """Forget what has expired. Raises store errors."""
+        """Delete expired rows. Raises store errors."""
         await self.keep_vectors()
         return await self._store.sweep(self._clock.now())
 
@@ -329,7 +331,8 @@ class ContextMemory:
     ) -> Receipt:
         if dry_run:
             return await self._store.forget(tenant, addresses, dry_run=True)
-        # First what may still write: a request under way sees the new generation, a job is gone.
+        # First stop what may still write: running requests see the new generation, jobs are
+        # removed.
         self._indexing.forget(tenant)
         await self._peers.forgotten(tenant)
         gone = None if addresses is None else frozenset(addresses)
@@ -337,7 +340,7 @@ class ContextMemory:
         if self._summaries:
             jobs += await self._summaries.forget(tenant, gone)
         receipt = await self._store.forget(tenant, addresses)
-        self._indexing.drop(tenant)  # what a request read in between
+        self._indexing.drop(tenant)  # read by requests meanwhile
         await self._peers.forgotten(tenant)
         self._forget_texts(tenant)
         return receipt._replace(jobs=jobs)

@@ -1,4 +1,4 @@
-"""Request of a caller to context memory."""
+"""Request to context memory."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from memtree.conversation.keep_options import MARKS_ALONE, KeepOptions
 from memtree.conversation.message import Message
 from memtree.ports.memory_lines import InjectedMemories
 
-UNHURRIED = 3_600.0  # patience where a person watches a progress bar
+UNHURRIED = 3_600.0  # patience, in seconds, if a person watches a progress bar
 
 
 @dataclass(frozen=True, slots=True)
 class CompressRequest:
-    """One request. Tokens throughout; `window` is the model's context, `reserve` its output.
+    """One request. All sizes are in tokens; `window` is the model's context, `reserve` its output.
 
-    `mode`: `fresh` unfolds for every request anew, `stable` keeps what is sent growing at its end,
-    `auto` is stable but sends the history as it is while that costs less.
+    `mode`: `fresh` unfolds anew for every request, `stable` only appends to what was sent, `auto`
+    is like `stable` but sends the history unchanged while that costs less.
 
-    `patience`: seconds that may be spent on a tree without which the history does not fit.
-    `whole`: a side request, sent as it is where it fits. `alternate`: no user message right behind
-    the memory message. `keep_first`: the first message goes whole and first where it is short.
-    `client`: the program that asks, in short, "" where that is not known.
-    `markers`: cache markers in what is sent beside the messages (tools). `memories`: shown beside
-    what is folded; where nothing is, they are the caller's to place. `dialect`: the wire dialect
-    that answers are sent in, "" for chats; an epoch never goes on in another one. `keep`: what is
-    to stay in each memory message, beside what the user marked.
+    `patience`: seconds to wait for the tree of a history that does not fit without one. `whole`: a
+    side request, sent unchanged if it fits. `alternate`: roles must alternate, so no user message
+    may follow the memory message directly. `keep_first`: a short first message is sent whole,
+    before the memory message. `client`: short name of the program that sent the request, "" if
+    unknown. `markers`: cache markers in what is sent beside the messages (tools). `memories`: added
+    to the memory message; if nothing is folded, the caller places them. `dialect`: the wire dialect
+    that answers are sent in, "" for chats; an epoch never goes on in another one. `keep`: passages
+    that must stay in each memory message, besides those that the user marked.
     """
 
     tenant: str
@@ -55,8 +55,8 @@ class CompressRequest:
     keep: KeepOptions = MARKS_ALONE
 
     def priced(self, posted: History) -> CompressRequest:
-        """Return the request with the prices that its own cache markers ask for; those of chats are
-        sent to providers of all kinds, and say nothing of prices."""
+        """Return the request with the prices that its own cache markers imply; chats are sent to
+        providers of all kinds, so their markers say nothing of prices."""
         if not self.dialect or not cache_control.lives_an_hour(posted):
             return self
         return replace(self, prices=self.prices.for_an_hour)

@@ -1,4 +1,4 @@
-"""Retrieval: the passages of a history ranked for a query, and the tree unfolded by them.
+"""Retrieval: rank the passages of a history for a query, and unfold the tree by the ranking.
 
 Ranking takes milliseconds to tenths of a second, so it runs in a thread.
 """
@@ -35,15 +35,15 @@ from memtree.unfolding.unfold import Unfolding, unfold
 
 log = logging.getLogger("memtree")
 
-BRIEF_BELOW = 4_000  # tokens of the target: summaries above excerpts are a few words
+BRIEF_BELOW = 4_000  # tokens of the target: below it, summaries above excerpts are a few words
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievedContext:
-    """A tree unfolded for a query, the scores behind it by row of the corpus, and whether the
-    embedder failed, so that words alone ranked."""
+    """A tree unfolded for a query, the scores by row of the corpus, and True if the embedder
+    failed, so that passages were ranked without vectors."""
 
     unfolding: Unfolding
     passages: Mapping[int, explain.ScoredPassage] = field(default_factory=dict)
@@ -52,14 +52,14 @@ class RetrievedContext:
 
 @dataclass(frozen=True, slots=True)
 class EarlyVector:
-    """The vector of a query, begun before it is needed."""
+    """The vector of a query, started before it is needed."""
 
     query: str
     vector: asyncio.Task[tuple[NDArray[np.float32] | None, bool]]
 
 
 class Retriever:
-    """Ranks the passages of a history. Without an embedder, or where it fails, by BM25 alone."""
+    """Ranks the passages of a history. Without an embedder, or if it fails, by BM25 alone."""
 
     def __init__(self, indexing: Indexing, embedder: Embedder | None) -> None:
         self._indexing, self._embedder = indexing, embedder
@@ -72,13 +72,13 @@ class Retriever:
 
     @property
     def relevant(self) -> float:
-        """The cosine from which on a passage may matter."""
+        """Return the cosine from which a passage counts as relevant."""
         return self._embedder.relevant if self._embedder else 1.0
 
     @asynccontextmanager
     async def ahead(self, query: str | None) -> AsyncIterator[EarlyVector | None]:
-        """Begin with the vector of a query that will be needed inside the block (None: none will);
-        the work ends with it."""
+        """Start computing the vector of a query that will be needed inside the block (None: none
+        will); the work ends with the block."""
         if query is None or self._embedder is None:
             yield None
             return
@@ -97,8 +97,8 @@ class Retriever:
         work: Callable[[RankedHistory], Result],
         early: EarlyVector | None = None,
     ) -> tuple[Result, bool]:
-        """Return the result of `work` on the ranked passages, and whether words alone ranked them
-        because the embedder failed. `work` runs in a thread, while the corpus is locked."""
+        """Return the result of `work` on the ranked passages, and True if they were ranked without
+        vectors because the embedder failed. `work` runs in a thread, while the corpus is locked."""
         begun = early is not None and early.query == query
         vector, by_words = await (early.vector if early and begun else self._vector(query))
 
@@ -121,8 +121,8 @@ class Retriever:
         split: BudgetSplit = ONE_SHOT,
         early: EarlyVector | None = None,
     ) -> RetrievedContext:
-        """The tree unfolded for the query; without one, for the newest words. `target`: tokens of
-        the whole answer."""
+        """Unfold the tree for the query; without one, for the newest words. `target`: tokens of the
+        whole answer."""
         tree = SummaryTree(index.roots, index.all_nodes, index.newer, index.tree.leaf_count)
         window = FoldWindow(
             packed.cut,
@@ -148,7 +148,7 @@ class Retriever:
         return RetrievedContext(*made, by_words)
 
     async def _vector(self, query: str) -> tuple[NDArray[np.float32] | None, bool]:
-        """The query's vector, None where there is none; and whether the embedder failed."""
+        """Return the query's vector, None if there is none; and True if the embedder failed."""
         if self._embedder is None or not query.strip():
             return None, False
         try:

@@ -1,8 +1,8 @@
-"""Remember what went before a request in its conversation, and so what memory saved on it.
+"""Remember the earlier requests of a conversation, to compute what memory saved on each request.
 
-Kept in this process: for each address at which a request ended, when that was by model, and what
-the conversation had saved by then, whatever the model; no text. What an earlier process or another
-one has seen is looked up in the log, once. `memtree.budget.savings` decides what a request saved.
+Kept in this process: for each address at which a request ended, its time by model, and the
+conversation's total savings by then, over all models; no text. Requests of earlier or other
+processes are looked up in the log, once. `memtree.budget.savings` computes what a request saved.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from memtree.errors import MemTreeError
 from memtree.ports.request_log import RequestLog
 from memtree.process.bounded import remember
 
-REACH = 512  # newest addresses among which the request before is looked for
+REACH = 512  # newest addresses that are searched for the previous request
 MOST = 10_000  # requests that are kept: some 5 MB
 
 
 class Saving(NamedTuple):
     """`saved`: what memory saved on a request; `before`: on the earlier ones of its conversation,
-    both in uncached input tokens. `turn`: which request of its epoch it is, from 1; 0 where that is
-    not known."""
+    both in uncached input tokens. `turn`: number of the request within its epoch, from 1; 0 if
+    unknown."""
 
     saved: int = 0
     before: int = 0
@@ -48,7 +48,7 @@ _Key = tuple[str, str, bytes]
 
 
 class SentRequests:
-    """One for each process. `log`: None, and nothing is known of other processes."""
+    """Requests of one process. `log`: None if requests of other processes are not looked up."""
 
     def __init__(self, log: RequestLog | None = None, *, most: int = MOST) -> None:
         self._log, self._most = log, most
@@ -56,7 +56,7 @@ class SentRequests:
         self._totals: OrderedDict[tuple[str, bytes], int] = OrderedDict()
 
     async def recall(self, tenant: str, model: str, answer: Answer) -> None:
-        """Look the request before this one up in the log, where this process has not seen it."""
+        """Look the previous request up in the log, if this process has not seen it."""
         addresses = _newest(answer)
         if self._log is None or len(addresses) < 2:
             return
@@ -72,7 +72,7 @@ class SentRequests:
                     total = row.saved_before + row.saved_tokens
                     remember(self._totals, (tenant, row.address), total, self._most)
         except MemTreeError:
-            return  # then this request counts as the first
+            return  # this request counts as the first
 
     def saving(
         self,
@@ -84,8 +84,8 @@ class SentRequests:
         *,
         several: bool = False,
     ) -> Saving:
-        """Reckon what memory saved on a request that came at `now` (unix seconds). `usage`,
-        `several`: as `savings.saved` takes them."""
+        """Compute what memory saved on a request that came at `now` (unix seconds). `usage`,
+        `several`: as in `savings.saved`."""
         if answer.sizes is None:
             return NOTHING
         previous = self._before(tenant, model, answer)
@@ -110,20 +110,21 @@ class SentRequests:
         return Saving(saved(posted, sent, sizes.prices, usage, several=several), total, turn)
 
     def note(self, tenant: str, model: str, answer: Answer, now: float, saving: Saving) -> None:
-        """The provider has answered this request."""
+        """Record that the provider has answered this request."""
         sent = SentRequest(now, answer.epoch or "", saving.turn)
         remember(self._ended, (tenant, model, answer.address), sent, self._most)
         remember(self._totals, (tenant, answer.address), saving.total, self._most)
 
     def forget(self, tenant: str | None) -> None:
-        """Something of a tenant was deleted (None: it is not known whose)."""
+        """Forget a tenant's requests, because something of it was deleted (None: of an unknown
+        tenant)."""
         for key in [key for key in self._ended if tenant in (None, key[0])]:
             del self._ended[key]
         for key_ in [key_ for key_ in self._totals if tenant in (None, key_[0])]:
             del self._totals[key_]
 
     def _before(self, tenant: str, model: str, answer: Answer) -> tuple[SentRequest, int] | None:
-        """The newest request whose history is a beginning of this one, and the length of that."""
+        """Return the newest request whose history is a prefix of this one, and its length."""
         for place, address in enumerate(_newest(answer)):
             if (sent := self._ended.get((tenant, model, address))) is not None:
                 assert answer.sizes is not None
@@ -131,14 +132,14 @@ class SentRequests:
         return None
 
     def _total(self, tenant: str, answer: Answer) -> int | None:
-        """Return what the conversation saved before this request, None where this process has seen
-        no request whose history is a beginning of this one's."""
+        """Return what the conversation saved before this request; None if this process has seen no
+        request whose history is a prefix of this one's."""
         known = ((tenant, address) for address in _newest(answer))
         return next((self._totals[each] for each in known if each in self._totals), None)
 
 
 def _newest(answer: Answer) -> Sequence[bytes]:
-    """Addresses of the posted history, the newest first; the empty history has none."""
+    """Return the addresses of the posted history, newest first; the empty history has none."""
     if answer.sizes is None:
         return ()
     addresses = answer.sizes.addresses

@@ -1,4 +1,4 @@
-"""Why a history went whole, and from which size on it will be folded. Pure."""
+"""Why a history was sent whole, and from which size on it will be folded. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from memtree.conversation.preamble import preamble
 
 
 def fixed_tokens(posted: History, ask: CompressRequest) -> int:
-    """Tokens of system messages and tools."""
+    """Return the tokens of system messages and tools."""
     return posted.system_tokens + ask.tools_tokens
 
 
 def first_fold(posted: History, ask: CompressRequest, limits: packing.TokenLimits) -> FirstFold:
-    """Return what the first fold would be, where nothing of this conversation is folded yet."""
+    """Return the first fold of a conversation of which nothing is folded yet."""
     return FirstFold.of(
         posted,
         limits,
@@ -32,7 +32,7 @@ def first_fold(posted: History, ask: CompressRequest, limits: packing.TokenLimit
 def why_whole(
     admitted: packing.Pass, posted: History, ask: CompressRequest, limits: packing.TokenLimits
 ) -> str:
-    """The reason of a history that passes before any price is asked."""
+    """Return the reason of a history that is passed before prices are considered."""
     if ask.whole:
         return Reason.SIDE_REQUEST
     if admitted.folds_at is not None:

@@ -1,7 +1,7 @@
-"""Caches of a process between requests, so that each request costs only what is new in it: nodes,
-corpora, and which histories went whole.
+"""Caches of a process between requests, so that a request costs work only for its new messages:
+nodes, corpora, and which histories were sent whole.
 
-Nothing here is needed for an answer: all of it is read or built again from the store.
+No answer depends on them: all of it can be read or built again from the store.
 """
 
 from __future__ import annotations
@@ -22,27 +22,28 @@ from memtree.ranking.corpus import Corpus
 from memtree.tree.node import Frontier, Node
 from memtree.tree.node_size import node_bytes
 
-TREES = 1_000  # newest frontiers
-TREE_BYTES = 3_000  # of one beside its nodes
-NODES_SHARE = 3  # of the bytes for nodes, one in so many is for those that are in no known tree
-CORPORA = 200  # each time all of a tenant's are looked at
-ROW_BYTES = 300  # of a key, its place and its value, without texts and addresses
+TREES = 1_000  # most recent frontiers
+TREE_BYTES = 3_000  # size of one tree, without its nodes
+# one part in this many of the bytes for nodes goes to nodes outside of any known tree
+NODES_SHARE = 3
+CORPORA = 200  # all corpora of a tenant are scanned each time
+ROW_BYTES = 300  # size of a row: a key, its place and its value, without texts and addresses
 PASSED_BYTES = 220  # an address, its place, and a tenant
 INLINE_LEAVES = 50  # more new leaves than this are unpacked off the event loop
 
 
 class NodeCache:
-    """Decoded nodes by tenant and id, and trees that grew lately, which share their nodes; the
-    least recently used go first. What stands in both counts twice."""
+    """Decoded nodes by tenant and id, and trees that grew recently, which share their nodes; least
+    recently used first out. Nodes in both count twice."""
 
     def __init__(self, most: int = CacheLimits.of().nodes) -> None:
-        """`most`: bytes. 1,200 tokens of history take some 7 kB in both."""
+        """`most`: bytes. 1,200 tokens of history take some 7 kB in nodes and trees together."""
         self._nodes: SizedRows[tuple[str, bytes], Node] = SizedRows(
             most // NODES_SHARE, lambda _, node: ROW_BYTES + node_bytes(node)
         )
         self._most_in_trees = most - most // NODES_SHARE
         self._trees: OrderedDict[tuple[str, tuple[bytes, ...]], KnownTree] = OrderedDict()
-        # By the identity of the nodes that trees share: how many trees, and their bytes.
+        # By the identity of shared nodes: how many trees share them, and their bytes.
         self._shared: dict[int, tuple[int, int]] = {}
         self._in_trees = 0
 
@@ -56,17 +57,17 @@ class NodeCache:
 
     @property
     def tenants(self) -> set[str]:
-        """Tenants of whom a node is cached."""
+        """Return the tenants with cached nodes."""
         return {tenant for tenant, _ in self._nodes} | {tenant for tenant, _ in self._trees}
 
     def forget(self, tenant: str | None) -> None:
-        """None: all of them."""
+        """Drop a tenant's nodes; None: all tenants'."""
         self._nodes.drop_where(lambda key, _: tenant in (None, key[0]))
         for key in [key for key in self._trees if tenant in (None, key[0])]:
             self._drop(key)
 
     def tree(self, tenant: str, frontier: Frontier) -> KnownTree | None:
-        """The tree below a frontier; None where a node of it is not at hand."""
+        """Return the tree below a frontier; None if one of its nodes is not cached."""
         tree = self._trees.get((tenant, frontier.nodes))
         if tree is None:
             below = self._below(tenant, frontier.nodes)
@@ -78,8 +79,8 @@ class NodeCache:
     def grown(
         self, tenant: str, earlier: Mapping[bytes, Node], frontier: Frontier, made: Sequence[Node]
     ) -> KnownTree:
-        """The tree below a frontier that an `earlier` one has grown to by these nodes. Raises
-        `KeyError` where a node is missing."""
+        """Return the tree below a frontier, into which an `earlier` one has grown by the nodes
+        `made`. Raises `KeyError` if a node is missing."""
         self.add(tenant, made)
         if isinstance(earlier, KnownTree):
             tree = earlier.grown(frontier, made)
@@ -112,7 +113,7 @@ class NodeCache:
         self._in_trees -= TREE_BYTES + (size if trees == 1 else 0)
 
     def _below(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node] | None:
-        """All nodes from these downwards; None where one is not at hand."""
+        """Return all nodes from these downwards; None if one is not cached."""
         below: dict[bytes, Node] = {}
         waiting = list(ids)
         while waiting:
@@ -127,8 +128,8 @@ class NodeCache:
 
 @dataclass(slots=True)
 class _CorpusUse:
-    """`tree`: whose leaves the corpus has, the first ones at least. `size`: bytes when it was used
-    last."""
+    """`tree`: the corpus holds its leaves, or at least the first of them. `size`: bytes at its last
+    use."""
 
     tenant: str
     tree: KnownTree
@@ -143,45 +144,45 @@ class _CorpusUse:
         if self.tree.shares_with(tree) or not held:
             return True
         leaves, _ = tree.leaves_from(0)
-        if leaves[0].id != corpus.leaves[0].id:  # nearly always, where it is another history
+        if leaves[0].id != corpus.leaves[0].id:  # nearly always different for another history
             return False
         return corpus.begins([leaf.id for leaf in leaves[:held]])
 
 
 class CorpusCache:
-    """Corpora by the leaves they begin with; the least recently used go first. One that somebody
-    still refers to is found even then: a request that opens it again has the vectors that it got
-    the first time."""
+    """Corpora by the leaves they begin with; least recently used first out. A corpus that is still
+    referenced is found even after it was dropped: a request that opens it again gets the vectors
+    already read."""
 
     def __init__(self, most: int = CacheLimits.of().corpora) -> None:
         """`most`: bytes. A passage takes 300, and 1,500 for each vector of 384 numbers. The tree of
-        its leaves counts as well: a corpus keeps it when the cache of nodes has let go of it."""
+        its leaves counts as well: a corpus keeps it alive after the node cache has dropped it."""
         self._most = most
         self._kept: list[Corpus] = []
         self._uses: WeakKeyDictionary[Corpus, _CorpusUse] = WeakKeyDictionary()
 
     @asynccontextmanager
     async def of(self, tenant: str, tree: KnownTree, dimensions: int) -> AsyncIterator[Corpus]:
-        """The corpus of exactly the leaves of a tree, held alone while the block runs."""
+        """Yield the corpus of exactly the leaves of a tree, locked while the block runs."""
         while True:
             corpus = self._pick(tenant, tree, dimensions)
             if corpus is None:
                 corpus = Corpus(dimensions)
             use = self._uses.get(corpus) or _CorpusUse(tenant, tree)
             async with use.lock:
-                if use.begins(corpus, tree):  # else it grew with another branch while we waited
+                if use.begins(corpus, tree):  # False if it grew with another branch while we waited
                     use.tree = tree
                     await _extend(corpus, tree)
                     self._keep(corpus, use)
                     try:
                         yield corpus
                     finally:
-                        self._weigh(corpus)  # it may have got vectors
+                        self._weigh(corpus)  # it may have received vectors
                     return
 
     @property
     def tenants(self) -> set[str]:
-        """Tenants of whom a corpus is cached."""
+        """Return the tenants with cached corpora."""
         return {use.tenant for use in self._uses.values()}
 
     @property
@@ -190,16 +191,17 @@ class CorpusCache:
         return sum(self._uses[corpus].size for corpus in self._kept)
 
     def forget(self, tenant: str | None) -> None:
-        """None: all of them. Whoever holds a corpus keeps it until its block ends."""
+        """Drop a tenant's corpora; None: all tenants'. A corpus in use lives until its block
+        ends."""
         for corpus, use in list(self._uses.items()):
             if tenant in (None, use.tenant):
                 del self._uses[corpus]
         self._kept = [corpus for corpus in self._kept if corpus in self._uses]
 
     def _pick(self, tenant: str, tree: KnownTree, dimensions: int) -> Corpus | None:
-        """Pick the corpus to go on from. One that was begun before the dimensions were known has no
-        vectors, and gets none. Corpora of the same growing history come first: they need not be
-        compared leaf by leaf."""
+        """Pick the corpus to extend. One that was created before the dimensions were known has no
+        vectors, and gets none. Corpora of the same growing history are tried first: they need no
+        comparison leaf by leaf."""
         mine = [
             (corpus, use)
             for corpus, use in list(self._uses.items())
@@ -221,14 +223,14 @@ class CorpusCache:
 
     def _weigh(self, corpus: Corpus) -> None:
         use = self._uses.get(corpus)
-        if use is not None:  # else it was forgotten meanwhile
+        if use is not None:  # None if it was forgotten meanwhile
             use.size = ROW_BYTES + corpus.nbytes + use.tree.shared_bytes
         while len(self._kept) > CORPORA or self.nbytes > self._most:
             self._kept.pop(0)
 
 
 async def _extend(corpus: Corpus, tree: KnownTree) -> None:
-    """The corpus has the first leaves of the tree already."""
+    """Add the tree's further leaves to the corpus, which has the first ones already."""
     nodes, places = tree.leaves_from(corpus.final_leaves)
     if len(nodes) > INLINE_LEAVES:
         await asyncio.to_thread(corpus.extend, nodes, places)
@@ -237,7 +239,7 @@ async def _extend(corpus: Corpus, tree: KnownTree) -> None:
 
 
 class PassedHistories:
-    """Addresses of histories that went whole, by their tenant; the oldest go first."""
+    """Addresses of histories that were sent whole, by tenant; oldest first out."""
 
     def __init__(self, most: int = CacheLimits.of().passed) -> None:
         """`most`: bytes."""
@@ -251,12 +253,13 @@ class PassedHistories:
         self._tenants.put(posted.addresses[-1], posted.tenant)
 
     def longest(self, posted: History) -> int:
-        """Messages of the longest prefix that went whole; 0 where none did."""
+        """Return the number of messages of the longest prefix that was sent whole; 0 if there is
+        none."""
         lengths = range(len(posted), 0, -1)
         return next((i for i in lengths if posted.addresses[i] in self._tenants), 0)
 
     def forget(self, tenant: str | None) -> None:
-        """None: all of them."""
+        """Drop a tenant's addresses; None: all tenants'."""
         self._tenants.drop_where(lambda _, whose: tenant in (None, whose))
 
 

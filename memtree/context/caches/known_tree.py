@@ -1,8 +1,8 @@
 """The nodes of a tree that only grows: each turn shares them with the turn before it.
 
 A turn adds a few nodes to thousands. All trees of one growing history share one set of nodes and
-one list of leaves, and each of them knows how many of these are its own, so that a turn costs what
-is new in it. A branch that grows from an earlier turn makes a copy once.
+one list of leaves, and each tree knows how many of these are its own, so that a turn costs only its
+new nodes. A branch that grows from an earlier turn makes a copy once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memtree.tree.btree import walk
 from memtree.tree.node import Frontier, Node, NodePlace, after
 from memtree.tree.node_size import node_bytes
 
-PLACE_BYTES = 200  # of a node in a tree, beside itself
+PLACE_BYTES = 200  # of a node in a tree, besides the node itself
 
 
 @dataclass(slots=True)
@@ -30,7 +30,8 @@ class _SharedNodes:
     nbytes: int = 0
 
     def add(self, nodes: Sequence[Node]) -> None:
-        """Leaves in their order; inner nodes in any, but their children are here or among them."""
+        """Add nodes: leaves in their order; inner nodes in any order, but their children must be
+        stored or among them."""
         self.nbytes += sum(PLACE_BYTES + node_bytes(node) for node in nodes)
         for leaf in (node for node in nodes if node.is_leaf):
             self.nodes[leaf.id], self.counts[leaf.id] = leaf, 1
@@ -43,8 +44,8 @@ class _SharedNodes:
             self.counts[node.id] = sum(self.counts[child] for child in node.children)
 
     def fits(self, frontier: Frontier, leaves: int, made: Sequence[Node]) -> bool:
-        """Return True if these nodes lead from the first `leaves` to that frontier, with none
-        missing."""
+        """Return True if the nodes `made`, on top of the first `leaves`, lead to that frontier with
+        none missing."""
         new = [node for node in made if node.is_leaf]
         if leaves + len(new) != frontier.leaves:
             return False
@@ -58,64 +59,66 @@ class _SharedNodes:
 
 
 class KnownTree(Mapping[bytes, Node]):
-    """The nodes of one tree by their ids. What is asked for by its id may also be a node that a
-    later tree of the same history has: ids are hashes of what nodes hold, so it is the same."""
+    """The nodes of one tree by id. A look-up may also return a node of a later tree of the same
+    history: ids are hashes of the content, so it is the same node."""
 
     __slots__ = ("_nodes", "_shared", "leaves")
 
     def __init__(self, shared: _SharedNodes, nodes: int, leaves: int) -> None:
-        """The first so many of the shared ones. `leaves`: how many it has."""
+        """`nodes`, `leaves`: how many of the shared nodes and leaves belong to this tree, from the
+        first on."""
         self._shared, self._nodes = shared, nodes
         self.leaves = leaves
 
     @classmethod
     def of(cls, frontier: Frontier, nodes: Mapping[bytes, Node]) -> KnownTree:
-        """The tree below a frontier. Raises `KeyError` where a node is missing."""
+        """Build the tree below a frontier. Raises `KeyError` if a node is missing."""
         shared = _SharedNodes()
         shared.add([node for node, _ in walk(frontier.nodes, nodes)])
         return cls(shared, len(shared.nodes), len(shared.leaves))
 
     def grown(self, frontier: Frontier, made: Sequence[Node]) -> KnownTree:
-        """The tree below a later frontier of the same history; `made`: the nodes that it has beside
-        those of this tree, and maybe more, in the order in which they were sealed."""
+        """Return the tree below a later frontier of the same history; `made`: its nodes that this
+        tree lacks, and maybe more, in the order in which they were sealed."""
         if not made:
             return self
-        if not self._shared.fits(frontier, self.leaves, made):  # it had begun before this one ends
+        # `made` began before the end of this tree
+        if not self._shared.fits(frontier, self.leaves, made):
             known = {**{id_: self[id_] for id_ in self}, **{node.id: node for node in made}}
             return KnownTree.of(frontier, known)
-        # The empty tree is everybody's: it is never added to.
+        # The empty tree is shared by everybody, so it is never added to.
         shared = self._shared if self.is_newest and self.leaves else self._copied()
         shared.add(made)
         return KnownTree(shared, len(shared.nodes), len(shared.leaves))
 
     @property
     def is_newest(self) -> bool:
-        """True if no later tree shares its nodes."""
+        """Return True if no later tree shares its nodes."""
         shared = self._shared
         return len(shared.nodes) == self._nodes and len(shared.leaves) == self.leaves
 
     @property
     def shared(self) -> object:
-        """One and the same for all trees of one growing history."""
+        """Return an object that is identical for all trees of one growing history."""
         return self._shared
 
     @property
     def shared_bytes(self) -> int:
-        """Bytes taken by the nodes that it keeps in memory, those of later trees included."""
+        """Return the bytes of the nodes that it keeps in memory, those of later trees included."""
         return self._shared.nbytes
 
     def shares_with(self, other: KnownTree | None) -> bool:
-        """Return True if both are of one growing history, so that one's leaves begin the
-        other's."""
+        """Return True if both belong to one growing history, so that the leaves of one begin with
+        those of the other."""
         return other is not None and self._shared is other._shared
 
     def leaves_from(self, start: int) -> tuple[list[Node], list[NodePlace]]:
-        """The leaves from the `start`-th on, and their places."""
+        """Return the leaves from the `start`-th on, and their places."""
         shared = self._shared
         return shared.leaves[start : self.leaves], shared.places[start : self.leaves]
 
     def leaf_count(self, id_: bytes) -> int | None:
-        """Leaves below a node; None where it is not known."""
+        """Return the number of leaves below a node; None if it is not known."""
         return self._shared.counts.get(id_)
 
     def __getitem__(self, id_: bytes) -> Node:
@@ -125,7 +128,7 @@ class KnownTree(Mapping[bytes, Node]):
         return id_ in self._shared.nodes
 
     def __iter__(self) -> Iterator[bytes]:
-        # A list: another request may add to it meanwhile.
+        # A copy: another request may add nodes meanwhile.
         return iter(list(islice(self._shared.nodes, self._nodes)))
 
     def __len__(self) -> int:
@@ -145,7 +148,7 @@ EMPTY_TREE = KnownTree(_SharedNodes(), 0, 0)
 
 
 class NodeLayers(Mapping[bytes, Node]):
-    """Several sets of nodes as one; of a node that stands in more than one, that of the first."""
+    """Several sets of nodes as one; if several hold a node, the first set wins."""
 
     __slots__ = ("_layers",)
 

@@ -1,6 +1,5 @@
-"""Caches of the process that hold words and lines of posted text, whosever they are.
-
-They are made again at little cost, so a deletion empties them for everybody.
+"""Caches of the process that hold words and lines of posted text, of all tenants together. They are
+cheap to fill again, so a deletion empties them for everybody.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from memtree.unfolding.memory_message.memory_text import line_topic
 
 
 def forget() -> None:
-    """Drop what these caches hold."""
+    """Empty these caches."""
     beginning_title.forget()
     for cached in (line_topic, is_common, token_kind):
         cached.cache_clear()

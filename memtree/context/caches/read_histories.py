@@ -1,8 +1,8 @@
-"""Keep what was read of posted lists, by the number of the list: a list that begins with an earlier
-one is read from there on (docs/decisions/0033).
+"""Results of reading posted lists, by the number of the list: a list that begins with an earlier
+one is read only from there on (docs/decisions/0033).
 
-Kept are digests, addresses and counts, some 200 bytes a message, and of its text the ids and names
-of calls. Nothing here is needed for an answer: what is not at hand is read again.
+A record holds digests, addresses and counts, some 200 bytes a message, and as its only text the ids
+and names of calls. No answer depends on it: a list without a record is read again.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from memtree.conversation.message_list import MessageList
 
 MOST = 48 * 1024 * 1024  # bytes: about 240,000 messages
 MESSAGE_BYTES = 200  # of a message: its address, its places in six tuples, two numbers
-TEXT_BYTES = 4  # of a character in the ids of its calls, which are the client's, at most
+TEXT_BYTES = 4  # of a character in the ids of its calls, which the client chooses; at most
 _RECORD_BYTES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """`before`: the list that this one branched off."""
+    """`before`: the list that this one branched from."""
 
     tenant: str
     record: HistoryRecord
@@ -36,10 +36,10 @@ class _Row:
 
 
 class ReadHistories:
-    """Records of the newest lists, at most `most` bytes; the least recently used go first.
+    """Records of the newest lists, at most `most` bytes; least recently used first out.
 
-    A list takes the place of the one that it goes on from. One that says the end otherwise is a
-    branch, and both may go on, as when two agents share a beginning: the newest two are kept.
+    A list replaces the one that it continues. One with a different end is a branch, and both may be
+    continued, as when two agents share a beginning: the newest two are kept.
     """
 
     def __init__(self, most: int = MOST) -> None:
@@ -49,16 +49,16 @@ class ReadHistories:
 
     @property
     def nbytes(self) -> int:
-        """Estimate the bytes that it holds now."""
+        """Return an estimate of the bytes held now."""
         return self._nbytes
 
     @property
     def tenants(self) -> set[str]:
-        """Tenants of whom something is kept."""
+        """Return the tenants with records."""
         return {row.tenant for row in self._rows.values()}
 
     def known(self, tenant: str, posted: Sequence[Message]) -> HistoryRecord:
-        """Return what is known of the beginning of a list, or of all of it."""
+        """Return the record of the beginning of a list, or of all of it."""
         if isinstance(posted, MessageList):
             if (row := self._row(tenant, posted.number)) and row.record.length == len(posted):
                 return row.record
@@ -67,7 +67,7 @@ class ReadHistories:
         return nothing_read(tenant)
 
     def add(self, tenant: str, posted: Sequence[Message], record: HistoryRecord) -> None:
-        """Keep what was read of a list."""
+        """Store the record of a list."""
         if not isinstance(posted, MessageList):
             return
         earlier = posted.earlier
@@ -88,8 +88,8 @@ class ReadHistories:
             self._drop(number)
 
     def _replaced(self, tenant: str, number: int, record: HistoryRecord) -> int | None:
-        """Drop what a list makes superfluous that began with list `number`; the one of which it is
-        a branch."""
+        """Drop the record that a list makes superfluous, where the list began with list `number`;
+        returns the list that it branched from."""
         earlier = self._row(tenant, number)
         if earlier is None:
             return None
@@ -114,6 +114,6 @@ class ReadHistories:
 
 
 def _begins_with(record: HistoryRecord, other: HistoryRecord) -> bool:
-    """Return True if a list says all that the other one says, and in the same words."""
+    """Return True if a list begins with all messages of the other one, in the same words."""
     size = len(other.facts)
     return size <= len(record.facts) and record.addresses[size] == other.addresses[size]

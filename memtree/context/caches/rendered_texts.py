@@ -1,9 +1,9 @@
-"""Texts of ours that were rendered lately: within an epoch they are the same with every request.
+"""Texts that were rendered recently: within an epoch they are the same in every request.
 
-A text is made of a plan, of the summaries that the plan names, and of what was posted: the raw
-messages that it quotes, and where system messages stand between them. So it is found by the plan
-and a digest of these, and whoever posts one of them otherwise gets it rendered anew. Nothing here
-is needed for an answer.
+A text depends on a plan, on the summaries that the plan names, and on the posted history: the raw
+messages that it quotes, and where system messages stand between them. So the key is the plan and a
+digest of these, and a client that changes one of them gets a new rendering. No answer depends on
+this cache.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from memtree.unfolding.unfold import outline_size
 from memtree.unfolding.work_log.work_log import work_messages
 
 MOST = 8 << 20  # bytes: some 500 epochs at the usual target
-ROW = 400  # of a row beside its text
+ROW = 400  # of a row besides its text
 DIGEST = 16
 
 
 class RenderedText(NamedTuple):
-    """`outline_tokens`: those of its summary lines, 0 for a recall block."""
+    """`outline_tokens`: tokens of its summary lines, 0 for a recall block."""
 
     text: str
     outline_tokens: int = 0
 
 
 class RenderedTexts:
-    """By tenant, plan and what was quoted."""
+    """Rendered texts by tenant, plan and quoted messages."""
 
     def __init__(self, most: int = MOST) -> None:
         """`most`: bytes of all texts."""
@@ -54,13 +54,13 @@ class RenderedTexts:
         return {tenant for tenant, _ in self._rows}
 
     def forget(self, tenant: str | None) -> None:
-        """None: all of them."""
+        """Drop a tenant's texts; None: all tenants'."""
         self._rows.drop_where(lambda key, _: tenant in (None, key[0]))
 
     def memory_message(
         self, posted: History, epoch: Epoch, nodes: Mapping[bytes, Node]
     ) -> RenderedText:
-        """The text of an epoch's memory message. `nodes`: those that its plan names."""
+        """Return the text of an epoch's memory message. `nodes`: those that its plan names."""
         plan = epoch.plan
 
         def rendered() -> RenderedText:
@@ -71,7 +71,7 @@ class RenderedTexts:
     def block(
         self, posted: History, epoch: Epoch, plan: RecallPlan, nodes: recall_block.Versions
     ) -> str:
-        """The text of a recall block within an epoch; empty where it shows nothing."""
+        """Return the text of a recall block within an epoch; empty if it shows nothing."""
         if not plan:
             return ""
         shown = plan.sent
@@ -99,9 +99,9 @@ class RenderedTexts:
         return known
 
 
-@lru_cache(maxsize=128)  # plans of running epochs, each asked for with every request
+@lru_cache(maxsize=128)  # plans of running epochs, needed with every request
 def _quoted(plan: Plan | RecallPlan) -> tuple[int, ...]:
-    """The messages that the text of a plan is made of, in order."""
+    """Return the messages that the text of a plan quotes, in order."""
     if not isinstance(plan, Plan):
         return tuple(sorted({span.message for span in plan.excerpts}))
     quoted = {span.message for span in plan.verbatim}
@@ -110,8 +110,8 @@ def _quoted(plan: Plan | RecallPlan) -> tuple[int, ...]:
 
 
 def _source(posted: History, cut: int, quoted: Iterable[int]) -> bytes:
-    """A digest of all in the posted messages before `cut` that makes a text which quotes these
-    messages: the raw messages, those whose calls they answer, and their numbers."""
+    """Return a digest of everything in the posted messages before `cut` that a text quoting these
+    messages depends on: the raw messages, those whose calls they answer, and their numbers."""
     end = posted.posted[cut - 1] if cut else 0
     between = [str(index) for index, _ in posted.system if index < end]
     digest = blake2b(",".join(between).encode(), digest_size=DIGEST)
@@ -124,7 +124,7 @@ def _source(posted: History, cut: int, quoted: Iterable[int]) -> bytes:
 
 
 def _read_with(posted: History, message: int) -> Iterator[int]:
-    """A message, and the one whose call it answers, which its label names."""
+    """Yield a message, and the one whose call it answers, which its label names."""
     yield message
     facts = posted.facts
     if facts[message].role in RESULT_ROLES:

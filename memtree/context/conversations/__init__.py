@@ -1,1 +1,1 @@
-"""List conversations, their trees and plans out of the store alone; no text."""
+"""List conversations, their trees and plans from the store alone; no message text."""

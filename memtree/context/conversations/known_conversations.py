@@ -1,8 +1,7 @@
 """List the conversations in the store, and show the state of each: values made from the store
 alone.
 
-Awaits the store; asks for no text, and has none. What is told of a conversation are its summaries
-and numbers.
+The store has no message text, so a conversation is described by its summaries and counts.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from memtree.unfolding.plan import OutlineNode
 from memtree.unfolding.recall_block import Versions
 from memtree.unfolding.stored_tree import StoredTree, stored_tree, title
 
-REACH = 2_000  # newest addresses among which the newest turn is looked for, and its epoch's blocks
+REACH = 2_000  # newest addresses that are searched for the newest turn, and for its epoch's blocks
 Tops = tuple[bytes, ...]  # the nodes of a frontier
 _CURSOR = struct.Struct(f">d{DIGEST_BYTES}s")
 
@@ -38,16 +37,16 @@ _CURSOR = struct.Struct(f">d{DIGEST_BYTES}s")
 class ConversationState(StrEnum):
     """State of a conversation, as its newest request left it."""
 
-    PACKED = "packed"  # it was folded, and its epoch is kept
-    INDEXED = "indexed"  # it has its tree, and went whole or was folded for itself alone
-    INDEXING = "indexing"  # only the beginning of it has a tree yet
+    PACKED = "packed"  # folded, and its epoch is stored
+    INDEXED = "indexed"  # has a tree, and was sent whole or folded for a single request
+    INDEXING = "indexing"  # the tree covers only its beginning so far
 
 
 @dataclass(frozen=True, slots=True)
 class KnownConversation:
-    """`messages`, `tokens`: of its history, at least. `last_used`: unix seconds. `saved_tokens`:
-    what memory saved on its requests so far, as the log has them. `title`, `client`, `project`:
-    empty where that is not known."""
+    """`messages`, `tokens`: lower bounds for its history. `last_used`: unix seconds.
+    `saved_tokens`: input tokens that memory has saved on its requests, by the log. `title`,
+    `client`, `project`: empty if unknown."""
 
     address: bytes
     title: str
@@ -62,7 +61,7 @@ class KnownConversation:
 
 @dataclass(frozen=True, slots=True)
 class ConversationPage:
-    """Newest first. `next_cursor`: for the page after this one, None on the last."""
+    """Conversations, newest first. `next_cursor`: for the next page, None on the last."""
 
     conversations: tuple[KnownConversation, ...]
     next_cursor: str | None
@@ -75,7 +74,8 @@ class KnownConversations:
         self._store, self._clock = store, clock
 
     async def page(self, tenant: str, limit: int, cursor: str | None = None) -> ConversationPage:
-        """Raises `BadRequest` for a cursor that is none of ours."""
+        """Return a page of conversations. Raises `BadRequest` for a cursor that this server did not
+        make."""
         before = read_cursor(cursor)
         rows = await self._store.conversations(tenant, self._clock.now(), limit + 1, before)
         listed = rows[:limit]
@@ -90,7 +90,8 @@ class KnownConversations:
 
     async def _root_lines(self, tenant: str, trees: Sequence[Tops]) -> dict[Tops, str]:
         """Return the root lines of trees with these top nodes, for conversations without a title:
-        those that were stored before there were any, and those that begin with no request."""
+        those stored before titles were introduced, and those that do not begin with a user's
+        request."""
         if not trees:
             return {}
         ids = list(dict.fromkeys(id_ for tops in trees for id_ in tops))
@@ -103,21 +104,22 @@ class KnownConversations:
             raise _unknown()
 
     async def pin(self, tenant: str, address: bytes, places: Iterable[PinnedPlace]) -> None:
-        """Let these places, and no others, stay in the memory messages of a conversation from its
-        next fold on. Raises `NotFound`."""
+        """Pin these places, and no others, in the memory messages of a conversation, from its next
+        fold on. Raises `NotFound`."""
         if not await self._store.put_pins(tenant, address, written(places), self._clock.now()):
             raise _unknown()
 
     async def pins(self, tenant: str, address: bytes) -> tuple[PinnedPlace, ...]:
-        """Return the places that stay. Raises `NotFound`."""
+        """Return the pinned places. Raises `NotFound`."""
         return read_places((await self._known(tenant, address)).pins)
 
     async def chain(self, tenant: str, address: bytes) -> list[bytes]:
-        """The newest addresses of the conversation that ends there; none where it is not known."""
+        """Return the newest addresses of the conversation that ends there; none if it is
+        unknown."""
         return await self._store.chain(tenant, address, REACH)
 
     async def tree(self, tenant: str, address: bytes) -> StoredTree:
-        """Raises `NotFound`."""
+        """Return the tree of a conversation. Raises `NotFound`."""
         conversation = await self._known(tenant, address)
         stored = await self._store.descendants(tenant, conversation.frontier.nodes)
         nodes = await self._newest(tenant, stored)
@@ -161,7 +163,7 @@ class KnownConversations:
         return conversation
 
     async def _versions(self, tenant: str, turn: ContinuedTurn) -> Versions:
-        """The nodes that the plan names, with the summaries that it shows."""
+        """Return the nodes that the plan names, with the summaries that it shows."""
         outline: Sequence[OutlineNode] = turn.epoch.plan.outline
         nodes = await self._store.nodes(tenant, [each.id for each in outline])
         later = [(each.id, each.version) for each in outline if each.version]
@@ -175,7 +177,7 @@ class KnownConversations:
         }
 
     async def _newest(self, tenant: str, nodes: Mapping[bytes, Node]) -> Mapping[bytes, Node]:
-        """With the newest version of each summary."""
+        """Return the nodes with the newest version of each summary."""
         later = await self._store.newest_summaries(tenant, list(nodes))
         if not later:
             return nodes
@@ -183,14 +185,14 @@ class KnownConversations:
 
 
 def stored_title(stored: StoredConversation) -> str:
-    """The title that somebody typed, or the one of the first request, with a number where others
-    have the same; empty where there is none."""
+    """Return the title that a person typed, or the one made from the first request, numbered if
+    several are equal; empty if there is none."""
     number = f" ({stored.ordinal})" if stored.ordinal > 1 else ""
     return stored.own_title or stored.end.title[: LONGEST - len(number)] + number
 
 
 def shown(stored: StoredConversation, root_line: str) -> KnownConversation:
-    """`root_line`: its title where it has no other."""
+    """Return a conversation as lists show it. `root_line`: used as its title if it has no other."""
     end, frontier, turn = stored.end, stored.frontier, stored.turn
     state = ConversationState.PACKED if turn else ConversationState.INDEXED
     return KnownConversation(
@@ -215,7 +217,7 @@ def made_cursor(place: ConversationPlace) -> str:
 
 
 def read_cursor(cursor: str | None) -> ConversationPlace | None:
-    """Raises `BadRequest` for one that is none of ours."""
+    """Parse a cursor. Raises `BadRequest` for one that this server did not make."""
     if cursor is None:
         return None
     try:

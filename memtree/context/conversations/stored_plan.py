@@ -1,7 +1,7 @@
-"""Show what the model saw of a conversation, as the store knows it: places and sizes, no text.
+"""Show what the model saw of a conversation, as far as the store knows: places and sizes, no text.
 
-Messages are numbered as in `unfolding/stored_tree.py`. Characters are those of a message's text
-without volatile blocks; tokens are reckoned from the passages of the tree.
+Messages are numbered as in `unfolding/stored_tree.py`. Characters are counted in a message's text
+without volatile blocks; tokens are estimated from the passages of the tree.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memtree.unfolding.plan import KeptReason, TextSpan, kept_reasons
 from memtree.unfolding.recall_block import Versions
 from memtree.unfolding.work_log.work_log import work_kind, work_names, work_outcome
 
-CHARACTERS_A_TOKEN = 4  # where no passage is known
+CHARACTERS_A_TOKEN = 4  # used if no passage is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class StoredRecall:
 
 @dataclass(frozen=True, slots=True)
 class StoredWork:
-    """A file or command of the log of what was done, placed as an excerpt is; `kind` and `outcome`
-    as in `ExplainedWork`."""
+    """A file or command from the work log, placed as an excerpt is; `kind` and `outcome` as in
+    `ExplainedWork`."""
 
     message: int
     start: int
@@ -56,7 +56,7 @@ class StoredWork:
 
 @dataclass(frozen=True, slots=True)
 class StoredEpoch:
-    """`created`: unix seconds; `messages`: how many were posted when it began."""
+    """`created`: unix seconds; `messages`: number of posted messages when it began."""
 
     id: bytes
     created: float
@@ -66,8 +66,8 @@ class StoredEpoch:
 
 @dataclass(frozen=True, slots=True)
 class StoredPlan:
-    """`epoch`: None where nothing was folded. `cut`: the first posted message that is sent as it
-    is."""
+    """`epoch`: None if nothing was folded. `cut`: the first posted message that is sent
+    unchanged."""
 
     epoch: StoredEpoch | None = None
     cut: int = 0
@@ -79,10 +79,10 @@ class StoredPlan:
 
 
 class PassageSizes:
-    """Tokens of spans, by the passages of the leaves below a frontier."""
+    """Token counts of spans, by the passages of the leaves below a frontier."""
 
     def __init__(self, frontier: Frontier, nodes: Mapping[bytes, Node]) -> None:
-        """Raises `KeyError` where a node is missing."""
+        """Raises `KeyError` if a node is missing."""
         self._passages: dict[int, list[tuple[int, int, int]]] = {}  # by message: end, start, tokens
         for node, place in walk(frontier.nodes, nodes):
             for each in node.passages:
@@ -90,7 +90,7 @@ class PassageSizes:
                 listed.append((each.end, each.start, each.tokens))
 
     def tokens(self, span: TextSpan) -> int:
-        """About so many."""
+        """Return the estimated tokens of a span."""
         listed = self._passages.get(span.message, [])
         total, covered = 0.0, 0
         for end, start, tokens in listed[bisect_left(listed, (span.start + 1, 0, 0)) :]:
@@ -110,9 +110,9 @@ def stored_plan(
     sizes: PassageSizes,
     first: int,
 ) -> StoredPlan:
-    """`blocks`: the turns of this conversation that have a recall block. `versions`: of the nodes
-    that the plan names; one that is lost is left out. `first`: how many messages were posted before
-    the history."""
+    """Build the plan as the store shows it. `blocks`: turns of this conversation that have a recall
+    block. `versions`: of the nodes that the plan names; a lost one is left out. `first`: how many
+    messages were posted before the history."""
     plan = epoch.plan
 
     def excerpts(

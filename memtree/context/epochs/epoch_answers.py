@@ -1,12 +1,12 @@
-"""Answers that last: within an epoch what is sent only grows at its end.
+"""Answers within epochs: while an epoch lasts, what is sent only grows at its end.
 
-    newest turn on this chain -> its epoch goes on?  yes: the stored plan, rendered again
-                                                     no: a new cut and a new plan
-    a new user message        -> a recall block for it, or none; both are kept
-    put the turn              -> whoever was first wins, and both send the same
+    newest turn on this chain -> can its epoch continue?  yes: the stored plan, rendered again
+                                                          no: a new cut and a new plan
+    a new user message        -> a recall block for it, or none; both are stored
+    put the turn              -> the first writer wins, and all send the same
 
-Awaits ports. What it cannot do (no store, no tree, no room for a memory
-message) it leaves to an answer for the present request alone.
+Awaits ports. If it cannot work (no store, no tree, no room for a memory message), `fresh_answers`
+makes an answer for the present request alone.
 """
 
 from __future__ import annotations
@@ -46,10 +46,12 @@ from memtree.unfolding.plan import OutlineNode, RecallPlan
 
 log = logging.getLogger("memtree")
 
-TRIES = 4  # against rivals; who loses to one agrees with it the next time
-REACH = 512  # newest addresses among which the turn to continue is looked for
-RENEWED = 60.0  # seconds; a repeated request renews its turn no sooner
-KEPT = DAY  # seconds that an epoch is kept after its last use, at least as long as a cache
+# attempts against concurrent requests; one that loses adopts the winner's turn the next time
+TRIES = 4
+REACH = 512  # newest addresses that are searched for the turn to continue
+RENEWED = 60.0  # seconds before a repeated request renews its turn again
+# seconds that an epoch is kept after its last use, at least as long as provider caches live
+KEPT = DAY
 
 
 class EpochAnswers:
@@ -66,10 +68,10 @@ class EpochAnswers:
     async def answer(
         self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits
     ) -> tuple[CompressResult | None, IndexState | None]:
-        """An answer, or None where it must be made for this request alone; and what is indexed of
-        the history, if that was looked up. Raises `Unavailable` where epochs cannot be kept."""
+        """Return an answer, or None if it must be made for this request alone; and the index of the
+        history, if it was looked up. Raises `Unavailable` if epochs cannot be stored."""
         index = None
-        for _ in range(TRIES):  # another one was first: what it sends is sent here, too
+        for _ in range(TRIES):  # if another request was first, its turn is sent here too
             request = await self._looked_up(indexed, ask, limits)
             folds_at = await self._folds_later(request)
             if folds_at is not None:
@@ -96,8 +98,8 @@ class EpochAnswers:
     async def standing(
         self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits
     ) -> CompressResult | None:
-        """Return what the present epoch would send, were it to go on, without a block for the
-        newest message; None where there is none. Only reads. Raises `Unavailable`."""
+        """Return what the current epoch would send if it continued, without a block for the newest
+        message; None if there is no epoch. Only reads. Raises `Unavailable`."""
         request = await self._looked_up(indexed, ask, limits)
         blocks = request.blocks()
         if request.previous is None or blocks is None or not request.goes_behind_cut:
@@ -111,7 +113,7 @@ class EpochAnswers:
     async def _looked_up(
         self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits
     ) -> TurnRequest:
-        """The request with the turn that it continues."""
+        """Return the request with the turn that it continues."""
         posted = indexed.posted
         request = TurnRequest.of(
             posted,
@@ -130,18 +132,18 @@ class EpochAnswers:
         return replace(request, previous=previous, previous_length=length)
 
     def _repeated(self, request: TurnRequest) -> IndexState | None:
-        """Return the index of a history whose turn was kept a moment ago, and stands in the store:
-        nothing is looked up or grown for it again."""
+        """Return the index of a history whose turn was stored a moment ago and is still in the
+        store: it needs no look-up and no growth."""
         previous = request.previous
         if previous is None or not request.again or request.now - previous.turn.used >= RENEWED:
             return None
         return self._indexing.finished(request.posted)
 
     async def _folds_later(self, request: TurnRequest) -> int | None:
-        """Where nothing is folded yet and a fold would cost more than it may, about how many tokens
-        the history has to have for one; else None. A fold throws away what the provider has cached.
-        What never went through here is not cached: a client that rewrote its history pays for all
-        behind the first change, and folding that is free."""
+        """If nothing is folded yet and a fold would cost more than allowed, return about how many
+        tokens the history must have for one; else None. A fold discards what the provider has
+        cached. A history that was never sent through here is not cached: a client that rewrote its
+        history pays for everything after the first change anyway, so folding that part is free."""
         if request.previous:
             return None
         first = first_fold(request.posted, request.ask, request.limits)
@@ -156,8 +158,8 @@ class EpochAnswers:
     async def _continued(
         self, request: TurnRequest, index: IndexState
     ) -> TurnContent | EpochReason:
-        """The previous turn's epoch, where it takes this history and all that it names is there;
-        else why a new one begins."""
+        """Return the previous turn's epoch if it can continue with this history; else the reason
+        why a new one begins."""
         previous, blocks = request.previous, request.blocks()
         if previous is None:
             return EpochReason.FIRST
@@ -173,7 +175,7 @@ class EpochAnswers:
         index: IndexState,
         blocks: dict[int, EpochTurn],
     ) -> TurnContent | EpochReason:
-        """The previous turn's epoch, where all that it names is there."""
+        """Return the previous turn's epoch if all nodes and versions that it names are stored."""
         outline = previous.epoch.plan.outline
         recalled = [shown for turn in blocks.values() for shown in turn.outline]
         versions = await self._named(request, index, [*outline, *recalled])
@@ -193,8 +195,8 @@ class EpochAnswers:
     async def _named(
         self, request: TurnRequest, index: IndexState, outline: Sequence[OutlineNode]
     ) -> recall_block.Versions | None:
-        """The nodes of an outline with the summaries that it names, by id and version; None where
-        one is lost."""
+        """Return the nodes of an outline with the summaries that it names, by id and version; None
+        if one is lost."""
         tenant = request.posted.tenant
         ids = {shown.id for shown in outline}
         known = index.nodes
@@ -222,7 +224,7 @@ class EpochAnswers:
         reason: EpochReason,
         early: EarlyVector | None,
     ) -> TurnContent | None:
-        """A new epoch, unfolded for the present question."""
+        """Begin a new epoch, unfolded for the present question."""
         posted = request.posted
         fixed = request.fixed + request.carried
         packed = packing.begin(posted, request.limits, fixed)
@@ -271,8 +273,7 @@ class EpochAnswers:
         content: TurnContent,
         early: EarlyVector | None,
     ) -> tuple[TurnContent, EpochTurn] | None:
-        """The turn as it stands in the store, and what it shows; None where another one stands
-        there."""
+        """Return the turn as stored, with its content; None if another turn is stored there."""
         posted, previous = request.posted, request.previous
         continues = content.retrieved is None
         if previous and continues and request.again:
@@ -282,11 +283,12 @@ class EpochAnswers:
         else:
             turn, content = await self._turns.begun(request, index, content, early)
         if request.generation != self._indexing.generation(posted.tenant):
-            return content, turn  # deleted meanwhile: answered, and not kept
+            return content, turn  # deleted meanwhile: answered without being stored
         named = {shown.id for shown in content.epoch.plan.outline}
         is_named = index.open is not None and not continues and index.open.id in named
         open_ = [content.nodes[index.open.id]] if index.open and is_named else []
-        # Only the turn that was found here: a rival that went on has sent its bytes.
+        # Replace only the turn that was found here: a concurrent request that continued has sent
+        # its bytes.
         replaced = request.stands_here and not (request.again and continues)
         replaces = previous.turn.epoch if previous and replaced else b""
         with tracing.step("write"):
@@ -312,9 +314,9 @@ class EpochAnswers:
     async def _put_beginning(
         self, request: TurnRequest, content: TurnContent, turn: EpochTurn, length: int
     ) -> None:
-        """Keep the same turn at the first `length` messages: where a client takes out of its last
-        request what it had put in for that one (rules, documents), all before it is still what was
-        sent."""
+        """Store the same turn at the first `length` messages: if a client removes from its last
+        request what it had added for that one (rules, documents), everything before it still equals
+        what was sent."""
         posted, previous = request.posted, request.previous
         if request.generation != self._indexing.generation(posted.tenant):
             return
@@ -337,13 +339,13 @@ class EpochAnswers:
                 instead_of=previous.turn.epoch if previous and replaced else b"",
                 expires=request.now + max(KEPT, request.ask.prices.lifetime),
             )
-        except Unavailable as error:  # the answer stands; the next one may begin an epoch
+        except Unavailable as error:  # the answer is unaffected; the next one may begin an epoch
             log.warning("epoch.not_kept code=%s", error.code)
 
 
 def _asked(request: TurnRequest) -> str | None:
-    """The query that passages will be ranked for, as far as it is known before the tree has
-    grown; None where the answer does not depend on one."""
+    """Return the query for ranking passages, as far as it is known before the tree has grown; None
+    if the answer does not depend on one."""
     posted, previous, blocks = request.posted, request.previous, request.blocks()
     if previous and blocks is not None and not _ended(request, previous, blocks):
         if request.again or recall_block.needless(posted):
@@ -358,7 +360,7 @@ def _asked(request: TurnRequest) -> str | None:
 def _ended(
     request: TurnRequest, previous: ContinuedTurn, sent: Mapping[int, EpochTurn]
 ) -> EpochReason | None:
-    """Why the epoch does not go on; None: it does."""
+    """Return why the epoch ends; None if it continues."""
     if not request.goes_behind_cut:
         return EpochReason.FIRST
     if request.now - previous.turn.used > request.ask.prices.lifetime:
@@ -378,10 +380,10 @@ def _ended(
 def _shown(
     turn: EpochTurn,
 ) -> tuple[bytes, RecallPlan, tuple[int, ...], tuple[MemoryVersion, ...]]:
-    """Return the parts of a turn that make its bytes."""
+    """Return the parts of a turn that determine its bytes."""
     return turn.epoch, turn.recall.sent, turn.recalled, turn.memories
 
 
 def _wants(posted: History) -> bool:
-    """Return True if the newest message is one of the user that asks for something."""
+    """Return True if the newest message is a user's and asks for something."""
     return not recall_block.needless(posted) and recall_block.wants(posted)

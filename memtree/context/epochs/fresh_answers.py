@@ -1,4 +1,4 @@
-"""Answers for the present request alone: mode `fresh`, and what epochs cannot do."""
+"""Answers for the present request alone: mode `fresh`, and cases that epochs cannot handle."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class FreshAnswers:
         index: IndexState,
         early: EarlyVector | None = None,
     ) -> CompressResult:
-        """The tree unfolded for the present question; without a whole tree, the older rounds cut
-        in the middle."""
+        """Unfold the tree for the present question; without a whole tree, cut the older rounds in
+        the middle."""
         fixed = posted.system_tokens + ask.tools_tokens + preamble(posted).tokens
         packed = packing.pack(posted, limits, fixed)
         if not packed.memory:
@@ -81,7 +81,7 @@ class FreshAnswers:
 
 
 def _decayed(posted: History, packed: packing.Packed, index: IndexState) -> Unfolding:
-    """No tree over the whole in time: the older rounds, cut in the middle."""
+    """Cut the older rounds in the middle, because no whole tree was ready in time."""
     budget = packed.memory - MESSAGE_OVERHEAD
     window = FoldWindow(packed.cut, budget, packed.head, pinned=packed.pinned)
     ask = asked_message(posted, packed.cut)
@@ -105,4 +105,4 @@ def _decayed(posted: History, packed: packing.Packed, index: IndexState) -> Unfo
         size = tokens.count(text)
         if size <= budget or not older:
             return Unfolding(plan, text, size, 0)
-        share *= min(0.9, budget / size)  # labels and marks are not in the shares
+        share *= min(0.9, budget / size)  # labels and ellipsis marks are not part of the shares

@@ -1,10 +1,10 @@
-"""Memories beside what an answer folds: in the memory message, and in the block of a message.
+"""Memories in the answer: in the memory message, and in the block of a message.
 
-    memory message   those of the request that begins an epoch, at most half of its room
+    memory message   memories of the request that begins an epoch, at most half of its room
     block            within an epoch: hits that the model has not seen yet
 
-What was sent stays as it is until its epoch ends; what is kept of it are versions, no text. Only a
-deleted memory ends an epoch at once.
+Text that was sent stays unchanged until its epoch ends; the store keeps the versions of these
+memories, no text. Only a deleted memory ends an epoch at once.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Lines = Mapping[MemoryVersion, MemoryLine]
 def in_memory_message(
     memories: InjectedMemories | None, packed: Packed, now: float
 ) -> tuple[tuple[MemoryLine, ...], Packed]:
-    """The lines that a new memory message ends with, and the room that they leave it. `now`: by
-    which their age is reckoned."""
+    """Return the lines at the end of a new memory message, and the packing with the room that they
+    leave. `now`: the time from which their age is counted."""
     if memories is None:
         return (), packed
     own = packed.memory - packed.kept.tokens
@@ -38,9 +38,9 @@ def in_memory_message(
 def in_block(
     memories: InjectedMemories | None, sent: Iterable[MemoryLine], room: int, begun: float
 ) -> tuple[MemoryLine, ...]:
-    """The lines for the block of the newest message, at most `room` tokens: hits that do not stand
-    in what was `sent` (oldest first), or read otherwise there. `begun`: when the epoch was; age is
-    reckoned by it, so that a line never changes within one."""
+    """Return the lines for the block of the newest message, at most `room` tokens: hits that are
+    not in what was `sent` (oldest first), or that read differently there. `begun`: when the epoch
+    began; ages are counted from then, so that a line never changes within an epoch."""
     if memories is None:
         return ()
     seen = {line.memory.id: line for line in sent}
@@ -55,8 +55,8 @@ def in_block(
 
 
 def _stands(line: MemoryLine, seen: Mapping[str, MemoryLine]) -> bool:
-    """Return True if the model has seen this line last of its memory, or the same of another
-    source."""
+    """Return True if the model has already seen the memory's latest line, or the same text from
+    another source."""
     if line.memory.id in seen:
         return seen[line.memory.id].text == line.text
     return any(other.kind is not line.kind and other.said == line.said for other in seen.values())
@@ -65,8 +65,8 @@ def _stands(line: MemoryLine, seen: Mapping[str, MemoryLine]) -> bool:
 def fitting(
     lines: Sequence[MemoryLine], ranked: Sequence[MemoryLine], room: int
 ) -> tuple[MemoryLine, ...]:
-    """Return as many of the lines as fit, the first of `ranked` before others; in their order. A
-    long one that does not fit leaves its place to those behind it."""
+    """Return as many lines as fit, those first in `ranked` preferred, in the order of `lines`. A
+    long line that does not fit leaves its room to later ones."""
     kept: set[MemoryLine] = set()
     chosen: tuple[MemoryLine, ...] = tuple(lines)
     if size(chosen) <= room:
@@ -79,12 +79,12 @@ def fitting(
 
 
 def size(lines: Sequence[MemoryLine]) -> int:
-    """Tokens of the block that they make, with its seam."""
+    """Return the tokens of the lines as a block, with its separator."""
     return tokens.count(SEAM + memory_lines.block(lines)) if lines else 0
 
 
 def beside(text: str, memories: Iterable[MemoryVersion], lines: Lines) -> str:
-    """A text of ours with the block of these memories behind it; either may be empty."""
+    """Append the block of these memories to a text; either may be empty."""
     shown = [lines[memory] for memory in memories]
     block = memory_lines.block(shown) if shown else ""
     return SEAM.join(part for part in (text, block) if part)
@@ -95,21 +95,21 @@ def by_memory(lines: Iterable[MemoryLine]) -> Lines:
 
 
 def sent(epoch: Epoch, blocks: Mapping[int, EpochTurn]) -> list[MemoryVersion]:
-    """The memories in what an epoch has sent, in its order."""
+    """Return the memories in what an epoch has sent, in its order."""
     turns = [turn for _, turn in sorted(blocks.items())]
     return [*epoch.memories, *(memory for turn in turns for memory in turn.memories)]
 
 
 def ids(memories: Iterable[MemoryVersion]) -> tuple[str, ...]:
-    """Each once."""
+    """Return each id once."""
     return tuple(dict.fromkeys(memory.id for memory in memories))
 
 
 async def kept_lines(
     memories: InjectedMemories | None, epoch: Epoch, blocks: Mapping[int, EpochTurn]
 ) -> Lines | None:
-    """The lines of all memories in what an epoch has sent, as they read when it was begun; None
-    where one was deleted. Raises `Unavailable`."""
+    """Return the lines of all memories in what an epoch has sent, as they read when it began; None
+    if one was deleted. Raises `Unavailable`."""
     wanted = list(dict.fromkeys(sent(epoch, blocks)))
     if not wanted:
         return {}

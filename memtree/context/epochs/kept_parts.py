@@ -1,10 +1,10 @@
-"""Finds what must stay in a new memory message, off the event loop where much has to be read, and
-gives it its room: at most a fifth of the target, within it.
+"""Find the passages that must stay in a new memory message, and reserve room for them: at most a
+fifth of the target. Long histories are searched off the event loop.
 
     |-- recent rounds --|-- memory message --|-- kept --|-- spare --|-- reserved --| target
 
-The room comes out of what is spare, then out of half of what an epoch under a hard target reserves,
-and last out of the memory message, in which it stands.
+The room is taken first from the spare tokens, then from half of the reserve of an epoch under a
+hard target, and last from the memory message itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from memtree.unfolding.plan import FoldWindow
 
 log = logging.getLogger("memtree")
 
-REACH = 512  # newest addresses among which a conversation with pins may end
+REACH = 512  # newest addresses at which a conversation with pins may end
 
 
 class Keeper:
@@ -76,14 +76,14 @@ def with_kept(
     limits: TokenLimits,
     fixed: int,
 ) -> Packed:
-    """Add the passages that must stay (as `kept_passages` gives them) to what was packed, and the
-    room that they take. `fixed`: as in `packing.begin`."""
+    """Add the passages that must stay (from `kept_passages`) to the packing, with the room that
+    they take. `fixed`: as in `packing.begin`."""
     if not passages or not packed.memory:
         return packed
     room = max(0, limits.prompt - fixed)
     target = min(limits.target, room)
     taken = packed.recent + packed.beside + packed.memory + packed.reserved
-    # A soft target that the newest round alone exceeds bounds nothing any more.
+    # A soft target that the newest round alone exceeds no longer limits anything.
     spare = max(0, (target if limits.hard or taken <= target else room) - taken)
     most = min(int(KEPT_SHARE * target), packed.memory + spare + packed.reserved // 2 - 2 * WRAPPER)
     window = FoldWindow(packed.cut, 0, packed.head, pinned=packed.pinned)

@@ -1,4 +1,4 @@
-"""A new turn of an epoch: what stands before its newest message. Awaits the embedder; stores
+"""Plan a new turn of an epoch: the blocks before its newest message. Awaits the embedder; stores
 nothing."""
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class TurnPlanner:
         content: TurnContent,
         early: EarlyVector | None,
     ) -> tuple[EpochTurn, TurnContent]:
-        """The record of this request, which is not stored yet, and what the epoch shows, with all
-        that the record names."""
+        """Return the turn of this request, not stored yet, and the epoch's content with everything
+        that the turn names."""
         posted = request.posted
         added = self._added(request, content)
         taken = injected_memories.size(added)
@@ -68,7 +68,7 @@ class TurnPlanner:
         )
 
     def _added(self, request: TurnRequest, content: TurnContent) -> tuple[MemoryLine, ...]:
-        """Memories for the newest message, where that is a new one of the user."""
+        """Return memories for the newest message, if that is a new user message."""
         posted = request.posted
         if not posted.asks(len(posted) - 1):
             return ()
@@ -85,9 +85,9 @@ class TurnPlanner:
         taken: int,
         early: EarlyVector | None,
     ) -> tuple[tuple[RecallPlan, recall_block.Versions], bool]:
-        """A recall block for the newest message, where that is a new one of the user, with the
-        nodes that it names; and whether words alone ranked its passages. `taken`: tokens of its
-        room that are not to be had."""
+        """Return a recall block for the newest message, if that is a new user message, with the
+        nodes that it names; and True if passages were ranked without vectors. `taken`: tokens of
+        its room that are already used."""
         posted = request.posted
         if not index.whole or recall_block.needless(posted):
             return (RecallPlan(), {}), False

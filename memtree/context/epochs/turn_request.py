@@ -1,4 +1,4 @@
-"""A request on its way through an epoch, and the answer made of it: values, no ports."""
+"""A request within an epoch, and the content of its answer: values, no ports."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from memtree.unfolding.explain import Evidence
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """One request on its way to an answer. `fixed`: tokens of system messages and tools.
-    `carried`: of the preamble, which is sent with the memory message. `key`: of the epochs that it
-    may continue. `previous`: the newest turn on its chain, at a history of `previous_length`
-    messages. `generation`: of the tenant's deletions when it began."""
+    """One request before it is answered. `fixed`: tokens of system messages and tools. `carried`:
+    tokens of the preamble, which is sent with the memory message. `key`: of the epochs that it may
+    continue. `previous`: the newest turn on its chain, at a history of `previous_length` messages.
+    `generation`: the tenant's deletion count when the request began."""
 
     posted: History
     ask: CompressRequest
@@ -59,7 +59,7 @@ class TurnRequest:
         now: float,
         generation: int,
     ) -> TurnRequest:
-        """`recipe`: what ranks passages."""
+        """`recipe`: names the ranking of passages."""
         fixed = posted.system_tokens + ask.tools_tokens
         carried = preamble(posted).tokens
         terms = EpochTerms.of(limits, fixed + carried, ask.window, ask.prices)
@@ -74,17 +74,17 @@ class TurnRequest:
 
     @property
     def stands_here(self) -> bool:
-        """True if the turn that was found is kept at this very history."""
+        """Return True if the turn that was found is stored for exactly this history."""
         return self.previous is not None and self.previous_length == len(self.posted)
 
     @property
     def again(self) -> bool:
-        """Return True if this request repeats that of the previous turn exactly."""
+        """Return True if this request repeats the previous turn's request exactly."""
         return self.stands_here and not self._partial
 
     @property
     def goes_behind_cut(self) -> bool:
-        """True if the newest message is not one that the turn's epoch has folded."""
+        """Return True if the newest message is not part of what the epoch has folded."""
         return self.previous is not None and self.previous.epoch.plan.cut < len(self.posted)
 
     @property
@@ -92,10 +92,10 @@ class TurnRequest:
         return self.previous is not None and self.previous.turn.partial
 
     def beginnings(self, cut: int, indexed: int, *, begun: bool) -> set[int]:
-        """Lengths of the beginnings of this history at which its turn is kept as well, since the
-        client may leave out of the next request what it puts at the end of this one. `cut`: of its
-        epoch; any history that goes on from there may go on with the epoch. `begun`: with this
-        turn. `indexed`: messages of the longest prefix that is indexed."""
+        """Return the lengths of the prefixes at which this turn is stored as well, since the client
+        may leave out of the next request what it puts at the end of this one. `cut`: of its epoch;
+        any history that contains it may continue the epoch. `begun`: the epoch begins with this
+        turn. `indexed`: messages of the longest indexed prefix."""
         length = len(self.posted)
         lengths = {self.previous_length} if self._partial else set()
         if begun:
@@ -108,15 +108,15 @@ class TurnRequest:
         return {each for each in lengths if cut <= each < length}
 
     def _strays(self, indexed: int) -> bool:
-        """Return True if the client changed its last request after it had sent it: what is known of
-        this history ends before that."""
+        """Return True if the client changed its last request after sending it: the known part of
+        this history ends before that request."""
         facts = self.posted.facts
         known = self.previous_length or indexed
-        behind = range(len(facts) - 1, known, -1)  # the newest answer is seldom far from the end
+        behind = range(len(facts) - 1, known, -1)  # the newest answer is usually near the end
         return known > 0 and any(facts[at].role == "assistant" for at in behind)
 
     def blocks(self) -> dict[int, EpochTurn] | None:
-        """The recall blocks that the previous turn sent, by message; None where one is lost."""
+        """Return the recall blocks that the previous turn sent, by message; None if one is lost."""
         if self.previous is None:
             return {}
         stored, addresses = self.previous.blocks, self.posted.addresses
@@ -131,7 +131,7 @@ class TurnContent:
     """Content of an answer: an epoch with the nodes that its plan names and the text of its memory
     message, and the recall blocks by message (index in the history), with the nodes that these name
     by id and version, since each may name another version. `lines`: of the memories in both.
-    `retrieved`: where this request began the epoch. `by_words`: the embedder failed at something of
+    `retrieved`: set if this request began the epoch. `by_words`: the embedder failed for a part of
     it. `outline_tokens`: of the summary lines of the memory message."""
 
     epoch: Epoch
@@ -157,7 +157,7 @@ def epoch_result(
     turn: EpochTurn,
     texts: RenderedTexts,
 ) -> CompressResult:
-    """The answer, with what it costs."""
+    """Build the answer, with its costs."""
     posted, plan, previous = request.posted, content.epoch.plan, request.previous
     blocks = {m: content.block_text(t, posted, texts) for m, t in content.blocks.items()}
     block_tokens = sum(turn.block_tokens for turn in content.blocks.values())

@@ -1,1 +1,1 @@
-"""Index a history: find it in the store, grow it, hand it on to later stages."""
+"""Index a history: find it in the store, grow its tree, pass new leaves to later stages."""

@@ -1,4 +1,4 @@
-"""Work that goes on when its request has been answered: of one conversation once at a time."""
+"""Background work that continues after its request was answered: one task per conversation."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from memtree.process import tracing
 
 
 class BackgroundTasks:
-    """`step`: the name under which traces show the work. `later`: seconds that it lets what is
-    under way go first."""
+    """`step`: the name of the work in traces. `later`: seconds to wait first, so that running
+    requests go ahead."""
 
     def __init__(self, step: str, later: float = 0.0) -> None:
         self._step, self._later = step, later
@@ -20,7 +20,7 @@ class BackgroundTasks:
     def start(
         self, conversation: tuple[str, bytes], work: Callable[[], Coroutine[Any, Any, Any]]
     ) -> None:
-        """Nothing happens where this conversation has a task already."""
+        """Start the work, unless this conversation has a task already."""
         if conversation in self._tasks:
             return
         task = asyncio.create_task(self._traced(work))
@@ -28,7 +28,7 @@ class BackgroundTasks:
         task.add_done_callback(lambda _: self._tasks.pop(conversation, None))
 
     async def close(self, seconds: float) -> None:
-        """Wait that long for all tasks, then cancel those that are left."""
+        """Wait `seconds` for all tasks, then cancel the rest."""
         if not self._tasks:
             return
         _, unfinished = await asyncio.wait(self._tasks.values(), timeout=seconds)
@@ -37,8 +37,8 @@ class BackgroundTasks:
         await asyncio.gather(*unfinished, return_exceptions=True)
 
     async def _traced(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        # Begun here, not by the caller: a task that is cancelled before its first step leaves no
-        # coroutine behind that nobody awaits.
+        # The coroutine is created here, not by the caller: a task that is cancelled before its
+        # first step then leaves no coroutine that was never awaited.
         with tracing.behind(self._step, tracing.current()):
             if self._later:
                 await asyncio.sleep(self._later)

@@ -1,10 +1,10 @@
-"""Deletions, counted: a request that began before one must not write what it deleted."""
+"""Count deletions: a request that began before a deletion must not write deleted data again."""
 
 from __future__ import annotations
 
 from itertools import count
 
-MAX_TENANTS = 10_000  # whose deletions are remembered
+MAX_TENANTS = 10_000  # with remembered deletions
 
 
 class Generations:
@@ -12,19 +12,19 @@ class Generations:
 
     def __init__(self) -> None:
         self._tenants: dict[str, int] = {}
-        self._everybody = 0  # of all tenants
+        self._everybody = 0  # deletions of unknown tenants
         self._deletions = count(1)
 
     def of(self, tenant: str) -> int:
         return max(self._everybody, self._tenants.get(tenant, 0))
 
     def change(self, tenant: str) -> None:
-        """Something of the tenant is deleted."""
+        """Count a deletion of the tenant."""
         self._tenants[tenant] = next(self._deletions)
-        if len(self._tenants) > MAX_TENANTS:  # the oldest: no request is that old
+        if len(self._tenants) > MAX_TENANTS:  # drop the oldest: no request is that old
             del self._tenants[next(iter(self._tenants))]
 
     def change_all(self) -> None:
-        """Something is deleted, of whom is not known."""
+        """Count a deletion of an unknown tenant."""
         self._everybody = next(self._deletions)
         self._tenants.clear()

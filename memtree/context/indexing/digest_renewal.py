@@ -1,9 +1,9 @@
-"""Brings stored summaries up to date after an upgrade of extraction: in the background, while the
-posted history is at hand. Awaits ports.
+"""Renew stored summaries in the background after an upgrade of extraction, while the posted history
+is in memory. Awaits ports.
 
-A tree is looked at when it is read from the store, not in later requests of the process. What was
-made anew is stored as another version beside the node, so plans under way keep what they name.
-Nothing is embedded again, and what a model wrote stays the newest.
+A tree is checked when it is read from the store, not in later requests of the process. A renewed
+summary is stored as another version beside the node, so existing plans keep the versions they name.
+Nothing is embedded again, and a model's summary stays the newest.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from memtree.tree.btree import walk
 from memtree.tree.growth import MessageTexts, leaf_extract, summarise
 from memtree.tree.node import Frontier, Node, NodePlace, Summary
 
-_BELOW = 1_000  # version 0 is in the node itself, a model's count up from 1
+_BELOW = 1_000  # version 0 is in the node itself; a model's versions count up from 1
 
 
 def newest_version() -> int:
-    """The version of a summary that today's extraction made anew: below 0, and greater than those
-    of extractions before it."""
+    """Return the version of summaries made by the present extraction: below 0, and greater than
+    those of earlier extractions."""
     return VERSION - _BELOW
 
 
@@ -46,10 +46,10 @@ def outdated(nodes: Iterable[Node]) -> list[bytes]:
 def in_pieces(
     frontier: Frontier, nodes: Mapping[bytes, Node], wanted: set[bytes], size: int
 ) -> Iterator[list[tuple[Node, NodePlace]]]:
-    """The wanted nodes of a tree with their places, up to `size` at once: leaves in reading order,
-    then each level above, so that children come before their parents."""
+    """Yield the wanted nodes of a tree with their places, up to `size` at once: leaves in reading
+    order, then each level above, so that children come before their parents."""
     placed = [pair for pair in walk(frontier.nodes, nodes) if pair[0].id in wanted]
-    placed.sort(key=lambda pair: pair[0].level)  # stable: within a level the order stays
+    placed.sort(key=lambda pair: pair[0].level)  # stable: the order within a level stays
     for at in range(0, len(placed), size):
         yield placed[at : at + size]
 
@@ -60,10 +60,10 @@ def renewed(
     known: Mapping[bytes, Summary],
     texts: MessageTexts,
 ) -> dict[bytes, Summary]:
-    """Return the summaries of these nodes as extraction makes them today: leaves from the spans
-    of their passages in the posted text, parents from their children's. Neither ids nor borders
-    change, so vectors and a model's summaries stay what they are. `known`: summaries of nodes
-    below them that were made anew before."""
+    """Return the summaries of these nodes as the present extraction makes them: leaves from the
+    spans of their passages in the posted text, parents from their children's. Ids and boundaries
+    stay, so vectors and a model's summaries remain valid. `known`: renewed summaries of the nodes
+    below."""
     made: dict[bytes, Summary] = {}
     for node, place in piece:
         if node.is_leaf:
@@ -82,7 +82,7 @@ PIECE = 40  # nodes: some 40 ms of a thread
 
 
 class ExtractionRenewal:
-    """`wanted`: nothing of the tenant was deleted since the request began."""
+    """`wanted`: returns False once something of the tenant was deleted after the request began."""
 
     def __init__(
         self, store: TreeStore, clock: Clock, wanted: Callable[[IndexRequest], bool]
@@ -90,12 +90,12 @@ class ExtractionRenewal:
         self._store, self._clock, self._wanted = store, clock, wanted
 
     def is_due(self, index: IndexState) -> bool:
-        """Return True if the tree came from the store just now and has summaries of an older
+        """Return True if the tree has just been read from the store and has summaries of an older
         version."""
         return not index.cached and any(is_outdated(node.summary) for node in index.nodes.values())
 
     async def renew(self, request: IndexRequest, index: IndexState) -> None:
-        """Make all of them anew, a piece at a time; what was done before is not done again."""
+        """Renew all outdated summaries, a piece at a time; skips those already renewed."""
         try:
             await self._renew(request, index)
         except Unavailable as error:
@@ -119,15 +119,17 @@ class ExtractionRenewal:
             if not self._wanted(request):
                 return
             known |= made
-            # A model's summary stays the newest: nobody would read what extraction says there.
+            # A model's summary stays the newest: an extraction stored beside it would never be
+            # read.
             rows = {id_: each for id_, each in made.items() if id_ not in by_model}
             await self._store.put_summaries(tenant, rows)
-            await asyncio.sleep(self._clock.monotonic() - began)  # requests have the other half
+            # leaves half of the time to requests
+            await asyncio.sleep(self._clock.monotonic() - began)
         log.info("extraction.renewal_done nodes=%d", len(left))
 
     async def loose(self, tenant: str, index: IndexState) -> Mapping[bytes, Node]:
-        """The nodes of the frontier as a parent is to be made of them: today's extraction where it
-        was made anew."""
+        """Return the nodes of the frontier from which a parent is to be made, with their renewed
+        summaries."""
         tops = {id_: index.nodes[id_] for id_ in index.frontier.nodes}
         old = outdated(tops.values())
         if not old:

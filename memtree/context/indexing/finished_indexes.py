@@ -1,10 +1,9 @@
-"""Where the newest histories stand in the index, for those that are posted once more, or go on.
+"""Indexes of the newest histories, for requests that repeat or continue them.
 
-They are found by their address. Of a history with nothing left to embed or to summarise nothing is
-read or grown again; a longer one grows from there. Who asks has seen in the store that the turn at
-this address is still there, so a deletion in another process is noticed. The nodes are those of the
-node cache, the corpus is that of its own cache, and neither is kept for longer than there. Nothing
-here is needed for an answer.
+The key is the address. A history with nothing left to embed or summarise is neither read nor grown
+again; a longer one grows from there. The caller has checked that the turn at this address is still
+stored, so a deletion in another process is noticed. Nodes and corpora belong to their own caches
+and are not kept alive longer than there. No answer depends on this cache.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from memtree.process.bounded import SizedRows
 from memtree.ranking.corpus import Corpus
 from memtree.tree.node_size import node_bytes
 
-LASTING = 60.0  # seconds: then it is looked up again, so that its use is noted
+LASTING = 60.0  # seconds; then the index is looked up again, so that its use is recorded
 MOST = 4 << 20  # bytes: some 500 histories
 ID_BYTES = 60  # of a node of the frontier, with its level
 ROW = 700
 
 
 class _Row(NamedTuple):
-    """`indexed`: without its nodes, its corpus and the ids of what lacks vectors. `corpus`: None
-    where there was none. `until`: on the monotonic clock."""
+    """`indexed`: without its nodes, its corpus and the ids of leaves without vectors. `corpus`:
+    None if there was none. `until`: on the monotonic clock."""
 
     indexed: IndexState
     corpus: ref[Corpus] | None
@@ -38,7 +37,7 @@ class _Row(NamedTuple):
 
 
 class FinishedIndexes:
-    """By tenant and address."""
+    """Finished indexes by tenant and address."""
 
     def __init__(self, nodes: NodeCache, clock: Clock, most: int = MOST) -> None:
         """`most`: bytes of all rows."""
@@ -54,7 +53,7 @@ class FinishedIndexes:
         return {tenant for tenant, _ in self._rows}
 
     def add(self, posted: History, index: IndexState) -> None:
-        """Remember what is indexed of a history."""
+        """Remember the index of a history."""
         if index.whole and index.trouble is None:
             kept = replace(index, tree=EMPTY_TREE, cached=True, corpus=None, unembedded=frozenset())
             corpus = ref(index.corpus) if index.corpus is not None else None
@@ -62,20 +61,20 @@ class FinishedIndexes:
             self._rows.put((posted.tenant, posted.addresses[-1]), row)
 
     def find(self, posted: History) -> IndexState | None:
-        """Return the index of this very history; None where something is left to do, or it is not
-        at hand."""
+        """Return the index of exactly this history; None if work is left to do, or it is not
+        cached."""
         row = self._row(posted, len(posted))
         if row is None or row.indexed.pending_tokens:
             return None
         corpus = row.corpus() if row.corpus else None
-        if row.corpus and corpus is None:  # one that is made anew has no vectors
+        if row.corpus and corpus is None:  # a rebuilt one has no vectors
             return None
         tree = self._nodes.tree(posted.tenant, row.indexed.frontier)
         return None if tree is None else replace(row.indexed, tree=tree, corpus=corpus)
 
     def before(self, posted: History, length: int) -> IndexState | None:
-        """Return the index to grow on from: the tree over the first `length` messages; None as
-        above."""
+        """Return the index to grow from: the tree over the first `length` messages; None as in
+        `find`."""
         row = self._row(posted, length) if length else None
         if row is None:
             return None
@@ -84,8 +83,8 @@ class FinishedIndexes:
         return None if tree is None else IndexState(frontier, tree, length, cut=row.indexed.cut)
 
     def with_cut(self, posted: History, index: IndexState) -> IndexState:
-        """Return the index with the blocks behind its prefix, where they are at hand. They depend
-        on the words of the prefix alone, so they do not get old."""
+        """Return the index with the blocks after its prefix, if they are cached. They depend on the
+        prefix's text alone, so they never become stale."""
         row = self._rows.get((posted.tenant, posted.addresses[index.prefix]))
         if row is None or row.indexed.frontier != index.frontier:
             return index
@@ -96,7 +95,7 @@ class FinishedIndexes:
         return None if row is None or self._clock.monotonic() > row.until else row
 
     def forget(self, tenant: str | None) -> None:
-        """None: all of them."""
+        """Drop a tenant's indexes; None: all tenants'."""
         self._rows.drop_where(lambda key, _: tenant in (None, key[0]))
 
 

@@ -1,8 +1,8 @@
-"""Stores what stage 1 finds of one history: part by part while it runs, and the end of it.
+"""Store the results of stage 1 for one history: part by part while it runs, and at the end.
 
-A run that is stopped or killed leaves what it had sealed, so that the next one goes on from there.
-Requests that share a run share this too, since the addresses of a history make one chain in the
-store: whoever commits goes on behind the last address that is stored.
+A run that is stopped or killed leaves the parts it had sealed, so the next one continues from
+there. Requests that share a run share its commits, since the addresses of a history form one chain
+in the store: each commit continues after the last stored address.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TOLD = 4_096  # conversations whose title this process has stored
 
 
 class GrowthCommits:
-    """Those of one history, from one stored prefix on."""
+    """Commits of one history, from one stored prefix on."""
 
     def __init__(
         self,
@@ -47,26 +47,26 @@ class GrowthCommits:
         made: Callable[[Sequence[Node]], None],
     ) -> None:
         """`expires`: unix seconds; `stored`: messages of the prefix that is stored already; `end`:
-        what is told of the first so many messages; `titled`: addresses that end conversations whose
-        title this process has stored, so that it is not made again for those that go on from them;
-        `wanted`: False once something of the tenant was deleted, and then nothing is stored;
-        `made`: told of the nodes of a part before its end."""
+        describes the first so many messages; `titled`: addresses that end conversations whose title
+        this process has stored, so that it is not made again for their continuations; `wanted`:
+        returns False once something of the tenant was deleted, and then nothing is stored; `made`:
+        called with the nodes of each part before the run ends."""
         self._store, self._posted, self._expires = store, posted, expires
         self._end, self._titled, self._wanted, self._made = end, titled, wanted, made
         self._lock = asyncio.Lock()
         self.stored = stored
 
     async def keep(self, part: GrownTree) -> bool:
-        """A `Keep`."""
+        """Store a sealed part. Implements `Keep`."""
         try:
             stored = await self.commit(part)
-        except NodesGone:  # whoever waits for the end finds that too, and begins anew
+        except NodesGone:  # the caller that awaits the end finds that too, and starts again
             return True
         self._made(part.nodes)
         return stored
 
     async def commit(self, grown: GrownTree) -> bool:
-        """Store the part of the grown tree that is not stored yet. Returns False where the store
+        """Store the part of the grown tree that is not stored yet. Returns False if the store
         fails. Raises `NodesGone`."""
         async with self._lock:
             if not grown.frontiers or not self._wanted():
@@ -106,7 +106,8 @@ class GrowthCommits:
 
 
 class SharedCommits:
-    """Commits of the runs under way: requests for the same history that began alike share them."""
+    """Commits of the running stage 1 runs: requests for the same history with the same stored
+    prefix share them."""
 
     def __init__(
         self,
@@ -115,7 +116,7 @@ class SharedCommits:
         generations: Generations,
         made: Callable[[str, Sequence[Node]], None],
     ) -> None:
-        """`made`: told of a tenant's nodes that were made before the end of a run."""
+        """`made`: called with a tenant and nodes made before the end of a run."""
         self._store, self._clock = store, clock
         self._generations, self._made = generations, made
         self._titled: dict[bytes, None] = {}
@@ -124,7 +125,8 @@ class SharedCommits:
         )
 
     def of(self, request: IndexRequest, stored: int) -> GrowthCommits:
-        """`stored`: messages of the prefix that is stored already."""
+        """Return the commits of a request. `stored`: messages of the prefix that is stored
+        already."""
         commits = self._runs.get(_run(request))
         if commits is None:
             tenant = request.tenant
@@ -143,7 +145,7 @@ class SharedCommits:
         return commits
 
     def drop(self, request: IndexRequest) -> None:
-        """Forget the commits of a request, since their rows are gone from the store."""
+        """Drop the commits of a request, because their rows were deleted from the store."""
         self._runs.pop(_run(request), None)
 
 

@@ -26,12 +26,13 @@ class IndexLookup:
     def __init__(
         self, store: TreeStore, clock: Clock, wanted: Callable[[IndexRequest], bool]
     ) -> None:
-        """`wanted`: nothing of the tenant was deleted since the request began."""
+        """`wanted`: returns False once something of the tenant was deleted after the request
+        began."""
         self._store, self._clock, self._wanted = store, clock, wanted
 
     async def find(self, request: IndexRequest, nodes: NodeCache) -> IndexState:
-        """Return what the store knows of the history; `nodes`: of this process, read and added
-        to."""
+        """Return the stored index of the history; `nodes`: the process's cache, which is read and
+        filled."""
         try:
             with tracing.step("look_up"):
                 return await self._find(request, nodes)
@@ -57,10 +58,10 @@ class IndexLookup:
         return IndexState(frontier, tree, covered.length, cached=cached)
 
     async def _adopted(self, request: IndexRequest) -> CoveredPrefix | None:
-        """Find a prefix under an address of the former format, and store it under that of today as
-        well.
+        """Find a prefix under an address of the former format, and store it under its present
+        address as well.
 
-        The former address becomes the one before it on the chain, so a deletion takes both.
+        The former address becomes the previous one on the chain, so a deletion takes both.
         """
         former = await former_covering(self._store, request.posted)
         if former is None or not self._wanted(request):
@@ -78,7 +79,7 @@ class IndexLookup:
         return covered._replace(expires=expires)
 
     async def _renew(self, request: IndexRequest, covered: CoveredPrefix) -> None:
-        """Use keeps a chain alive; written at most once a day."""
+        """Extend the expiry of a chain in use; written at most once a day."""
         expires = self._clock.now() + request.days * DAY
         if covered.expires > expires - DAY:
             return

@@ -1,4 +1,4 @@
-"""A history that is to be indexed, and on what terms."""
+"""Request to index a history, with its conditions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from memtree.ports.conversations import HistoryEnd
 from memtree.text import secrets
 
 LONGEST = 60  # characters of a name
-_READ = 200_000  # characters of a text that are read
-_PLACES = 400  # words in a text that may stand before a path
-# One of these stands shortly before the path.
+_READ = 200_000  # characters that are searched in a text
+_PLACES = 400  # words in a text that may precede a path
+# One of these words stands shortly before the path.
 _WORD = re.compile(r"director(?:y|io)|<cwd>|\bcwd\b|workspace|uploaded_files|project[ _]root", re.I)
 _BEFORE, _BEHIND = 40, 400  # characters around such a word
 _NAMED = re.compile(
@@ -31,13 +31,13 @@ _SEPARATOR = re.compile(r"[\\/]+")
 
 
 def project_of(texts: Iterable[str]) -> str:
-    """Return the name of the project that a conversation works in, without secrets: the last
-    part of the directory that its client names. Empty where no text names one. `texts`: of the
-    system messages, and of the first messages of the user.
+    """Return the name of the project that a conversation works in, without secrets: the last part
+    of the directory that its client names. Empty where no text names one. `texts`: of the system
+    messages, and of the first messages of the user.
 
-    Coding agents write the working directory into their system prompt or into a block of the
-    first user message, each in words of its own. It is known by its shape: words that say
-    "working directory" or the like, and an absolute path behind them.
+    Coding agents write the working directory into their system prompt or into a block of the first
+    user message, each in words of its own. It is recognised by its form: words like "working
+    directory", followed by an absolute path.
     """
     for text in texts:
         for word in _words(text[:_READ]):
@@ -61,17 +61,18 @@ def _last(match: re.Match[str]) -> str:
     return plain if len(plain) <= LONGEST else ""
 
 
-# Seconds for stage 1 where the history fits the model without a tree, so that nobody must wait
+# Seconds for stage 1 if the history fits the model without a tree, so that waiting is not
+# necessary.
 BUILD_PATIENCE = 20.0
-LONG_PATIENCE = 600.0  # where nobody waits for it
-SURROUNDINGS = 4  # system messages, and first messages, in which a client may name the directory
+LONG_PATIENCE = 600.0  # used if nobody waits for it
+SURROUNDINGS = 4  # how many system messages, and how many first messages, may name the directory
 
 
 @dataclass(frozen=True, slots=True)
 class IndexRequest:
-    """`days`: how long the index is to be kept from now on. `generation`: of the tenant's deletions
-    when the request began. `patience`: seconds for stage 1. `backfill`: nobody talks in this
-    history now, so stages 2 and 3 do others first. `client`: the program that posted it."""
+    """`days`: how long the index is to be kept from now on. `generation`: the tenant's deletion
+    count when the request began. `patience`: seconds for stage 1. `backfill`: the history is not in
+    use now, so stages 2 and 3 do others first. `client`: the program that posted it."""
 
     posted: History
     days: int
@@ -86,14 +87,14 @@ class IndexRequest:
 
     @property
     def conversation(self) -> tuple[str, bytes]:
-        """Key that all requests of the conversation share: the tenant and the address of the first
-        message."""
+        """Return a key that all requests of the conversation share: the tenant and the address of
+        the first message."""
         return self.posted.tenant, self.posted.addresses[1]
 
     def end(self, length: int, used: float, *, titled: bool = False) -> HistoryEnd:
         """Describe the first `length` messages; `used`: unix seconds of their last request.
-        `titled`: its title and project are stored; else the beginning of the conversation is read,
-        which takes milliseconds."""
+        `titled`: title and project are stored already; otherwise the beginning of the conversation
+        is read, which takes milliseconds."""
         posted = self.posted
         return HistoryEnd(
             used,
@@ -107,7 +108,7 @@ class IndexRequest:
         )
 
     def _surroundings(self) -> Iterator[str]:
-        """Texts in which a client names the directory."""
+        """Yield texts in which a client may name the directory."""
         yield from (message.words for _, message in islice(self.posted.system, SURROUNDINGS))
         for index, info in enumerate(self.posted.facts[:SURROUNDINGS]):
             if info.role == "user":

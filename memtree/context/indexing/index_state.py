@@ -1,4 +1,4 @@
-"""Index of one posted history."""
+"""Index of one posted history, as far as it is built."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from memtree.ranking.corpus import Corpus
 from memtree.tree import growth
 from memtree.tree.node import Frontier, Node, NodePlace, Summary, after
 
-PROVISIONAL_SHARE = 0.1  # of the tokens may lack vectors before an answer is called provisional
+# share of the tokens that may lack vectors before an answer is called provisional
+PROVISIONAL_SHARE = 0.1
 
 
 class Trouble(StrEnum):
-    """Why the index of a history is not what it should be."""
+    """Reason why the index of a history is incomplete."""
 
-    STORE = "store"  # it cannot be read or kept: the tree serves this request alone
+    STORE = "store"  # the store cannot be read or written: the tree serves this request alone
     INDEXING = "indexing"  # stage 1 did not reach the end of the history in time
 
 
@@ -30,12 +31,12 @@ class IndexState:
     """Index of one history: a tree over a prefix, and a leaf that is not final yet.
 
     `prefix`: messages of the stored prefix that the tree was grown from. `open`: the last leaf,
-    while text may still be added to it; its words alone, until `with_open_extracted`. `cut`: its
-    blocks, or, before it has grown, those behind the prefix. `unembedded`: ids of leaves without
-    vectors, with their tokens; `unsummarised_tokens`: in leaves (or, where all leaves are done, in
-    inner nodes) that lack only a model's summary. `cached`: the whole tree was in this process's
-    memory. `newer`: nodes with a later version of their summary. `corpus`: kept at hand, with the
-    vectors that it got, until the answer is made.
+    while text may still be added to it; it has only terms until `with_open_extracted`. `cut`:
+    blocks of the open leaf, or, before the tree has grown, those after the prefix. `unembedded`:
+    ids of leaves without vectors, with their tokens; `unsummarised_tokens`: in leaves (or, where
+    all leaves are done, in inner nodes) that lack only a model's summary. `cached`: the whole tree
+    was in this process's memory. `newer`: nodes with a later version of their summary. `corpus`:
+    held, with its vectors, until the answer is made.
     """
 
     frontier: Frontier
@@ -53,7 +54,7 @@ class IndexState:
 
     @property
     def nodes(self) -> Mapping[bytes, Node]:
-        """All below the frontier, each with the newest summary that was asked for."""
+        """Return all nodes below the frontier, each with its newest summary that was read."""
         return NodeLayers(self.newer, self.tree) if self.newer else self.tree
 
     @property
@@ -63,12 +64,12 @@ class IndexState:
 
     @property
     def roots(self) -> tuple[bytes, ...]:
-        """Top nodes, the open leaf last."""
+        """Return the top nodes, the open leaf last."""
         return (*self.frontier.nodes, self.open.id) if self.open else self.frontier.nodes
 
     @property
     def all_nodes(self) -> Mapping[bytes, Node]:
-        """The open leaf included."""
+        """Return all nodes, the open leaf included."""
         if self.open is None:
             return self.nodes
         return NodeLayers({self.open.id: self.open}, self.newer, self.tree)
@@ -80,8 +81,8 @@ class IndexState:
         return after(NodePlace(0, 0, self.frontier.messages, self.frontier.tail), self.open)
 
     def with_open_extracted(self, posted: History) -> IndexState:
-        """Return the index with all of the open leaf, for those who read more of it than its
-        words."""
+        """Return the index with the open leaf fully extracted, for callers that need more than its
+        terms."""
         if self.open is None or self.open_place is None or self.open.summary.extraction:
             return self
         whole = growth.extracted(self.open, self.open_place.first, posted.view)
@@ -89,12 +90,12 @@ class IndexState:
 
     @property
     def pending_tokens(self) -> int:
-        """Tokens that stages 2 and 3 have not worked on yet."""
+        """Return the tokens that stages 2 and 3 have not processed yet."""
         return self.unembedded_tokens + self.unsummarised_tokens
 
     def state(self, *, by_words: bool = False) -> State:
         """Return the state of an answer made with this index. `by_words`: the embedder failed, so
-        that a query was ranked by words alone."""
+        passages were ranked without vectors."""
         if self.trouble:
             return State.degraded(self.trouble)
         if by_words:
@@ -108,7 +109,7 @@ NOTHING_INDEXED = IndexState(Frontier(), EMPTY_TREE)
 
 
 def with_summary(node: Node, summary: Summary | None) -> Node:
-    """The node with a newer summary, and with the rules that were found anew for it."""
+    """Return the node with a newer summary and its standing rules."""
     if summary is None:
         return node
     rules = node.rules if summary.rules is None else summary.rules

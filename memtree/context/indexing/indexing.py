@@ -1,7 +1,8 @@
-"""Index a history: find it in the store, grow it to its end, hand it on to stages 2 and 3.
+"""Index a history: find it in the store, grow its tree to the end, pass new leaves to stages 2 and
+3.
 
-No failure stops an answer: without the store the tree is built for this request alone, without
-the builder what is known has to do. Awaits ports.
+No failure prevents an answer: without the store the tree is built for this request alone, and
+without the builder the indexed part is used. Awaits ports.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from memtree.tree.work import LeafWork, to_read
 
 log = logging.getLogger("memtree")
 
-LATER = 0.02  # seconds in which a request goes on its way before its index is prepared
+LATER = 0.02  # seconds that a request gets before its index is prepared
 
 
 class Indexing:
@@ -77,8 +78,8 @@ class Indexing:
         self._renewals = BackgroundTasks("renew")
 
     async def prepare(self, request: IndexRequest, stored: int = 0) -> IndexState:
-        """Find what is indexed, grow it to the end of the history, and hand the rest on to stages
-        2 and 3. `stored`: messages of a prefix that the store has as this request has seen."""
+        """Find the indexed part, grow it to the end of the history, and pass the rest to stages 2
+        and 3. `stored`: messages of a prefix that this request has seen in the store."""
         index = await self._grown(request, stored)
         if self._renewal.is_due(index) and index.trouble is not Trouble.STORE:
             renew = partial(self._renewal.renew, request, index)
@@ -92,12 +93,12 @@ class Indexing:
         return index
 
     def finished(self, posted: History) -> IndexState | None:
-        """Return the index of a history that a request before this one has indexed to its end, with
-        nothing left to do; None where that is not at hand."""
+        """Return the index of a history that an earlier request has indexed to its end, with no
+        work left; None if it is not cached."""
         return self._finished.find(posted)
 
     def expect_long(self) -> None:
-        """A long history is being read, which will have to be grown."""
+        """Prepare for a long history that is being read and will have to be grown."""
         self._builder.warm()
 
     def prepare_later(self, request: IndexRequest) -> None:
@@ -107,41 +108,42 @@ class Indexing:
         self._background.start(request.conversation, lambda: self.prepare(request))
 
     async def close(self) -> None:
-        """Let what goes on in the background come to its end, unless that is far away."""
+        """Wait for background work, within limits."""
         await self._background.close(BUILD_PATIENCE)
         await self._renewals.close(BUILD_PATIENCE)
         if self._backlog:
             await self._backlog.close()
 
     def passed(self, posted: History) -> None:
-        """Remember that a history went whole."""
+        """Remember that a history was sent whole."""
         self._passed.add(posted)
 
     async def longest_seen(self, posted: History) -> int:
-        """Messages of the longest prefix that is indexed, or went whole lately: its conversation
-        goes through here, so the provider has it cached."""
+        """Return the number of messages of the longest prefix that is indexed, or was recently sent
+        whole: requests of this conversation pass through here, so the provider has cached it."""
         passed = self._passed.longest(posted)
-        if passed > len(posted) - NEWEST:  # the request before this one
+        if passed > len(posted) - NEWEST:  # the previous request
             return passed
         covered = await covering(self._store, posted)
         return max(passed, covered.length if covered else 0)
 
     def corpus(self, posted: History, index: IndexState) -> AbstractAsyncContextManager[Corpus]:
-        """The passages of a tree, held alone while the block runs."""
+        """Return the passages of a tree, locked while the block runs."""
         dimensions = self._embedder.dimensions if self._embedder else 0
-        # Without vectors any length does.
+        # Without vectors any dimension will do.
         return self._corpora.of(posted.tenant, index.tree, dimensions or 1)
 
     @property
     def cached_tenants(self) -> set[str]:
-        """Tenants of whose trees something is cached in this process."""
+        """Return the tenants with cached trees in this process."""
         kept = (self._nodes, self._corpora, self._finished, self.texts)
         return {tenant for each in kept for tenant in each.tenants}
 
     # -- deletions ---------------------------------------------------------------------------
 
     def generation(self, tenant: str) -> int:
-        """Changes whenever something of the tenant is deleted: who began before must not write."""
+        """Return the tenant's deletion count: a request that began under an earlier one must not
+        write."""
         return self._generations.of(tenant)
 
     def forget(self, tenant: str) -> None:
@@ -149,7 +151,7 @@ class Indexing:
         self.drop(tenant)
 
     def forget_all(self) -> None:
-        """Forget every tenant, where nobody knows of whom something was deleted."""
+        """Forget every tenant, because data of an unknown tenant was deleted."""
         self._generations.change_all()
         for cache in (self._nodes, self._corpora, self._passed, self._finished, self.texts):
             cache.forget(None)
@@ -157,7 +159,7 @@ class Indexing:
             self._backlog.forget_all()
 
     def drop(self, tenant: str) -> None:
-        """Let go of what is kept in memory."""
+        """Drop the tenant's cached data."""
         self._nodes.forget(tenant)
         self._corpora.forget(tenant)
         self._passed.forget(tenant)
@@ -167,7 +169,8 @@ class Indexing:
             self._backlog.forget(tenant)
 
     def drop_forgotten(self, tenant: str, generation: int) -> None:
-        """Drop what a request that began in this generation may have kept since a deletion."""
+        """Drop data that a request which began in this generation may have cached after a
+        deletion."""
         if generation != self.generation(tenant):
             self.drop(tenant)
 
@@ -192,7 +195,7 @@ class Indexing:
             rest = replace(request, patience=until - self._clock.monotonic())
             try:
                 return await self._grow(rest, index)
-            except NodesGone:  # forgotten between reading and writing: from the beginning
+            except NodesGone:  # deleted between reading and writing: start from the beginning
                 self._nodes.forget(request.tenant)
             try:
                 return await self._grow(rest, NOTHING_INDEXED)
@@ -200,9 +203,9 @@ class Indexing:
                 return replace(NOTHING_INDEXED, trouble=Trouble.STORE)
 
     async def _growth_lock(self, posted: History, index: IndexState) -> GrowthLock | None:
-        """None where another process did some of what has to be done."""
+        """Return a lock for growing; None if another process did some of the work."""
         if posted.size(index.frontier.messages) <= SHARED_TOKENS or index.trouble:
-            return OWN  # nothing that others do comes through a store out of order
+            return OWN  # without a store, nothing from other processes arrives
         return await self._peers.take(
             posted.tenant, posted.addresses[index.prefix + 1 :][-PREFIXES:]
         )
@@ -245,7 +248,7 @@ class Indexing:
         return replace(index, trouble=Trouble.INDEXING)
 
     def _made(self, tenant: str, nodes: Sequence[Node]) -> None:
-        """Stage 1 made these nodes now."""
+        """Handle nodes that stage 1 has just made."""
         if self._backlog:
             self._backlog.grown(tenant, nodes)
 
@@ -256,11 +259,12 @@ class Indexing:
     # -- stages 2 and 3 ----------------------------------------------------------------------
 
     async def _embeddings(self, request: IndexRequest, index: IndexState) -> IndexState:
-        """Bring the corpus up to date, fetch vectors that have come, submit what lacks them."""
+        """Update the corpus, fetch new vectors, submit leaves that lack them."""
         if self._embedder is None or not index.whole:
             return index
         posted = request.posted
-        # Before the corpus is opened: of dimensions that are learned later none is read.
+        # Read before the corpus is opened: if the dimensions become known later, no vectors are
+        # read.
         recipe = self._embedder.recipe
         store_works = index.trouble is not Trouble.STORE
         async with self.corpus(posted, index) as corpus:
@@ -274,7 +278,7 @@ class Indexing:
                 lacking = corpus.lacking()
             work = [LeafWork(corpus.leaves[row], corpus.places[row].first) for row in lacking]
         if work and store_works and not self._forgotten(request):
-            # The address behind the first message, so that two chats that begin at the root differ.
+            # The address after the first message, so that two chats that begin at the root differ.
             start = posted.addresses[work[0].first + 1]
             self._queue.submit(posted, start, work, backfill=request.backfill)
         return replace(
@@ -285,7 +289,8 @@ class Indexing:
         )
 
     async def _summaries(self, request: IndexRequest, index: IndexState) -> IndexState:
-        """Find what a model has not summarised yet; it is handed on when the answer is out."""
+        """Find nodes that no model has summarised yet; they are submitted after the answer is
+        sent."""
         if self._backlog is None or not index.whole:
             return index
         lacking = await self._backlog.lacking(
@@ -305,9 +310,9 @@ class Indexing:
         return replace(index, unsummarised_tokens=left)
 
     async def newest(self, posted: History, index: IndexState) -> IndexState:
-        """Return the index with the newest version of each summary, and with that of the open
-        leaf."""
-        if index.open is not None:  # it may stand in a long message: not in the event loop
+        """Return the index with the newest version of each summary, and with the open leaf
+        extracted."""
+        if index.open is not None:  # it may be part of a long message: not in the event loop
             index = await asyncio.to_thread(index.with_open_extracted, posted)
         try:
             later = await self._store.newest_summaries(posted.tenant, list(index.nodes))

@@ -1,12 +1,12 @@
 """Find the indexed prefix of a history with a bounded number of store reads, whatever its length.
 
-One read asks for about 64 addresses: the newest ones, and others spread over the history, because
-a branch may leave the known part anywhere and what is known need not reach back without gaps.
-Further reads narrow down between the longest known prefix and the next unknown one.
+One read looks up about 64 addresses: the newest ones, and others spread over the history, because a
+branch may leave the known part anywhere and the known part may have gaps. Further reads narrow down
+between the longest known prefix and the next unknown one.
 
 Not every prefix is stored: a client that drops its oldest message with every request would write a
-row for each message each time. A branch in between makes at most `STRIDE` messages anew, whose
-leaves are stored already.
+row for each message each time. A branch between two stored prefixes processes at most `STRIDE`
+messages again, whose leaves are stored already.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from memtree.ports.store import TreeStore
 from memtree.tree.node import Frontier
 
 NEWEST, SPREAD, STEPS = 32, 16, 3
-STRIDE = 8  # messages; and LEAVES, some 4,000 tokens, where messages are long
+STRIDE = 8  # messages; and LEAVES, some 4,000 tokens, if messages are long
 LEAVES = 5
 TAIL = 3  # messages at the end of a history, each of whose prefixes is stored
 
 
 class CoveredPrefix(NamedTuple):
-    """The longest prefix found; `expires`: the soonest of all that were found on its chain."""
+    """The longest prefix found; `expires`: the earliest expiry of all found on its chain."""
 
     length: int
     frontier: Frontier
@@ -33,13 +33,13 @@ class CoveredPrefix(NamedTuple):
 
 
 async def covering(store: TreeStore, history: History) -> CoveredPrefix | None:
-    """The longest prefix that is known, or None."""
+    """Return the longest known prefix, or None."""
     return await _longest(store, history.tenant, history.addresses, len(history))
 
 
 async def former_covering(store: TreeStore, history: History) -> tuple[CoveredPrefix, bytes] | None:
-    """The longest prefix known under an address of the format before whose leaves still count in
-    the same text, and that address."""
+    """Return the longest prefix known under an address of the previous format, with that address.
+    Its leaves must still match the text."""
     addresses, same = history.former_addresses()
     prefix = await _longest(store, history.tenant, addresses, same) if same else None
     return (prefix, addresses[prefix.length]) if prefix else None
@@ -70,7 +70,8 @@ async def _longest(
 
 
 def first_probes(length: int) -> list[int]:
-    """Prefix lengths, longest first: the newest, then at doubling and at even distances."""
+    """Return the prefix lengths of the first read, longest first: the newest ones, then some at
+    doubling and at even distances."""
     spread: set[int] = set(range(max(1, length - NEWEST + 1), length + 1))
     distance = NEWEST
     while distance < length:
@@ -81,7 +82,7 @@ def first_probes(length: int) -> list[int]:
 
 
 def between(low: int, high: int) -> list[int]:
-    """Up to 64 prefix lengths strictly between two others."""
+    """Return up to 64 prefix lengths strictly between two others."""
     gap = high - low - 1
     if gap <= NEWEST * 2:
         return _ordered(range(low + 1, high))
@@ -90,9 +91,9 @@ def between(low: int, high: int) -> list[int]:
 
 
 def thinned(frontiers: Mapping[bytes, Frontier], last: int) -> dict[bytes, Frontier]:
-    """Choose which frontiers of a chain are stored. `last`: length of the last prefix; the lengths
-    of those before it have no gaps. Wherever a turn may be kept (`TurnRequest.beginnings`), a
-    frontier must be stored, or a deletion would not find the turn."""
+    """Choose which frontiers of a chain are stored. `last`: length of the last prefix; the earlier
+    lengths have no gaps. Wherever a turn may be stored (`TurnRequest.beginnings`), a frontier must
+    be stored, or a deletion would not find the turn."""
     kept: dict[bytes, Frontier] = {}
     leaves = 0
     for length, (address, frontier) in enumerate(frontiers.items(), last - len(frontiers) + 1):
@@ -104,12 +105,12 @@ def thinned(frontiers: Mapping[bytes, Frontier], last: int) -> dict[bytes, Front
 
 
 def _stored(length: int) -> int:
-    """The longest prefix up to `length` that is stored wherever the history ends."""
+    """Return the longest prefix up to `length` that is stored wherever the history ends."""
     return length - length % STRIDE
 
 
 def stored_from(length: int) -> int:
-    """The shortest prefix of at least `length` that is stored wherever the history ends."""
+    """Return the shortest prefix of at least `length` that is stored wherever the history ends."""
     return -(-length // STRIDE) * STRIDE
 
 

@@ -1,8 +1,8 @@
-"""Find the nodes of a history that still lack a model's summary, and hand them on to stage 3.
+"""Find the nodes of a history that lack a model's summary, and pass them to stage 3.
 
-Where all nodes are known to have a model's summary, a request asks the store for nothing and looks
-at the tops of the tree alone. Otherwise the store is asked, and the rest handed on, after the
-answer, so that no request waits; of one conversation only the newest history counts. Awaits ports.
+If all nodes are known to have a model's summary, a request does not query the store and looks only
+at the top of the tree. Otherwise the store is queried, and the rest submitted, after the answer, so
+that no request waits; only the newest history of a conversation counts. Awaits ports.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ log = logging.getLogger("memtree")
 
 @dataclass(frozen=True, slots=True)
 class _Handover:
-    """Nodes to hand on. `wanted`: nothing of the tenant was deleted since."""
+    """Nodes to submit. `wanted`: returns False once something of the tenant was deleted."""
 
     posted: History
     frontier: Frontier
@@ -36,7 +36,8 @@ class _Handover:
 
 
 class SummaryBacklog:
-    """`settled`: shared with a queue of the same process, which knows first what is done."""
+    """`settled`: shared with the queue of the same process, which knows first which nodes are
+    done."""
 
     def __init__(self, store: TreeStore, queue: SummaryQueue, settled: CompletedSummaries) -> None:
         self._store, self._queue, self._settled = store, queue, settled
@@ -46,8 +47,8 @@ class SummaryBacklog:
     async def lacking(
         self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node], *, cached: bool
     ) -> list[Node]:
-        """Nodes that are not known to have a later summary. `cached`: the tree was looked at
-        before in this process; of another one the store is asked."""
+        """Return the nodes that are not known to have a later summary. `cached`: this process has
+        checked the tree before; otherwise the store is queried."""
         lacking = self._settled.lacking(tenant, frontier.nodes, nodes)
         if cached or not lacking:
             return lacking
@@ -64,7 +65,7 @@ class SummaryBacklog:
         *,
         backfill: bool = False,
     ) -> None:
-        """Submit them in the background, those left out that another process has done."""
+        """Submit the nodes in the background, except those that another process has done."""
         name = (posted.tenant, posted.addresses[1])
         self._waiting[name] = _Handover(posted, frontier, nodes, lacking, wanted, backfill)
         if name not in self._tasks:
@@ -73,8 +74,8 @@ class SummaryBacklog:
             task.add_done_callback(lambda _: self._tasks.pop(name, None))
 
     async def pending(self, tenant: str) -> Pending:
-        """Return the work that is in the queue, or on its way there."""
-        # First what is on its way: while the queue is asked it may get there.
+        """Return the work that is queued, or about to be."""
+        # Read these first: they may reach the queue while it is read.
         waiting = [handover for name, handover in self._waiting.items() if name[0] == tenant]
         queued = await self._queue.pending(tenant)
         tokens = sum(to_read(node) for handover in waiting for node in handover.lacking)
@@ -87,11 +88,12 @@ class SummaryBacklog:
         self._settled.forget_all()
 
     def grown(self, tenant: str, nodes: Sequence[Node]) -> None:
-        """Stage 1 made these nodes now: where they were known, they may have been forgotten."""
+        """Handle nodes that stage 1 has just made: what was known of them may be out of date, since
+        they may have been deleted."""
         self._settled.discard(tenant, [node.id for node in nodes])
 
     async def close(self) -> None:
-        """Until all is handed on."""
+        """Wait until all nodes are submitted."""
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     async def _hand_on(self, name: tuple[str, bytes]) -> None:
@@ -99,18 +101,18 @@ class SummaryBacklog:
             tenant = name[0]
             await self._ask(tenant, handover.lacking)
             if self._waiting[name] is not handover:
-                continue  # a newer history came meanwhile
+                continue  # a newer history arrived meanwhile
             del self._waiting[name]
             work = self._settled.work(tenant, handover.frontier.nodes, handover.nodes)
             if work and handover.wanted():
-                # The address behind the first message, so that chats that begin alike differ.
+                # The address after the first message, so that chats that begin alike differ.
                 start = handover.posted.addresses[work[0].place.first + 1]
                 self._queue.submit(
                     handover.posted, start, work, handover.nodes, backfill=handover.backfill
                 )
 
     async def _ask(self, tenant: str, lacking: Sequence[Node]) -> None:
-        """Learn which of them the store has a later summary of."""
+        """Query for which of them the store has a later summary."""
         try:
             later = await self._store.newest_summaries(tenant, [node.id for node in lacking])
         except Unavailable as error:
