@@ -1,1 +1,1 @@
-"""A process that keeps memory: the work behind its answers, and its parts put together."""
+"""A process that keeps memory: its background work, and the wiring of its parts."""

@@ -1,4 +1,4 @@
-"""The caches of posted conversations of one process, made from its settings."""
+"""Caches of posted conversations, created from the settings; one set per process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memtree.process.cache_limits import CacheLimits
 
 @dataclass(frozen=True, slots=True)
 class ContextCaches:
-    """Those of `ContextMemory`. The names are those of `CacheLimits`."""
+    """Caches of `ContextMemory`, named as in `CacheLimits`."""
 
     message_infos: MessageCache
     read_histories: ReadHistories

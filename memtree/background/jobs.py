@@ -1,11 +1,11 @@
-"""Jobs in memory: what background work waits for, bounded, one job a conversation.
+"""Queue of background jobs in memory: bounded, one job a conversation.
 
 A job's name is (tenant, address where work starts), so a growing chat keeps one job and the newest
-payload wins; what a revert threw away is not in the newest payload and is dropped with the old one.
-Jobs hold message text, only in memory and only until their work is done.
+payload wins; messages removed by a revert are not in it, and disappear with the old job. Jobs hold
+message text, in memory only, until their work is done.
 
-Retries are counted here, with exponential backoff. What this file does not do: the work, and
-choosing which job is next (`embedding/queue.py`, `summarizing/scheduler.py`).
+Retries are counted here, with exponential backoff. This file neither does the work nor chooses the
+next job (`embedding/queue.py`, `summarizing/scheduler.py`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ log = logging.getLogger("memtree.indexer")
 
 MAX_JOBS = 256
 MAX_BYTES = 512 * 1024 * 1024
-TENANT_SHARE = 0.75  # of a queue that a tenant may have: others always find room
+TENANT_SHARE = 0.75  # share of a queue that a tenant may fill: others always find room
 MAX_TRIES = 6
 BACK_OFF, BACK_OFF_LIMIT = 1.0, 60.0  # seconds
 
@@ -57,14 +57,16 @@ class Job(Generic[WorkT]):
     history: History
     work: dict[bytes, WorkT]
     since: float = 0.0  # monotonic seconds: its first submission
-    submitted: float = 0.0  # monotonic seconds: when this payload came; of jobs for Redis only
-    backfill: bool = False  # others come first
-    tries: int = 0  # attempts in a row that failed
+    # monotonic seconds: arrival of this payload; set for jobs from Redis only
+    submitted: float = 0.0
+    backfill: bool = False  # jobs of other kinds come first
+    tries: int = 0  # failed attempts in a row
     not_before: float = 0.0  # monotonic seconds of the next attempt
-    # Times the request that submitted it, where that is traced.
+    # Traces the request that submitted it, if that is traced.
     watch: Tracer | None = field(default_factory=tracing.current)
     size: int = field(init=False)  # bytes of the messages it holds
-    ended: asyncio.Event = field(default_factory=asyncio.Event)  # it is in no queue any more
+    # set once it is in no queue any more
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         self.size = size_from(self.history.messages)
@@ -81,7 +83,7 @@ class Job(Generic[WorkT]):
 def job(
     history: History, start: bytes, work: Sequence[WorkT], *, backfill: bool = False
 ) -> Job[WorkT]:
-    """A new job for this work of a history; `start`: the address where it begins."""
+    """Make a job for this work of a history; `start`: the address where the work begins."""
     by_id = {each.id: each for each in work}
     return Job(history.tenant, start, history, by_id, backfill=backfill)
 
@@ -89,26 +91,26 @@ def job(
 def replaces(
     start: Address, addresses: Collection[Address], old: Address, has_all: Callable[[], bool]
 ) -> bool:
-    """Return True if a job that begins at `start`, of a history with these addresses, takes the
-    place of the tenant's job that begins at `old`. One rule for jobs in memory and jobs in Redis.
+    """Return True if a job that begins at `start`, of a history with these addresses, replaces the
+    tenant's job that begins at `old`. The same rule holds for jobs in memory and in Redis.
 
-    The old one began in the same history: what it still has to do is in the new one, or was thrown
-    away by a revert. Or the new one has all its work (`has_all`, asked last: it may be expensive).
+    Either the old one began in the same history: its remaining work is in the new one, or was
+    removed by a revert. Or the new one has all its work (`has_all`, called last, since it may be
+    expensive).
     """
     return old == start or old in addresses or has_all()
 
 
 def back_off(tries: int) -> float:
-    """Seconds before the next attempt, after so many in a row that failed.
+    """Return the seconds before the next attempt, after `tries` failures in a row.
 
-    >>> [back_off(tries) for tries in (1, 2, 3, 9)]
-    [1.0, 2.0, 4.0, 60.0]
+    >>> [back_off(tries) for tries in (1, 2, 3, 9)] [1.0, 2.0, 4.0, 60.0]
     """
     return float(min(BACK_OFF_LIMIT, BACK_OFF * 2 ** (tries - 1)))
 
 
 class Jobs(Generic[JobT]):
-    """The jobs of one queue, oldest first, and the events that its worker sleeps on."""
+    """The jobs of one queue, oldest first, and the events that its worker waits for."""
 
     def __init__(
         self, max_jobs: int = MAX_JOBS, max_bytes: int = MAX_BYTES, max_tries: int = MAX_TRIES
@@ -118,28 +120,28 @@ class Jobs(Generic[JobT]):
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
-        # By job name, the ids of the work that was given up.
+        # Ids of the abandoned work by job name.
         self.given_up: OrderedDict[tuple[str, bytes], set[bytes]] = OrderedDict()
-        self.dropped = 0  # jobs that were given up since the start
+        self.dropped = 0  # jobs abandoned since the start
 
     def __len__(self) -> int:
         return len(self._jobs)
 
     def __iter__(self) -> Iterator[JobT]:
-        """A copy of the moment, so that jobs may be removed in the loop."""
+        """Iterate over a copy, so that jobs may be removed in the loop."""
         return iter(list(self._jobs.values()))
 
     def __contains__(self, job: JobT) -> bool:
         return self._jobs.get(job.name) is job
 
     def of(self, tenant: str) -> list[JobT]:
-        """Those of a tenant, oldest first."""
+        """Return the tenant's jobs, oldest first."""
         return [job for job in self._jobs.values() if job.tenant == tenant]
 
     # -- in and out --------------------------------------------------------------------------
 
     def add(self, new: JobT) -> list[JobT]:
-        """Put a job in the place of those that it replaces; returns these."""
+        """Add a job in the place of those that it replaces; returns these."""
         addresses = set(new.history.addresses)
         replaced = [old for old in self.of(new.tenant) if self._replaces(new, addresses, old)]
         for old in replaced:
@@ -162,14 +164,13 @@ class Jobs(Generic[JobT]):
         return replaces(new.start, addresses, old.start, lambda: old.work.keys() <= new.work.keys())
 
     def drop(self, job: JobT) -> None:
-        """Remove a job. A job that was replaced by a newer one is no longer here, so nothing
-        happens."""
+        """Remove a job. Does nothing if a newer one has replaced it."""
         if job in self:
             del self._jobs[job.name]
             job.ended.set()
 
     def give_up(self, job: JobT) -> None:
-        """Drop it; its work stays owed until its history is posted again."""
+        """Abandon a job; its work stays owed until its history is posted again."""
         if job in self:
             self.drop(job)
             self.dropped += 1
@@ -178,7 +179,8 @@ class Jobs(Generic[JobT]):
                 self.given_up.popitem(last=False)
 
     def done(self, tenant: str, ids: Collection[bytes]) -> None:
-        """Take this work out of all jobs of the tenant: a newer payload may have come meanwhile."""
+        """Remove this work from all jobs of the tenant, since a newer payload may have come
+        meanwhile."""
         for job in self.of(tenant):
             for id_ in ids:
                 job.work.pop(id_, None)
@@ -206,22 +208,23 @@ class Jobs(Generic[JobT]):
         return len(gone)
 
     def clear(self) -> None:
-        """Drop all; nothing of them is owed."""
+        """Drop all jobs; nothing of them stays owed."""
         for job in self:
             self.drop(job)
 
     def pending(self, tenant: str) -> Pending:
-        """Return the work of a tenant that waits, under way or not."""
+        """Return the tenant's work that waits or is being done."""
         mine = self.of(tenant)
         return Pending(sum(job.tokens for job in mine), len(mine))
 
     def owed(self, tenant: str) -> int:
-        """How much work of the tenant was given up: leaves or nodes."""
+        """Return how many leaves or nodes of the tenant were abandoned."""
         owed = [ids for name, ids in self.given_up.items() if name[0] == tenant]
         return len(set().union(*owed))
 
     def _bound(self, jobs: Sequence[JobT], share: float = 1.0) -> None:
-        """Give up the oldest of these, as many as are over a share of the queue; one may stay."""
+        """Abandon the oldest of these jobs until they fit into a share of the queue; one may
+        stay."""
         size = sum(job.size for job in jobs)
         for at, oldest in enumerate(jobs[:-1]):
             if len(jobs) - at <= ceil(self.max_jobs * share) and size <= self.max_bytes * share:
@@ -233,18 +236,18 @@ class Jobs(Generic[JobT]):
     # -- turns, retries, waits ---------------------------------------------------------------
 
     def move_to_end(self, job: JobT) -> None:
-        """Behind all others: it had its turn."""
+        """Move the job behind all others, since it had its turn."""
         if job in self:
             self._jobs.move_to_end(job.name)
 
     def due(self, now: float) -> Iterator[JobT]:
-        """Those whose time has come, backfill last."""
+        """Yield the jobs that are due, backfill last."""
         due = [job for job in self._jobs.values() if job.not_before <= now]
         return iter(sorted(due, key=lambda job: job.backfill))
 
     def retry(self, failed: JobT, now: float, code: str, wait: float = 0.0) -> None:
-        """Try a job again after a backoff, and not before `wait` seconds, or give it up. Where it
-        was replaced meanwhile, this goes for the newer ones that share its work."""
+        """Schedule another attempt after a backoff, and not before `wait` seconds, or abandon the
+        job. If it was replaced meanwhile, this applies to the newer ones that share its work."""
         for job in [failed] if failed in self else self.of(failed.tenant):
             if job is failed or not job.work.keys().isdisjoint(failed.work):
                 self._retry(job, now, code, wait)
@@ -260,12 +263,12 @@ class Jobs(Generic[JobT]):
         log.warning("indexer.job_delayed code=%s seconds=%.0f", code, wait)
 
     def wake(self) -> None:
-        """Let the worker look again."""
+        """Wake the worker."""
         self._wake.set()
 
     async def sleep(self, now: float, until: Sequence[float] = (), *, busy: bool = False) -> None:
-        """Until something is submitted, a job's time has come or one of `until` (monotonic
-        seconds). `busy`: there is work under way, of whatever job."""
+        """Wait until something is submitted, a job is due or a time of `until` (monotonic seconds)
+        has come. `busy`: some job is being worked on."""
         if not self._jobs and not busy:
             self._idle.set()
         times = [*until, *(job.not_before for job in self._jobs.values())]
@@ -275,9 +278,10 @@ class Jobs(Generic[JobT]):
                 await self._wake.wait()
         except TimeoutError:
             pass
-        # After the wait: whatever came while the worker was looking is looked at next.
+        # Cleared after the wait, so that an event that came while the worker was busy is handled
+        # next.
         self._wake.clear()
 
     async def join(self) -> None:
-        """Until nothing is left to do."""
+        """Wait until the queue is empty."""
         await self._idle.wait()

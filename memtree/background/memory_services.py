@@ -1,4 +1,4 @@
-"""The use cases of saved memories, put together: each is one field, made once in a process."""
+"""Wire the use cases of saved memories: each is one field, created once per process."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from memtree.tree.passages import passages
 
 @dataclass(frozen=True, slots=True)
 class MemoryServices:
-    """The services for memories of one process, opened together. Whoever opens them starts and
-    closes them; nothing works in the background before. `users`: groups, settings and plans;
-    `curation`: the past, merging, deleting many. `documents`: of namespaces, for `use_rag`.
-    `extracting`: what reads conversations for memories. `transfer`: memories as files, and back.
-    `schemas`: what structured memories must look like. `agents`: the structured memories
-    themselves; `agent_curation`: deleting what several agents remember. `objects`: which tenant
-    made what the provider keeps."""
+    """The services for memories of one process, opened together. The opener starts and closes them;
+    nothing runs in the background before. `users`: groups, settings and plans; `curation`: the
+    past, merging, deleting many. `documents`: of namespaces, for `use_rag`. `extracting`:
+    extraction of memories from conversations. `transfer`: export and import of memories as files.
+    `schemas`: of structured memories. `agents`: the structured memories themselves;
+    `agent_curation`: deletes memories of several agents. `objects`: which tenant created which
+    object at the provider."""
 
     book: MemoryBook
     users: UserBook
@@ -59,16 +59,16 @@ class MemoryServices:
 
     @property
     def extraction(self) -> ExtractionQueue:
-        """Takes conversations to be read for memories."""
+        """Return the queue of conversations to extract memories from."""
         return self.extracting.queue
 
     def start(self) -> None:
-        """Begin work in the background."""
+        """Start background work."""
         self.book.start()
         self.extracting.queue.start()
 
     async def close(self, patience: float = PATIENCE) -> None:
-        """Work in the background goes on for at most `patience` seconds."""
+        """Close; background work continues for at most `patience` seconds."""
         await self.extracting.close(patience)
         if self.answers:
             await self.answers.close()
@@ -85,10 +85,12 @@ def open_memory_services(
     infos: MessageInfoCache | None = None,
     tallies: Tallies | None = None,
 ) -> MemoryServices:
-    """`book`: None for one over the same parts. `infos`: what is known of messages that were met.
-    `tallies`: where calls of a model that finds memories are counted; None: rules find them."""
+    """Open the services. `book`: None to open a new one over the same parts. `infos`: cached facts
+    about messages. `tallies`: store of the daily totals of model calls; None: memories are
+    extracted by rules."""
     book = book or open_book(settings, memories, clock, embedder)
-    quarter = deadline_of(settings.embedding_seconds) / 4  # of what a chat waits for its memories
+    # of the time that a chat waits for its memories
+    quarter = deadline_of(settings.embedding_seconds) / 4
     users = UserBook(memories, book.clock, new_group_id, patience=quarter)
     extracting = open_extraction(
         settings, memories, book.saving, clock, users.effective, new_memory_id,
@@ -139,7 +141,7 @@ def open_memory_services(
 def open_book(
     settings: Settings, memories: Memories, clock: Clock, embedder: Embedder | None
 ) -> MemoryBook:
-    """Open the book that saves and finds memories. Nothing works in the background until its
+    """Open the book that saves and searches memories. Nothing runs in the background until its
     `start`."""
     cache = settings.memories_cache_mb << 20
     search = MemorySearch(memories, embedder, now=clock.now, cache_bytes=cache)

@@ -1,8 +1,7 @@
-"""How far indexing is behind and what it has done, in numbers: what metrics are made of.
+"""Progress of indexing in numbers, for metrics: its backlog and the work done.
 
-Every queue has a `Backlog`, wherever it keeps its jobs; whoever works counts in a `StageTotals`.
-What this file does not do: know Prometheus
-(`proxy/memtree_proxy/observability/metrics/index_metrics.py`).
+Every queue has a `Backlog`, wherever it keeps its jobs; workers count in a `StageTotals`.
+Prometheus is left to `proxy/memtree_proxy/observability/metrics/index_metrics.py`.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from memtree.background.jobs import Job
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Work of all tenants that waits in one stage. `oldest`: seconds since the first submission of
-    the job that waits longest, 0 where none does."""
+    """Waiting work of all tenants in one stage. `oldest`: seconds since the first submission of the
+    oldest waiting job, 0 if none waits."""
 
     jobs: int = 0
     tokens: int = 0
@@ -26,30 +25,30 @@ class Backlog:
 
 
 class PendingQueue(Protocol):
-    """A queue that tells what waits in it."""
+    """A queue that reports its backlog."""
 
     async def backlog(self) -> Backlog:
-        """Raises `Unavailable` where nobody knows at the moment."""
+        """Return the backlog. Raises `Unavailable` if it cannot be read at the moment."""
         ...
 
 
 @dataclass(slots=True)
 class StageTotals:
-    """Work that this process has done in one stage: tokens that are indexed, seconds of work,
-    batches by outcome (`done`, or the code of the error)."""
+    """Work that this process has done in one stage: tokens indexed, seconds of work, batches by
+    outcome (`done`, or the code of the error)."""
 
     tokens: int = 0
     seconds: float = 0.0
     batches: Counter[str] = field(default_factory=Counter)
 
     def add(self, tokens: int, seconds: float) -> None:
-        """Count a batch that is done."""
+        """Count a finished batch."""
         self.tokens += tokens
         self.seconds += seconds
         self.batches["done"] += 1
 
     def fail(self, code: str) -> None:
-        """Count a batch that failed, by the code of its error."""
+        """Count a failed batch, by the code of its error."""
         self.batches[code] += 1
 
 

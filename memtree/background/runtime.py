@@ -1,9 +1,9 @@
-"""The parts of a process that keeps memory, put together from the settings.
+"""Wire the parts of a process that keeps memory, from the settings.
 
 The server, the command line and the library open one `Runtime`; it is the only place that chooses
-adapters. Queues that several processes share are not known here: a server hands them in. A command
-for one history does its work itself, whatever the setting `queue` says. A server listens before its
-vocabulary and its embedder are loaded (`Runtime.load`).
+adapters. Queues shared between processes are passed in by the server. A command for one history
+does its work itself, whatever the setting `queue` says. A server listens before its vocabulary and
+its embedder are loaded (`Runtime.load`).
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class SystemClock:
 
 
 class SharedQueues(Protocol):
-    """Queues whose work other processes do, and what those tell each other. Whoever opens them
-    starts and closes them. No `summaries`: they are extracted."""
+    """Queues whose work other processes do, and the messages between those processes. The opener
+    starts and closes them. `summaries`: None if no model writes summaries."""
 
     @property
     def queue(self) -> IndexQueue: ...
@@ -64,7 +64,8 @@ class SharedQueues(Protocol):
     def peers(self) -> Peers: ...
 
     async def start(self, forgotten: Callable[[str | None], object]) -> None:
-        """`forgotten`: another process deleted something of this tenant (None: of anybody)."""
+        """Start. `forgotten`: called when another process has deleted something of a tenant (None:
+        of an unknown one)."""
         ...
 
     async def close(self, patience: float) -> None:
@@ -76,12 +77,12 @@ OpenQueues = Callable[[Settings, Store, Clock, Embedder | None], SharedQueues | 
 
 
 def own_queues(*_: object) -> None:
-    """Open no queues that are shared: the process does its work itself."""
+    """Open no shared queues: the process does its work itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The open parts of a process; `open_runtime` closes them."""
+    """Open parts of a process; `open_runtime` closes them."""
 
     memory: ContextMemory
     memory_services: MemoryServices
@@ -89,17 +90,17 @@ class Runtime:
     store: Store
     embedder: Embedder | None
     queue: IndexQueue
-    trouble: str = ""  # why there is no embedder, or what is the matter with it
-    summaries: SummaryStage | None = None  # None: nothing is summarised by a model in this process
+    trouble: str = ""  # why there is no embedder, or what is wrong with it
+    summaries: SummaryStage | None = None  # None: this process makes no summaries by a model
     builder: StageOne | None = None
-    shared: SharedQueues | None = None  # set: workers do stages 2 and 3
+    shared: SharedQueues | None = None  # if set, workers do stages 2 and 3
     caches: Mapping[str, SizedCache] = field(default_factory=dict)  # by name
     load_embedder: Callable[[], Awaitable[None]] = nothing
 
     async def load(self) -> None:
-        """Load what the first request would wait for: the vocabulary, which takes half a second,
-        and the embedder. In threads, though the first holds the GIL. Both are loaded by whoever
-        needs them first, so this may be cut off, or fail."""
+        """Load what the first request would otherwise wait for: the vocabulary, which takes half a
+        second, and the embedder. Uses threads, though the vocabulary holds the GIL. Both are also
+        loaded on first use, so this may be cancelled, or fail."""
         await asyncio.to_thread(tokens.count, "warm up")
         try:
             await self.load_embedder()
@@ -107,19 +108,19 @@ class Runtime:
             log.warning("embedder.unavailable, asked again later: %s", error.message)
 
     async def settle(self) -> None:
-        """Until everything that was posted is indexed in all stages."""
+        """Wait until everything posted is indexed in all stages."""
         await self.memory.close()
         await self.worked_off()
 
     async def worked_off(self) -> None:
-        """Until this process has no embeddings and no summaries to make."""
+        """Wait until this process has no embeddings and no summaries to make."""
         if isinstance(self.queue, InProcessQueue):
             await self.queue.join()
         if self.summaries:
             await self.summaries.queue.join()
 
     async def start_queues(self) -> None:
-        """Begin stages 2 and 3, here or by the shared queues."""
+        """Start stages 2 and 3, here or by the shared queues."""
         if isinstance(self.queue, InProcessQueue):
             self.queue.start()
         if self.summaries:
@@ -128,7 +129,7 @@ class Runtime:
             await self.shared.start(self.memory.forgotten)
 
     async def close(self, drain: float) -> None:
-        """End all work but that of the builder and the store; finish it for `drain` seconds."""
+        """End all work except that of the builder and the store; finish it for `drain` seconds."""
         await self.memory_services.close(drain)
         await self.memory.close()
         await asyncio.gather(
@@ -149,11 +150,11 @@ async def open_runtime(
     queues: OpenQueues = own_queues,
 ) -> AsyncIterator[Runtime]:
     """Open store, models and queues; close them in order, finishing work for `drain` seconds.
-    `lasting`: the process stays, so the embedder is loaded later (`Runtime.load`), and memories are
-    worked on in the background. `queues`: opens those that it shares with other processes.
+    `lasting`: the process is long-lived, so the embedder is loaded later (`Runtime.load`), and
+    memories are indexed in the background. `queues`: opens those shared with other processes.
 
-    Raises `StoreUnavailable`, `StoreCorrupt` or `BadRequest` where the store cannot be opened, or
-    half of what a model needs is missing.
+    Raises `StoreUnavailable`, `StoreCorrupt` or `BadRequest` if the store cannot be opened, or some
+    of a model's settings are missing.
     """
     store = await asyncio.to_thread(open_store, settings.store)
     builder = StageOne(child=settings.index_processes)
@@ -188,7 +189,7 @@ async def open_runtime(
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """Parts that a runtime is built of. `stage_three`: what summarises in this process."""
+    """Parts from which a runtime is built. `stage_three`: summarises in this process."""
 
     settings: Settings
     store: SqlStore
@@ -199,7 +200,7 @@ class _Parts:
     stage_three: SummaryStage | None
 
     def runtime(self, lasting: bool) -> Runtime:
-        """Build all of it; nothing works in the background yet."""
+        """Build the runtime; nothing runs in the background yet."""
         settings, store, embedder = self.settings, self.store, self.opened.embedder
         queue, caches = self._queue(), ContextCaches.of(settings.cache_limits)
         memories = open_memories(store)
@@ -210,7 +211,7 @@ class _Parts:
             self.clock,
             embedder,
             infos=caches.message_infos,
-            tallies=store if lasting else None,  # a command asks no model for memories
+            tallies=store if lasting else None,  # a command calls no model for memories
         )
         return Runtime(
             memory,
@@ -256,7 +257,7 @@ class _Parts:
 
 
 async def _loaded(opened: OpenedEmbedder) -> OpenedEmbedder:
-    """Load the embedder, and the vocabulary with it."""
+    """Load the embedder together with the vocabulary."""
     loading = asyncio.to_thread(tokens.count, "warm up")
     result, _ = await asyncio.gather(loaded(opened), loading)
     return result

@@ -1,4 +1,4 @@
-"""Retention: sweeps what has expired, once an hour. Several processes may do it on one store."""
+"""Retention: delete expired rows once an hour. Several processes may do so on one store."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from memtree.ports.store import Receipt
 log = logging.getLogger("memtree.indexer")
 
 INTERVAL = 3_600.0  # seconds
-FIRST = 30.0  # seconds after the start, so that it is not in the way of the first requests
+FIRST = 30.0  # seconds after the start, so that it does not delay the first requests
 
 
 class Sweeper:
-    """Sweeps in the background. `start()` and `close()` belong to a running loop."""
+    """Sweeps in the background. Call `start()` and `close()` in a running event loop."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Sweeper:
         self._task = asyncio.create_task(self._run(), name="sweeper")
 
     async def close(self) -> None:
-        """A sweep under way ends its transaction in the store's own thread."""
+        """Stop. A running sweep finishes its transaction in the store's own thread."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -55,7 +55,7 @@ class Sweeper:
             log.warning("retention.failed code=%s", error.code)
 
     async def sweep(self) -> Receipt:
-        """One sweep; a store that is out of order is left for the next time."""
+        """Sweep once; if the store is unavailable, the next sweep does the work."""
         try:
             gone = await self._memory.sweep()
             memories = await self._book.sweep()

@@ -42,8 +42,8 @@ from memtree.tree.node import (
 
 
 class NodeExtent(NamedTuple):
-    """Number of leaves below a node, itself included, and its other sizes, against which other rows
-    are checked."""
+    """Sizes and children of a node, against which other rows are checked. `leaves`: how many are
+    at or below it."""
 
     level: int
     tokens: int

@@ -1,1 +1,1 @@
-"""Questions that a model answers from memories."""
+"""Answer questions from memories by a model."""

@@ -1,9 +1,9 @@
-"""Answers from memories, by the configured model: asked once, within the limits of a day.
+"""Answers from memories, by the configured model, within daily limits.
 
-    memories that are relevant enough -> reserve the money -> one call -> what of it is grounded
+    relevant memories -> reserve the money -> one call -> the grounded part of the answer
 
-Where nothing is relevant nobody is asked. A model that does not answer, or not in time, is an
-error that says so: rules do not step in, for they write no answers.
+Without a relevant memory the model is not called. A model that fails or is too slow is an error:
+rules cannot replace it, since they write no answers.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from memtree.ports.models import Usage
 from memtree.ports.store import Tallies
 from memtree.text import tokens
 
-SECONDS = 60.0  # that a caller waits for an answer
+SECONDS = 60.0  # how long a caller waits for an answer
 PARALLEL = 4
 
 
 class MemoryAnswers:
-    """`totals`: of this process, calls by what came of them."""
+    """Answers questions. `totals`: calls of this process by outcome."""
 
     def __init__(self, model: ChatModel, spending: Spending, *, seconds: float = SECONDS) -> None:
         self._model, self._spending, self._seconds = model, spending, seconds
@@ -43,9 +43,9 @@ class MemoryAnswers:
         memories: Sequence[Memory],
         shared: Collection[int] = (),
     ) -> GroundedAnswer:
-        """`memories`: best first. `shared`: places of those of other tenants, the first is 0.
-        Raises `Unavailable` where the model does not answer or the day's limit is reached, and
-        `UpstreamTimeout`."""
+        """Answer a question from memories. `memories`: best first. `shared`: indexes of those that
+        belong to other tenants. Raises `Unavailable` if the model fails or the day's limit is
+        reached, and `UpstreamTimeout`."""
         if not memories:
             return UNKNOWN
         shown = memories[: answers.MOST]
@@ -70,7 +70,7 @@ class MemoryAnswers:
             counts = {"failed": 1, "calls": int(any(error.cost))}
             await self._spending.settle(reserved, Usage(*error.cost), counts)
             raise
-        except TimeoutError:  # what was reserved stays counted: it may have been spent
+        except TimeoutError:  # the reservation stays counted: the call may have been charged
             self.totals["late"] += 1
             raise UpstreamTimeout("mode=answer: the model did not answer in time") from None
         await self._spending.settle(reserved, said.usage, {"calls": 1})
@@ -86,7 +86,7 @@ class MemoryAnswers:
 
 
 def open_answers(settings: Settings, tallies: Tallies | None, clock: Clock) -> MemoryAnswers | None:
-    """None where no model is configured. `tallies`: where its calls are counted."""
+    """Open the service; None if no model is configured. `tallies`: store of the daily totals."""
     if tallies is None or not (settings.summary_model and settings.summary_base_url):
         return None
     limits, prices = DailyLimits.of(settings), SummaryPrices.of(settings)

@@ -1,1 +1,1 @@
-"""Stage 2: embeddings of leaves, made in the background."""
+"""Stage 2: embed leaves in the background."""

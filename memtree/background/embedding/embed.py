@@ -1,4 +1,4 @@
-"""Stage 2 for some leaves: passages to vectors to the store."""
+"""Stage 2 for some leaves: embed their passages and store the vectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memtree.tree.work import LeafWork
 
 
 def first_batch(work: Iterable[LeafWork], tokens: int) -> list[LeafWork]:
-    """The leaves to embed at once: the first ones, until they have `tokens` or more."""
+    """Return the leaves to embed in one batch: the first ones, until they have `tokens` or more."""
     batch: list[LeafWork] = []
     for each in work:
         if batch and sum(leaf.tokens for leaf in batch) >= tokens:
@@ -27,10 +27,10 @@ def first_batch(work: Iterable[LeafWork], tokens: int) -> list[LeafWork]:
 async def embed_leaves(
     store: TreeStore, passages: VectorCache, history: History, work: Sequence[LeafWork]
 ) -> None:
-    """Embed these leaves and commit their vectors together. Leaves that have vectors are left out:
+    """Embed these leaves and commit their vectors together. Leaves that have vectors are skipped:
     they may have been submitted before the recipe was known.
 
-    Raises `EmbedderUnavailable` or `StoreUnavailable`; then none of them is stored.
+    Raises `EmbedderUnavailable` or `StoreUnavailable`, and then stores nothing.
     """
     recipe = await passages.recipe()
     stored = await store.vectors(history.tenant, recipe, [each.id for each in work])
@@ -46,12 +46,12 @@ async def embed_leaves(
     await store.put_vectors(history.tenant, recipe, rows)
 
 
-MIN_TOKENS = 2  # a passage of one token means nothing; it gets a zero vector
+MIN_TOKENS = 2  # a passage of one token carries no meaning; it gets a zero vector
 
 
 def segment_texts(history: History, work: Sequence[LeafWork]) -> list[list[str]]:
-    """The segments of every passage of these leaves, in order; a single empty one where the passage
-    is not worth a vector."""
+    """Return the segments of every passage of these leaves, in order; a single empty one for a
+    passage that is not worth a vector."""
     texts = []
     for each in work:
         for passage in each.leaf.passages:

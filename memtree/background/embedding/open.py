@@ -1,8 +1,8 @@
-"""The embedder that the settings name, opened so that a server need not wait for it.
+"""Open the embedder named by the settings, without making the server wait for it.
 
-A missing embedder is no failure: ranking is BM25 alone, and `trouble` says why. A remote one that
-does not answer at the start of a server is used as soon as it does, without a restart; a command
-that ends soon does without it.
+A missing embedder is not an error: ranking is then BM25 alone, and `trouble` says why. A server
+uses a remote embedder that was down at start-up as soon as it answers; a short-lived command
+continues without it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ log = logging.getLogger("memtree.indexer")
 
 
 async def nothing() -> None:
-    """There is nothing to load."""
+    """Load nothing: the embedder is ready."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedEmbedder:
-    """`trouble`: why there is none, or what is the matter with it; "" where nothing is. `load`:
-    what its first use would wait for; raises `EmbedderUnavailable`."""
+    """`trouble`: why there is no embedder, or what is wrong with it; "" if all is well. `load`:
+    does the work that its first use would otherwise wait for; raises `EmbedderUnavailable`."""
 
     embedder: Embedder | None
     trouble: str = ""
@@ -34,17 +34,17 @@ class OpenedEmbedder:
 
 
 async def open_embedder(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
-    """The embedder, loaded, and what is the matter with it.
+    """Return the loaded embedder, and what is wrong with it.
 
-    `patient`: keep a remote one that does not answer yet. Raises `BadRequest` where a setting that
-    it needs is missing.
+    `patient`: keep a remote one that does not answer yet. Raises `BadRequest` if a required setting
+    is missing.
     """
     opened = await loaded(await open_unloaded(settings, patient=patient))
     return opened.embedder, opened.trouble
 
 
 async def loaded(opened: OpenedEmbedder) -> OpenedEmbedder:
-    """Return the opened embedder loaded; or none where it cannot be loaded."""
+    """Return the embedder loaded, or none with the reason if it cannot be loaded."""
     try:
         await opened.load()
     except EmbedderUnavailable as error:
@@ -53,8 +53,7 @@ async def loaded(opened: OpenedEmbedder) -> OpenedEmbedder:
 
 
 async def open_unloaded(settings: Settings, *, patient: bool) -> OpenedEmbedder:
-    """Open the embedder for whoever loads it later: its files are there, and they are the right
-    ones."""
+    """Open the embedder for loading later; checks that its files exist and are the right ones."""
     if settings.embedder == "none":
         return OpenedEmbedder(None, "switched off")
     if settings.embedder == "remote" or (settings.embedder == "auto" and settings.embedding_model):

@@ -1,8 +1,8 @@
 """The embedded queue of stage 2: jobs in memory, one worker task in the server's own loop.
 
-A process that ends loses only work: what a job did is committed batch by batch, and the rest
-begins again when its history is posted again. The model runs in the embedder's own threads at a
-low priority, so requests stay quick.
+If the process ends, no data is lost: results are committed batch by batch, and the remaining leaves
+are submitted again when their history is posted again. The model runs in the embedder's own threads
+at a low priority, so requests stay quick.
 """
 
 from __future__ import annotations
@@ -28,11 +28,13 @@ from memtree.tree.work import LeafWork
 
 log = logging.getLogger("memtree.indexer")
 
-BATCH_TOKENS = 12_000  # about a second of two cores: a kill loses no more, DESIGN section 3
+# about a second of two cores; a killed process loses at most this much, DESIGN section 3
+BATCH_TOKENS = 12_000
 
 
 class InProcessQueue:
-    """An `IndexQueue` that also does the work. `start()` and `close()` belong to a running loop."""
+    """An `IndexQueue` that also does the work. Call `start()` and `close()` in a running event
+    loop."""
 
     def __init__(
         self,
@@ -94,11 +96,11 @@ class InProcessQueue:
         self._task = asyncio.create_task(self._run(), name="indexer")
 
     async def join(self) -> None:
-        """Until nothing is left to do."""
+        """Wait until the queue is empty."""
         await self.jobs.join()
 
     async def close(self, patience: float = 5.0) -> None:
-        """Work on for at most `patience` seconds, then stop between two batches."""
+        """Continue for at most `patience` seconds, then stop between two batches."""
         if self._task is None:
             return
         try:
@@ -118,7 +120,7 @@ class InProcessQueue:
             if job is None:
                 await self.jobs.sleep(now)
                 continue
-            self.jobs.move_to_end(job)  # so that tenants take turns
+            self.jobs.move_to_end(job)  # tenants take turns
             try:
                 with tracing.behind("embed", job.watch):
                     await self._batch(job)
@@ -141,7 +143,7 @@ class InProcessQueue:
 
 
 class NoQueue:
-    """For installs without an embedder: there is no stage 2, so nothing is ever pending."""
+    """Queue of installs without an embedder: there is no stage 2, so nothing is ever pending."""
 
     def submit(
         self,

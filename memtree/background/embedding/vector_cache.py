@@ -1,9 +1,9 @@
-"""A cache of recent vectors: a passage that comes again in another leaf is not embedded again.
+"""Cache of recent vectors: a passage that appears again in another leaf is not embedded again.
 
-Leaves are found by their content, but a history that lost its beginning, or got a message in the
-middle, has some leaves with new borders around the same passages. A client that drops its
-oldest message with every turn would have the leaves near its beginning embedded once a turn: in a
-chat of 200 turns over a window of 30,000 tokens every passage 3.3 times.
+Leaves are identified by their content, but a history that lost its beginning, or got a message in
+the middle, has some leaves with new boundaries around the same passages. A client that drops its
+oldest message in every turn would have the leaves near its beginning embedded once a turn: in a
+chat of 200 turns over a window of 30,000 tokens, every passage 3.3 times.
 
 Bounded, per process, never shared between tenants; keyed by a hash with a secret of the process.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Row = NDArray[np.float32]
 
-ROW_BYTES = 400  # of a vector beside its numbers: key, place, array
+ROW_BYTES = 400  # of a vector besides its numbers: key, place, array
 KEY_BYTES = 16
 
 
@@ -42,8 +42,8 @@ class VectorCache:
         )
         self._key = secrets.token_bytes(KEY_BYTES)
         self._forgotten: dict[str, int] = {}
-        self._all = 0  # how often everything was forgotten
-        self.calls: Counter[str] = Counter()  # of the embedder, by outcome: ok, failed
+        self._all = 0  # how often all tenants were forgotten
+        self.calls: Counter[str] = Counter()  # calls of the embedder by outcome: ok, failed
 
     @property
     def nbytes(self) -> int:
@@ -51,25 +51,25 @@ class VectorCache:
 
     @property
     def size(self) -> int:
-        """Vectors that are kept, of all tenants."""
+        """Return the number of cached vectors of all tenants."""
         return len(self._rows)
 
     @property
     def tenants(self) -> set[str]:
-        """Tenants of whom a vector is kept."""
+        """Return the tenants with cached vectors."""
         return {tenant for tenant, _ in self._rows}
 
     async def recipe(self) -> str:
-        """The embedder's recipe, asked for where it is not known yet; call it before `embed`.
-
-        Raises `EmbedderUnavailable`.
+        """Return the embedder's recipe, querying it if it is not known yet; call this before
+        `embed`. Raises `EmbedderUnavailable`.
         """
         if not self._embedder.dimensions:
             await self._embedder.embed([])
         return self._embedder.recipe
 
     async def embed(self, tenant: str, texts: Sequence[str]) -> Row:
-        """(n, dimensions), one row a text. Raises `EmbedderUnavailable`; then nothing is kept."""
+        """Return an array (n, dimensions), one row a text. Raises `EmbedderUnavailable`, and then
+        caches nothing."""
         names = [(tenant, self._hash(text)) for text in texts]
         cached = ((name, self._rows.get(name)) for name in names)
         rows = {name: row for name, row in cached if row is not None}
@@ -93,12 +93,12 @@ class VectorCache:
         return matrix
 
     def forget(self, tenant: str) -> None:
-        """Let go of what is kept of a tenant; a batch under way is not kept either."""
+        """Drop the tenant's vectors; those of a running batch are not cached either."""
         self._forgotten[tenant] = self._forgotten.get(tenant, 0) + 1
         self._rows.drop_where(lambda name, _: name[0] == tenant)
 
     def forget_all(self) -> None:
-        """`forget` for every tenant."""
+        """Drop the vectors of all tenants."""
         self._all += 1
         self._rows.clear()
 
@@ -109,7 +109,7 @@ class VectorCache:
         self, names: dict[tuple[str, bytes], None], rows: dict[tuple[str, bytes], Row]
     ) -> None:
         for name in names:
-            self._rows.put(name, rows[name].copy())  # a view would keep its whole batch
+            self._rows.put(name, rows[name].copy())  # a view would keep its whole batch alive
 
     def _hash(self, text: str) -> bytes:
         data = text.encode("utf-8", "surrogatepass")

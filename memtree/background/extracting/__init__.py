@@ -1,1 +1,1 @@
-"""Memories out of the conversations that pass: read in the background, after the answer began."""
+"""Extract memories from conversations in the background, after the answer has begun."""

@@ -1,10 +1,11 @@
-"""One conversation, read for memories: what it says that was not read before, oldest first.
+"""Extract memories from one conversation: from its messages that were not read before, oldest
+first.
 
-    posted messages -> those of the user that nobody read -> candidates -> memories
+    posted messages -> unread messages of the user -> candidates -> memories
 
-The user's switches are asked again before each batch, so nothing is stored after they were turned
-off. A message is done when the store says so; then this process remembers it, too. Snapshots of the
-conversation are kept beside it (`keep_snapshots.py`), where the user wants these.
+The user's switches are checked before each batch, so nothing is stored after they were turned off.
+The store marks messages as read; this process remembers the marks. Snapshots of the conversation
+are stored as well (`keep_snapshots.py`), if the user wants them.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ log = logging.getLogger("memtree.indexer")
 BATCH_MESSAGES, BATCH_CHARS = (
     MOST_MESSAGES,
     32_000,
-)  # that are read at once: what a kill loses, at most
-SNAPSHOTS = 50  # that one request keeps; the next one goes on
-PER_CONVERSATION = 200  # memories of one conversation and day, of this process
+)  # read at once; a killed process loses at most these
+SNAPSHOTS = 50  # most for one request; the next request continues
+PER_CONVERSATION = 200  # memories of one conversation and day, in this process
 
 VOLATILE = Volatile()
 
@@ -59,7 +60,7 @@ EffectiveSettings = Callable[[Scope], Awaitable[UserSettings]]
 @dataclass(slots=True)
 class ExtractionTotals:
     """Counts of this process for its metrics: user messages read, memories stored, snapshots that
-    were new or changed, and what was left out by reason."""
+    were new or changed, and skipped texts by reason."""
 
     messages: int = 0
     stored: int = 0
@@ -73,14 +74,14 @@ class ExtractionTotals:
 
 
 class _Kept(NamedTuple):
-    """Memories of one conversation on one day."""
+    """Number of memories of one conversation on one day."""
 
     day: int
     memories: int
 
 
 class ConversationExtraction:
-    """A `ConversationReader`. `effective`: the settings of a user as of now."""
+    """A `ConversationReader`. `effective`: returns the current settings of a user."""
 
     def __init__(
         self,
@@ -116,10 +117,10 @@ class ConversationExtraction:
         dry_run: bool = False,
         room: int = PER_REQUEST,
     ) -> tuple[ExtractionReport, list[Memory]]:
-        """Now, because somebody asked for it: whatever the switches say. Also the snapshots that
-        are new or changed. `dry_run`: nothing is stored, and there are no snapshots. `room`: see
-        `within`; messages that have none are told in `skipped`, and the next call reads them.
-        Raises store errors, and `Unavailable` where a model does not answer."""
+        """Extract memories now, on request, whatever the switches say, and store the snapshots that
+        are new or changed. `dry_run`: store nothing, and make no snapshots. `room`: see `within`;
+        messages beyond it are listed in `skipped`, and the next call reads them. Raises store
+        errors, and `Unavailable` if a model fails."""
         ends = ((len(posted), self._clock.now()),)
         whole = PostedMessages(scope.tenant, posted, self._volatile, ends=ends, infos=self._infos)
         report = await self._memories(scope, whole, posted, dry_run=dry_run, room=room)
@@ -167,7 +168,7 @@ class ConversationExtraction:
             for read in await self._extraction.read(scope, [f.message for f in fresh]):
                 message = by_digest.pop(read.message.digest)
                 report += await self._keep(scope, conversation, whole, message, read, dry_run)
-            if not dry_run:  # those that are left over in `by_digest` could not be read
+            if not dry_run:  # those left over in `by_digest` could not be read
                 self._remember([each for each in batch if each.message.digest not in by_digest])
         return report
 
@@ -202,7 +203,7 @@ class ConversationExtraction:
 
 
 def _once(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
-    """The first of each digest."""
+    """Return the first message of each digest."""
     first: dict[bytes, FoundMessage] = {}
     for each in messages:
         first.setdefault(each.message.digest, each)
@@ -210,7 +211,7 @@ def _once(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
 
 
 def _left(messages: Sequence[FoundMessage]) -> ExtractionReport:
-    """Messages that the next request reads."""
+    """Report messages that are left for the next request."""
     texts = (each.message.text[:TOLD] for each in messages)
     return ExtractionReport(skipped=tuple(SkippedText(text, REQUEST_CAP) for text in texts))
 

@@ -1,9 +1,10 @@
-"""Snapshots of a conversation, kept: one for every fifth message of its user and the prefix that
-ends there, refreshed when that round has its answer.
+"""Store snapshots of a conversation: one for every fifth user message and the prefix that ends
+there, updated once that round has its answer.
 
-A branch has the prefix, and so the snapshot, of the conversation that it left. One that was deleted
-stays away. The text is extracted (`snapshots.py`), or a model's where one is configured and what it
-writes passes the checks of summaries; a model is asked once, when the answer is there.
+A branch shares the prefix, and so the snapshot, with the conversation it left. A deleted snapshot
+is not made again. The text is extracted (`snapshots.py`), or written by a model if one is
+configured and its text passes the checks of summaries; the model is called once, when the answer is
+there.
 """
 
 from __future__ import annotations
@@ -34,27 +35,27 @@ from memtree.process.cache_limits import CacheLimits
 
 log = logging.getLogger("memtree.indexer")
 
-ROW_BYTES = 800  # of a window that a process remembers: a scope, an address, a state
+ROW_BYTES = 800  # of a remembered window: a scope, an address, a state
 
-State = tuple[int, bool]  # how far a window went when it was kept, and whether it was answered
+State = tuple[int, bool]  # where a window ended when it was stored, and True if it was answered
 
 
 class SnapshotStore(MemoryStore, ExtractedMessages, Protocol):
-    """Store as snapshots need it."""
+    """Ports of the store that snapshots need."""
 
 
 class SnapshotWriter(Protocol):
-    """A model that writes what a stretch of a conversation was about."""
+    """A model that summarises a part of a conversation."""
 
     async def write(self, history: History, start: int, end: int) -> str:
-        """Empty where nothing came that can be kept. `Unavailable` where it is to be tried
-        again."""
+        """Summarise messages [start, end). Returns "" if the model wrote nothing usable. Raises
+        `Unavailable` if the call should be repeated later."""
         ...
 
 
 class SnapshotKeeper:
-    """Stores snapshots of conversations, and remembers which of them it has stored. One per
-    process. `most`: memories that a tenant may have."""
+    """Stores snapshots of conversations, and remembers which it has stored. One per process.
+    `most`: memories that a tenant may have."""
 
     def __init__(
         self,
@@ -75,19 +76,20 @@ class SnapshotKeeper:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by the windows that it remembers."""
+        """Return the bytes held by the remembered windows."""
         return self._kept.nbytes
 
     async def lacking(self, scope: Scope, history: History) -> list[SnapshotWindow]:
-        """Windows that this process has not kept as they are now, the oldest first."""
+        """Return the windows that this process has not stored in their present state, oldest
+        first."""
         if not self._due(scope, history):
             return []
         all_windows = await asyncio.to_thread(windows, history)
         return [each for each in all_windows if self._kept.get((scope, each.key)) != _state(each)]
 
     def _due(self, scope: Scope, history: History) -> bool:
-        """Return True if there may be new snapshots: to look at every message takes a while, and in
-        a chat that grows there is a new window with every fifth request alone."""
+        """Return True if there may be new snapshots. Checking every message takes a while, and a
+        growing chat gets a new window only with every fifth request."""
         user_messages = 0
         for at in range(len(history), -1, -1):
             state = self._kept.get((scope, history.addresses[at]))
@@ -99,8 +101,8 @@ class SnapshotKeeper:
         return False
 
     async def keep(self, scope: Scope, history: History, window: SnapshotWindow) -> Memory | None:
-        """The snapshot, where it is new or says something else now. Raises store errors, and
-        `Unavailable` where a model does not answer."""
+        """Store the snapshot and return it if it is new or has changed. Raises store errors, and
+        `Unavailable` if a model fails."""
         memory = None
         if not self._writer or await self._wanted(scope, window):
             memory = await self._put(scope, history, window)
@@ -108,7 +110,7 @@ class SnapshotKeeper:
         return memory
 
     async def _wanted(self, scope: Scope, window: SnapshotWindow) -> bool:
-        """Return True if a model is to be paid for the window."""
+        """Return True if a model should write this window."""
         wanted = MemoryFilter(kind=SNAPSHOT, thread_id=window.key.hex(), deleted=True, expired=True)
         known = await self._store.page(scope, wanted, limit=1)
         return window.answered and not known.memories

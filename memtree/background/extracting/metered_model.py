@@ -1,5 +1,5 @@
-"""A model that is asked on behalf of tenants: what a call may cost is reserved before, and settled
-behind it."""
+"""A model called on behalf of tenants: the cost of a call is reserved before it, and settled after
+it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class ModelTotals:
 
 
 class MeteredModel:
-    """Shared by all who look for memories."""
+    """The model with its spending, shared by all extractors."""
 
     def __init__(self, model: ChatModel, spending: Spending) -> None:
         self._model, self._spending = model, spending
         self.totals = ModelTotals()
 
     async def ask(self, tenant: str, question: ModelQuestion) -> ModelAnswer | None:
-        """The answer; None where the day's limit is reached. Raises as `ChatModel.answer` does, and
-        store errors."""
+        """Call the model. Returns None if the day's limit is reached. Raises as `ChatModel.answer`
+        does, and store errors."""
         size = sum(tokens.count_many(message["content"] for message in question.messages))
         reserved = await self._spending.reserve(tenant, size, question.room)
         if reserved is None:

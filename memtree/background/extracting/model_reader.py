@@ -1,12 +1,13 @@
-"""Candidates by a model: what it is asked, what that costs, and what of its answer is believed.
+"""Candidates for memories by a model: the prompt, its cost, and which parts of the answer are
+accepted.
 
     the user's own sentences -> reserve the money -> one call for several messages -> notes that
     are grounded in the message that they name
 
-A model that does not answer is asked again later, by whoever waits (`queue.py`); until then the
-messages are not done, and rules do not step in: what they made of a message would be all that is
-ever made of it. A day's limit works the same way. An answer that cannot be read, or was cut off, is
-asked for once more, message by message; then such a message waits for the next request, too.
+If the model fails, the caller (`queue.py`) repeats the call later; until then the messages stay
+unread. Rules do not replace the model, because a message is read only once. A day's limit works the
+same way. If an answer cannot be read, or was cut off, each of its messages is sent once more by
+itself; if that fails too, the message waits for the next request.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ NOT_GROUNDED, NO_ANSWER = "not_grounded", "no_answer"
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A message of a call. `secret`: sentences that are not shown to the model."""
+    """A message of a call. `secret`: sentences that are withheld from the model."""
 
     message: UserMessage
     shown: ShownMessage
@@ -77,7 +78,7 @@ class ModelReader:
         return await asyncio.to_thread(_judged, pending, said)
 
     async def _call(self, tenant: str, pending: Sequence[_Asked]) -> ModelNotes | None:
-        """The answer; None where the day's limit is reached."""
+        """Call the model. Returns None if the day's limit is reached."""
         shown = [message.shown for message in pending]
         ids = [message.id for message in shown]
         messages = prompt.prompt(shown)
@@ -94,7 +95,8 @@ class ModelReader:
             return None
         read = reply.read(said.text, ids)
         if not said.finished and len(pending) > 1:
-            return ModelNotes()  # what it would have said of the last ones is not known
+            # the answer was cut off, so its notes on the last messages are missing
+            return ModelNotes()
         return read
 
 
@@ -114,7 +116,7 @@ def _secrets(sentences: Sequence[str]) -> tuple[SkippedText, ...]:
 
 
 def _judged(pending: Sequence[_Asked], said: ModelNotes) -> dict[bytes, ReadMessage]:
-    """Return the part of an answer that is believed."""
+    """Accept the trustworthy parts of an answer, by message digest."""
     notes: dict[str, list[ModelNote]] = {item.shown.id: [] for item in pending}
     for note in said.notes:
         notes[note.message or _quoted(pending, note.quote)].append(note)
@@ -122,7 +124,7 @@ def _judged(pending: Sequence[_Asked], said: ModelNotes) -> dict[bytes, ReadMess
 
 
 def _quoted(pending: Sequence[_Asked], quote: str) -> str:
-    """The id of the message that a quotation is of; of the first one, where it is of none."""
+    """Return the id of the message that contains a quotation; of the first one, if none does."""
     for message in pending:
         if grounding.grounds(message.shown.text, message.shown.spans, quote):
             return message.shown.id
@@ -147,9 +149,10 @@ def _believed(message: _Asked, notes: Sequence[ModelNote]) -> ReadMessage:
 def _candidate(
     shown: ShownMessage, note: ModelNote, rules: Sequence[tuple[int, int]]
 ) -> Candidate | str:
-    """The note as a memory, or why not: it has to be grounded in the message that it is about. What
-    small models write is often the user's own sentence, beside a quotation of something else, or a
-    task. `rules`: where the message says how to answer or work from now on."""
+    """Turn the note into a memory, or return the reason for rejecting it: it must be grounded in
+    the message that it names. Small models often return the user's own sentence with an unrelated
+    quotation, or a task. `rules`: spans in which the message gives instructions for future answers.
+    """
     reason = NOT_GROUNDED
     for quote in (note.quote, note.text):
         place = grounding.grounds(shown.text, shown.spans, quote)
@@ -176,7 +179,7 @@ def _stated(sentence: str) -> str:
 
 
 def _told(text: str) -> str:
-    """Told of the user, as rules tell it, where a model left it in the first person."""
+    """Rewrite a first-person sentence in the third person, as rules write memories."""
     if not _FIRST_PERSON.search(text):
         return text
     text = _BOTH.sub("", text)

@@ -1,4 +1,4 @@
-"""Opens what reads conversations for memories, from the settings."""
+"""Open the readers of conversations from the settings."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ RULES, OFF = "rules", "off"
 
 @dataclass(frozen=True, slots=True)
 class ExtractionParts:
-    """`queue`: takes conversations; `conversations`: reads one at once. `reader`: who finds
-    memories, `structured`: who finds those of schemas. `model`: who is asked, if anybody.
-    `caches`: what is remembered of conversations, by name."""
+    """`queue`: takes conversations in the background; `conversations`: reads one immediately.
+    `reader`: extracts memories, `structured`: those with schemas. `model`: the model they call, or
+    None. `caches`: by name, for metrics."""
 
     queue: ExtractionQueue
     conversations: ConversationExtraction
@@ -72,7 +72,8 @@ def open_extraction(
     infos: MessageInfoCache | None = None,
     tallies: Tallies | None = None,
 ) -> ExtractionParts:
-    """Not started. `tallies`: where the calls of a model are counted; None: there is no model."""
+    """Open the parts without starting them. `tallies`: store of the daily totals of model calls;
+    None: no model is used."""
     limits = settings.cache_limits
     reader: CandidateReader = RuleReader(extract)
     structured: StructuredReader = StructuredRuleReader()

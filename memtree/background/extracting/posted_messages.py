@@ -1,9 +1,8 @@
-"""Read what a user said in a posted history, and where it stands: message by message, as far as
-asked.
+"""Read the user's messages of a posted history, with their places: message by message, on demand.
 
-What costs (parsing, hashing, the addresses of all prefixes) is done for messages that were not met
-before, and the addresses only when something is about to be stored. All of it runs in threads, in
-slices, so that no request waits for it.
+Expensive steps (parsing, hashing, the addresses of all prefixes) run only for unknown messages, and
+addresses only when something is about to be stored. All of it runs in threads, in slices, so that
+no request waits for it.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from memtree.errors import BadRequest
 from memtree.memories.extraction import fiction
 from memtree.memories.message_extraction import NOWHERE, MessagePlace, UserMessage
 
-SLICE_MESSAGES, SLICE_BYTES = 64, 128 * 1024  # of one turn in a thread
+SLICE_MESSAGES, SLICE_BYTES = 64, 128 * 1024  # of one slice of work in a thread
 
 
 @dataclass(frozen=True, slots=True)
 class FoundMessage:
-    """Message of a user that was not read before: `index` in the posted list, its key, and what is
-    to be remembered of it."""
+    """An unread message of a user: `index` in the posted list, its key, and the entry to remember
+    it by."""
 
     index: int
     key: bytes
@@ -45,7 +44,7 @@ class FoundMessage:
 
 
 class PostedMessages:
-    """One posted history. `ends`: see `ExtractionJob`. `infos`: `MessageFacts`, or none."""
+    """One posted history. `ends`: see `ExtractionJob`. `infos`: `MessageFacts`, or None."""
 
     def __init__(
         self,
@@ -62,8 +61,8 @@ class PostedMessages:
         self._unreadable = False
 
     async def unread(self, done: ReadMessages, keys: MessageKeys) -> list[FoundMessage]:
-        """Messages of the user that are not known to be `done`, oldest first. What others said is
-        added to these here."""
+        """Return the user's messages that are not in `done`, oldest first. Other messages are added
+        to `done` here."""
         spoken: list[int] = []
         unread: list[FoundMessage] = []
         fiction = False
@@ -84,7 +83,7 @@ class PostedMessages:
         return [_dated(each, days.get(each.index)) for each in unread]
 
     async def history(self) -> History | None:
-        """The whole, with its addresses; None where it cannot be read."""
+        """Return the whole history with its addresses; None if it cannot be read."""
         if self._history is None and not self._unreadable:
             try:
                 self._history = await asyncio.to_thread(self._read)
@@ -93,7 +92,7 @@ class PostedMessages:
         return self._history
 
     async def place(self, index: int) -> MessagePlace:
-        """Where a posted message of the user stands."""
+        """Return the place of a user's message."""
         whole = await self.history()
         if whole is None:
             return NOWHERE
@@ -105,7 +104,7 @@ class PostedMessages:
 
     def _row(self, index: int, done: ReadMessages, keys: MessageKeys) -> _Row:
         message = self._posted[index]
-        if message.aside:  # the same words may be the user's elsewhere
+        if message.aside:  # elsewhere the user may write the same words
             return _Row(index, b"", None)
         key = keys.of(message.raw)
         known = done.known(key)
@@ -129,7 +128,7 @@ class PostedMessages:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """`known` None: no message that can be read. `said`: it is the user's, and new."""
+    """`known` None: the message cannot be read. `said`: it is the user's, and new."""
 
     index: int
     key: bytes
@@ -138,9 +137,8 @@ class _Row:
 
 
 class MessageFacts:
-    """Facts known of messages: those that the server holds, which it is only asked for, and those
-    made here. A message that is described here has no tokens, since nobody needs them to tell an
-    address."""
+    """Facts about messages: those that the server has cached, which are only read, and those
+    computed here. A message described here has no token count, since addresses do not need it."""
 
     def __init__(self, server: MessageInfoCache | None, own: MessageInfoCache) -> None:
         self._server, self._own = server, own
@@ -160,10 +158,9 @@ def said_on(spoken: Sequence[int], ends: Sequence[tuple[int, float]]) -> dict[in
     """Map the last user message of each payload to the day (UTC) on which that payload came.
 
     `spoken`: indexes of the user's messages, ascending; `ends`: length and time of each payload.
-    Earlier messages of a payload are left out: the day on which they were said is not known.
+    Earlier messages of a payload are left out, since their day is unknown.
 
-    >>> said_on([0, 2, 4], [(5, 86_400.0)])
-    {4: datetime.date(1970, 1, 2)}
+    >>> said_on([0, 2, 4], [(5, 86_400.0)]) {4: datetime.date(1970, 1, 2)}
     """
     days: dict[int, date] = {}
     for length, at in ends:
@@ -178,7 +175,8 @@ def _dated(posted_message: FoundMessage, day: date | None) -> FoundMessage:
 
 
 def _plays(message: Message) -> bool:
-    """Return True if a message that is not the user's begins a play; tool results never do."""
+    """Return True if a message by somebody else than the user starts a role-play; tool results
+    never do."""
     if message.role in RESULT_ROLES:
         return False
     role = "system" if message.role in SYSTEM_ROLES else message.role
@@ -186,7 +184,7 @@ def _plays(message: Message) -> bool:
 
 
 def _own_view(message: Message, volatile: Volatile) -> str:
-    """The view of a user's message as far as it is text: placeholders of media stand behind it."""
+    """Return the text part of a user message's view, without the placeholders of media after it."""
     view = message.view(volatile)
     texts = [segment.end for segment in view.segments if segment.kind == "text"]
     return view.text[: max(texts, default=0)]

@@ -1,11 +1,11 @@
-"""Conversations that wait to be read for memories: in RAM alone, bounded, one task.
+"""Conversations that wait for extraction: in RAM only, bounded, read by one task.
 
-To hand one over costs a request next to nothing: no message is parsed, nothing is awaited. What a
-request posts holds all of its conversation, so a newer one takes the place of the one that waits;
-what is dropped, or lost with the process, comes again with the conversation's next request, and
-what was read before is known by its digest (`memtree/memories/message_extraction.py`).
+Submitting costs a request next to nothing: no message is parsed, nothing is awaited. A request
+posts its whole conversation, so a newer one replaces the one that waits; a conversation that is
+dropped, or lost with the process, comes again with its next request, and messages already read are
+known by their digests (`memtree/memories/message_extraction.py`).
 
-What this file does not do: the reading (`reading.py`).
+This file does not read the conversations (`conversation.py`).
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ log = logging.getLogger("memtree.indexer")
 MAX_JOBS = 256
 MAX_BYTES = 64 * 1024 * 1024
 MAX_TRIES = 6
-COMPARED = 16  # messages by which a conversation is told to be the same
-PAYLOADS = 32  # of one conversation that waits: of how many it is known when they came
-PATIENCE = 5.0  # seconds that work goes on when the process ends
+COMPARED = 16  # messages that are compared to recognise a conversation
+PAYLOADS = 32  # payloads of one waiting conversation whose arrival time is kept
+PATIENCE = 5.0  # seconds that work continues when the process ends
 
 
 @dataclass(slots=True, eq=False)
 class ExtractionJob:
-    """`ends`: (length of the posted history, unix seconds when it came) of this payload and of
-    those that it replaced, so that it is known on which day a message was said."""
+    """A conversation to read. `ends`: (length of the posted history, unix seconds when it came) of
+    this payload and of those that it replaced, which tell the day on which a message was said."""
 
     scope: Scope
     posted: Sequence[Message]
@@ -51,8 +51,8 @@ class ExtractionJob:
     not_before: float = 0.0  # monotonic seconds
 
     def continues(self, other: ExtractionJob) -> bool:
-        """Return True if the other is the same conversation, gone on. It compares some of the
-        messages, the first and the last among them, since this runs while a request waits."""
+        """Return True if this is a continuation of the other conversation. Compares only some of
+        the messages, the first and the last among them, since a request waits for it."""
         theirs, ours = other.posted, self.posted
         if other.scope != self.scope or not 0 < len(theirs) <= len(ours):
             return False
@@ -62,18 +62,18 @@ class ExtractionJob:
 
 
 class ConversationReader(Protocol):
-    """Reads one conversation for memories and keeps them."""
+    """Extracts memories from one conversation and stores them."""
 
     async def read(self, job: ExtractionJob) -> None:
-        """Read a conversation and store its memories. Raises `Unavailable` where the job is to be
-        tried again later; memories that were stored before the failure stay."""
+        """Read a conversation and store its memories. Raises `Unavailable` if the job should be
+        repeated later; memories stored before the failure stay."""
         ...
 
 
 @dataclass(slots=True)
 class QueueTotals:
-    """Since the start: jobs read, dropped because too many waited, given up after failures, and
-    the seconds that reading took."""
+    """Counts since the start: jobs read, jobs dropped because too many waited, jobs given up after
+    failures, and seconds of reading."""
 
     read: int = 0
     dropped: int = 0
@@ -82,7 +82,8 @@ class QueueTotals:
 
 
 class ExtractionQueue:
-    """`start` and `close` belong to a running loop; before `start` jobs wait."""
+    """Queue of conversations. Call `start` and `close` in a running event loop; jobs submitted
+    before `start` wait."""
 
     def __init__(
         self,
@@ -94,7 +95,7 @@ class ExtractionQueue:
         max_tries: int = MAX_TRIES,
         enabled: bool = True,
     ) -> None:
-        """Not `enabled`: nothing is taken."""
+        """`enabled`: if False, `submit` does nothing."""
         self._reader, self._clock = reader, clock
         self._max_jobs, self._max_bytes, self._max_tries = max_jobs, max_bytes, max_tries
         self._waiting: deque[ExtractionJob] = deque()
@@ -107,16 +108,16 @@ class ExtractionQueue:
         self.totals = QueueTotals()
 
     def __len__(self) -> int:
-        """Conversations that wait."""
+        """Return the number of waiting conversations."""
         return len(self._waiting)
 
     @property
     def size(self) -> int:
-        """Bytes of the messages that wait."""
+        """Return the bytes of the waiting messages."""
         return self._bytes
 
     def submit(self, scope: Scope, posted: Sequence[Message], settings: UserSettings) -> None:
-        """Let a conversation be read for memories, in the background. Never raises."""
+        """Queue a conversation for extraction in the background. Never raises."""
         if self._closed or not posted or not (settings.save or settings.history):
             return
         size = size_from(posted)
@@ -133,12 +134,12 @@ class ExtractionQueue:
         self._task = asyncio.create_task(self._run(), name="memory extraction")
 
     async def join(self) -> None:
-        """Until nothing waits."""
+        """Wait until the queue is empty."""
         await self._idle.wait()
 
     async def close(self, patience: float = PATIENCE) -> None:
-        """Take nothing more, work on for at most `patience` seconds, then stop: what was not stored
-        until then comes again with the next request of its conversation."""
+        """Accept no more jobs, continue for at most `patience` seconds, then stop: messages not
+        read by then come again with the next request of their conversation."""
         self._closed = True
         task, self._task = self._task, None
         if task is not None:
@@ -156,7 +157,7 @@ class ExtractionQueue:
     # -- the jobs ----------------------------------------------------------------------------
 
     def _put(self, job: ExtractionJob) -> None:
-        """At the end, or in the place of what it continues."""
+        """Append a job, or put it in the place of the one it continues."""
         for at, old in enumerate(self._waiting):
             if job.continues(old):
                 job.since, job.tries, job.not_before = old.since, old.tries, old.not_before
@@ -169,7 +170,7 @@ class ExtractionQueue:
         self._bytes += job.size
 
     def _bound(self, jobs: Sequence[ExtractionJob], share: float = 1.0) -> None:
-        """Drop the oldest of these, as many as are over a share of the queue; one may stay."""
+        """Drop the oldest of these jobs until they fit into a share of the queue; one may stay."""
         size = sum(job.size for job in jobs)
         for at, oldest in enumerate(jobs[:-1]):
             most = math.ceil(self._max_jobs * share)
@@ -181,7 +182,7 @@ class ExtractionQueue:
             self.totals.dropped += 1
 
     def _next(self, now: float) -> ExtractionJob | None:
-        """The oldest whose time has come, taken out."""
+        """Take out the oldest job that is due."""
         for job in self._waiting:
             if job.not_before <= now:
                 self._waiting.remove(job)
@@ -203,7 +204,7 @@ class ExtractionQueue:
                 wait = error.wait if isinstance(error, SummarizerUnavailable) else 0.0
                 self._again(job, error.code, wait)
             except Exception as error:  # noqa: BLE001  no other conversation would be read any more
-                # The type alone: a traceback of code that reads messages may quote them.
+                # Log only the type: a traceback of code that reads messages may quote them.
                 self.totals.given_up += 1
                 log.error("extraction.failed error=%s", type(error).__name__)
             self.totals.seconds += self._clock.monotonic() - now
@@ -220,7 +221,8 @@ class ExtractionQueue:
         self._wake.clear()
 
     def _again(self, job: ExtractionJob, code: str, wait: float) -> None:
-        """After a pause, or never: then its conversation's next request brings it again."""
+        """Repeat the job after a pause, or give up: then its conversation's next request submits it
+        again."""
         job.tries += 1
         if job.tries >= self._max_tries:
             self.totals.given_up += 1

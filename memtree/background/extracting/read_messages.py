@@ -1,8 +1,8 @@
-"""Remember which messages of a conversation were read already, as long as this process lives.
+"""Remember which messages of a conversation were read, for the lifetime of this process.
 
-A chat posts all of its messages with every request. So that one that grows costs a hash a message
-and nothing else, the raw fragments are remembered, by scope, as keys that nobody outside can
-foresee (as in `memtree/conversation/message_cache.py`).
+A chat posts all of its messages with every request. To make a growing chat cost only a hash a
+message, the raw fragments are remembered, by scope, under keys that no outsider can predict (as in
+`memtree/conversation/message_cache.py`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from memtree.memories.scope import Scope
 from memtree.process.bounded import SizedRows
 from memtree.process.cache_limits import CacheLimits
 
-ROW_BYTES = 240  # a key, its place, and what is known
+ROW_BYTES = 240  # a key, its place, and the entry
 
 
 class KnownMessage(NamedTuple):
-    """`by_user`: it is the user's. `plays`: from it on the user speaks for somebody else, in a
+    """`by_user`: written by the user. `plays`: from it on the user speaks for somebody else, in a
     story or a role-play."""
 
     by_user: bool
@@ -27,7 +27,7 @@ class KnownMessage(NamedTuple):
 
 
 class ReadMessages:
-    """Bounded; the least recently used go first."""
+    """Messages that were read; bounded, least recently used first out."""
 
     def __init__(self, seed: int, most: int = CacheLimits.of().read_messages) -> None:
         """`seed`: random per process. `most`: bytes."""
@@ -39,13 +39,13 @@ class ReadMessages:
         return self._done.nbytes
 
     def keys(self, scope: Scope) -> MessageKeys:
-        """Return the function that names messages of a scope, by a hash that only this process
-        knows."""
+        """Return the function that computes keys of a scope's messages, by a hash with a secret of
+        this process."""
         whole = "\0".join((scope.tenant, scope.kind, scope.owner, scope.subject))
         return MessageKeys(xxhash.xxh3_64_intdigest(whole.encode(errors="replace"), self._seed))
 
     def known(self, key: bytes) -> KnownMessage | None:
-        """None: it was not read yet."""
+        """Return the entry of a message; None if it was not read yet."""
         return self._done.get(key)
 
     def add(self, key: bytes, known: KnownMessage) -> None:
@@ -57,5 +57,5 @@ class MessageKeys:
         self._seed = seed
 
     def of(self, raw: bytes) -> bytes:
-        """16 bytes for a posted fragment."""
+        """Return the key of a posted fragment, 16 bytes."""
         return xxhash.xxh3_128_digest(raw, self._seed)

@@ -1,5 +1,5 @@
-"""A model that writes snapshots: asked as for a leaf of a tree, within the same daily limits, and
-judged by the same checks."""
+"""Snapshots written by a model: prompted as for a leaf of a tree, within the same daily limits, and
+checked like summaries."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from memtree.summaries.prompts import SourcePiece, Task
 from memtree.summaries.replies import mended
 from memtree.text import secrets, tokens
 
-BODY, HEADLINE = 130, 18  # tokens; a fifth more is accepted of either, 200 in all at most
+BODY, HEADLINE = 130, 18  # tokens; each may be exceeded by a fifth, 200 in all at most
 MOST_TOKENS = 200
 READ_MESSAGE, READ = 3_000, 24_000  # characters of one message, and of all
-ROOM_TIMES, ROOM_BESIDE = 2, 40  # as the summariser has it
+ROOM_TIMES, ROOM_BESIDE = 2, 40  # as in the summariser
 ID = "1"
 
 
 class ModelSnapshots:
-    """A `SnapshotWriter`."""
+    """A `SnapshotWriter` that calls a model."""
 
     def __init__(self, summarizer: Summarizer, spending: Spending) -> None:
         self._summarizer, self._spending = summarizer, spending
@@ -65,8 +65,7 @@ def _task(history: History, start: int, end: int) -> Task:
 
 
 def _pieces(history: History, start: int, end: int) -> Iterator[SourcePiece]:
-    """Yield the words of user and assistant, as far as there is room; results of tools are left
-    out."""
+    """Yield the texts of user and assistant, as far as there is room; tool results are left out."""
     room = READ
     for at in range(start, min(end, len(history))):
         if room <= 0:

@@ -1,7 +1,7 @@
-"""Snapshots: what a stretch of a conversation was about, in a few lines, without a model.
+"""Snapshots: a few lines on what a part of a conversation was about, without a model.
 
-Every fifth message of a user ends a window. Its key is the address of the prefix that ends there,
-so branches that share this prefix share the snapshot; its text covers what was said since the last
+Every fifth user message ends a window. Its key is the address of the prefix that ends there, so
+branches that share this prefix share the snapshot; its text covers the messages since the previous
 window, and the answer once it is there.
 """
 
@@ -21,23 +21,23 @@ from memtree.text import secrets, tokens
 from memtree.text.pasted.blocks import injected
 from memtree.text.spans import blanked
 
-USER_MESSAGES = 5  # of a window
-MOST_TOKENS = 200  # of a snapshot
-ANCHOR_TOKENS = 60  # of them, for names of people, files and things
-READ = 6_000  # characters of a user's message or an answer
-READ_RESULT = 1_000  # of a call, or the result of a tool
-BEYOND = 4_096  # characters behind them, so that a secret is seen whole
-MOST_MESSAGES = 240  # of a window, the first quarter and the last ones
-PASSAGES = 16  # that are summarised at once
-# What a tool answered, from agents that describe their tools in the prompt.
+USER_MESSAGES = 5  # in a window
+MOST_TOKENS = 200  # in a snapshot
+ANCHOR_TOKENS = 60  # of them, at most, for names of people, files and things
+READ = 6_000  # characters of a user's message or an answer that are read
+READ_RESULT = 1_000  # the same for a call, or a tool result
+BEYOND = 4_096  # characters read beyond them, so that a secret is recognised whole
+MOST_MESSAGES = 240  # in a window: the first quarter and the last ones
+PASSAGES = 16  # summarised at once
+# A tool result in the text of agents that describe their tools in the prompt.
 _RESULT = re.compile(r"\s{0,20}\[[A-Za-z_][\w.-]{0,80}(?: for '[^\n]{0,1000}')?\] Result:")
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotWindow:
     """Messages [start, end) of a history. `key`: the address of the prefix that ends with the
-    window's last message of the user. `answered`: what follows that message is in it, and
-    it has come to an end, so the text stays as it is."""
+    window's last user message. `answered`: the answer to that message is in the window and
+    complete, so the text will not change."""
 
     key: bytes
     start: int
@@ -46,7 +46,7 @@ class SnapshotWindow:
 
 
 def windows(history: History) -> list[SnapshotWindow]:
-    """All windows of a history, the oldest first."""
+    """Return all windows of a history, oldest first."""
     user_indexes = [at for at, fact in enumerate(history.facts) if fact.role == "user"]
     user_indexes = [at for at in user_indexes if _is_users(history, at)]
     snapshots: list[SnapshotWindow] = []
@@ -60,8 +60,8 @@ def windows(history: History) -> list[SnapshotWindow]:
 
 
 def snapshot_text(history: History, start: int, end: int) -> str:
-    """Headline, what was said, and the names in it, of messages [start, end): one line of at most
-    200 tokens; empty where they hold no word. Secrets are masked, code is left out."""
+    """Summarise messages [start, end) in one line of at most 200 tokens: headline, content, and the
+    names in it; "" if they hold no word. Secrets are masked, code is left out."""
     passages = list(_passages(history, start, end))
     if not passages:
         return ""
@@ -70,15 +70,15 @@ def snapshot_text(history: History, start: int, end: int) -> str:
     repeated = made.headline.rstrip(".") in made.body
     parts = [made.body] if repeated else [made.headline, made.body]
     text = " ".join(part if part[-1:] in ".!?…。！？" else f"{part}." for part in parts if part)
-    # Counted together again: a seam may cost a token.
+    # Counted as one text, since joining may cost a token.
     room = MOST_TOKENS - 2 - tokens.count(f" [{names}]") if names else MOST_TOKENS
     text = _cut(secrets.mask(text), room)
     return f"{text} [{names}]" if names else text
 
 
 def _is_users(history: History, at: int) -> bool:
-    """Return True if a person wrote it: no result of a tool, no order of the client's own, no block
-    that clients send by themselves."""
+    """Return True if a person wrote it: no tool result, no instruction by the client, no block that
+    clients add automatically."""
     text = history.view(at).text
     if not text.strip() or _RESULT.match(text):
         return False
@@ -117,7 +117,7 @@ def _texts(history: History, at: int, role: str) -> Iterator[tuple[str, str]]:
 
 
 def read_start(text: str, most: int) -> str:
-    """The beginning of a text without what this server put into it, nor secrets."""
+    """Return the beginning of a text without secrets and without blocks that this server added."""
     ours = injected(text[: most + BEYOND])
     shown = blanked(text[: most + BEYOND], ours) if ours else text[: most + BEYOND]
     return secrets.mask(shown)[:most]
@@ -135,7 +135,7 @@ def _summary(passages: Sequence[SourcePassage]) -> Extract:
 
 
 def _fitting(names: Sequence[str], most: int) -> str:
-    """The first names, as many as fit."""
+    """Return the first names, as many as fit."""
     kept: list[str] = []
     for name in names:
         if len(name) <= 60 and tokens.count(", ".join((*kept, name))) <= most:

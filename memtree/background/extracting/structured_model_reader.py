@@ -1,11 +1,12 @@
-"""Memories of schemas by a model and by rules: what rules find is kept, and the model adds to it.
+"""Memories with schemas, by rules and a model: rules extract first, and the model adds to the
+result.
 
     the user's own sentences, the kinds -> reserve the money -> one call for several messages ->
     records of which each value is grounded in the message that they name
 
-A model that does not answer is asked again later, by whoever calls: its messages are not done. A
-day's limit works the same way. An answer that cannot be read, or was cut off, is asked for once
-more, message by message; then such a message has what rules find, and the next request reads it
+If the model fails, the caller repeats the call later: its messages stay unread. A day's limit works
+the same way. If an answer cannot be read, or was cut off, each of its messages is sent once more by
+itself; if that fails too, the message keeps what rules extracted, and the next request reads it
 again.
 """
 
@@ -37,7 +38,7 @@ from memtree.ports.chat_model import ModelQuestion
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A message of a call, and what rules find in it."""
+    """A message of a call, and what rules extracted from it."""
 
     shown: ShownMessage
     rules: StructuredReading
@@ -90,7 +91,7 @@ class StructuredModelReader:
     async def _call(
         self, tenant: str, pending: Sequence[_Asked], lines: Sequence[str]
     ) -> ModelRecords | None:
-        """The answer; None where the day's limit is reached."""
+        """Call the model. Returns None if the day's limit is reached."""
         shown = [message.shown for message in pending]
         ids = [message.id for message in shown]
         question = ModelQuestion(
@@ -104,7 +105,8 @@ class StructuredModelReader:
         if said is None:
             return None
         if not said.finished and len(pending) > 1:
-            return ModelRecords()  # what it would have said of the last ones is not known
+            # the answer was cut off, so its records of the last messages are missing
+            return ModelRecords()
         return schema_reply.read(said.text, ids)
 
 
@@ -123,7 +125,7 @@ def _prepared(
 def _judged(
     pending: Sequence[_Asked], said: ModelRecords, kinds: Mapping[str, KindFields]
 ) -> dict[bytes, StructuredReading]:
-    """Return the part of an answer that is believed."""
+    """Accept the trustworthy parts of an answer, by message digest."""
     by_id = {message.shown.id: message for message in pending}
     findings: dict[str, list[Finding]] = {id_: [] for id_ in by_id}
     skipped: dict[str, list[SkippedText]] = {id_: [] for id_ in by_id}
@@ -148,8 +150,8 @@ def _judged(
 def _joined(
     item: _Asked, more: Sequence[Finding], skipped: Sequence[SkippedText], readable: bool
 ) -> StructuredReading:
-    """Add what the model found to what rules found: no value of a field twice, and to a memory that
-    a sentence gave by rule, the fields that this one lacks."""
+    """Add the model's findings to those of rules: no value of a field twice; a memory that rules
+    made from the same sentence gets the fields it lacks."""
     findings = list(item.rules.findings)
     known = {(each.kind, path) for each in findings if not each.alone for path, _ in each.values}
     added: list[Finding] = []
@@ -178,7 +180,7 @@ def _overlap(finding: Finding, other: Finding) -> bool:
 
 
 def _agree(finding: Finding, other: Finding) -> bool:
-    """Return True if no field has two values."""
+    """Return True if the two give no field different values."""
     known = dict(other.values)
     return all(known.get(path, value) == value for path, value in finding.values)
 

@@ -1,1 +1,2 @@
-"""Stage 1 off the event loop: inline, in a thread, or in a child process."""
+"""Run stage 1 outside of the event loop: inline if it is short, else in a thread or a child
+process."""

@@ -1,13 +1,13 @@
-"""Where stage 1 runs: small tails at once, larger ones in a thread, very large ones in a child.
+"""Choose where stage 1 runs: short tails inline, longer ones in a thread, very long ones in a child
+process.
 
-Stage 1 is pure Python and holds the GIL: at a million tokens for two seconds, in which every other
-request of the process would wait. A child process keeps them quick, and uses all cores for a long
-tail. It ends when there was nothing to do for a minute, and is started before it is needed where a
-long tail is to be expected (`warm`).
+Stage 1 is pure Python and holds the GIL: two seconds for a million tokens, during which every other
+request of the process would wait. A child process keeps them fast, and uses all cores for a long
+tail. It ends after a minute without work, and `warm` starts it early when a long tail is expected.
 
-A run that nobody waits for any more is stopped, and its child with it: clients hang up and send
-the same again, and what nobody wants must not hold up what somebody does. What it has sealed is
-stored, so the next run goes on from there.
+A run that nobody waits for is stopped, and its child with it: clients hang up and send the request
+again, and unwanted work must not delay wanted work. Sealed parts are stored, so the next run
+continues from there.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ log = logging.getLogger("memtree.indexer")
 
 INLINE_TOKENS = 3_000
 THREAD_TOKENS = 60_000
-STRETCH_TOKENS = 50_000  # a tenth of a second; one more process costs a third of that
+STRETCH_TOKENS = 50_000  # a tenth of a second of work; starting a process costs a third of that
 MAX_PARTS = 4
-CHILDREN = 2  # so that a long tail does not hold up all others; 80 MB each
-# SDKs send a request again after 0.5 to 8 s, to find the run that the first one began.
+CHILDREN = 2  # two, so that one long tail does not block all others; 80 MB each
+# SDKs repeat a request after 0.5 to 8 s, and then find the run that the first one began.
 GRACE_SECONDS = 10.0
 
 
 class StageOne:
-    """A `Builder`. Runs for the same history are joined."""
+    """A `Builder`. Concurrent requests for the same history share a run."""
 
     def __init__(
         self,
@@ -49,25 +49,26 @@ class StageOne:
         grace: float = GRACE_SECONDS,
         keep_every: float = KEEP_SECONDS,
     ) -> None:
-        """`child`: use child processes for large tails (else a thread); `parts`: how many
-        processes share one tail, by default one a core and at most four; `grace`: seconds that a
-        run goes on when nobody waits for it; `keep_every`: seconds between two times that what a
-        run has sealed is handed over."""
+        """`child`: use child processes for large tails (else a thread); `parts`: how many processes
+        share one tail, by default one a core and at most four; `grace`: seconds that a run
+        continues when nobody waits for it; `keep_every`: seconds between two deliveries of sealed
+        parts."""
         self._child = child
         self._parts = parts or min(os.cpu_count() or 1, MAX_PARTS)
         self._grace, self._keep_every = grace, keep_every
         self.children = Children(CHILDREN)
-        self.runs: dict[bytes, Run] = {}  # by the address of the end
+        self.runs: dict[bytes, Run] = {}  # by the address of the history's end
         self.done = StageTotals()
 
     async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
-        """See `Builder.grow`. Raises `Unavailable` where stage 1 failed."""
+        """See `Builder.grow`. Raises `Unavailable` if stage 1 failed."""
         if size <= INLINE_TOKENS:
             begun = time.monotonic()
             return self._counted(tail, growth.grow(tail), begun)
         end = tail.addresses[-1]
         run = self.runs.get(end)
-        if run is None or run.known > tail.known:  # of what that one builds upon some is gone
+        # the run relies on a prefix of which a part was deleted
+        if run is None or run.known > tail.known:
             run = Run(tail, SealedParts(keep, self._keep_every), self._grace)
             self.runs[end] = run
             run.start(partial(self._run, tail, size, run.sealed))
@@ -76,12 +77,12 @@ class StageOne:
             return await asyncio.shield(run.task)
 
     def warm(self) -> None:
-        """See `Builder.warm`: a child is started. Call it in the event loop."""
+        """Start a child early: see `Builder.warm`. Call it in the event loop."""
         if self._child:
             self.children.warm()
 
     async def close(self) -> None:
-        """End all runs and children. What the runs have sealed is handed over."""
+        """End all runs and children. Parts that the runs have sealed are delivered."""
         runs = tuple(self.runs.values())
         for run in runs:
             run.stay()
@@ -91,7 +92,7 @@ class StageOne:
 
     def stop_run(self, end: bytes, run: Run) -> None:
         log.info("build.stopped why=nobody_waits")
-        self._leave(end, run)  # at once: it cannot be joined any more
+        self._leave(end, run)  # immediately, since it cannot be joined any more
         run.stop()
 
     def _leave(self, end: bytes, run: Run) -> None:
@@ -102,20 +103,21 @@ class StageOne:
         run.stay()
         self._leave(end, run)
         if not task.cancelled():
-            task.exception()  # seen here where nobody waits for it
+            task.exception()  # retrieves the error if nobody waits for the task
 
     async def _run(self, tail: Tail, size: int, sealed: SealedParts) -> GrownTree:
         begun = time.monotonic()
         return self._counted(tail, await self._off_loop(tail, size, sealed), begun)
 
     def _counted(self, tail: Tail, grown: GrownTree, begun: float) -> GrownTree:
-        # Leaves that are final: the open one is grown again with the next request.
+        # Counts final leaves only: the open one is grown again with the next request.
         self.done.add(grown.frontier.tokens - tail.frontier.tokens, time.monotonic() - begun)
         return grown
 
     async def _off_loop(self, tail: Tail, size: int, sealed: SealedParts) -> GrownTree:
         if size > THREAD_TOKENS:
-            log.info("build.began tokens=%d", size)  # seconds of all cores: rare, and worth a line
+            # takes seconds of all cores: rare, and worth a log line
+            log.info("build.began tokens=%d", size)
         if size > THREAD_TOKENS and self._child:
             try:
                 parts = min(self._parts, size // STRETCH_TOKENS)
@@ -130,7 +132,8 @@ class StageOne:
 
 
 def _finish(tail: Tail, sealed: SealedParts) -> GrownTree:
-    """Grow what `sealed` lacks, in this thread. Raises `EOFError` where the run is stopped."""
+    """Grow the part that `sealed` lacks, in this thread. Raises `EOFError` if the run is
+    stopped."""
     left = rest_after(tail, sealed.whole()) if sealed else tail
     for part in in_steps(left):
         sealed.add(part)

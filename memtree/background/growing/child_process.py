@@ -1,16 +1,15 @@
 """A child process for stage 1, both ends of it: `Child` in the server, `main` in the child.
 
-Both ways go frames: eight bytes for the size, then a pickle, of nodes only their stored form, which
-takes a tenth of the time. The answer to a tail is a frame for each piece of the result, as soon as
-it is sealed, and then an empty one. For a long tail the child forks, and every fork grows a stretch
-of it: they share code, patterns and vocabulary, which take 0.6 s and 80 MB. Forking is safe, since
-the child has no other thread, or at most one that sleeps (`parent_death.py`); where the system
-cannot fork the child does all the work itself.
+Both directions use frames: eight bytes for the size, then a pickle, with nodes in their stored
+form, which takes a tenth of the time. The answer to a tail is a frame for each piece of the result,
+as soon as it is sealed, and then an empty one. For a long tail the child forks, and every fork
+grows a part of it: they share code, patterns and vocabulary, which take 0.6 s and 80 MB to load.
+Forking is safe, since the child has no other thread, or at most one that sleeps
+(`parent_death.py`); on systems without fork the child does all the work itself.
 
-The child ends with the server and the forks end with the child, in the middle of their work.
-
-Not `multiprocessing`: that would import the server's main module again in the child, and keep one
-more process to track semaphores.
+The child ends with the server and the forks end with the child, even in the middle of work.
+`multiprocessing` is not used: it would import the server's main module again in the child, and keep
+another process to track semaphores.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ from memtree.tree.growth import GrownTree, Tail
 from memtree.tree.node import Node
 from memtree.tree.parallel_growth import concat, first, in_steps, join_next, reach, rest, split
 
-PIECE = 64  # nodes decoded at a stretch: half a millisecond in which the GIL is held
+PIECE = 64  # nodes decoded before the GIL is released: half a millisecond
 HEAD = 8
-# Bytes of messages for each process: at a million tokens one round for two of them. Each round
-# more costs 3 % of it, for forks, for what they read twice, and for who waits at its end; and what
-# a fork has not handed over yet is lost where the run is killed, here up to a second of work.
+# Bytes of messages for each process and round: a million tokens take one round of two processes.
+# Each further round costs 3 %, for forks, repeated reading, and waiting at its end; and a killed
+# run loses what a fork has not delivered yet, here up to a second of work.
 ROUND = 2_500_000
 _GROUPS = hasattr(os, "killpg")
 
@@ -53,15 +52,15 @@ START = (
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(list[Node])
 
-Sealed: TypeAlias = Callable[[GrownTree], None]  # takes the next piece of a result
+Sealed: TypeAlias = Callable[[GrownTree], None]  # receives the next piece of a result
 
 
 class Child:
-    """One child process; for one thread at a time. Starting returns at once, the child is ready
-    after 0.6 s, most of them for the vocabulary. It ends with the thread that starts it."""
+    """One child process, used by one thread at a time. Starting returns immediately; the child is
+    ready after 0.6 s, spent mostly on the vocabulary. It ends with the thread that starts it."""
 
     def __init__(self) -> None:
-        """Raises `OSError` where no process can be started."""
+        """Raises `OSError` if no process can be started."""
         self._process = subprocess.Popen(
             [sys.executable, "-c", START.format(path=sys.path, parent=os.getpid())],
             stdin=subprocess.PIPE,
@@ -78,8 +77,8 @@ class Child:
         return self._process.pid
 
     def grow(self, tail: Tail, parts: int, sealed: Sealed) -> None:
-        """In up to `parts` processes. Blocks. Raises `OSError` or `EOFError` where the child ended
-        before its answer did; `sealed` has got all pieces up to there."""
+        """Grow the tail in up to `parts` processes. Blocks. Raises `OSError` or `EOFError` if the
+        child ended before its answer did; `sealed` has received all pieces until then."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         send(self._process.stdin, (tail, parts))
@@ -87,26 +86,27 @@ class Child:
             sealed(piece)
 
     def kill(self) -> None:
-        """End it and its forks: who waits for its answer gets `EOFError`. Does not block."""
+        """Kill the child and its forks: a thread waiting for its answer gets `EOFError`. Does not
+        block."""
         if not _GROUPS:
             self._process.kill()
-        elif self.alive:  # else its number may be another's
+        elif self.alive:  # otherwise its process id may already belong to another process
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """End it and let nothing of it remain. Blocks for a moment."""
-        with self._process:  # closes both ends of its pipes, and waits for it
+        """End the child and release its resources. Blocks briefly."""
+        with self._process:  # closes both pipes, and waits for it
             self.kill()
 
 
 def main() -> None:
-    """Run the child's side: answer tails until there is no more input."""
-    # Ctrl-C is the parent's; a group of its own keeps it away where there are groups.
+    """Run the child's side: answer tails until the input ends."""
+    # Ctrl-C is for the parent; a process group of its own shields the child where groups exist.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warm_up()
     gc.freeze()
-    gc.set_threshold(100_000)  # nearly nothing here has cycles
+    gc.set_threshold(100_000)  # nearly nothing here has reference cycles
     try:
         while True:
             tail, parts = receive(sys.stdin.buffer)
@@ -114,13 +114,13 @@ def main() -> None:
                 send_grown(sys.stdout.buffer, piece)
             send(sys.stdout.buffer, None)
             del tail
-    except (EOFError, BrokenPipeError):  # the parent closed its end, or is gone; or a fork is
+    except (EOFError, BrokenPipeError):  # the parent closed its end or died; or a fork did
         return
 
 
 def warm_up() -> None:
-    """Load and compile what every tail needs. Stops as soon as a tail is waiting: the rest is then
-    loaded when it is first used."""
+    """Load and compile what every tail needs. Stops as soon as a tail waits: the rest is then
+    loaded at first use."""
     tokens.count("warm up")
     for _ in standing_rules.warm_up():
         if _has_input():
@@ -128,7 +128,7 @@ def warm_up() -> None:
 
 
 def _has_input() -> bool:
-    """Return True if a tail waits to be read; False where the system cannot tell (Windows)."""
+    """Return True if a tail waits to be read; False on systems that cannot tell (Windows)."""
     try:
         return bool(select.select([sys.stdin.buffer], [], [], 0)[0])
     except (OSError, ValueError):
@@ -136,10 +136,10 @@ def _has_input() -> bool:
 
 
 def grow(tail: Tail, parts: int) -> Iterator[GrownTree]:
-    """`growth.grow` in up to `parts` processes, piece by piece, each as soon as it is sealed.
-    Raises `EOFError` where one of them ended.
+    """Run `growth.grow` in up to `parts` processes, and yield each piece as soon as it is sealed.
+    Raises `EOFError` if one of the processes ended.
 
-    In rounds: what the forks find is sealed once all that comes before it is.
+    Works in rounds: the results of forks are sealed once all that comes before them is.
     """
     parts = parts if hasattr(os, "fork") else 1
     while True:
@@ -175,7 +175,7 @@ def _round(tail: Tail, parts: int) -> Iterator[GrownTree]:
 
 @dataclass(slots=True)
 class _Fork:
-    """A copy of this process that grows one tail."""
+    """A fork of this process that grows one tail."""
 
     pid: int
     answer: IO[bytes]
@@ -189,16 +189,17 @@ class _Fork:
         if not pid:
             try:
                 parent_death.end_with(parent)
-                os.closerange(0, 2)  # else these pipes would not end with the child's own end
+                # these pipes would otherwise stay open when the child closes its own
+                os.closerange(0, 2)
                 with open(writable, "wb") as file:
                     send_grown(file, growth.grow(tail))
             finally:
-                os._exit(0)  # whatever happened: what stands in buffers is the child's
+                os._exit(0)  # in any case: buffered data belongs to the child
         os.close(writable)
         return cls(pid, open(readable, "rb"))
 
     def result(self) -> GrownTree:
-        """Blocks. Raises `EOFError` where the fork ended without one."""
+        """Return the result. Blocks. Raises `EOFError` if the fork ended without one."""
         try:
             with self.answer:
                 grown = receive_grown(self.answer)
@@ -209,7 +210,7 @@ class _Fork:
         return grown
 
     def stop(self) -> None:
-        """Its result is not wanted."""
+        """End the fork; its result is not wanted."""
         if not self.ended:
             os.kill(self.pid, signal.SIGKILL)
             self.answer.close()
@@ -223,7 +224,7 @@ def send_grown(file: IO[bytes], grown: GrownTree) -> None:
 
 
 def receive_grown(file: IO[bytes]) -> GrownTree | None:
-    """None: there are no more pieces."""
+    """Read the next piece; None after the last."""
     received = receive(file)
     if received is None:
         return None

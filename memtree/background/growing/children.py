@@ -1,7 +1,7 @@
-"""Child processes for stage 1: a few, each for one tail at a time, and kept for the next one.
+"""Child processes for stage 1: a few, each working on one tail at a time, and reused for the next.
 
-A child is ready 0.6 seconds after its start, so one can be had before it is needed (`warm`). One
-that has nothing to do is ended after a minute, which gives back its 80 MB.
+A child is ready 0.6 seconds after its start, so one can be started early (`warm`). An idle one is
+ended after a minute, which frees its 80 MB.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ CLOSED = "the process is shutting down"
 
 
 class Children:
-    """Child processes: started when they are needed, ended when they are not."""
+    """Child processes, started on demand and ended when idle."""
 
     def __init__(self, limit: int, idle_seconds: float = IDLE_SECONDS) -> None:
-        """`limit`: most of them at once; `idle_seconds`: how long one is kept for nothing."""
+        """`limit`: most of them at once; `idle_seconds`: how long an idle one is kept."""
         self._limit = limit
         self._idle_seconds = idle_seconds
         self._threads = ThreadPoolExecutor(limit, "memtree-build")  # one for each child
@@ -35,12 +35,11 @@ class Children:
         self._closed = self._starting = False
 
     async def grow(self, tail: Tail, parts: int, sealed: Sealed) -> None:
-        """Grow the tail in `parts` child processes; `sealed` receives the result piece by piece, in
-        a thread.
+        """Grow the tail in `parts` processes of a child; `sealed` receives the result piece by
+        piece, in a thread.
 
-        Raises `OSError` or `EOFError` where a child died, and `Unavailable` after `close`. If the
-        call is cancelled, the tail is taken out of the queue, or the child that works on it is
-        ended."""
+        Raises `OSError` or `EOFError` if a child died, and `Unavailable` after `close`. If the call
+        is cancelled, the tail is taken out of the queue, or the child that works on it is ended."""
         if self._closed:
             raise Unavailable(CLOSED)
         loop = asyncio.get_running_loop()
@@ -58,15 +57,15 @@ class Children:
             self._wait_for_idle()
 
     def warm(self) -> None:
-        """Have a child for the next tail, where none is at hand or at work. Returns at once; call
-        it in the event loop."""
+        """Start a child for the next tail, unless one is idle or busy. Returns immediately; call it
+        in the event loop."""
         if not (self._closed or self.idle or self.busy or self._starting):
             self._starting = True
             self._threads.submit(self._start)
         self._wait_for_idle()
 
     async def close(self) -> None:
-        """End all children, whatever they are doing."""
+        """End all children, busy ones too."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -76,7 +75,7 @@ class Children:
         await asyncio.to_thread(_end, self.idle)
 
     def _wait_for_idle(self) -> None:
-        """Begin to wait anew."""
+        """Restart the idle timer."""
         if self._timer is not None:
             self._timer.cancel()
         if not self._closed:
@@ -87,14 +86,14 @@ class Children:
         idle, self.idle = self.idle, []
         self._threads.submit(_end, idle)
 
-    # What follows runs in the threads. Steps on a list or a set are whole, so no lock is needed.
-    # They last as long as this object: a child ends with the thread that started it.
+    # The methods below run in the threads. Operations on a list or a set are atomic, so no lock is
+    # needed. The threads live as long as this object: a child ends with the thread that started it.
 
     def _call(self, call: ChildCall) -> None:
         child = self.take()
         self.busy.add(child)
         try:
-            if self._closed:  # `close` may have looked before it was among the busy ones
+            if self._closed:  # `close` may have looked before this child was listed as busy
                 raise EOFError(CLOSED)
             call.run(child)
         except BaseException:
@@ -108,7 +107,8 @@ class Children:
         try:
             if not self._closed:
                 self.idle.append(Child())
-        except OSError as error:  # the tail that needs one says the same, and is grown elsewhere
+        # the tail that needs one fails the same way, and is grown elsewhere
+        except OSError as error:
             log.warning("build.child_failed error=%s", type(error).__name__)
         finally:
             self._starting = False
@@ -125,11 +125,11 @@ class Children:
 
 
 class ChildCall:
-    """One tail on its way through a child: run in a thread, stopped from the event loop."""
+    """One tail processed by a child: run in a thread, stopped from the event loop."""
 
     def __init__(self, tail: Tail, parts: int, sealed: Sealed) -> None:
         self._tail, self._parts, self._sealed = tail, parts, sealed
-        self._lock = Lock()  # a child must not be ended when another call has it already
+        self._lock = Lock()  # a child must not be ended once another call uses it
         self._child: Child | None = None
         self._stopped = False
 
@@ -145,11 +145,11 @@ class ChildCall:
         finally:
             with self._lock:
                 self._child = None
-        if self._stopped:  # with its answer out it was killed, and may still look alive
+        if self._stopped:  # killed after its answer, and may still look alive
             raise EOFError("nobody waits for it")
 
     def stop(self) -> None:
-        """Does not block."""
+        """Stop the call. Does not block."""
         with self._lock:
             self._stopped = True
             if self._child is not None:

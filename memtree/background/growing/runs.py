@@ -1,7 +1,7 @@
-"""A run of stage 1 under way: who waits for it, and what it has sealed so far.
+"""A run of stage 1: the requests that wait for it, and the parts it has sealed so far.
 
-What is sealed is handed over while the run goes on, and at its end where that is not a good one or
-nobody is left to take the result: whoever asks again goes on from there.
+Sealed parts are delivered while the run continues, and also when it fails or nobody is left to take
+the result: the next run continues from there.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from memtree.tree.parallel_growth import concat
 
 log = logging.getLogger("memtree.indexer")
 
-KEEP_SECONDS = 2.0  # between two times that sealed parts are handed over: a kill loses no more
+# between two deliveries of sealed parts: a killed process loses at most this much
+KEEP_SECONDS = 2.0
 
 
 class SealedParts:
-    """Parts that a run has sealed so far, in order. A run that was stopped adds nothing any
-    more."""
+    """Parts that a run has sealed so far, in order. A stopped run adds no more."""
 
     def __init__(self, keep: Keep | None, every: float = KEEP_SECONDS) -> None:
-        """`keep`: None where they are not wanted; `every`: seconds between two calls of it."""
+        """`keep`: stores parts, None if they are not wanted; `every`: seconds between two calls of
+        it."""
         self._keep, self._every = keep, every
-        self.parts: list[GrownTree] = []  # added to by threads, which needs no lock
-        self._kept = 0  # so many of them are kept
+        self.parts: list[GrownTree] = []  # appended to by threads, which needs no lock
+        self._kept = 0  # number of parts already stored
         self._lock = asyncio.Lock()
         self.stopped = False
 
     def add(self, part: GrownTree) -> None:
-        """In any thread. Raises `EOFError` where nobody wants the run any more."""
+        """Add a part, from any thread. Raises `EOFError` if nobody wants the run any more."""
         if self.stopped:
             raise EOFError("nobody waits for it")
         self.parts.append(part)
@@ -46,14 +47,16 @@ class SealedParts:
         return concat(self.parts)
 
     async def hand_over(self) -> None:
-        """Let those be kept that are not yet; later, together with more, where that fails."""
+        """Store the parts that are not stored yet; if that fails, they are stored later, together
+        with more."""
         async with self._lock:
             new = self.parts[self._kept :]
             if new and self._keep and await self._keep(concat(new)):
                 self._kept += len(new)
 
     async def hand_over_until(self, ended: asyncio.Event) -> None:
-        """Again and again; not cancelled, so that nothing is cut off in the middle of a write."""
+        """Store parts repeatedly until the event is set. Not cancelled, so that no write is cut off
+        in the middle."""
         while not ended.is_set():
             try:
                 async with asyncio.timeout(self._every):
@@ -64,10 +67,10 @@ class SealedParts:
 
 class Run:
     """One run of stage 1, which several requests may wait for. `tail`: the messages that it grows;
-    `grace`: seconds for which it goes on after the last request has stopped waiting."""
+    `grace`: seconds for which it continues after the last request has stopped waiting."""
 
     def __init__(self, tail: Tail, sealed: SealedParts, grace: float) -> None:
-        self.known = tail.known  # length of the prefix that it goes on from
+        self.known = tail.known  # length of the prefix that it starts from
         self.sealed = sealed
         self._grace = grace
         self.waiting = 0
@@ -75,7 +78,8 @@ class Run:
         self.task: asyncio.Task[GrownTree]
 
     def start(self, work: Callable[[], Awaitable[GrownTree]]) -> None:
-        """`work` does it, and adds to `sealed`; it is not called where the run ends before."""
+        """Start the task. `work` grows the tail and adds to `sealed`; it is not called if the run
+        ends before."""
         self.task = asyncio.create_task(self._run(work))
 
     async def _run(self, work: Callable[[], Awaitable[GrownTree]]) -> GrownTree:
@@ -92,8 +96,8 @@ class Run:
 
     @contextmanager
     def waiter(self, stop: Callable[[], None]) -> Iterator[None]:
-        """One more waits. `stop` is called when the last one has left before the end, and nobody
-        came within the grace."""
+        """Register a waiting request for the duration of the block. `stop` is called when the last
+        one has left before the end, and no other came within the grace period."""
         self.stay()
         self.waiting += 1
         try:
@@ -104,13 +108,13 @@ class Run:
                 self._timer = asyncio.get_running_loop().call_later(self._grace, stop)
 
     def stay(self) -> None:
-        """It is wanted, or at its end."""
+        """Cancel the grace timer: the run is wanted again, or has ended."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def stop(self) -> None:
-        """Cancel the run, because no request wants its result any more. Parts that it has sealed
-        are still handed over."""
+        """Cancel the run, because no request wants its result any more. Sealed parts are still
+        delivered."""
         self.sealed.stopped = True
         self.task.cancel()

@@ -1,1 +1,1 @@
-"""Stage 3: summaries by a model, made in the background within limits of money and tokens."""
+"""Stage 3: summarise by a model in the background, within limits of money and tokens."""

@@ -3,12 +3,12 @@
     claim -> reserve the money -> ask the model -> check each draft -> commit -> settle, release
 
 A node is claimed (leased) before its call, so two workers never pay for it; the claim is short and
-is prolonged while the call lasts, so a killed worker holds nothing up for long. What a call brought
-is committed at once: a kill loses one call. A draft that is rejected, or missing, is asked for once
-more in a call of its own; then the extraction is kept as the final summary, and nothing is paid
-again.
+is renewed during the call, so a killed worker blocks nothing for long. Results are committed
+immediately: a killed process loses one call. A draft that is rejected, or missing, is requested
+once more in a call of its own; after that the extraction is kept as the final summary, and no
+further call is paid.
 
-What this file does not do: choose nodes (`memtree/summaries/batching.py`), retry (`queue.py`).
+Nodes are chosen in `memtree/summaries/batching.py`, retries in `queue.py`.
 """
 
 from __future__ import annotations
@@ -37,27 +37,29 @@ from memtree.tree.work import NodeWork
 
 log = logging.getLogger("memtree.indexer")
 
-# Seconds that a claim lasts, and after which it is renewed. A process that is held up, or whose
-# store is, misses a few renewals and keeps it: else another one asks and pays for the same.
+# Seconds that a claim lasts, and after which it is renewed. If a process or its store is held up,
+# it misses a few renewals and still keeps the claim: otherwise another process would pay for the
+# same nodes.
 HOLD, PROLONG = 60.0, 10.0
-# An answer may take twice its caps, since models count in other tokens, and has its JSON.
+# An answer may take twice its caps, since models count other tokens, plus its JSON.
 ROOM_TIMES, ROOM_BESIDE = 2, 40
 MISSING = "missing"
-PUT_AGAIN = (0.5, 2.0, 0.0)  # seconds after a commit that failed; after the last one it is given up
+# seconds to wait after a failed commit; after the last attempt it is given up
+PUT_AGAIN = (0.5, 2.0, 0.0)
 
 Cost = tuple[int, int]  # tokens: input, output
 
 
 class ClaimingStore(TreeStore, Claims, Protocol):
-    """Store as a call needs it."""
+    """Ports of the store that a call needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryCall:
     """Nodes to summarise in one call.
 
-    `nodes`: the whole tree. `before`: what the first draft cost, of nodes where it was rejected.
-    `wanted`: whether the answer may be kept when it comes.
+    `nodes`: the whole tree. `before`: cost of the first draft, for nodes where it was rejected.
+    `wanted`: returns False if the answer may not be stored any more.
     """
 
     history: History
@@ -72,10 +74,10 @@ class SummaryCall:
 class Outcome:
     """Outcome of a call for each of its nodes.
 
-    `done`: they have a later summary now; of these `kept` kept their extraction, because the
-    model's drafts were rejected. `rejected`: to be asked once more, with what the first draft cost.
-    `leased`: another worker holds their lease. `gone`: not stored any more. `limited`: the day's
-    limit is reached, nothing was asked.
+    `done`: they have a later summary now; of these, `kept` kept their extraction, because the
+    model's drafts were rejected. `rejected`: to be requested once more, with the cost of the first
+    draft. `leased`: another worker holds their lease. `gone`: not stored any more. `limited`: the
+    day's limit is reached, so no call was made.
     """
 
     done: frozenset[bytes] = frozenset()
@@ -120,8 +122,8 @@ class SummaryCaller:
         self.totals = Totals()
 
     async def run(self, call: SummaryCall) -> Outcome:
-        """Make the call. Raises `SummarizerUnavailable` and store errors; then nothing of it is
-        kept."""
+        """Make the call. Raises `SummarizerUnavailable` and store errors, and then stores
+        nothing."""
         tenant = call.history.tenant
         ids = {node.id for node in call.work}
         mine = await self._claim(tenant, ids)
@@ -145,7 +147,7 @@ class SummaryCaller:
 
     @asynccontextmanager
     async def _holding(self, tenant: str, ids: Collection[bytes]) -> AsyncIterator[None]:
-        """Prolong the claims while the block runs."""
+        """Renew the claims while the block runs."""
 
         async def prolong() -> None:
             while True:
@@ -165,11 +167,11 @@ class SummaryCaller:
     async def _release(self, tenant: str, ids: Collection[bytes]) -> None:
         try:
             await self._store.release(tenant, list(ids), self._owner)
-        except Unavailable as error:  # they expire
+        except Unavailable as error:  # the claims expire by themselves
             log.warning("summaries.claim_not_released code=%s", error.code)
 
     async def _others(self, tenant: str, ids: set[bytes]) -> Outcome:
-        """Why nodes could not be claimed."""
+        """Return why nodes could not be claimed."""
         if not ids:
             return Outcome()
         newest = await self._store.newest_summaries(tenant, list(ids))
@@ -204,7 +206,7 @@ class SummaryCaller:
         micros = await self.spending.settle(reserved, written.usage, judged.counts())
         self._count("answered", written.usage, micros, started)
         self.totals.problems.update(judged.problems)
-        if not call.wanted():  # forgotten meanwhile
+        if not call.wanted():  # deleted meanwhile
             return Outcome()
         await self._put(tenant, judged.rows)
         outcome = judged.outcome()
@@ -213,7 +215,7 @@ class SummaryCaller:
         return outcome
 
     async def _put(self, tenant: str, rows: Mapping[bytes, Summary]) -> None:
-        """Commit, with retries: the rows are paid for, and a store may be locked for a moment."""
+        """Commit with retries: the rows are paid for, and a store may be locked briefly."""
         for wait in PUT_AGAIN if rows else ():
             try:
                 await self._store.put_summaries(tenant, rows)
@@ -227,7 +229,7 @@ class SummaryCaller:
     async def _children(
         self, tenant: str, work: Sequence[NodeWork], nodes: Mapping[bytes, Node]
     ) -> dict[bytes, Summary]:
-        """The newest summaries of all children, the extraction where there is no later one."""
+        """Return the newest summaries of all children; the extraction if there is no later one."""
         ids = [id_ for node in work for id_ in node.node.children]
         if not ids:
             return {}
@@ -271,7 +273,7 @@ class SummaryCaller:
 
 @dataclass(slots=True)
 class _Verdict:
-    """Summaries of an answer that are to be stored, and what was wrong with the rest."""
+    """Accepted summaries of an answer, and the problems of the rest."""
 
     rows: dict[bytes, Summary] = field(default_factory=dict)
     rejected: dict[bytes, Cost] = field(default_factory=dict)
@@ -302,14 +304,14 @@ def _room(tasks: Sequence[Task]) -> int:
 
 
 def _costs(usage: Usage, tasks: Sequence[Task]) -> Iterator[Cost]:
-    """The tokens of a call by its parts: read in proportion to what there is to read, written in
-    proportion to the room."""
+    """Yield the tokens of a call for each of its tasks: input in proportion to the text read,
+    output in proportion to the room."""
     read, room = [batching.length(task) for task in tasks], [task.cap for task in tasks]
     return zip(batching.shares(usage.input, read), batching.shares(usage.output, room), strict=True)
 
 
 def _clean(draft: Draft | None) -> Draft | None:
-    """The draft without harmless extras, secrets, and characters that no store can keep."""
+    """Return the draft without harmless extras, secrets, and characters that no store can hold."""
     if draft is None:
         return None
     draft = mended(draft)
@@ -321,7 +323,7 @@ def _kept(text: str) -> str:
 
 
 def _problem(draft: Draft | None, task: Task) -> str:
-    """The name of the first thing that is wrong; empty: nothing is."""
+    """Return the name of the draft's first problem; "" if there is none."""
     if draft is None:
         return MISSING
     return next((problem.name for problem in check(draft, task, tokens.count)), "")

@@ -1,7 +1,7 @@
-"""Whom no call is made for, and what a tenant's status says: the day's limit, a model that is down,
-a model that is of no use.
+"""Tenants for which no call is made, and why: the day's limit, a model that is down, or one whose
+drafts are all rejected.
 
-Values only: what happened comes in, `day` is days since 1970 (UTC).
+Values only: events are passed in, `day` is days since 1970 (UTC).
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from collections import OrderedDict
 from memtree.background.summarizing.call import Outcome
 from memtree.process.bounded import MAX_TENANTS, remember
 
-# Nodes of a tenant in a row of which no draft was accepted: something is wrong with the model, or
-# with the text. Either must not be paid for at full speed, nor hold up other tenants.
+# So many nodes of a tenant in a row without an accepted draft mean that something is wrong with the
+# model, or with the text. Such calls must neither be paid for at full speed nor delay other
+# tenants.
 USELESS = 8
 
 
 class DayLimits:
-    """Tenants that have reached their limit, with the day on which they did."""
+    """Tenants that have reached their limit, with the day of it."""
 
     def __init__(self) -> None:
         self._days: OrderedDict[str, int] = OrderedDict()
@@ -32,18 +33,18 @@ class DayLimits:
 
 
 class ModelHealth:
-    """Health of the model: whether it answers at all, and whether its drafts are of use to each
-    tenant."""
+    """Health of the model: whether it answers at all, and for each tenant whether its drafts are
+    accepted."""
 
     def __init__(self) -> None:
-        self.down = False  # its last call failed
-        self._rejected: OrderedDict[str, int] = OrderedDict()  # tenant -> nodes in a row
+        self.down = False  # the last call failed
+        self._rejected: OrderedDict[str, int] = OrderedDict()  # tenant -> rejected nodes in a row
 
     def observe(self, tenant: str, outcome: Outcome) -> bool:
-        """Count what a call brought; True: nothing but rejected drafts for so long that the
-        tenant's next calls have to wait."""
+        """Count the result of a call. Returns True if so many drafts in a row were rejected that
+        the tenant's next calls must wait."""
         if outcome.done or outcome.rejected:
-            self.down = False  # it answers
+            self.down = False  # the model answers
         slow_down = False
         if outcome.done - outcome.kept:
             self._rejected.pop(tenant, None)

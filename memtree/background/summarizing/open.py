@@ -1,4 +1,4 @@
-"""Opens stage 3 from the settings: a summariser, its queue, and the cache of completed nodes."""
+"""Open stage 3 from the settings: a summariser, its queue, and the cache of completed nodes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from memtree.models.chat.chat_endpoint import ChatEndpoint
 
 BY_MODEL = "a model for summaries", "remote", "summary_model"  # for `importing`
-HASTY_TRIES = 3  # of one call, each with tries of its own at the server
+HASTY_TRIES = 3  # attempts for one call, each with its own attempts at the server
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryStage:
-    """Stage 3 of a process. Whoever opens it calls `queue.start()` and `close()`."""
+    """Stage 3 of a process. The opener calls `queue.start()` and `close()`."""
 
     summarizer: Summarizer
     queue: InProcessSummaries
@@ -43,9 +43,9 @@ class SummaryStage:
         patient: bool = True,
         gather: float = GATHER,
     ) -> SummaryStage:
-        """`patient=False`: a person waits for this one history, so calls go out even when they are
-        not full, and a model that is down is soon given up. `gather`: seconds that a call which is
-        not full waits otherwise."""
+        """`patient=False`: a person waits for this one history, so calls are made even when they
+        are not full, and a model that is down is soon given up. `gather`: seconds that a call which
+        is not full waits otherwise."""
         spending = Spending(store, clock, SummaryPrices.of(settings), DailyLimits.of(settings))
         caller = SummaryCaller(
             store,
@@ -67,15 +67,14 @@ class SummaryStage:
         return cls(summarizer, queue, completed)
 
     async def close(self, patience: float) -> None:
-        """Begin no call any more; those under way have `patience` seconds to come to their end."""
+        """Start no more calls; running ones have `patience` seconds to finish."""
         await self.queue.close(patience)
         await self.summarizer.close()
 
 
 def open_summarizer(settings: Settings) -> Summarizer | None:
-    """The model that the settings name, None where they name none. It is not asked anything yet.
-
-    Raises `BadRequest` where half of what it needs is missing.
+    """Open the model that the settings name, without calling it; None if they name none. Raises
+    `BadRequest` if some of its settings are missing.
     """
     if not settings.summary_model:
         return None
@@ -87,9 +86,9 @@ def open_summarizer(settings: Settings) -> Summarizer | None:
 
 
 def open_endpoint(settings: Settings, parallel: int) -> ChatEndpoint:
-    """The endpoint of the model for summaries, for so many calls at once."""
+    """Open the endpoint of the model for summaries, for `parallel` calls at once."""
     with importing(*BY_MODEL):
-        # Half a second and 25 MB that only those pay who use it.
+        # Takes half a second and 25 MB, so only users of it should pay.
         from memtree.models.chat.chat_endpoint import ChatEndpoint  # noqa: PLC0415
     return ChatEndpoint(
         settings.summary_base_url or "",

@@ -1,14 +1,14 @@
-"""The embedded queue of stage 3: jobs in memory, up to some calls at once, beside stage 2.
+"""The embedded queue of stage 3: jobs in memory, several calls at once, beside stage 2.
 
-Tenants take turns by calls under way, so that one with a million tokens does not hold up one with
-ten thousand. A call goes out when it is full; one that is not waits a little for more of its
-conversation, since the instructions are paid once a call.
+Tenants take turns by their running calls, so that one with a million tokens does not delay one with
+ten thousand. A full call is made immediately; one that is not full waits a little for more nodes of
+its conversation, since the instructions are paid once a call.
 
-A process that ends loses only the calls under way: the rest stays owed and comes in again when its
-history is posted. A tenant that has reached its day's limit waits for a post on another day.
+If the process ends, only running calls are lost: the rest stays owed and is submitted again when
+its history is posted. A tenant that has reached its day's limit waits for a post on another day.
 
-What this file does: it joins the jobs (`memtree.background.jobs`) with whose turn it is
-(`scheduler.py`), the calls (`running_calls.py`) and who is not asked for (`limits.py`).
+This file connects the jobs (`memtree.background.jobs`) with the scheduler (`scheduler.py`), the
+calls (`running_calls.py`) and the limits (`limits.py`).
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from memtree.tree.work import NodeWork
 log = logging.getLogger("memtree.indexer")
 
 PARTS = 4
-MAX_TRIES = 10  # the model may be away for an hour: it names long waits itself
+MAX_TRIES = 10  # the model may be away for an hour: it announces long waits itself
 
 
 class InProcessSummaries:
-    """A `SummaryQueue` that also does the work. `start()` and `close()` belong to a running
+    """A `SummaryQueue` that also does the work. Call `start()` and `close()` in a running event
     loop."""
 
     def __init__(
@@ -53,14 +53,15 @@ class InProcessSummaries:
         gather: float = GATHER,
         max_tries: int = MAX_TRIES,
     ) -> None:
-        """`completed` learns of every node that is done; `parts`: most nodes of one call."""
+        """`completed` is told every finished node; `parts`: most nodes of one call."""
         self._caller, self._spending, self._clock = caller, caller.spending, caller.clock
         self._completed, self._parts = completed, parts
         self.jobs: Jobs[SummaryJob] = Jobs(max_tries=max_tries)
         self.scheduler = Scheduler(parallel, gather)
         self._calls = RunningCalls(caller, caller.clock, self._ended)
         self._limits, self._health = DayLimits(), ModelHealth()
-        self._joins = 0  # callers of `join` that wait: then no call waits for more
+        # number of callers in `join`: while there are any, no call waits for more nodes
+        self._joins = 0
         self._task: asyncio.Task[None] | None = None
 
     async def backlog(self) -> Backlog:
@@ -76,7 +77,7 @@ class InProcessSummaries:
 
     @property
     def waiting(self) -> int:
-        """Nodes that wait, of all tenants."""
+        """Return the number of waiting nodes of all tenants."""
         return sum(len(job.work) for job in self.jobs)
 
     @property
@@ -85,7 +86,7 @@ class InProcessSummaries:
 
     @property
     def running(self) -> bool:
-        """Between `start` and `close`."""
+        """Return True between `start` and `close`."""
         return self._task is not None
 
     # -- the port ----------------------------------------------------------------------------
@@ -125,22 +126,22 @@ class InProcessSummaries:
     # -- jobs of a worker, which has its own queue -------------------------------------------
 
     def add(self, new: SummaryJob) -> None:
-        """Add a job like `submit`; `new.ended` is set when it is done, given up or replaced."""
+        """Add a job as `submit` does; `new.ended` is set when it is done, abandoned or replaced."""
         for old in self.jobs.add(new):
             new.kinds |= old.kinds
         if self._at_limit(new.tenant):
             self.jobs.give_up(new)
 
     def withdraw(self, job: SummaryJob) -> None:
-        """Begin no call for this job any more."""
+        """Start no more calls for this job."""
         self.jobs.drop(job)
 
     def under_way(self, job: SummaryJob) -> list[asyncio.Task[CallResult]]:
-        """Its calls that are not answered yet."""
+        """Return its running calls."""
         return self._calls.of(job)
 
     def wait(self, job: SummaryJob, now: float) -> float:
-        """Seconds before which it would not be asked for, because something failed."""
+        """Return the seconds that a failed job still waits before its next attempt."""
         return max(0.0, job.not_before - now, self.scheduler.paused(now))
 
     # -- life --------------------------------------------------------------------------------
@@ -149,7 +150,8 @@ class InProcessSummaries:
         self._task = asyncio.create_task(self._run(), name="summaries")
 
     async def join(self) -> None:
-        """Until nothing is left to do; calls that are not full do not wait for more meanwhile."""
+        """Wait until the queue is empty; meanwhile calls that are not full do not wait for more
+        nodes."""
         self._joins += 1
         self._unblock(self.jobs)
         try:
@@ -158,8 +160,8 @@ class InProcessSummaries:
             self._joins -= 1
 
     async def close(self, patience: float = 5.0) -> None:
-        """Begin no call any more, and give those under way, which are paid for, `patience` seconds
-        to come to their end."""
+        """Start no more calls, and give running ones, which are paid for, `patience` seconds to
+        finish."""
         if self._task is None:
             return
         self._task.cancel()
@@ -187,7 +189,7 @@ class InProcessSummaries:
                 self.jobs.give_up(job)
 
     async def _turn(self, job: SummaryJob, now: float) -> None:
-        """Start a call for this job, where there is something to ask now."""
+        """Start a call for this job, if there is something to summarise now."""
         self.jobs.move_to_end(job)
         busy = self.scheduler.served(job, now)
         alone = self._calls.rejected(job.tenant, job.work)
@@ -205,12 +207,12 @@ class InProcessSummaries:
         busy: Collection[bytes],
         alone: Collection[bytes],
     ) -> CallBatch | None:
-        """In a thread: reading text for its kind takes milliseconds."""
+        """Plan a call in a thread: detecting the kind of text takes milliseconds."""
         kinds = Kinds(job.history, job.nodes, job.kinds)
         ready = batching.ready(work, busy, batching.REACH * self._parts)
         return batching.batch(ready, kinds.of, alone, self._parts)
 
-    # -- what a call brought -----------------------------------------------------------------
+    # -- results of a call -------------------------------------------------------------------
 
     def _ended(self, job: SummaryJob, batch: CallBatch, result: CallResult) -> None:
         try:
@@ -250,7 +252,8 @@ class InProcessSummaries:
         return self._limits.reached(tenant, self._spending.today)
 
     def _stop(self, tenant: str) -> None:
-        """The tenant's day is over: nothing more is asked until a post on another day."""
+        """Stop a tenant that has reached its day's limit: no more calls until a post on another
+        day."""
         self._limits.stop(tenant, self._spending.today)
         log.info("summaries.limit_reached tenant=%s", tenant[:10])
         for job in self.jobs.of(tenant):

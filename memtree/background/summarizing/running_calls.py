@@ -1,6 +1,6 @@
-"""Calls under way, one task each, and what first drafts that were rejected have cost.
+"""Running calls, one task each, and the costs of first drafts that were rejected.
 
-What this file does not do: choose what is asked (`scheduler.py`), make the call (`call.py`).
+Nodes are chosen in `scheduler.py`; `call.py` makes the call.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ log = logging.getLogger("memtree.indexer")
 
 MAX_REJECTED = 10_000  # nodes whose first draft was rejected
 
-# How a call ended: what it brought, why it failed, None where it was cancelled.
+# Result of a call: its outcome, the error, or None if it was cancelled.
 CallResult = Outcome | Exception | None
 Ended = Callable[[SummaryJob, CallBatch, CallResult], None]
 
 
 class RunningCalls:
-    """`ended` is called in the loop for every call that was started, exactly once."""
+    """Running calls. `ended` is called in the event loop for every started call, exactly once."""
 
     def __init__(self, caller: SummaryCaller, clock: Clock, ended: Ended) -> None:
         self._caller, self._clock, self._on_end = caller, clock, ended
@@ -37,23 +37,23 @@ class RunningCalls:
         self.done = StageTotals()
 
     def start(self, job: SummaryJob, batch: CallBatch) -> None:
-        """Make a call for these nodes of the job, in a task."""
+        """Start a task that makes a call for these nodes of the job."""
         task = asyncio.create_task(self._call(job, batch), name="summary")
         self._tasks[task] = job
         task.add_done_callback(lambda task: self._ended(task, job, batch))
 
     def of(self, job: SummaryJob) -> list[asyncio.Task[CallResult]]:
-        """Calls for this job that are not answered yet."""
+        """Return the running calls of this job."""
         return [task for task, whose in self._tasks.items() if whose is job]
 
     def rejected(self, tenant: str, nodes: Collection[bytes]) -> dict[bytes, Cost]:
-        """Those of these nodes whose first draft was rejected, with what it cost."""
+        """Return those of these nodes whose first draft was rejected, with its cost."""
         keys = [(tenant, node) for node in nodes]
         return {key[1]: self._rejected[key] for key in keys if key in self._rejected}
 
     def forget(self, tenant: str, addresses: Collection[bytes] | None) -> None:
-        """Keep nothing that running calls still bring for histories that end at these addresses
-        (None: all of the tenant)."""
+        """Discard the results of running calls for histories that end at these addresses (None: all
+        of the tenant)."""
         for key in [key for key in self._rejected if key[0] == tenant]:
             del self._rejected[key]
         for job in self._tasks.values():
@@ -62,7 +62,7 @@ class RunningCalls:
                 job.forgotten = True
 
     async def close(self, patience: float) -> None:
-        """Let calls come to their end for `patience` seconds, then cancel them."""
+        """Let calls finish for `patience` seconds, then cancel them."""
         if not self._tasks:
             return
         _, unfinished = await asyncio.wait(tuple(self._tasks), timeout=patience)

@@ -1,5 +1,5 @@
-"""Choose the job whose call is next: fairness between tenants, nodes under way, and waiting for
-more.
+"""Choose the next job to make a call for: fair between tenants, no node twice, waiting for fuller
+calls.
 
     job = scheduler.pick(jobs, now)              # None: nothing to do before `wake_times`
     busy = scheduler.served(job, now)            # its turn; nodes of the tenant under way
@@ -25,33 +25,33 @@ from memtree.summaries.batching import CallBatch
 
 PARALLEL = 4
 GATHER = 15.0  # seconds that a call which is not full waits for more
-LEASED_AGAIN = 5.0  # seconds before a node that another process leases is looked at again
+LEASED_AGAIN = 5.0  # seconds before a node that another process leases is checked again
 
 
 class Scheduler:
-    """Tenants take turns by calls under way, at most `parallel` of them in all."""
+    """Tenants take turns by their running calls, at most `parallel` of them in all."""
 
     def __init__(self, parallel: int = PARALLEL, gather: float = GATHER) -> None:
         self._parallel, self._gather = parallel, gather
-        # (tenant, node) -> until when it is under way; infinity: in a call of this process
+        # (tenant, node) -> until when the node is busy; infinity: in a call of this process
         self._busy: dict[tuple[str, bytes], float] = {}
-        self._open: Counter[str] = Counter()  # calls under way by tenant
+        self._open: Counter[str] = Counter()  # running calls by tenant
         self._turns: OrderedDict[str, int] = OrderedDict()  # tenant -> number of its last turn
         self._numbers = count(1)
         self._paused = 0.0
 
     @property
     def calls_under_way(self) -> int:
-        """Calls under way for all tenants."""
+        """Return the number of running calls of all tenants."""
         return self._open.total()
 
     # -- turns -------------------------------------------------------------------------------
 
     def pick(self, jobs: Iterable[SummaryJob], now: float) -> SummaryJob | None:
-        """The next job to be looked at, None where none is due or no call may begin.
+        """Return the next job to look at; None if none is due or no call may start.
 
-        Backfill comes last; then first the tenant with the fewest calls under way, then the one
-        whose last turn is longest ago; of its jobs the first one in `jobs`.
+        Backfill comes last; then first the tenant with the fewest running calls, then the one whose
+        last turn is longest ago; of its jobs the first one in `jobs`.
         """
         if self.calls_under_way >= self._parallel or now < self._paused:
             return None
@@ -63,9 +63,9 @@ class Scheduler:
         return min(due, key=order, default=None)
 
     def served(self, job: SummaryJob, now: float) -> Mapping[bytes, float]:
-        """Count this turn of its tenant, and block the job for as long as nodes of the tenant are
-        under way: until `may_start` says otherwise, or something ends and unblocks it. Returns
-        these nodes, each with the time until which it is."""
+        """Count this turn of the tenant, and block the job as long as nodes of the tenant are busy:
+        until `may_start` decides otherwise, or a call ends and unblocks it. Returns these nodes,
+        each with the time until which it is busy."""
         remember(self._turns, job.tenant, next(self._numbers))
         busy = self._under_way(job.tenant, now)
         job.blocked = min(busy.values(), default=math.inf)
@@ -80,11 +80,11 @@ class Scheduler:
         *,
         hurry: bool,
     ) -> bool:
-        """Return True to make this call now, False to wait for more nodes in it. `busy`: as
-        `served` said. `hurry`: somebody waits for the end, so no call waits."""
+        """Return True to make this call now, False to wait for more nodes. `busy`: as returned by
+        `served`. `hurry`: somebody waits for the end, so no call waits."""
         if not batch.full and not hurry:
             if any(node in job.work for node in busy):
-                return False  # what is under way may make more of it ready
+                return False  # running calls may make more nodes ready
             gathered = job.since + self._gather
             if now < gathered:
                 job.blocked = min(job.blocked, gathered)
@@ -93,28 +93,28 @@ class Scheduler:
         return True
 
     def wake_times(self, jobs: Iterable[SummaryJob]) -> list[float]:
-        """When there may be something to do again; a job's own `not_before` aside."""
+        """Return the times at which there may be work again, besides the jobs' own `not_before`."""
         times = [self._paused, *(job.blocked for job in jobs)]
         return [time for time in times if time < math.inf]
 
     def pause(self, until: float) -> None:
-        """Begin no call before this time: the model is one server for all."""
+        """Start no call before this time: all calls share one server."""
         self._paused = max(self._paused, until)
 
     def paused(self, now: float) -> float:
-        """Seconds for which no call begins."""
+        """Return the seconds until calls may start again."""
         return max(0.0, self._paused - now)
 
-    # -- what is under way -------------------------------------------------------------------
+    # -- running calls -----------------------------------------------------------------------
 
     def started(self, job: SummaryJob, batch: CallBatch) -> None:
-        """A call is under way, until `ended`."""
+        """Record a running call, until `ended`."""
         self._open[job.tenant] += 1
         for work in batch.work:
             self._busy[job.tenant, work.id] = math.inf
 
     def ended(self, job: SummaryJob, batch: CallBatch) -> None:
-        """The call is over, however it went: its nodes may be asked for again."""
+        """Record the end of a call, whatever its result: its nodes may be requested again."""
         self._open[job.tenant] -= 1
         if not self._open[job.tenant]:
             del self._open[job.tenant]
@@ -123,7 +123,7 @@ class Scheduler:
                 del self._busy[job.tenant, work.id]
 
     def leased_elsewhere(self, tenant: str, nodes: Iterable[bytes], now: float) -> None:
-        """Another process holds the lease of these nodes: look again after a while."""
+        """Record that another process leases these nodes: they are checked again later."""
         for node in nodes:
             self._busy[tenant, node] = now + LEASED_AGAIN
 

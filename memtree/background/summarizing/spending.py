@@ -1,8 +1,8 @@
 """Account for the cost of summaries: reserved before a call, settled after it, limited by tenant
 and day (UTC).
 
-A reservation counts as spent until it is settled, so calls at once stay under the limit together,
-and what a killed process had reserved stays counted: a limit is a promise, an estimate is not.
+A reservation counts as spent until it is settled, so concurrent calls stay under the limit
+together, and the reservation of a killed process stays counted, so that the limit always holds.
 Money is kept in millionths of whatever currency the prices are in.
 """
 
@@ -25,12 +25,12 @@ log = logging.getLogger("memtree.indexer")
 
 MILLION = 1_000_000
 PREFIX = "summary."
-TOKENS, MICROS = PREFIX + "tokens", PREFIX + "micros"  # what limits look at
+TOKENS, MICROS = PREFIX + "tokens", PREFIX + "micros"  # tallies that limits apply to
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryPrices:
-    """Price of a million tokens. `cached`: input that came from the server's prompt cache."""
+    """Price of a million tokens. `cached`: of input read from the server's prompt cache."""
 
     input: float = 0.0
     cached: float = 0.0
@@ -38,12 +38,14 @@ class SummaryPrices:
 
     @classmethod
     def of(cls, settings: Settings) -> SummaryPrices:
-        """Cached input without a price of its own costs what other input does."""
+        """Read the prices from the settings. Cached input without a price of its own costs as much
+        as other input."""
         input_ = settings.summary_input_price
         return cls(input_, settings.summary_cached_price or input_, settings.summary_output_price)
 
     def micros(self, usage: Usage) -> int:
-        """A price of a million tokens in whole units is one of a token in millionths."""
+        """Return the cost in millionths: a price per million tokens is the price of one token in
+        millionths."""
         cached = min(usage.cached, usage.input)
         plain = usage.input - cached
         cost = plain * self.input + cached * self.cached + usage.output * self.output
@@ -71,7 +73,7 @@ class DailyLimits:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Most that one call may cost, as it was added to the tallies of a day."""
+    """Upper bound of one call's cost, as it was added to the tallies of a day."""
 
     tenant: str
     day: int
@@ -80,7 +82,7 @@ class Reservation:
 
 
 class Spending:
-    """Reserves and settles what a tenant's calls cost, in the store's tallies by day."""
+    """Reserves and settles the costs of a tenant's calls, in the store's tallies by day."""
 
     def __init__(
         self,
@@ -94,11 +96,11 @@ class Spending:
 
     @property
     def today(self) -> int:
-        """Days since 1970, UTC."""
+        """Return the days since 1970, UTC."""
         return day_of(self._clock.now())
 
     async def status(self, tenant: str, state: str, nodes: int) -> SummaryStatus:
-        """`state` and `nodes` with what the tenant spent today."""
+        """Return a status with `state` and `nodes`, and what the tenant spent today."""
         try:
             spent = await self.spent(tenant)
         except Unavailable:
@@ -114,9 +116,8 @@ class Spending:
         )
 
     async def reserve(self, tenant: str, input_: int, output: int) -> Reservation | None:
-        """Take the tokens that a call may need from today's; None where they are not there.
-
-        Raises as `TreeStore` does; then nothing is reserved.
+        """Reserve the tokens that a call may need; None if today's limit leaves no room. Raises as
+        `TreeStore` does, and then reserves nothing.
         """
         most = Usage(input_, output)
         taken = Reservation(tenant, self.today, input_ + output, self._prices.micros(most))
@@ -127,10 +128,10 @@ class Spending:
     async def settle(
         self, reserved: Reservation, usage: Usage, counts: Mapping[str, int] | None = None
     ) -> int:
-        """Replace what was reserved by what the call did cost; returns millionths.
+        """Replace the reservation by the actual cost of the call; returns millionths.
 
-        `counts`: further numbers of the day, by their names without `summary.`. A store that fails
-        here leaves the reservation: too much is counted, never too little.
+        `counts`: further numbers of the day, by their names without `summary.`. If the store fails
+        here, the reservation stays: too much is counted, never too little.
         """
         micros = self._prices.micros(usage)
         amounts = {
@@ -149,7 +150,8 @@ class Spending:
         return micros
 
     async def spent(self, tenant: str) -> dict[str, int]:
-        """Today's numbers of a tenant by their names without `summary.`; 0 where there is none."""
+        """Return today's totals of a tenant by their names without `summary.`; 0 for missing
+        ones."""
         today = self.today
         tallies = await self._tallies.tallies(tenant, today, today)
         names = ("calls", "input_tokens", "cached_tokens", "output_tokens", "micros")

@@ -9,20 +9,20 @@ from memtree.background.jobs import Job
 from memtree.tree.node import Node
 from memtree.tree.work import NodeWork
 
-NODE_BYTES = 5_000  # about, of a decoded node
+NODE_BYTES = 5_000  # estimate for a decoded node
 
 
 @dataclass(slots=True, eq=False)
 class SummaryJob(Job[NodeWork]):
-    """`nodes`: the whole tree. `kinds`: kind of content by node, as far as it was needed."""
+    """`nodes`: the whole tree. `kinds`: kind of content by node, computed on demand."""
 
     nodes: Mapping[bytes, Node] = field(default_factory=dict)
     kinds: dict[bytes, str] = field(default_factory=dict)
-    # Monotonic seconds until which there is nothing to ask for it, unless something changes.
+    # Monotonic seconds until which no call is made for it, unless something changes.
     blocked: float = 0.0
-    # Its history was deleted: what a call under way still brings is not kept.
+    # Its history was deleted: results of running calls are discarded.
     forgotten: bool = False
 
     def __post_init__(self) -> None:
-        Job.__post_init__(self)  # `super()` fails here: slots=True makes the class anew
+        Job.__post_init__(self)  # `super()` fails here: slots=True creates a new class
         self.size += NODE_BYTES * len(self.nodes)

@@ -137,8 +137,8 @@ async def next_version(
 async def make_way(
     sql: Sql, scope: ScopeRow, row: Standing, key: str, *, since: float, now: float
 ) -> str | None:
-    """Give a live memory this unique key from now on. Returns the id of the memory that had it,
-    which is superseded; None if there was none."""
+    """Supersede another live memory that has this unique key, since `row` has it from now on.
+    Returns that memory's id; None if there was none."""
     other = (await unique_keys.holders(sql, scope, [key], now)).get(key)
     if other is None or other.number == row.number:
         return None

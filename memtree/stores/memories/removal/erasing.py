@@ -58,8 +58,8 @@ _FIRST = f"SELECT {STANDING} FROM memories WHERE scope = :scope ORDER BY number 
 
 
 async def erase(sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float) -> int:
-    """Erase rows, all that was derived from them, and the memories they superseded. Returns how
-    many of them counted."""
+    """Erase rows, their duplicates and the memories they superseded. Returns how many of them
+    counted."""
     return (await _erase(sql, scope, rows, now))[1]
 
 
