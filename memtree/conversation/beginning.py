@@ -1,7 +1,7 @@
-"""The beginning of a conversation, by which it is known again where its client names none.
+"""The beginning of a conversation, by which it is recognised if its client names none.
 
-The first message alone is no beginning: many conversations begin with the same few words. So an
-answer belongs to it, which is hardly the same twice.
+The first message alone is not enough: many conversations begin with the same few words. So the
+first answer is part of it, since two answers are hardly ever equal.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ SAID = 300  # bytes of a beginning, as posted, that two conversations hardly sha
 
 
 def origin(posted: History, index: int) -> str:
-    """The address (hex) of the beginning of the conversation in which a message is said; "" where
-    the message stands in that itself. A history with the same beginning and without the message is
-    another branch."""
+    """Return the address (hex) of the beginning of the conversation that contains a message; "" if
+    the message is part of that beginning. A history with the same beginning but without the message
+    is another branch."""
     answered, size = False, 0
     for length in range(1, index + 1):
         answered = answered or posted.facts[length - 1].role == "assistant"
@@ -30,8 +30,8 @@ def origin(posted: History, index: int) -> str:
 
 
 def under(tenant: str, messages: Sequence[Message], volatile: Volatile) -> str:
-    """Return a name for the system messages in front of a conversation, made of their digests; ""
-    where there are none that can be read."""
+    """Return a name for the system messages at the start of a conversation, made of their digests;
+    "" if none can be read."""
     digests: list[bytes] = []
     try:
         for index, message in enumerate(messages):
@@ -46,9 +46,9 @@ def under(tenant: str, messages: Sequence[Message], volatile: Volatile) -> str:
 
 
 def keys_of(tenant: str, messages: Sequence[Message], volatile: Volatile) -> tuple[str, ...]:
-    """Return the names of a conversation, made from its beginning, which nobody may have checked
-    yet. The first is made of its first message and first answer, the second of the first message
-    alone, as it was before there was an answer. Empty where the user says nothing."""
+    """Return the names of a conversation, made from its beginning, which may not have been
+    validated yet. The first is made of its first message and first answer, the second of the first
+    message alone, as it was before there was an answer. Empty if the user says nothing."""
     digests: list[bytes] = []
     roles = ["user", "assistant"]
     try:

@@ -1,13 +1,13 @@
 """The cache marker of the memory message.
 
 A client that marks where the provider may cache (`cache_control`) marks its own messages, of which
-the older ones are not sent any more. So the memory message ends with a marker, too, unless what is
-sent has the four already that a provider takes (Anthropic; others ignore them). It is a copy of the
-next marker behind it, else of the last one before it: a marker that lives longer must not follow
-one that lives shorter (tools, system, messages).
+the older ones are no longer sent. So the memory message ends with a marker, too, unless the request
+already has the four that a provider accepts (Anthropic; others ignore them). It is a copy of the
+next marker after it, else of the last one before it: a marker with a longer lifetime must not
+follow one with a shorter lifetime (in the order tools, system, messages).
 
-As clients move their markers from turn to turn, ours may come and go within an epoch: only the
-marker itself, never the text, and caches do not look at it. The form of the content does not
+Since clients move their markers from turn to turn, ours may appear and disappear within an epoch:
+only the marker changes, never the text, and caches ignore it. The form of the content does not
 depend on the number: a list as soon as the request uses markers, else a string.
 """
 
@@ -25,17 +25,17 @@ PLAIN = {"type": "ephemeral"}
 
 
 def used(history: History, elsewhere: int) -> bool:
-    """Return True if the posted request has markers. `elsewhere`: those beside the messages
-    (tools)."""
+    """Return True if the posted request has markers. `elsewhere`: number of markers outside the
+    messages (in tools)."""
     return bool(elsewhere or history.system_markers or history.marked)
 
 
 def of_memory(
     history: History, elsewhere: int, cut: int, head: int = 0, pinned: Sequence[int] = ()
 ) -> Any:
-    """The marker at the end of the memory message, None where it has none. What is sent are
-    messages [0, head), `pinned` and [cut, ...), the system messages, and what has the markers
-    `elsewhere`."""
+    """Return the marker for the end of the memory message; None if it gets none. The request
+    consists of messages [0, head), `pinned` and [cut, ...), the system messages, and the part with
+    the markers `elsewhere`."""
     marked = history.marked
     behind = [at for at in pinned if history.facts[at].markers]
     behind += marked[bisect_left(marked, cut) :]
@@ -59,8 +59,8 @@ def lives_an_hour(history: History) -> bool:
 
 
 def _near(history: History, cut: int, head: int, behind: Iterable[int]) -> Iterator[Any]:
-    """The markers to copy from, the best first: behind (marked messages), before, and then those
-    that are cut."""
+    """Yield the markers to copy from, best first: those after the cut (marked messages), before it,
+    and last those of cut messages."""
     for index in behind:
         yield markers(history.messages[index])[0]
     marked = history.marked

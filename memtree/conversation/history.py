@@ -1,9 +1,9 @@
-"""A posted history: which messages count, what each costs, its rounds and its addresses.
+"""A posted history: its messages without system messages, their sizes, rounds and addresses.
 
-`read` reads the whole list. Messages that were met before it does not parse: `MessageInfo` come
-from a cache keyed by the raw fragment (docs/decisions/0002). `extended` goes on from what was read
-of an earlier list, and looks only at what stands behind it (docs/decisions/0033); it comes to the
-same history, or to the same error.
+`read` reads the whole list. It does not parse messages seen before: their `MessageInfo` comes from
+a cache keyed by the raw fragment (docs/decisions/0002). `extended` continues from the record of an
+earlier list, and reads only the messages after it (docs/decisions/0033); the result is the same
+history, or the same error.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from memtree.text import tokens
 from memtree.text.pasted.kept_marks import kept_marks
 from memtree.text.spans import Span
 
-CALL_TEXTS = 40  # characters that a call counts beside its id and name
+CALL_TEXTS = 40  # characters that a call counts besides its id and name
 
 
 @dataclass(frozen=True, slots=True)
 class MessageInfo:
-    """Facts of one message that are known without parsing it again."""
+    """Facts about one message that are known without parsing it again."""
 
     role: str
     digest: bytes
@@ -49,9 +49,9 @@ class MessageInfo:
     calls: tuple[tuple[str, str], ...]  # (id, name) of the tool calls it makes
     answers: str | None  # tool_call_id, or the name in a legacy function message; may be empty
     markers: int = 0  # cache markers
-    former: bytes = b""  # the digest in format 2, where that is another one
+    former: bytes = b""  # the digest in format 2, if it differs
     day_mark: DayMark | None = None
-    keeps: tuple[Span, ...] = ()  # of the view: what the user marked with `<keep>`
+    keeps: tuple[Span, ...] = ()  # spans of the view that the user marked with `<keep>`
 
 
 class MessageInfoCache(Protocol):
@@ -62,13 +62,13 @@ class MessageInfoCache(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """`messages` is the history proper (no system messages); parallel tuples describe it.
+    """`messages` are the posted messages without system messages; parallel tuples describe them.
 
     `posted[i]`: index of messages[i] in what the client sent. `addresses[i]`: the address of the
     first i messages, so it has one entry more. `rounds`: index of the first message of each round.
-    `cuts`: those at which the history may be cut; a round that begins with a message joined to the
-    one before it goes with that one. `marked`: messages with cache markers; `loading`: those that
-    load tools.
+    `cuts`: starts of rounds at which the history may be cut; a round whose first message is joined
+    to the one before it cannot be cut there. `marked`: messages with cache markers; `loading`:
+    those that load tools.
     """
 
     tenant: str
@@ -78,7 +78,7 @@ class History:
     rounds: tuple[int, ...]
     cuts: tuple[int, ...]
     addresses: tuple[bytes, ...]
-    totals: tuple[int, ...]  # tokens of the first i messages: one entry more
+    totals: tuple[int, ...]  # tokens of the first i messages, so it has one entry more
     system: Sequence[tuple[int, Message]]  # (posted index, message)
     system_tokens: int
     volatile: Volatile
@@ -97,42 +97,42 @@ class History:
         return self.messages[index].view(self.volatile)
 
     def asks(self, index: int) -> bool:
-        """Return True if the user wrote it, as far as a dialect tells that from what a client's
-        program puts in the user's place."""
+        """Return True if the user wrote it, as far as the dialect distinguishes that from text
+        which a client's program adds in the user's role."""
         message = self.messages[index]
         if self.facts[index].role != "user" or message.aside:
             return False
         return not message.joined or bool(self.view(index).text.strip())
 
     def beginning(self, messages: int, characters: int) -> Iterator[tuple[str, str]]:
-        """Yield roles and texts of the first messages; what a client's program says in the user's
-        place has the role `client`. `characters`: of each, at most."""
+        """Yield roles and texts of the first messages; text by a client's program in the user's
+        role has the role `client`. `characters`: of each, at most."""
         for index in range(min(len(self), messages)):
             role = self.facts[index].role
             said = role != "user" or self.asks(index)
             yield role if said else "client", self.view(index).text[:characters]
 
     def size(self, start: int = 0, end: int | None = None) -> int:
-        """Tokens of messages [start, end)."""
+        """Return the tokens of messages [start, end)."""
         last = len(self.facts)
         return self.totals[last if end is None else min(end, last)] - self.totals[min(start, last)]
 
     def former_addresses(self) -> tuple[tuple[bytes, ...], int]:
-        """The addresses of all prefixes in format 2, and the length of the longest prefix whose
-        leaves are the same in both formats."""
+        """Return the addresses of all prefixes in format 2, and the length of the longest prefix
+        whose leaves are the same in both formats."""
         digests = (fact.former or fact.digest for fact in self.facts)
         chain = addresses.chain(start := former_root(self.tenant), digests)
         same = next((i for i, fact in enumerate(self.facts) if fact.former), len(self.facts))
         return (start, *chain), same
 
     def round_ends(self) -> Iterator[tuple[int, int]]:
-        """(first, end) of each round."""
+        """Yield (first, end) of each round."""
         yield from zip(self.rounds, (*self.rounds[1:], len(self.messages)), strict=True)
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRecord:
-    """Record of a list that was read, without its text: the parts of its `History` that are no
+    """Record of a list that was read, without its text: the parts of its `History` other than
     messages. `system`: posted indexes, `system_facts` in the same order; `length`: of the posted
     list, system messages included; `texts`: characters of ids and names of calls in all facts."""
 
@@ -150,9 +150,8 @@ class HistoryRecord:
     texts: int = 0
 
     def first(self, length: int) -> HistoryRecord:
-        """Return the record of the first messages of the list, up to the last border of rounds
-        among the first `length`: a tool message behind them may belong to the round that is open
-        there."""
+        """Return the record of the first messages of the list, up to the last round boundary among
+        the first `length`: a tool message after that may belong to the round that is still open."""
         kept = bisect_left(self.posted, length)
         ended = max(bisect_left(self.rounds, kept) - 1, 0)
         size = self.rounds[ended] if kept else 0
@@ -174,7 +173,7 @@ class HistoryRecord:
         )
 
     def history(self, tenant: str, messages: Sequence[Message], volatile: Volatile) -> History:
-        """Return the history of the list itself, in which the messages are."""
+        """Return the history of the list, given its messages."""
         chosen: Sequence[Message] = messages
         if self.system:
             chosen = ChosenMessages(messages, self.posted)
@@ -205,13 +204,14 @@ def read(
     cache: MessageInfoCache | None = None,
     count: Callable[[str], int] = tokens.count,
 ) -> History:
-    """Read a posted list. Raises `BadRequest` naming the place of an orphan tool message."""
+    """Read a posted list. Raises `BadRequest`, which names the place, for a tool message without
+    its call."""
     known = nothing_read(tenant)
     return extended(known, tenant, posted, volatile, cache, count).history(tenant, posted, volatile)
 
 
 def nothing_read(tenant: str) -> HistoryRecord:
-    """The record of a list without messages."""
+    """Return the record of a list without messages."""
     return HistoryRecord((), (), (), (), (addresses.root(tenant),), (0,))
 
 
@@ -223,8 +223,8 @@ def extended(
     cache: MessageInfoCache | None = None,
     count: Callable[[str], int] = tokens.count,
 ) -> HistoryRecord:
-    """The record of a list whose first messages, up to a border of rounds, are `known` (as
-    `HistoryRecord.first` makes it). Looks at the others alone. Raises `BadRequest` as `read`."""
+    """Return the record of a list whose first messages, up to a round boundary, are `known` (from
+    `HistoryRecord.first`). Reads only the other messages. Raises `BadRequest` as `read` does."""
     new = range(known.length, len(posted))
     infos = [_facts(tenant, index, posted[index], volatile, cache, count) for index in new]
     conversation_facts = [fact for fact in infos if fact.role not in SYSTEM_ROLES]
@@ -251,7 +251,7 @@ def extended(
 
 
 def _texts(facts: Sequence[MessageInfo]) -> int:
-    """Characters that they hold of what was posted; a call counts as some more."""
+    """Return the number of posted characters that the facts hold; a call adds some more."""
     calls = sum(CALL_TEXTS + len(id_) + len(name) for fact in facts for id_, name in fact.calls)
     return calls + sum(len(fact.answers or "") for fact in facts)
 
@@ -281,7 +281,7 @@ def _facts(
 def describe(
     message: Message, volatile: Volatile, count: Callable[[str], int] = tokens.count
 ) -> MessageInfo:
-    """Facts of a checked message, whatever stands before it."""
+    """Return the facts of a validated message, independent of the messages before it."""
     role = message.role
     answers = None
     if role == "tool":
@@ -304,7 +304,7 @@ def describe(
 
 
 def _may_differ(message: Message) -> bool:
-    """Return True if format 2 may have given the message another digest."""
+    """Return True if format 2 may have given the message a different digest."""
     listed = isinstance(message.content, list)
     return listed or message.role in RESULT_ROLES or bool(message.calls) or "</" in message.words
 
@@ -338,17 +338,18 @@ def _pair(facts: list[MessageInfo], posted: list[int]) -> tuple[list[MessageInfo
 
 
 class _RoundCalls:
-    """The calls of one assistant message as the messages that answer them follow."""
+    """The calls of one assistant message, matched with the messages after it that answer them."""
 
     def __init__(self, calls: tuple[tuple[str, str], ...]) -> None:
         self._calls = calls
         self._answered: set[int] = set()
-        # By (0, id) and (1, name), and under "" all: those that may lack an answer, the last first.
+        # By (0, id) and (1, name), and under "" all: calls that may lack an answer, the last first.
         self._waiting: dict[tuple[int, str], list[int]] = {}
 
     def answered_by(self, fact: MessageInfo) -> int | None:
-        """The call that a message answers: of its id (or name), the first without an answer where
-        several have it, else the last. A message that names none answers the next call."""
+        """Return the index of the call that a message answers: among the calls with its id (or
+        name), the first without an answer, else the last. A message that names none answers the
+        next call."""
         if not self._waiting:
             self._collect()
         key = 1 if fact.role == "function" else 0

@@ -1,7 +1,7 @@
-"""Reads strictly what a request keeps in each memory message beside what its user marked.
+"""Parse, strictly, the passages that a request pins in each memory message, besides those that its
+user marked.
 
->>> keep_options(["src/*.py", "port 8443"], ["read_plan"]).globs
-['src/*.py']
+>>> keep_options(["src/*.py", "port 8443"], ["read_plan"]).globs ['src/*.py']
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from memtree.errors import BadRequest
 
 PATTERNS, TOOLS = "keep_patterns", "protected_tools"
-MOST = 20  # of each
-LONGEST = 200  # characters of one
+MOST = 20  # of each kind
+LONGEST = 200  # characters of each
 _GLOB_SIGNS = re.compile(r"[*?/]")
 _FILE_NAME = re.compile(r"[^\s.]\S{0,200}\.[A-Za-z][A-Za-z0-9]{0,7}|\.[^\s.]\S{0,200}")
 
 
 @dataclass(frozen=True, slots=True)
 class KeepOptions:
-    """Texts that a request keeps in each memory message. `patterns`: globs over paths of files, and
+    """Texts that a request pins in each memory message. `patterns`: globs over paths of files, and
     parts of lines. `tools`: names of tools whose results are kept."""
 
     patterns: tuple[str, ...] = ()
@@ -39,8 +39,8 @@ MARKS_ALONE = KeepOptions()
 
 
 def is_glob(pattern: str) -> bool:
-    """Return True if a pattern means paths of files: it has `*`, `?` or `/`, or is the name of a
-    file with an extension.
+    """Return True if a pattern is meant for paths of files: it has `*`, `?` or `/`, or is the name
+    of a file with an extension.
 
     >>> [is_glob(pattern) for pattern in ("src/*.py", "CLAUDE.md", ".env", "FAILED", "port 8443.")]
     [True, True, True, False, False]
@@ -49,12 +49,12 @@ def is_glob(pattern: str) -> bool:
 
 
 def keep_options(patterns: object, tools: object) -> KeepOptions:
-    """Read the values of both settings. Raises `BadRequest` naming the setting."""
+    """Parse the values of both settings. Raises `BadRequest` that names the setting."""
     return KeepOptions(kept_texts(patterns, PATTERNS), kept_texts(tools, TOOLS))
 
 
 def kept_texts(value: object, name: str) -> tuple[str, ...]:
-    """Read one of the fields. Raises `BadRequest` naming it as `name`."""
+    """Parse one of the fields. Raises `BadRequest` that names it as `name`."""
     if not isinstance(value, list | tuple):
         raise BadRequest(f"{name} must be an array of strings", param=name)
     if len(value) > MOST:

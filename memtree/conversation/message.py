@@ -1,14 +1,15 @@
 """One chat message: the raw JSON fragment as posted, parsed on demand.
 
-A `Message` never loses a byte: what is kept in an answer is written back as `raw`. Its *text* is
-what the tree indexes: the text parts joined without a separator, then a placeholder for each part
-that is not text (`[image]`, `[file plan.pdf]`), then each tool call as its name and arguments.
-Reasoning and refusals are no part of it: clients drop them, or send them otherwise the next time.
-Offsets into that text are "posted" offsets. The *view* of a user message is its text without
-volatile blocks (closed tags that clients rewrite on every request, such as `<system-reminder>`);
-leaves count in view offsets. A tool message's view leaves out `<system-reminder>` blocks, which
-some clients put behind every file they read. In the view, arguments of a tool call that are a JSON
-object are compact JSON (`call_arguments`). Two messages with one digest have the same view.
+A `Message` never loses a byte: a message that stays in an answer is written back as `raw`. Its
+*text* is what the tree indexes: the text parts joined without a separator, then a placeholder for
+each part that is not text (`[image]`, `[file plan.pdf]`), then each tool call as its name and
+arguments. Reasoning and refusals are not part of it: clients drop them, or change them in the next
+request. Offsets into that text are "posted" offsets. The *view* of a user message is its text
+without volatile blocks (closed tags that clients rewrite on every request, such as
+`<system-reminder>`); leaves count in view offsets. A tool message's view leaves out
+`<system-reminder>` blocks, which some clients put behind every file they read. In the view,
+arguments of a tool call that are a JSON object are compact JSON (`call_arguments`). Two messages
+with one digest have the same view.
 
     >>> m = Message(b'{"role":"user","content":[{"type":"text","text":"hi"}]}')
     >>> m.role, m.text
@@ -58,28 +59,28 @@ __all__ = [
 ]  # fmt: skip
 
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
-OFF_LOOP_BYTES = 256 * 1024  # DESIGN section 3: more is read off the event loop
+OFF_LOOP_BYTES = 256 * 1024  # DESIGN section 3: larger bodies are read off the event loop
 LABEL = 60  # characters of a part's type, and of a file's name, in the text
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One tool call of an assistant message; `id` is empty where it has none, as in a legacy
+    """One tool call of an assistant message; `id` is empty if it has none, as in a legacy
     function_call."""
 
     id: str
     name: str
     arguments: str
-    posted: bool = True  # the arguments stand in the posted JSON as this string
-    part: str = ""  # where they stand, as in `tool_calls[0].function.arguments`
+    posted: bool = True  # the posted JSON contains the arguments as this string
+    part: str = ""  # their place, as in `tool_calls[0].function.arguments`
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
     """A run of a message's text, [start, end) in characters. `kind`: text, media, name, call.
 
-    Only `text` and `call` segments stand in the posted JSON as they are, so only they are quoted.
-    `part` names the posted string that such a segment is, as in `content[0]`.
+    Only `text` and `call` segments occur verbatim in the posted JSON, so only they are quoted.
+    `part` names the posted string of such a segment, as in `content[0]`.
     """
 
     start: int
@@ -93,13 +94,12 @@ class Segment:
 
 
 class Message:
-    """A posted message. `raw` is its JSON fragment; everything else is read from it when asked.
-
-    What its wire dialect adds to that is no part of its text or digest. `joined`: in the posted
-    form it is one with the message before it, so both are sent or neither is. `aside`: the
-    client's program says it in the user's place (a reminder, a count of tokens); it asks nothing
-    and takes no text of ours. `loads`: names of the tools that a model may use because this
-    message is sent."""
+    """A posted message. `raw` is its JSON fragment; everything else is read from it on demand.
+    Fields added by a wire dialect are not part of its text or digest. `joined`: in the posted form
+    it is one with the message before it, so both are sent or neither is. `aside`: the client's
+    program wrote it in the user's role (a reminder, a token count); it asks nothing, and no text of
+    ours is put before it. `loads`: names of the tools that a model may use because this message is
+    sent."""
 
     __slots__ = (
         "_calls",
@@ -135,19 +135,19 @@ class Message:
 
     @classmethod
     def of(cls, fields: dict[str, Any]) -> Message:
-        """A message made from a plain dict (tests, the library's callers)."""
+        """Make a message from a plain dict (for tests and callers of the library)."""
         return cls(msgspec.json.encode(fields))
 
     def unread(self) -> Message:
-        """Return the message with nothing parsed, for whoever keeps it: parsed it takes several
-        times as much."""
+        """Return the message with nothing parsed, for storing it: parsed, it takes several times
+        the memory."""
         if self._fields is None:
             return self
         return Message(self.raw, self.joined, self.loads, aside=self.aside)
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The parsed object. Raises `BadRequest` where it is no JSON object."""
+        """Return the parsed object. Raises `BadRequest` if it is not a JSON object."""
         if self._fields is None:
             try:
                 decoded = msgspec.json.decode(self.raw)
@@ -168,7 +168,7 @@ class Message:
 
     @property
     def parts(self) -> list[dict[str, Any]]:
-        """The content as a list of parts; a string is one text part, null is none."""
+        """Return the content as a list of parts; a string is one text part, null is none."""
         content = self.content
         if isinstance(content, str):
             return [{"type": "text", "text": content}]
@@ -176,12 +176,12 @@ class Message:
 
     @property
     def words(self) -> str:
-        """The text parts, joined."""
+        """Return the text parts, joined."""
         return "".join(part["text"] for part in self.parts if part["type"] in TEXT_PARTS)
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """Tool calls in order, legacy `function_call` included."""
+        """Return the tool calls in order, legacy `function_call` included."""
         if self._calls is None:
             made = self.fields.get("tool_calls") or []
             legacy = self.fields.get("function_call")
@@ -202,17 +202,17 @@ class Message:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The runs that `text` is made of, left to right, without gaps."""
+        """Return the runs that `text` consists of, left to right, without gaps."""
         _ = self.text
         return self._segments
 
     def segment_at(self, offset: int) -> Segment:
-        """The segment that holds a character of `text`."""
+        """Return the segment that contains a character of `text`."""
         at = bisect_right(self.segments, offset, key=lambda segment: segment.start)
         return self._segments[at - 1]
 
     def view(self, volatile: Volatile) -> View:
-        """The text that leaves count in."""
+        """Return the text that leaves refer to."""
         if self._viewed is None or self._viewed[0] != volatile:
             if self.role == "user":
                 cuts = volatile.find(self.text)
@@ -221,11 +221,11 @@ class Message:
             else:
                 cuts = ()
             self._viewed = volatile, *_pieces(self, cuts)
-        return View(self, *self._viewed[1:])  # not kept: the two would hold each other
+        return View(self, *self._viewed[1:])  # not cached: the two would reference each other
 
     def document_at(self, start: int, end: int, volatile: Volatile) -> PastedDocument | None:
-        """The first text of others that a stretch of a user's message touches; None where it is
-        the user's own. `start`, `end`: in the text of the view."""
+        """Return the first pasted document that a span of a user's message overlaps; None if the
+        span is the user's own text. `start`, `end`: in the text of the view."""
         if self.role != "user":
             return None
         if self._documents is None:
@@ -236,8 +236,8 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A run of a view, [start, end), and where it begins in the posted text. `spelling`: the
-    posted text is spelled otherwise, so its length may differ."""
+    """A run of a view, [start, end), and where it begins in the posted text. `spelling`: set if the
+    posted text is spelled differently, so its length may differ."""
 
     start: int
     end: int
@@ -247,7 +247,7 @@ class _Piece:
 
 
 class View:
-    """A message's text as it is hashed and indexed, and the way back to posted offsets."""
+    """A message's text as it is hashed and indexed, with the mapping back to posted offsets."""
 
     __slots__ = ("_pieces", "message", "text")
 
@@ -258,14 +258,16 @@ class View:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The message's segments in view offsets; a volatile block is a seam, too."""
+        """Return the message's segments in view offsets; a removed volatile block separates
+        segments, too."""
         return tuple(
             Segment(piece.start, piece.end, piece.segment.kind, piece.segment.part)
             for piece in self._pieces
         )
 
     def posted(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
-        """Quotable spans of the posted text for the view span [start, end), seams split."""
+        """Return quotable spans of the posted text for the view span [start, end), split between
+        segments."""
         spans = []
         first = bisect_right(self._pieces, start, key=lambda piece: piece.end)
         for piece in islice(self._pieces, first, None):
@@ -282,7 +284,7 @@ class View:
 
 
 def _pieces(message: Message, cuts: Sequence[tuple[int, int]]) -> tuple[tuple[_Piece, ...], str]:
-    """The runs of a view and their text."""
+    """Return the runs of a view and their text."""
     text = message.text
     if not cuts and not message.calls:
         return tuple(_Piece(s.start, s.end, s.start, s) for s in message.segments), text
@@ -303,7 +305,7 @@ def _pieces(message: Message, cuts: Sequence[tuple[int, int]]) -> tuple[tuple[_P
 def _uncut(
     segments: Iterable[Segment], cuts: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[Segment, int, int]]:
-    """The runs of segments that lie outside of all cuts, as (segment, start, end)."""
+    """Yield the runs of segments outside of all cuts, as (segment, start, end)."""
     cut = 0
     for segment in segments:
         at = segment.start
@@ -312,7 +314,7 @@ def _uncut(
             if start > at:
                 yield segment, at, start
             at = max(at, min(end, segment.end))
-            if end > segment.end:  # it goes on in the next segment
+            if end > segment.end:  # the cut continues in the next segment
                 break
             cut += 1
         if at < segment.end:
@@ -322,7 +324,7 @@ def _uncut(
 def read_messages(
     raw: bytes | Sequence[bytes | msgspec.Raw], where: str = "messages"
 ) -> tuple[Message, ...]:
-    """Parse and check a posted list of messages.
+    """Parse and validate a posted list of messages.
 
     Raises `BadRequest` that names the place, as in `messages[3].content`.
     """
@@ -343,7 +345,7 @@ def read_messages(
 
 
 def check_message(message: Message, where: str) -> None:
-    """Raise `BadRequest` unless the message has the shape the API documents."""
+    """Raise `BadRequest` unless the message has the documented shape."""
     try:
         fields = message.fields
     except BadRequest as error:
@@ -352,7 +354,7 @@ def check_message(message: Message, where: str) -> None:
 
 
 def is_said(part: dict[str, Any]) -> bool:
-    """Text, a refusal or reasoning, in contrast to what a placeholder stands for."""
+    """Return True for text, a refusal or reasoning: parts that need no placeholder."""
     return (
         part["type"] in TEXT_PARTS or part["type"] in REASONING_PARTS or part["type"] == "refusal"
     )
@@ -367,7 +369,7 @@ def _call(id_: Any, body: dict[str, Any], place: str) -> ToolCall:
 
 
 def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
-    """The text of a message and its segments; empty runs are left out."""
+    """Return the text of a message and its segments; empty runs are left out."""
     runs: list[tuple[str, str, str]] = []  # (text, kind, part)
     others: list[tuple[str, str, str]] = []
     listed = isinstance(message.content, list)

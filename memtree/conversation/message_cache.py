@@ -1,7 +1,7 @@
-"""Cache of facts about raw fragments that were met before (docs/decisions/0002).
+"""Cache of facts about raw fragments that were read before (docs/decisions/0002).
 
 The key is xxh3-128 of the fragment, seeded by process and tenant: it is only a cache key, the
-address stays the canonical form, and a collision crafted by one tenant does not meet another's.
+address stays the canonical form, and a collision crafted by one tenant does not affect another.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from memtree.process.bounded import SizedRows, remember
 from memtree.process.cache_limits import CacheLimits
 
 ROW_BYTES = 500  # a key, its place, and a `MessageInfo` without calls
-CALL_BYTES = 200  # of one call in it, beside its text
+CALL_BYTES = 200  # of one call in it, besides its text
 MARK_BYTES = 200  # of a day mark
-KEEP_BYTES = 130  # of a passage that is to be kept
+KEEP_BYTES = 130  # of a passage that must be kept
 
 
 class FragmentKeys:
-    """Keys of raw fragments: 16 bytes that nobody outside this process can foresee."""
+    """Keys of raw fragments: 16 bytes that nobody outside this process can predict."""
 
     def __init__(self, seed: int) -> None:
         """`seed`: random per process."""
@@ -32,7 +32,7 @@ class FragmentKeys:
         return xxhash.xxh3_128_digest(raw, self._tenant_seed(tenant))
 
     def forget(self) -> None:
-        """Forget who had a key; the same keys are made again."""
+        """Drop the tenants' seeds; the same keys are computed again."""
         self._seeds.clear()
 
     def _tenant_seed(self, tenant: str) -> int:
@@ -44,7 +44,7 @@ class FragmentKeys:
 
 
 class MessageCache:
-    """A bounded `history.MessageInfoCache`; the least recently used go first."""
+    """A bounded `history.MessageInfoCache`; least recently used first out."""
 
     def __init__(self, seed: int, most: int = CacheLimits.of().message_infos) -> None:
         """`seed`: random per process. `most`: bytes."""
@@ -62,13 +62,13 @@ class MessageCache:
         self._facts.put(self.keys.of(tenant, raw), facts)
 
     def forget(self) -> None:
-        """All of it: the keys do not tell whose they are."""
+        """Drop everything: the keys do not tell which tenant they belong to."""
         self._facts.clear()
         self.keys.forget()
 
 
 def row_bytes(_: bytes, info: MessageInfo) -> int:
-    """Bytes that a row takes."""
+    """Return the bytes that a row takes."""
     texts = sum(CALL_BYTES + len(id_) + len(name) for id_, name in info.calls)
     mark = MARK_BYTES if info.day_mark else 0
     mark += KEEP_BYTES * len(info.keeps)

@@ -1,7 +1,7 @@
 """The day of each message of a history, read once in order.
 
-A day holds for the messages behind it until the next one. Nothing is looked up ahead, so the days
-of a history stay when messages are added to it.
+A day applies to the messages after it until the next day. Later messages are never consulted, so
+the days of a history stay when messages are added to it.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from memtree.conversation.history import History
 from memtree.language.day_names import ENGLISH_NAMES
 from memtree.language.written_days import WrittenDay, ordinal
 
-AHEAD = 366  # days that a loose mark may lie behind the last day; before it it may not lie
-AGAIN = 31  # days between two loose marks, both far ahead, that are believed
+AHEAD = 366  # days by which a loose mark may follow the last day; it may not precede it
+AGAIN = 31  # days between two loose marks, both far ahead, that confirm each other
 HALF_YEAR = 183
-EARLIEST = date(1990, 1, 1).toordinal()  # of a loose mark: before it is history that is told
+# earliest day of a loose mark: an earlier date is one that the text talks about
+EARLIEST = date(1990, 1, 1).toordinal()
 
 
 def message_days(history: History) -> Sequence[int]:
-    """Return the proleptic ordinal of each message's day, 0 where nothing gives one."""
+    """Return the proleptic ordinal of each message's day, 0 if it is unknown."""
     return days_of((fact.day_mark, fact.role) for fact in history.facts)
 
 
 def days_of(marked: Iterable[tuple[DayMark | None, str]]) -> Sequence[int]:
-    """Return the day of each of some messages, given their marks and roles."""
+    """Return the day of each message, given their marks and roles."""
     days, current, refused = array("i"), 0, 0
     orders: dict[str, bool] = {}
     answered, last = False, None
@@ -35,7 +36,7 @@ def days_of(marked: Iterable[tuple[DayMark | None, str]]) -> Sequence[int]:
         if mark is not None and mark is not last and (answered or _stays(mark)):
             day = _ordinal(mark, current, orders)
             if mark.source is not MarkSource.LOOSE or _follows(day, current, refused):
-                current = day  # 0 where it is not to be told: the day before holds no longer
+                current = day  # 0 if it is unknown: the day before no longer applies
             elif day > current:
                 refused = day
             last = mark
@@ -45,23 +46,23 @@ def days_of(marked: Iterable[tuple[DayMark | None, str]]) -> Sequence[int]:
 
 
 def _stays(mark: DayMark) -> bool:
-    """Tell whether a mark before the first answer is as it was sent: some clients write their
-    first reminder anew, with the day on which an old session is taken up again."""
+    """Return True if a mark before the first answer is unchanged since it was sent: some clients
+    update their first reminder with the day on which an old session is resumed."""
     return mark.source is not MarkSource.REMINDER
 
 
 def _follows(day: int, current: int, refused: int) -> bool:
-    """Tell whether a loose mark may be the next day of the history, and not one that is told of:
-    it is soon behind the day before, or behind another mark that was refused."""
+    """Return True if a loose mark may be the next day of the history, rather than a day that the
+    text talks about: it follows the day before closely, or follows another refused mark."""
     if day < EARLIEST:
         return False
     return not current or 0 <= day - current <= AHEAD or 0 < day - refused <= AGAIN
 
 
 def _ordinal(mark: DayMark, current: int, orders: dict[str, bool]) -> int:
-    """Return the day of a mark. `orders`: whether the day comes before the month, by the sign
-    between them. A number over 12 shows it; else the first date that may be read both ways: "." is
-    written where the day comes first, a clock of 12 hours in most places where the month does."""
+    """Return the day of a mark. `orders`: by separator, True if the day comes before the month. A
+    number over 12 decides; else the first ambiguous date: "." is written where the day comes first,
+    a 12-hour clock mostly where the month does."""
     written = mark.written
     if not written.year:
         return _in_known_year(written, current) if current else 0
@@ -78,8 +79,8 @@ def _ordinal(mark: DayMark, current: int, orders: dict[str, bool]) -> int:
 
 
 def _in_known_year(written: WrittenDay, current: int) -> int:
-    """Return the day in the year that was known last, or in the next where it would else lie more
-    than half a year back."""
+    """Return the day in the last known year, or in the next if it would otherwise be more than half
+    a year back."""
     year = date.fromordinal(current).year
     day = ordinal(year, written.month, written.day)
     if not day or day < current - HALF_YEAR:
@@ -88,10 +89,9 @@ def _in_known_year(written: WrittenDay, current: int) -> int:
 
 
 def day_text(day: int) -> str:
-    """Write an ordinal as people do: five tokens of o200k, where ISO 8601 takes six.
+    """Format an ordinal as people write it: five tokens of o200k, where ISO 8601 takes six.
 
-    >>> day_text(738648)
-    '8 May 2023'
+    >>> day_text(738648) '8 May 2023'
     """
     calendar_day = date.fromordinal(day)
     return f"{calendar_day.day} {ENGLISH_NAMES[calendar_day.month - 1]} {calendar_day.year}"

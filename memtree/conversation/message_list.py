@@ -1,9 +1,9 @@
-"""Posted messages as a sequence that says what it begins with.
+"""Posted messages as a sequence that knows which earlier list it begins with.
 
 A history of a million tokens has thousands of messages, and all but the newest came with the
-request before. So a list names an earlier one whose first messages are its own first messages, and
-whoever kept what it made of that one goes on from there. A message is made when it is looked at:
-nobody iterates over all of a list whose beginning is known.
+request before. So a list names an earlier one that it begins with, and callers that kept results
+for that one continue from there. `Message` objects are created on access: nobody iterates over all
+of a list whose beginning is known.
 
     >>> posted = RawMessages(b'[{"role":"user"},{"role":"tool"}]', array("q", [1, 17]),
     ...                      array("q", [16, 32]))
@@ -24,43 +24,44 @@ _numbers = count(1)
 
 
 class EarlierList(NamedTuple):
-    """The first `length` messages of the list of this number. It is the same tenant's, read by the
-    same dialect with the same settings, so that these messages are equal in all that they have."""
+    """The first `length` messages of the list with this number. That list belongs to the same
+    tenant, and was read by the same dialect with the same settings, so these messages are equal in
+    all respects."""
 
     number: int
     length: int
 
 
 def next_number() -> int:
-    """A number for a list, which no other one has or will have in this process."""
+    """Return a number for a list that is unique in this process."""
     return next(_numbers)
 
 
 class MessageList(Sequence[Message]):
-    """Immutable. `number` names it in this process: no list with other messages has it.
-    `earlier`: what it begins with, None where that is not known; `size`: bytes of all raws."""
+    """Immutable. `number` identifies it in this process: no list with other messages has it.
+    `earlier`: the list it begins with, None if unknown; `size`: bytes of all raw messages."""
 
     __slots__ = ("earlier", "number", "size")
 
     def __init__(
         self, size: int, earlier: EarlierList | None = None, number: int | None = None
     ) -> None:
-        """`number`: where the list has one already, from `next_number`."""
+        """`number`: if the list has one already, from `next_number`."""
         self.number = next_number() if number is None else number
         self.earlier = earlier
         self.size = size
 
     def raw(self, index: int) -> bytes:
-        """Return the raw bytes of a message; no `Message` is made for it."""
+        """Return the raw bytes of a message without creating a `Message`."""
         return self[index].raw
 
     def size_from(self, start: int) -> int:
-        """Bytes of the raws from `start` on."""
+        """Return the bytes of the raw messages from `start` on."""
         return sum(len(self[index].raw) for index in range(start, len(self)))
 
     def unread(self) -> Sequence[Message]:
-        """Return the messages with nothing parsed, for whoever keeps them: parsed they take several
-        times as much."""
+        """Return the messages with nothing parsed, for storing them: parsed, they take several
+        times the memory."""
         return tuple(message.unread() for message in self)
 
     @overload
@@ -75,7 +76,7 @@ class MessageList(Sequence[Message]):
 
 
 class RawMessages(MessageList):
-    """Messages that lie in one buffer, message i in [starts[i], ends[i]). What was looked at stays
+    """Messages in one buffer, message i in [starts[i], ends[i]). Messages that were accessed live
     as long as the list."""
 
     __slots__ = ("_ends", "_made", "_raw", "_starts")
@@ -89,7 +90,7 @@ class RawMessages(MessageList):
         size: int | None = None,
         number: int | None = None,
     ) -> None:
-        """`size`, `number`: where the caller has them already."""
+        """`size`, `number`: if the caller has them already."""
         super().__init__(sum(ends) - sum(starts) if size is None else size, earlier, number)
         self._raw, self._starts, self._ends = raw, starts, ends
         self._made: dict[int, Message] = {}
@@ -123,7 +124,7 @@ class RawMessages(MessageList):
             if index < 0:
                 raise IndexError("no such message")
             made = Message(self._raw[self._starts[index] : self._ends[index]])
-            made = self._made.setdefault(index, made)  # two threads may read one request
+            made = self._made.setdefault(index, made)  # two threads may read the same request
         return made
 
 
@@ -177,14 +178,15 @@ class NumberedMessages(Sequence[tuple[int, Message]]):
 
 
 def raws_of(messages: Sequence[Message]) -> Callable[[int], bytes]:
-    """Return a function that gives the raw of one of them by its index, counted from the first."""
+    """Return a function from index to raw bytes."""
     if isinstance(messages, (MessageList, ChosenMessages)):
         return messages.raw
     return lambda index: messages[index].raw
 
 
 def size_from(messages: Sequence[Message], start: int = 0) -> int:
-    """Bytes of the raws from `start` on; of chosen messages all that is kept with them."""
+    """Return the bytes of the raw messages from `start` on; for chosen messages, of the whole list
+    that they keep alive."""
     if isinstance(messages, MessageList):
         return messages.size_from(start) if start else messages.size
     if isinstance(messages, ChosenMessages) and not start:

@@ -1,4 +1,4 @@
-"""Weigh a message: its tokens in a prompt, and the cache markers that it carries."""
+"""Count the tokens of a message in a prompt, and its cache markers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from memtree.conversation.media.parts import FLAT_TOKENS, loose_tokens, part_tokens
 from memtree.conversation.message import MESSAGE_OVERHEAD, TEXT_PARTS, Message
 
-# Fields that hold the same reasoning in several spellings: a provider reads one of them
+# Fields that hold the same reasoning in several forms: a provider reads one of them
 REASONING = (
     "reasoning_content", "reasoning", "reasoning_text", "reasoning_details", "thinking",
     "thinking_blocks", "reasoning_opaque",
@@ -17,10 +17,9 @@ _CALL_FIELDS = frozenset({"id", "type", "index", "function", "custom", "cache_co
 
 
 def price(message: Message, count: Callable[[str], int]) -> int:
-    """Tokens that the message costs when it is sent: text, calls, reasoning, media, overhead.
-
-    What no provider is known to put into a prompt (annotations, `parsed`, fields of a gateway) is
-    not counted.
+    """Return the tokens of the message when it is sent: text, calls, reasoning, media, overhead.
+    Fields that no provider is known to put into a prompt (annotations, `parsed`, fields of a
+    gateway) are not counted.
     """
     fields = message.fields
     tokens = MESSAGE_OVERHEAD + count(message.words)
@@ -39,12 +38,12 @@ def price(message: Message, count: Callable[[str], int]) -> int:
             tokens += count(fields[name])
     if fields.get("extra_content"):
         tokens += loose_tokens(fields["extra_content"], count)
-    if isinstance(fields.get("audio"), dict):  # what was said before, by its id
+    if isinstance(fields.get("audio"), dict):  # earlier speech, referred to by its id
         tokens += FLAT_TOKENS
     return tokens + max(loose_tokens(fields.get(name), count) for name in REASONING)
 
 
 def markers(message: Message) -> list[Any]:
-    """Cache markers of a message: on itself, its parts, its calls."""
+    """Return the cache markers of a message: on itself, its parts, its calls."""
     places = [*message.parts, *(message.fields.get("tool_calls") or ()), message.fields]
     return [place["cache_control"] for place in places if place.get("cache_control")]

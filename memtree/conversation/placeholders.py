@@ -1,6 +1,6 @@
-"""Placeholders for an image, a sound or a file where a message is quoted without it.
+"""Placeholders for images, audio and files in quotations of a message.
 
-Only the kind and the file's name are told: no data, no address, no id.
+A placeholder gives only the kind and the file's name: no data, no address, no id.
 
     >>> placeholders(Message.of({"role": "user", "content": [
     ...     {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}},
@@ -18,32 +18,36 @@ from typing import Any
 from memtree.conversation.media.parts import is_data
 from memtree.conversation.message import Message
 
-MOST = 8  # different ones that are named of a message; more are counted
+MOST = 8  # different ones that are listed for a message; the rest are counted
 LOOKED_AT = 10_000  # parts of a message, nested ones included
 NAME = 60  # characters of a file's name
-_ENDING = 12  # of these at the end of a name that is too long: the extension says most
+# of these, how many come from the end of a name that is too long: the extension is the most
+# informative part
+_ENDING = 12
 _READ = 4 * NAME  # characters of a name that are cleaned, at each end
 
-# Word in a part's type -> kind, the first that is found
+# Word in a part's type -> kind; the first match wins
 _KINDS = (
     ("image", "image"),
     ("screenshot", "image"),
     ("audio", "audio"),
     ("video", "video"),
-    ("file_search", ""),  # a tool's call, with text
+    ("file_search", ""),  # a call of a tool, which has text
     ("file", "file"),
     ("document", "file"),
     ("container_upload", "file"),
 )
 _NAMES = ("filename", "file_name", "title", "name")
-_INNER = ("content", "output", "source")  # where a result or a document holds parts of its own
-_FIELDS = ("images", "audio")  # of a message: gateways that make images, speech of an assistant
+# fields in which a result or a document holds parts of its own
+_INNER = ("content", "output", "source")
+# of a message: from gateways that make images, and speech of an assistant
+_FIELDS = ("images", "audio")
 _BRACKETS = str.maketrans("", "", "[]<>{}")
 
 
 def placeholders(message: Message) -> tuple[str, ...]:
-    """One placeholder for each kind or named file in a message, in order; equal ones are counted,
-    as in `[image x3]`. At most `MOST`, then one that says how many more there are."""
+    """Return one placeholder for each kind or named file in a message, in order; equal ones are
+    counted, as in `[image x3]`. At most `MOST`, then one with the number of the rest."""
     counts: Counter[str] = Counter()
     for part in islice(_media_parts(message), LOOKED_AT):
         counts[_said(part)] += 1
@@ -53,7 +57,7 @@ def placeholders(message: Message) -> tuple[str, ...]:
 
 
 def _media_parts(message: Message) -> Iterator[dict[str, Any]]:
-    """Parts that are images, sounds, videos or files, those in tool results included."""
+    """Yield parts that are images, audio, videos or files, also those in tool results."""
     fields = message.fields
     waiting: list[Any] = list(message.parts)
     for name in _FIELDS:
@@ -81,7 +85,7 @@ def _media_parts(message: Message) -> Iterator[dict[str, Any]]:
 
 
 def _kind(part: dict[str, Any]) -> str:
-    """Image, audio, video or file; empty for any other part."""
+    """Return image, audio, video or file; "" for any other part."""
     type_ = part.get("type")
     if not isinstance(type_, str):
         return ""
@@ -89,7 +93,7 @@ def _kind(part: dict[str, Any]) -> str:
 
 
 def _said(part: dict[str, Any]) -> str:
-    """Kind, and the file's name where one is given."""
+    """Return the kind, with the file's name if there is one."""
     kind = _kind(part)
     inner = part.get(part["type"])
     for holder in (inner, part, part.get("source")):
@@ -102,7 +106,8 @@ def _said(part: dict[str, Any]) -> str:
 
 
 def _clean(name: object) -> str:
-    """A file's name as it can stand in a line between brackets; empty for an address or data."""
+    """Return a file's name as it can stand in a line between brackets; "" for an address or
+    data."""
     if not isinstance(name, str) or is_data(name):
         return ""
     if "://" in name[:_READ] or name[:5].lower() == "data:":

@@ -2,8 +2,8 @@
 
 Coding agents repeat their instructions there with each request (CLAUDE.md, AGENTS.md, the state of
 the repository). Such blocks are volatile: neither hashed nor indexed. So when that message is
-folded, they are carried, verbatim, in front of the memory text. They are read from the request at
-hand and never stored.
+folded, they are sent verbatim before the memory text. They are read from the current request and
+never stored.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from memtree.text import tokens
 
 @dataclass(frozen=True, slots=True)
 class Preamble:
-    """`text`, where the client's first user message is a string, or `parts`, where it is a list:
-    (index of the posted message, index of its content part)."""
+    """`text` if the client's first user message is a string, or `parts` if it is a list: (index of
+    the posted message, index of its content part)."""
 
     text: str = ""
     parts: tuple[tuple[int, int], ...] = ()
@@ -34,11 +34,11 @@ NONE = Preamble()
 
 
 def preamble(history: History, start: int = 0, end: int | None = None) -> Preamble:
-    """The carried blocks in the first user message of messages [start, end).
+    """Return the carried blocks in the first user message of messages [start, end).
 
-    In a string: the closed blocks before the first other text. In a list: the text parts that hold
-    nothing but such blocks. Behind a message that holds nothing else the next one is read as well,
-    while it is the user's and of the same kind.
+    In a string: the closed blocks before any other text. In a list: the text parts that hold
+    nothing but such blocks. If a message holds nothing else, the next one is read as well, as long
+    as it is the user's and of the same form.
     """
     facts = history.facts
     end = len(facts) if end is None else min(end, len(facts))
@@ -67,7 +67,7 @@ def preamble(history: History, start: int = 0, end: int | None = None) -> Preamb
 
 
 def _leading_blocks(text: str, volatile: Volatile, tags: tuple[str, ...]) -> tuple[list[str], bool]:
-    """The blocks before the first other text, and whether there is no other text."""
+    """Return the blocks before any other text, and True if there is no other text."""
     blocks: list[str] = []
     at = 0
     for tag, start, end in volatile.blocks(text):
@@ -80,7 +80,7 @@ def _leading_blocks(text: str, volatile: Volatile, tags: tuple[str, ...]) -> tup
 
 
 def _block_parts(message: Message, volatile: Volatile) -> tuple[list[int], bool]:
-    """Indexes of the text parts that hold carried blocks alone, and whether the message
+    """Return the indexes of the text parts that hold carried blocks only, and True if the message
     holds nothing but blocks."""
     indexes: list[int] = []
     wholly = True

@@ -1,19 +1,19 @@
-"""Side requests: what a client asks for itself over its conversation, beside the chat.
+"""Side requests: requests that a client makes for itself about its conversation, beside the chat.
 
 The compaction call over the whole history, titles, tags, commit messages, better wordings of a
 prompt, the question who speaks next. Their answers never come back as a turn of this history, so
-nothing of them is worth keeping, and a summary is only as good as what it was made from.
+there is nothing to store, and a summary needs the unfolded history as its source.
 
-Judged by what the request says, not by who sends it: an *order* (to summarise, to name, ...) that
-opens the system prompt or the newest message, with signs that a program gives it, namely that
-another model is to go on from the answer, or that its form is prescribed. "Summarize what we did
-today" is a turn like any other.
+Recognised by the content of the request, not by its sender: an *order* (to summarise, to name, ...)
+at the start of the system prompt or of the newest message, with signs that a program gives it,
+namely that another model will continue from the answer, or that its form is prescribed. "Summarize
+what we did today" is a turn like any other.
 
     >>> order = "Summarize our conversation. Another agent will continue from your summary."
     >>> is_side([Message.of({"role": "user", "content": order})], tools=False)
     True
 
-Looks at the first three messages and the newest one, some kB of each, whatever the length.
+Reads the first three messages and the newest one, some kB of each, whatever the length.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ from memtree.conversation.message import (
 from memtree.language.lazy_patterns import lazily
 from memtree.language.lists import merged, source
 
-_FILE = "side_requests"  # of data/<language>
-LEADING = 3  # messages looked at from the front
-OPENING = 700  # characters of a system prompt in which its order stands
-HEAD, TAIL = 2_500, 4_000  # characters of the newest message: an order stands before or after data
-PARTS = 4  # text parts of the newest message, the last ones
-# Points for signs. A message without a history is sent whole anyway: less is lost by an error.
+_FILE = "side_requests"  # file in data/<language>
+LEADING = 3  # messages that are read from the front
+OPENING = 700  # characters of a system prompt within which its order must stand
+# characters of the newest message that are read: an order stands before or after data
+HEAD, TAIL = 2_500, 4_000
+PARTS = 4  # text parts of the newest message that are read, from the end
+# Required points. A message without a history is sent whole anyway, so an error costs less there.
 ENOUGH, ENOUGH_ALONE = 2, 1
 
 _VOLATILE = Volatile()
@@ -47,9 +48,9 @@ _VOLATILE = Volatile()
 _SUMMARY = lazily(source(_FILE, "summary"), re.IGNORECASE)
 _TITLE = lazily(source(_FILE, "title"), re.IGNORECASE)
 _COMMIT = lazily(source(_FILE, "commit"), re.IGNORECASE)
-# The opening of a system prompt may say what the model *is*.
+# The opening of a system prompt may describe the model's role.
 _ROLE = lazily(source(_FILE, "role"), re.IGNORECASE)
-# Words that no person types to a model in a chat: known clients, and what is copied from them.
+# Phrases that no person types to a model in a chat: from known clients and their copies.
 _MARKED = lazily(source(_FILE, "marked"), re.IGNORECASE)
 _TASK = re.compile(r"\s*#{1,3} Task:?\s", re.IGNORECASE)
 _CHAT_HISTORY = re.compile(r"</?chat_history>|^#{1,3} Chat History", re.IGNORECASE | re.MULTILINE)
@@ -61,9 +62,9 @@ def _signs(section: str) -> tuple[re.Pattern[str], ...]:
 
 
 def is_side(messages: Sequence[Message], *, tools: bool) -> bool:
-    """Return True if the request is the client's own. `messages`: as posted, system messages
-    included. `tools`: whether the request carries any. Raises `BadRequest` where a message that is
-    looked at has not the shape that the API documents."""
+    """Return True if the client made the request for itself. `messages`: as posted, system messages
+    included. `tools`: True if the request has any. Raises `BadRequest` if a message that is read
+    does not have the documented shape."""
     if not messages:
         return False
     for index in {*range(len(messages))[:LEADING], len(messages) - 1}:
@@ -90,7 +91,8 @@ def _leading(messages: Sequence[Message]) -> list[str]:
 
 
 def _newest(message: Message) -> list[str]:
-    """The windows of the newest message: its last text parts, without what clients put in."""
+    """Return the parts of the newest message that are read: of its last text parts, without blocks
+    that clients add."""
     if message.role not in ("user", *SYSTEM_ROLES):
         return []
     texts = [part["text"] for part in message.parts if part["type"] in TEXT_PARTS]
@@ -102,8 +104,8 @@ def _window(text: str) -> str:
 
 
 class _Order(NamedTuple):
-    """A pattern, and the section of words without one of which it cannot match:
-    found 15 times as fast."""
+    """A pattern, and the section of words of which it needs one to match: testing them first is 15
+    times as fast."""
 
     pattern: re.Pattern[str]
     words: str
@@ -121,14 +123,15 @@ _MARKS = _Order(_MARKED, "marked_words")
 
 
 def _opens(text: str) -> bool:
-    """Return True if the opening of a system prompt makes the model do one of these things."""
+    """Return True if the opening of a system prompt gives the model one of these orders."""
     text = text[:OPENING]
     orders = (_SUMMARISES, _NAMES, _COMMITS, _MARKS)
     return any(sign.stands_in(text) for sign in orders) or bool(_ROLE.search(text))
 
 
 def _asks(text: str, alone: bool) -> bool:
-    """`alone`: nothing stands before the message, so all that may be asked about is in it."""
+    """Return True if the message is an order. `alone`: no message comes before it, so everything it
+    may refer to is in it."""
     if _MARKS.stands_in(text) or (_TASK.match(text) and _CHAT_HISTORY.search(text)):
         return True
     if alone and _COMMITS.stands_in(text):

@@ -78,7 +78,7 @@ def _without(trouble: str) -> tuple[None, str]:
 
 async def _remote(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
     with importing("a remote embedder", "remote", "embedding_model"):
-        # Half a second and 25 MB that only those pay who use it.
+        # Takes half a second and 25 MB, so only users of it should pay.
         from memtree.models.embedders.remote_embedder import (  # noqa: PLC0415
             QUERY_SECONDS,
             RemoteEmbedder,

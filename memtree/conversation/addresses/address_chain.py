@@ -1,13 +1,14 @@
 """Digests of messages and the chain of addresses over a history.
 
 `digest` is the hash of a message's canonical form (DESIGN section 5): role, text, tool calls as
-(name, arguments as compact JSON), media by type and bytes or by address, the position of the call
-a tool message answers. Ids, cache markers, reasoning (fields and parts), refusals, signatures, the
-blocks that `volatile_blocks` names, and the difference between empty and null content are left
-out, because clients re-send them differently. `address_i = H(address_{i-1}, digest_i)`, seeded by
-format and tenant.
+(name, arguments as compact JSON), media by type and bytes or by address, the position of the call a
+tool message answers. Ids, cache markers, reasoning (fields and parts), refusals, signatures, the
+blocks that `volatile_blocks` names, and the difference between empty and null content are left out,
+because clients re-send them differently. `address_i = H(address_{i-1}, digest_i)`, seeded by format
+and tenant.
 
-Everything that is hashed carries its length (msgpack), so parts cannot slide into each other.
+Every hashed part carries its length (msgpack), so that different parts never concatenate to the
+same bytes.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from memtree.conversation.content.volatile_blocks import without
 from memtree.conversation.media.identity import media_identity
 from memtree.conversation.message import RESULT_ROLES, Message, Volatile, is_said, label
 
-# Raise it whenever the canonical form, chunking or sealing change. What was stored under the format
-# before is read through `former_addresses`.
+# Raise it whenever the canonical form, chunking or sealing changes. Data stored under the previous
+# format is read through `former_addresses`.
 FORMAT = 3
 DIGEST_BYTES = 32
 NODE_ID_BYTES = 16
@@ -32,7 +33,8 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def digest(message: Message, volatile: Volatile) -> bytes:
-    """32 bytes that name the message's content, without the position of an answered call."""
+    """Return 32 bytes that identify the message's content, without the position of an answered
+    call."""
     role = message.role
     text = message.words
     if role == "user":
@@ -46,22 +48,24 @@ def digest(message: Message, volatile: Volatile) -> bytes:
 
 
 def media(message: Message) -> list[bytes]:
-    """Canonical bytes of each part that is neither text nor reasoning, in order, for hashing."""
+    """Return the canonical bytes of each part that is neither text nor reasoning, in order, for
+    hashing."""
     return [media_identity(part, label(part)) for part in message.parts if not is_said(part)]
 
 
 def positioned(base: bytes, position: int | None) -> bytes:
-    """The digest of a tool message: `base` bound to the position of the call it answers."""
+    """Return the digest of a tool message: `base` bound to the position of the call it answers."""
     return base if position is None else sha256(_encode((base, position))).digest()
 
 
 def root(tenant: str) -> bytes:
-    """`address_0` of a tenant."""
+    """Return a tenant's `address_0`."""
     return sha256(_encode(("memtree", FORMAT, tenant))).digest()
 
 
 def chain(start: bytes, digests: Iterable[bytes]) -> list[bytes]:
-    """Addresses of the prefixes that end after each digest; both lengths are fixed."""
+    """Return the addresses of the prefixes that end after each digest. Address and digest have
+    fixed lengths."""
     addresses, current = [], start
     for message_digest in digests:
         current = sha256(current + message_digest).digest()
@@ -70,5 +74,5 @@ def chain(start: bytes, digests: Iterable[bytes]) -> list[bytes]:
 
 
 def node_id(*parts: object) -> bytes:
-    """16 bytes that name a leaf or node by what it is made of."""
+    """Return 16 bytes that identify a leaf or node by its parts."""
     return sha256(_encode(parts)).digest()[:NODE_ID_BYTES]

@@ -1,10 +1,10 @@
-"""Addresses in format 2, so that what was stored before format 3 is found until it expires.
+"""Addresses in format 2, so that data stored before format 3 is found until it expires.
 
-Format 2 hashed the arguments of tool calls as they were spelled, media with their wrapping,
-`<system-reminder>` blocks in the results of tools, and the blocks of Codex. A message without
-these has one digest in both formats; its leaves keep their ids. What lies behind the first message
-whose digest differs is indexed anew (its leaves count in another text), with the vectors of all
-leaves that stay.
+Format 2 hashed the arguments of tool calls as posted, media with their wrapping,
+`<system-reminder>` blocks in tool results, and the blocks of Codex. A message without these has the
+same digest in both formats; its leaves keep their ids. From the first message whose digest differs,
+a history is indexed again (its leaves refer to a different text), with the vectors of all leaves
+that stay.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from memtree.conversation.message import Message, Volatile, is_said
 
 FORMAT = 2
 _LATER_TAGS = ("environment_context", "INSTRUCTIONS")
-_LONG = 1_000  # characters from which on a string in a part was hashed by itself
+_LONG = 1_000  # length in characters from which a string in a part was hashed by itself
 
 _encode = msgspec.msgpack.Encoder().encode
 
 
 def former_digest(message: Message, volatile: Volatile) -> bytes:
-    """32 bytes that named the message's content in format 2."""
+    """Return the 32 bytes that identified the message's content in format 2."""
     role = message.role
     text = message.words
     if role == "user":
@@ -36,7 +36,7 @@ def former_digest(message: Message, volatile: Volatile) -> bytes:
 
 
 def former_root(tenant: str) -> bytes:
-    """`address_0` of a tenant in format 2."""
+    """Return a tenant's `address_0` in format 2."""
     return sha256(_encode(("memtree", FORMAT, tenant))).digest()
 
 

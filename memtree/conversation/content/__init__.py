@@ -1,1 +1,1 @@
-"""Content of a message: its form, arguments of calls, blocks that clients rewrite."""
+"""Content of a message: its form, arguments of calls, and blocks that clients rewrite."""

@@ -1,5 +1,5 @@
-"""Validate posted messages. Each fault is named by its place, as in `messages[3].content[0].text`;
-what nobody here reads is not looked at."""
+"""Validate posted messages. An error names the place of the fault, as in
+`messages[3].content[0].text`; fields that this server does not read are not checked."""
 
 from __future__ import annotations
 
@@ -63,6 +63,7 @@ def _check_function(body: Any, where: str) -> None:
 
 
 def _check_id(value: Any, where: str) -> None:
-    """Some servers give calls no id, and their clients send none back."""
+    """Check an id. It may be absent: some servers give calls no id, and their clients send none
+    back."""
     if value is not None and not isinstance(value, str):
         raise BadRequest(f"{where} must be a string", param=where)

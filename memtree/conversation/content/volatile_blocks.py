@@ -1,7 +1,6 @@
-"""Blocks that clients rewrite on every request, such as `<system-reminder>`, and text without them.
+"""Blocks that clients rewrite on every request, such as `<system-reminder>`; find and remove them.
 
->>> Volatile().strip("Go on.<system-reminder>12:00</system-reminder>")
-'Go on.'
+>>> Volatile().strip("Go on.<system-reminder>12:00</system-reminder>") 'Go on.'
 """
 
 from __future__ import annotations
@@ -11,43 +10,43 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-# Codex writes the last two; `INSTRUCTIONS` counts only behind its heading, since people write such
+# Codex writes the last two; `INSTRUCTIONS` counts only after its heading, since people write such
 # tags themselves.
 VOLATILE_TAGS = ("system-reminder", "environment_details", "environment_context", "INSTRUCTIONS")
 _HEADINGS = {"INSTRUCTIONS": r"# AGENTS\.md instructions[^\n]{0,500}\n\s{0,20}"}
-# What is carried when the first user message is folded (`preamble`): instructions, but not
+# Blocks that stay visible when the first user message is folded (`preamble`): instructions, but not
 # `environment_details`, since every message brings new ones.
 PREAMBLE_TAGS = ("system-reminder", "environment_context", "INSTRUCTIONS")
-# Clients put this one into the results of tools as well; the others are text there.
+# Clients put this one into tool results as well; the others are ordinary text there.
 RESULT_TAGS = ("system-reminder",)
 
 
 @dataclass(frozen=True, slots=True)
 class Volatile:
-    """`tags`: those whose closed blocks are left out of hashes and leaves. `carried`: those of them
-    that stay visible when the first user message is folded."""
+    """`tags`: their closed blocks are left out of hashes and leaves. `carried`: those of them that
+    stay visible when the first user message is folded."""
 
     tags: tuple[str, ...] = VOLATILE_TAGS
     carried: tuple[str, ...] = PREAMBLE_TAGS
 
     def find(self, text: str) -> tuple[tuple[int, int], ...]:
-        """Spans of the closed blocks in `text`, left to right; linear in its length."""
+        """Return the spans of the closed blocks in `text`, left to right; linear in its length."""
         return tuple((start, end) for _, start, end in self.blocks(text))
 
     def find_in_result(self, text: str) -> tuple[tuple[int, int], ...]:
-        """Find volatile blocks in the result of a tool: of those tags that clients put there."""
+        """Find volatile blocks in a tool result: only tags that clients put there."""
         if "</" not in text:
             return ()
         return Volatile(tuple(tag for tag in self.tags if tag in RESULT_TAGS)).find(text)
 
     def blocks(self, text: str) -> Iterator[tuple[str, int, int]]:
-        """(tag, start, end) of each closed block."""
+        """Yield (tag, start, end) of each closed block."""
         if "</" not in text or not self.tags:
             return
         opening, at, unclosed = _opening(self.tags), 0, set[str]()
         while match := opening.search(text, at):
             tag, at = str(match[match.lastgroup or 0]), match.end()
-            if tag in unclosed:  # it is not looked for again: opening tags alone are read once
+            if tag in unclosed:  # not searched again: text with opening tags only is read once
                 continue
             end = text.find(f"</{tag}>", at)
             if end < 0:
@@ -63,7 +62,7 @@ class Volatile:
 
 @lru_cache(maxsize=16)
 def _opening(tags: tuple[str, ...]) -> re.Pattern[str]:
-    """Opening tags, each in a group of its own, behind the heading that some need."""
+    """Match opening tags, each in a group of its own, after the heading that some require."""
     forms = (
         rf"{_HEADINGS.get(tag, '')}<(?P<t{index}>{re.escape(tag)})(?:\s[^<>]*+)?>"
         for index, tag in enumerate(tags)
@@ -72,13 +71,13 @@ def _opening(tags: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
-    """The text without the cuts, which are sorted spans."""
+    """Return the text without the cuts, which are sorted spans."""
     kept = outside(0, len(text), cuts)
     return "".join(text[start:end] for start, end in kept)
 
 
 def outside(start: int, end: int, cuts: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """[start, end) without the cuts, as a list of spans."""
+    """Return [start, end) without the cuts, as a list of spans."""
     kept, at = [], start
     for low, high in cuts:
         if low >= end:

@@ -1,1 +1,1 @@
-"""Days that messages name: lines and marks."""
+"""Dates of messages: recognise lines and time stamps that name a day."""

@@ -1,7 +1,7 @@
-"""Lines that name a day and say nothing else.
+"""Recognise lines that name a day and nothing else.
 
->>> day_line("Session 3 (1:56 pm on 8 May, 2023)").written.day, day_line("Lunch on 8 May, 2023")
-(8, None)
+>>> day_line("Session 3 (1:56 pm on 8 May, 2023)").written.day, day_line("Lunch on 8 May, 2023") (8,
+None)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CLOCK_STARTS = frozenset("T0123456789")
 _DIGIT = lazily(r"[0-9]")
 _FIRST_WORD = lazily(r"[^\W\d_]{1,20}(?:['’]s)?")
 _SIGNS = frozenset("0123456789[(#*=-_~—–【─━")
-EARLY = 60  # characters in which a heading's first digit stands
+EARLY = 60  # characters within which the first digit of a heading must stand
 _OTHER = lazily(
     r"(?P<word>[^\W\d_]+(?:['’][^\W\d_]+|-feira)?)|(?P<zone>[+-][0-9]{1,2}(?::?[0-9]{2})?(?![0-9]))"
     r"|(?P<number>[0-9]{1,4}(?![\w.]))|(?P<sign>[\[{<]|[^\w\s\[{<]+|_+)|(?P<space>\s+)"
@@ -34,8 +34,8 @@ _OTHER = lazily(
 
 @dataclass(frozen=True, slots=True)
 class DayLine:
-    """`clock`: hours of the clock beside the day, 12 or 24, 0 where there is none. `session`,
-    `today`, `labelled`: it has a word such as "session", "today", "date"."""
+    """`clock`: 12 or 24 if a time in that notation stands beside the day, else 0. `session`,
+    `today`, `labelled`: the line has a word such as "session", "today", "date"."""
 
     written: WrittenDay | None = None
     clock: int = 0
@@ -45,14 +45,14 @@ class DayLine:
 
 
 def day_line(line: str) -> DayLine | None:
-    """Read a line of which nothing is left when the day and what goes with days is taken away;
-    None of any other line, and of one with two days."""
+    """Read a line that consists only of a day and words that go with it; None for any other line,
+    and for one with two days."""
     read, end = first_day(line)
     return read if end == len(line) else None
 
 
 def may_name_day(head: str) -> bool:
-    """Tell by its first word or sign whether a text may begin with a day: most texts do not."""
+    """Return True if a text may begin with a day, by its first word or sign: most texts do not."""
     first = head[:1]
     if not first.isalpha():
         return first in _SIGNS and bool(_DIGIT.search(head, 0, EARLY))
@@ -64,8 +64,8 @@ def may_name_day(head: str) -> bool:
 
 
 def first_day(line: str) -> tuple[DayLine | None, int]:
-    """Read a line up to the first word or number that does not go with a day, and return what was
-    read and where that is. A year of two digits counts only beside a clock."""
+    """Read a line up to the first word or number that does not belong to a date. Returns the day
+    read, and the position of that word. A two-digit year counts only beside a time."""
     written, clock, at, end = None, 0, 0, 0
     kinds: set[str] = set()
     unknown = numbered = False
@@ -80,7 +80,7 @@ def first_day(line: str) -> tuple[DayLine | None, int]:
             kind = match.lastgroup
             if kind == "word":
                 if written and line.startswith((":", "："), match.end()):
-                    break  # the name of who speaks: Sam, Dom
+                    break  # the name of a speaker: Sam, Dom
                 goes = _word(match["word"], kinds)
                 if unknown and "session" not in kinds:
                     break
@@ -93,7 +93,7 @@ def first_day(line: str) -> tuple[DayLine | None, int]:
                     break
                 numbered = False
             elif written and clock and line[at] in "[{<":
-                break  # a field of a log, a nickname
+                break  # a log field, a nickname
             at = match.end()
         else:
             break
@@ -112,7 +112,7 @@ def _day_at(line: str, at: int) -> tuple[WrittenDay, int] | None:
 
 
 def _word(word: str, kinds: set[str]) -> bool:
-    """Note what kind of word it is; false where it does not go with days."""
+    """Record the kind of a word; returns False if it does not belong to a date."""
     low = word.lower()
     for kind in ("session", "today", "label"):
         if low in words("day_lines", kind):

@@ -1,9 +1,9 @@
-"""Reads the day that a message says of itself: in a heading, in a time stamp before its text, in a
-field beside its text, or in what a client's program put into it.
+"""Read the day that a message gives for itself: in a heading, in a time stamp before its text, in a
+field beside its text, or in a block that the client's program added.
 
 A heading is a line that names a day and nothing else but a time, a weekday, and words such as
-"session". A stamp is followed by a speaker's name or by a sign that sets it apart. A day that is
-told in a sentence, quoted, in a log or in the result of a tool is no day of the message.
+"session". A stamp is followed by a speaker's name or by a separator. A day in a sentence, a
+quotation, a log or a tool result is not the message's day.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memtree.language.written_days import WrittenDay
 
 HEAD = 200  # characters of a message that are read
 LINE = 120  # characters of a heading
-BLOCK = 4_000  # characters of a client's block
+BLOCK = 4_000  # characters of a client's block that are read
 TIME_FIELDS = (
     "timestamp", "created_at", "createdAt", "create_time", "created", "sent_at", "sentAt", "date",
     "datetime", "time", "ts",
@@ -32,16 +32,16 @@ TIME_FIELDS = (
 
 
 class MarkSource(Enum):
-    """How sure a mark is of its day."""
+    """Source of a day mark, which tells how reliable it is."""
 
     HEAD = "head"  # a heading, a stamp before a name, a field
-    LOOSE = "loose"  # it may as well be a date that is talked about
-    REMINDER = "reminder"  # a client may write it anew, when an old session is taken up again
+    LOOSE = "loose"  # it may also be a date that the text talks about
+    REMINDER = "reminder"  # the client may update it when an old session is resumed
 
 
 @dataclass(frozen=True, slots=True)
 class DayMark:
-    """`clock`: hours of the clock beside it, 12 or 24; 0 where there is none."""
+    """`clock`: 12 or 24 if a time in that notation stands beside it; else 0."""
 
     written: WrittenDay
     source: MarkSource
@@ -50,12 +50,13 @@ class DayMark:
 
 @lru_cache(maxsize=4096)
 def _mark(written: WrittenDay, source: MarkSource, clock: int) -> DayMark:
-    """Share a day's mark among its messages: it takes less room, and is compared by identity."""
+    """Return a mark that all messages of a day share: that saves memory, and allows comparing by
+    identity."""
     return DayMark(written, source, clock)
 
 
 def day_mark(message: Message, volatile: Volatile) -> DayMark | None:
-    """Return the mark of a checked message; None where it has none."""
+    """Return the mark of a validated message; None if it has none."""
     if mark := _of_fields(message.fields):
         return mark
     role = message.role
@@ -110,7 +111,7 @@ def _of_head(text: str, user: bool) -> DayMark | None:
     if not may_name_day(head):
         return None
     lines = [line.strip() for line in head.split("\n")]
-    cut = len(text) > HEAD  # nobody knows how the last line goes on
+    cut = len(text) > HEAD  # the end of the last line is unknown
     mark: DayMark | None = None
     for index, line in enumerate(lines):
         if not line:
@@ -133,8 +134,8 @@ _BARS = ("--", "==", "—", "–", "***", "~~", "──", "━━")
 
 
 def _heading(line: str, read: DayLine, user: bool, following: str) -> MarkSource | None:
-    """Tell how sure a line that names a day and nothing else is a heading. An assistant's answer
-    has headings of its own, which name the days of what it tells."""
+    """Return how reliably a line that names only a day is a heading; None if it is none. An
+    assistant's answer may have headings for the days that it describes."""
     if read.session or line.startswith(("[", "【", *_BARS)):
         return MarkSource.HEAD
     if not user:
@@ -175,8 +176,8 @@ _APART = (":", "–", "—", "|", " -", " --")
 
 
 def _stamp(line: str, read: DayLine, end: int, following: str, user: bool) -> DayMark | None:
-    """Read the stamp before a speaker's name, or (of a user) before a text that it is set apart
-    from. `read`, `end`: what goes with a day at the beginning of the line; `following`: the next
+    """Read the stamp before a speaker's name, or (for a user) before a text with a separator.
+    `read`, `end`: the date at the beginning of the line, and where it ends; `following`: the next
     line."""
     closed = _CLOSING.get(line[0])
     bracket = closed is not None and line.find(closed, 1, end) > 0
@@ -185,7 +186,8 @@ def _stamp(line: str, read: DayLine, end: int, following: str, user: bool) -> Da
         return None
     speaker = _SPEAKER.match(rest)
     if speaker and (bracket or read.clock) and _is_name(speaker["name"] or speaker["nick"]):
-        capital = speaker["nick"] or not speaker["name"][0].islower()  # else it may be a program
+        # otherwise it may be the name of a program
+        capital = speaker["nick"] or not speaker["name"][0].islower()
         if capital:
             source = MarkSource.HEAD if read.clock else MarkSource.LOOSE
             return _mark(read.written, source, read.clock)
@@ -194,7 +196,7 @@ def _stamp(line: str, read: DayLine, end: int, following: str, user: bool) -> Da
     if following[:1].isdigit() or following[:1] == line[0] == "[":
         return None  # each line begins with a number: a log, a table, a list
     if _EXACT.search(line, 0, end):
-        return None  # to the second: a program wrote it
+        return None  # precise to the second: a program wrote it
     apart = bracket or (not read.written.sign and line[:end].rstrip().endswith(_APART))
     return _mark(read.written, MarkSource.LOOSE, read.clock) if apart else None
 
@@ -228,7 +230,7 @@ def _is_name(name: str) -> bool:
 # -- blocks of clients -------------------------------------------------------------------------
 
 _TODAY = r"(?:today['’]s[ ]date(?:[ ]is)?|current[ _](?:date|time)(?:[ ]is)?)[:>]?\s{0,4}"
-_TOLD = {  # by tag, what stands before today's date
+_TOLD = {  # by tag, the words before today's date
     "system-reminder": lazily(_TODAY, re.IGNORECASE),
     "environment_context": lazily(_TODAY, re.IGNORECASE),
     "environment_details": lazily(_TODAY, re.IGNORECASE),

@@ -1,12 +1,12 @@
-"""How long a sound is, from its first bytes: WAV and MP3."""
+"""Duration of an audio file, from its first bytes: WAV and MP3."""
 
 from __future__ import annotations
 
 from memtree.conversation.media.base64_data import Base64Data
 
-CHUNKS = 20  # of a WAV, looked at before its sound
-REACH = 4_096  # bytes of an MP3 in which a first frame begins
-LEAST_RATE = 500  # bytes a second; less is no sound, and would make it endless
+CHUNKS = 20  # of a WAV file, read before its data
+REACH = 4_096  # bytes of an MP3 file within which the first frame must begin
+LEAST_RATE = 500  # bytes a second; a lower rate is not plausible, and would make the duration huge
 
 _BITRATES = {  # kbit/s of layer III by index, for MPEG 1, and for 2 and 2.5
     True: (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0),
@@ -16,7 +16,7 @@ _SAMPLES = {3: (44_100, 48_000, 32_000), 2: (22_050, 24_000, 16_000), 0: (11_025
 
 
 def seconds(data: Base64Data) -> float | None:
-    """Its length, None where it cannot be told."""
+    """Return the duration in seconds; None if it is unknown."""
     head = data.read(0, 12)
     if head[:4] == b"RIFF" and head[8:12] == b"WAVE":
         return _wav(data)
@@ -26,8 +26,9 @@ def seconds(data: Base64Data) -> float | None:
 
 
 def _wav(data: Base64Data) -> float | None:
-    """Bytes of sound over bytes a second. A length that is not known yet when the header is
-    written (a stream) stands there as 0 or as the largest number: then all that follows counts."""
+    """Return bytes of audio data over bytes a second. A length that was unknown when the header was
+    written (a stream) is given as 0 or as the largest number: then all data after the header
+    counts."""
     at, rate = 12, 0
     for _ in range(CHUNKS):
         piece = data.read(at, 20)
@@ -44,7 +45,8 @@ def _wav(data: Base64Data) -> float | None:
 
 
 def _mp3(data: Base64Data, head: bytes) -> float | None:
-    """Frames times their length where the first frame counts them, else by its bit rate."""
+    """Return the number of frames times their duration if the first frame gives it, else the size
+    over the bit rate."""
     start = 0
     if head[:3] == b"ID3":
         size = 0
@@ -68,7 +70,7 @@ def _mp3(data: Base64Data, head: bytes) -> float | None:
 
 
 def _counted(frame: bytes) -> int:
-    """The number of frames, where the first one says so (Xing, Info); else 0."""
+    """Return the number of frames if the first one gives it (Xing, Info); else 0."""
     for name in (b"Xing", b"Info"):
         at = frame.find(name)
         if at > 0 and frame[at + 7 : at + 8] and frame[at + 7] & 1:

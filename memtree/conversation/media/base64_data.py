@@ -1,5 +1,5 @@
-"""Bytes inside base64, read where they are needed: the header of a picture of 10 MB costs as much
-as that of a small one.
+"""Decode only the needed bytes of base64 data: the header of a 10 MB picture costs no more than
+that of a small one.
 
     >>> Encoded.of("data:text/plain;base64,aGVsbG8gd29ybGQ=").read(6, 5)
     b'world'
@@ -10,13 +10,13 @@ from __future__ import annotations
 import binascii
 from dataclasses import dataclass
 
-HEAD = 256  # characters in which the comma of a data URL stands
+HEAD = 256  # characters within which the comma of a data URL must stand
 _SAFE = str.maketrans("-_", "+/")
 
 
 @dataclass(frozen=True, slots=True)
 class Base64Data:
-    """`kind`: the media type of a data URL, in lower case; empty where none is named. The base64
+    """`kind`: the media type of a data URL, in lower case; empty if it names none. The base64
     begins at character `start` of `text`."""
 
     text: str
@@ -25,7 +25,7 @@ class Base64Data:
 
     @classmethod
     def of(cls, text: str) -> Base64Data:
-        """A data URL, or base64 alone."""
+        """Wrap a data URL, or plain base64."""
         if text[:5].lower() != "data:":
             return cls(text)
         comma = text.find(",", 0, HEAD)
@@ -35,12 +35,13 @@ class Base64Data:
 
     @property
     def length(self) -> int:
-        """How many bytes there are, as far as the characters tell."""
+        """Return the number of bytes, computed from the number of characters."""
         characters = len(self.text) - self.start
         return characters * 3 // 4 - (self.text[-2:].count("=") if characters else 0)
 
     def read(self, offset: int, size: int) -> bytes:
-        """Bytes [offset, offset + size), fewer at the end; none where this is no base64."""
+        """Return bytes [offset, offset + size), fewer at the end; none if the text is not
+        base64."""
         first, last = offset // 3, -(-(offset + size) // 3)
         piece = self.text[self.start + 4 * first : self.start + 4 * last].translate(_SAFE)
         piece += "=" * (-len(piece) % 4)

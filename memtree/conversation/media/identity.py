@@ -1,7 +1,7 @@
-"""Name an image, a sound or a file by its content, however a client wraps it.
+"""Identify an image, an audio file or a document by its content, however a client wraps it.
 
-The same picture comes as `image_url` with a data URL, as `input_image`, or as a `source` with a
-media type and base64. It is named by its media type and the SHA-256 of its bytes; where a client
+The same picture may come as `image_url` with a data URL, as `input_image`, or as a `source` with a
+media type and base64. It is identified by its media type and the SHA-256 of its bytes; if a client
 sends an address or an id instead of the data, by that.
 """
 
@@ -16,7 +16,7 @@ import msgspec
 
 from memtree.conversation.media.base64_data import Base64Data
 
-LONG = 1_000  # characters from which on a string in an unknown part is hashed by itself
+LONG = 1_000  # length in characters from which a string in an unknown part is hashed by itself
 _SAFE = str.maketrans("-_", "+/")
 _AUDIO = {"mp3": "audio/mpeg", "wav": "audio/wav"}
 _SAME = {"image/jpg": "image/jpeg"}
@@ -26,10 +26,10 @@ _KINDS = re.compile("image|audio|video|file|document")
 
 
 def media_identity(part: dict[str, Any], label: str) -> bytes:
-    """Canonical bytes of a content part that is neither text nor reasoning, for hashing.
+    """Return the canonical bytes of a content part that is neither text nor reasoning, for hashing.
 
-    `label`: what its placeholder says, such as `image` or `file plan.pdf`; it stands in the
-    indexed text, so parts with different placeholders never have one identity.
+    `label`: the words of its placeholder, such as `image` or `file plan.pdf`; it is part of the
+    indexed text, so parts with different placeholders never have the same identity.
     """
     content = _by_content(_source(part)) if _KINDS.search(part["type"]) else None
     if content is not None:
@@ -39,7 +39,8 @@ def media_identity(part: dict[str, Any], label: str) -> bytes:
 
 
 def _source(part: dict[str, Any]) -> dict[str, Any]:
-    """The object that holds the data: under the part's own type, under `source`, or the part."""
+    """Return the object that holds the data: under the part's own type, under `source`, or the part
+    itself."""
     inner = part.get(part["type"])
     if isinstance(inner, str):
         return {"url": inner}
@@ -47,7 +48,8 @@ def _source(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _by_content(named: dict[str, Any]) -> tuple[str, str] | None:
-    """(media type, SHA-256 of the bytes), ("at", address or id), or None for an unknown shape."""
+    """Return (media type, SHA-256 of the bytes), ("at", address or id), or None for an unknown
+    shape."""
     for key in _DATA:
         if isinstance(data := named.get(key), str):
             return _bytes(data, named)
@@ -61,7 +63,7 @@ def _by_content(named: dict[str, Any]) -> tuple[str, str] | None:
 
 def _bytes(data: str, named: dict[str, Any]) -> tuple[str, str]:
     kind = str(named.get("media_type") or "")
-    if named.get("type") == "text":  # Messages: a document that is plain text
+    if named.get("type") == "text":  # Messages API: a document that is plain text
         return kind or "text/plain", sha256(data.encode("utf-8", "surrogatepass")).hexdigest()
     if isinstance(sound := named.get("format"), str):
         kind = kind or _AUDIO.get(sound, f"audio/{sound}")
@@ -71,7 +73,7 @@ def _bytes(data: str, named: dict[str, Any]) -> tuple[str, str]:
 
 
 def _decoded(encoded: Base64Data, data: str) -> bytes:
-    """The bytes; the text itself where it is no base64."""
+    """Return the bytes; the text itself if it is not base64."""
     text = encoded.text[encoded.start :].translate(_SAFE)
     try:
         decoded = binascii.a2b_base64(text + "=" * (-len(text) % 4))
@@ -81,7 +83,7 @@ def _decoded(encoded: Base64Data, data: str) -> bytes:
 
 
 def _short(value: Any, depth: int = 3) -> Any:
-    """Return the value with long strings named by their hash."""
+    """Return the value with long strings replaced by their hashes."""
     if isinstance(value, str):
         long = len(value) >= LONG
         return sha256(value.encode("utf-8", "surrogatepass")).hexdigest() if long else value

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memtree.conversation.media.base64_data import Base64Data
 
-SEGMENTS = 200  # of a JPEG, looked at before its frame header; EXIF and colour profiles are some
-# Frame headers of all kinds of JPEG, progressive ones too: C0 to CF without tables (C4, C8, CC)
+SEGMENTS = 200  # of a JPEG, read before its frame header; EXIF and colour profiles take some
+# Frame headers of all kinds of JPEG, progressive ones too: C0 to CF except the tables (C4, C8, CC)
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _BARE = frozenset({0x01, *range(0xD0, 0xD9)})  # markers without a length
 
@@ -13,7 +13,7 @@ Size = tuple[int, int]
 
 
 def size(data: Base64Data) -> Size | None:
-    """(width, height) in pixels, None where it cannot be told."""
+    """Return (width, height) in pixels; None if they are unknown."""
     head = data.read(0, 30)
     dimensions = None
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -46,7 +46,7 @@ def _webp(head: bytes) -> Size | None:
 
 
 def _jpeg(data: Base64Data) -> Size | None:
-    """Walk over the segments; each is skipped by its length, whatever it holds."""
+    """Walk over the segments, skipping each by its length."""
     at = 2
     for _ in range(SEGMENTS):
         piece = data.read(at, 12)

@@ -9,11 +9,12 @@
 - A PDF: 2,400 a page (Anthropic's "PDF support" says 1,500 to 3,000). A file of text: its tokens.
 - Video: 10,000, half a minute for Gemini.
 - Web addresses, ids, and what cannot be read: 1,500, a middling image.
-- Any other part: what it says. Data in it is no text: it costs a fifth of its characters, up to
-  1,500, since what it stands for (hidden reasoning) has some four bytes a token.
+- Any other part: the tokens of its strings. Encoded data in it is not text: it costs a fifth of its
+  characters, up to 1,500, since hidden reasoning, which it usually holds, has some four bytes a
+  token.
 
-One rule for all models, since a request may go to any: it rather counts too much than too little.
-Not so for gpt-4o-mini, which is billed 33 times as much for an image.
+One rule for all models, since a request may go to any: it overestimates rather than underestimates.
+The exception is gpt-4o-mini, which bills 33 times as much for an image.
 """
 
 from __future__ import annotations
@@ -36,23 +37,23 @@ AREA_PER_TOKEN, AREA_TOKENS = 750, 2_500
 PATCH, PATCHES = 32, 10_000
 SECOND_TOKENS = 32
 RAW_SECOND_BYTES = 48_000  # of `pcm16`, at 24 kHz
-PACKED_SECOND_BYTES = 4_000  # of a format that is not read here: speech at 32 kbit/s
+PACKED_SECOND_BYTES = 4_000  # of formats that are not parsed here: speech at 32 kbit/s
 PAGE_TOKENS, PAGES = 2_400, 1_000
 VIDEO_TOKENS = 10_000
-TEXT_FILE_BYTES = 3 * 1024 * 1024  # read and counted up to here, then at three bytes a token
+TEXT_FILE_BYTES = 3 * 1024 * 1024  # counted exactly up to here, then at three bytes a token
 
 REASONING_PARTS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
-_OPAQUE = 256  # characters from which on a string without a space may be data
+_OPAQUE = 256  # length in characters from which a string without a space may be data
 _DATA = re.compile(rf"[A-Za-z0-9+/=_-]{{{_OPAQUE}}}")
 _TEXT_KINDS = re.compile(r"text/|application/(?:json|xml|x-?yaml|toml|javascript|x-sh|sql)\b")
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f\xff]")
-_DEEP = 200  # levels of nesting that are looked into
+_DEEP = 200  # levels of nesting that are searched
 
 Count = Callable[[str], int]
 
 
 def part_tokens(part: dict[str, Any], count: Count) -> int:
-    """Tokens of a part that is no text."""
+    """Return the tokens of a part that is not text."""
     kind = part["type"]
     if kind in REASONING_PARTS:
         return loose_tokens({key: part[key] for key in part if key != "type"}, count)
@@ -68,8 +69,8 @@ def part_tokens(part: dict[str, Any], count: Count) -> int:
 
 
 def loose_tokens(value: Any, count: Count) -> int:
-    """Tokens of any JSON value as the model may come to see it; data that is no text is not
-    counted as text."""
+    """Return the tokens of any JSON value that the model may see; encoded data is not counted as
+    text."""
     words, opaque = [], 0
     for text in strings(value):
         if is_data(text):
@@ -80,7 +81,7 @@ def loose_tokens(value: Any, count: Count) -> int:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """All that is said in a JSON value, keys included, in order."""
+    """Yield all strings in a JSON value, keys included, in order."""
     waiting: list[tuple[Any, int]] = [(value, 0)]
     while waiting:
         item, depth = waiting.pop()
@@ -102,7 +103,7 @@ def is_data(text: str) -> bool:
 
 
 def payload(part: dict[str, Any]) -> str:
-    """The data of a part: its data URL, else its longest string."""
+    """Return the data of a part: its data URL, else its longest string."""
     longest = ""
     for text in strings(part):
         if text[:5].lower() == "data:":
@@ -124,10 +125,9 @@ def _image(part: dict[str, Any]) -> int:
 
 
 def image_tokens(width: int, height: int, detail: object = "auto") -> int:
-    """Tokens of an image of that many pixels.
+    """Return the tokens of an image of that many pixels.
 
-    >>> image_tokens(1024, 1024), image_tokens(1920, 1080), image_tokens(300, 100)
-    (1399, 2500, 255)
+    >>> image_tokens(1024, 1024), image_tokens(1920, 1080), image_tokens(300, 100) (1399, 2500, 255)
     """
     area = min(AREA_TOKENS, math.ceil(width * height / AREA_PER_TOKEN))
     usual = max(area, _tiles(width, height))
@@ -171,7 +171,8 @@ def _file(part: dict[str, Any], count: Count) -> int:
 
 
 def _is_text(data: Base64Data) -> bool:
-    """By its media type; where that is not told, by its first bytes."""
+    """Return True if the data is text, by its media type; if that is missing, by its first
+    bytes."""
     if data.kind:
         return bool(_TEXT_KINDS.match(data.kind))
     head = data.read(0, 510)
@@ -184,6 +185,6 @@ def _text_file(data: Base64Data, count: Count) -> int:
 
 
 def _field(part: dict[str, Any], inner: str, name: str) -> object:
-    """A field of a part, or of the object inside it."""
+    """Return a field of a part, or of the object inside it."""
     held = part.get(inner)
     return held.get(name) if isinstance(held, dict) else part.get(name)

@@ -1,4 +1,4 @@
-"""How many pages a PDF has, from its beginning and its end."""
+"""Number of pages of a PDF, from its beginning and its end."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from itertools import islice
 
 from memtree.conversation.media.base64_data import Base64Data
 
-WINDOW = 48 * 1024  # bytes looked at on either side
-PAGE_BYTES = 50_000  # of a PDF that does not say: few have smaller pages
-ROOTS = 40  # nodes of the tree of pages that are looked at
-REACH = 4_000  # bytes of such a node on either side of its type
+WINDOW = 48 * 1024  # bytes read at either end
+PAGE_BYTES = 50_000  # assumed page size of a PDF that hides its page count: few have smaller pages
+ROOTS = 40  # nodes of the page tree that are read
+REACH = 4_000  # bytes of such a node, before and after its type
 
 _LINEAR = re.compile(rb"/Linearized\b[^>]{0,300}?/N\s+(\d{1,6})\b")
 _NODE = re.compile(rb"/Type\s*/Pages\b")
@@ -20,10 +20,11 @@ _PAGE = re.compile(rb"/Type\s*/Page\b")
 
 
 def pages(data: Base64Data) -> int | None:
-    """The number of pages, by size where the file hides it; None where it is no PDF.
+    """Return the number of pages, estimated from the size if the file hides it; None if it is not a
+    PDF.
 
-    A PDF for the web says it at the beginning, others in the root of their tree of pages, which
-    mostly stands near one end. Newer files may pack that root away.
+    A PDF for the web gives it at the beginning, others in the root of their page tree, which is
+    mostly near one end. Newer files may compress that root.
     """
     head = data.read(0, WINDOW)
     if b"%PDF-" not in head[:1024]:
@@ -39,7 +40,7 @@ def pages(data: Base64Data) -> int | None:
 
 
 def _counts(part: bytes) -> Iterator[int]:
-    """Pages below each node of the tree of pages; the root has the largest number."""
+    """Yield the pages below each node of the page tree; the root has the largest number."""
     for node in islice(_NODE.finditer(part), ROOTS):
         first = part.rfind(b"obj", max(0, node.start() - REACH), node.start())
         last = part.find(b"endobj", node.end(), node.end() + REACH)
