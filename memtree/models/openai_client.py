@@ -1,8 +1,8 @@
-"""The `openai` SDK's client, made to send a server nothing but what it must know.
+"""The `openai` SDK's client, configured to send a server only what it needs.
 
-Whatever the SDK finds in the environment (keys, organisation, proxies, headers of its own) stays
-here; redirects are not followed, since text and key are for this server alone. An answer is read as
-far as it may be long, unpacked: a broken server must not fill the memory.
+Settings that the SDK finds in the environment (keys, organisation, proxies, extra headers) are not
+used; redirects are not followed, since text and key are for this server alone. The size of an
+answer is limited after decompression, so that a broken server cannot exhaust the memory.
 
 Importing this file costs half a second and 25 MB (the SDK).
 """
@@ -24,16 +24,16 @@ SENT = frozenset(
     {"host", "accept", "accept-encoding", "connection", "content-length", "content-type"}
 )
 CONNECT_SECONDS = 10.0
-ANSWER_BYTES = 16 << 20  # of an answer, by default; what a model writes has some 100 kB
+ANSWER_BYTES = 16 << 20  # of an answer, by default; a model's text has some 100 kB
 
-# A line for each call and each retry; what failed in the end is logged by the callers.
+# They log a line for each call and each retry; final failures are logged by the callers.
 for _noisy in ("httpcore2", "httpx2", "openai"):
     logging.getLogger(_noisy).setLevel(logging.WARNING)
 
 
 class AnswerTooLong(openai.APIConnectionError):
-    """Raised when reading stopped because an answer was too long. The connection is sound, so the
-    call is not tried again."""
+    """Raised when reading stopped because an answer was too long. The connection works, so the call
+    is not repeated."""
 
 
 class _Client(openai.DefaultAsyncHttpxClient):
@@ -44,11 +44,11 @@ class _Client(openai.DefaultAsyncHttpxClient):
         self._most = most
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """`AnswerTooLong`; whole answers alone, whatever `stream` says."""
+        """Send, and read the whole answer, whatever `stream` says. Raises `AnswerTooLong`."""
         response = await super().send(request, **{**options, "stream": True})
         pieces, size = [], 0
         try:
-            async for piece in response.aiter_bytes():  # unpacked, in pieces of at most 1 MB
+            async for piece in response.aiter_bytes():  # decompressed, in pieces of at most 1 MB
                 size += len(piece)
                 if size > self._most:
                     raise AnswerTooLong(request=request)
@@ -63,11 +63,11 @@ class _Client(openai.DefaultAsyncHttpxClient):
 
 
 def connected(url: str, key: str | None, most: int = ANSWER_BYTES) -> openai.AsyncOpenAI:
-    """Make a client of the OpenAI SDK for a server. `url`: up to and with `/v1`. `key` None: none
-    is sent. `most`: bytes of an answer, unpacked; beyond that `AnswerTooLong`."""
+    """Make a client of the OpenAI SDK for a server. `url`: up to and with `/v1`. `key`: None to
+    send none. `most`: bytes of an answer, decompressed; a longer one raises `AnswerTooLong`."""
 
     async def only_ours(request: httpx2.Request) -> None:
-        """The SDK adds headers of its own, some of them for OpenAI's eyes (`OPENAI_ORG_ID`)."""
+        """Remove headers that the SDK adds, some of them meant for OpenAI (`OPENAI_ORG_ID`)."""
         for name in [name for name in request.headers if name.lower() not in SENT]:
             del request.headers[name]
         request.headers["user-agent"] = "memtree"
@@ -76,7 +76,7 @@ def connected(url: str, key: str | None, most: int = ANSWER_BYTES) -> openai.Asy
 
     return openai.AsyncOpenAI(
         base_url=url,
-        api_key=key or "none",  # None would be the environment's
+        api_key=key or "none",  # None would read the environment
         http_client=_Client(
             most, trust_env=False, follow_redirects=False, event_hooks={"request": [only_ours]}
         ),
@@ -84,12 +84,12 @@ def connected(url: str, key: str | None, most: int = ANSWER_BYTES) -> openai.Asy
 
 
 def patience(seconds: float) -> httpx2.Timeout:
-    """`seconds`: for connecting (less of it) and for each read."""
+    """Return timeouts. `seconds`: for each read; connecting gets less."""
     return httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
 
 
 def retry_after(value: str | None) -> float:
-    """Seconds of a `retry-after` header in either form; 0 where it says nothing."""
+    """Return the seconds of a `retry-after` header in either form; 0 if it has none."""
     if not value:
         return 0.0
     try:
@@ -103,7 +103,7 @@ def retry_after(value: str | None) -> float:
 
 
 def place(url: str) -> str:
-    """A short name for a server, so that no address stands in the store."""
+    """Return a short name for a server, so that no address is stored."""
     parts = urlsplit(url)
     named = f"{parts.netloc.lower()}{parts.path.rstrip('/')}"
     return hashlib.sha256(named.encode()).hexdigest()[:8]

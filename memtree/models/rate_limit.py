@@ -1,8 +1,8 @@
 """Rate limits of a server, and backoff: when the next call may begin.
 
-Limits on requests and tokens per minute; the waits that the server asks for (`Retry-After`);
-exponential backoff where it fails. All calls that share a key share one `RateLimit`. Times are
-monotonic seconds given by the caller; only `summarizer.py` waits.
+Limits on requests and tokens per minute; the waits that the server demands (`Retry-After`);
+exponential backoff after failures. All calls that share a key share one `RateLimit`. Times are
+monotonic seconds given by the caller; only `chat_endpoint.py` waits.
 
     limit = RateLimit(requests=60, tokens=90_000)
     limit.wait(now, size=2_000)              # 0.0: begin now
@@ -10,7 +10,7 @@ monotonic seconds given by the caller; only `summarizer.py` waits.
     limit.end(ticket, used=1_400)            # the actual tokens
 
 After a refusal no call begins until the wait is over. Then a single call is made, and the others
-follow when it has worked.
+follow once it has succeeded.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from collections import deque
 from dataclasses import dataclass
 
 MINUTE = 60.0
-FIRST_REST, LONGEST_REST = 1.0, 60.0  # seconds after refusals that name none; doubled each time
-FAILURES = 3  # in a row, then the server counts as down
+# seconds to wait after refusals without `Retry-After`; doubled each time
+FIRST_REST, LONGEST_REST = 1.0, 60.0
+FAILURES = 3  # in a row; then the server counts as down
 FIRST_DOWN, LONGEST_DOWN = 30.0, 600.0  # seconds between two attempts at one that is down
-LONGEST_RETRY_AFTER = 86_400.0  # seconds; a server that asks for more means: not today
+LONGEST_RETRY_AFTER = 86_400.0  # seconds; a longer wait means that the server refuses for today
 
 
 @dataclass(slots=True, eq=False)
 class RateTicket:
-    """One call: when it began, its tokens (first estimated, then actual), whether it is the single
-    call after a refusal."""
+    """One call: when it began, its tokens (first estimated, then actual), and True if it is the
+    single call after a refusal."""
 
     begun: float
     size: int
@@ -38,7 +39,7 @@ class RateTicket:
 
 
 class RateLimit:
-    """`requests`, `tokens`: at most so many in any minute; 0: any number."""
+    """`requests`, `tokens`: at most so many in any minute; 0: no limit."""
 
     def __init__(self, requests: int = 0, tokens: int = 0) -> None:
         self._requests, self._tokens = requests, tokens
@@ -49,18 +50,19 @@ class RateLimit:
         self._alone: RateTicket | None = None
 
     def wait(self, now: float, size: int) -> float:
-        """Seconds until a call of `size` tokens may begin (0: now); `inf`: until one has ended."""
+        """Return the seconds until a call of `size` tokens may begin (0: now); `inf`: until a
+        running one has ended."""
         if self._alone is not None:
             return math.inf
         return max(0.0, self._until - now, self._room(now, size))
 
     def rest(self, now: float) -> float:
-        """Seconds of backoff that are left, without regard to limits per minute."""
+        """Return the remaining seconds of backoff, regardless of the limits per minute."""
         return max(0.0, self._until - now)
 
     @property
     def down(self) -> bool:
-        """Several calls in a row have failed."""
+        """Return True if several calls in a row have failed."""
         return self._failures >= FAILURES
 
     def begin(self, now: float, size: int) -> RateTicket:
@@ -72,8 +74,8 @@ class RateLimit:
         return ticket
 
     def end(self, ticket: RateTicket, used: int | None = None) -> None:
-        """End a call, so that others may begin. `used`: the tokens that it took; None: not known.
-        Calling it again for the same ticket does nothing."""
+        """End a call, so that others may begin. `used`: its actual tokens; None if unknown.
+        Repeating the call for the same ticket does nothing."""
         if ticket.ended:
             return
         ticket.ended = True
@@ -83,18 +85,19 @@ class RateLimit:
             self._alone = None
 
     def worked(self) -> None:
-        """A call was answered: backoff is over."""
+        """Record that a call was answered: backoff ends."""
         self._careful = False
         self._rests = self._failures = 0
 
     def slowed(self, now: float, retry_after: float = 0.0) -> None:
-        """The server is busy, or limits us. `retry_after`: the seconds that it named."""
-        if now >= self._until:  # refusals of several calls at the same time count once
+        """Record that the server is busy, or limits us. `retry_after`: the seconds that it
+        named."""
+        if now >= self._until:  # concurrent refusals of several calls count once
             self._rests += 1
         self._rest(now, retry_after or _doubled(FIRST_REST, self._rests - 1, LONGEST_REST))
 
     def failed(self, now: float, retry_after: float = 0.0) -> None:
-        """It failed in another way; after some failures in a row it is down."""
+        """Record another failure; after some failures in a row the server counts as down."""
         if now >= self._until:
             self._failures += 1
         own = _doubled(FIRST_REST, self._failures - 1, LONGEST_REST)
@@ -107,7 +110,7 @@ class RateLimit:
         self._until = max(self._until, now + min(seconds, LONGEST_RETRY_AFTER))
 
     def _room(self, now: float, size: int) -> float:
-        """Seconds until the last minute has room for one more call."""
+        """Return the seconds until the last minute has room for one more call."""
         while self._minute and self._minute[0].begun <= now - MINUTE:
             self._minute.popleft()
         calls, used = len(self._minute), sum(call.size for call in self._minute)
@@ -118,7 +121,7 @@ class RateLimit:
                 return wait
             calls, used = calls - 1, used - call.size
             wait = call.begun + MINUTE - now
-        return wait  # a call that is larger than the limit goes alone
+        return wait  # a call larger than the limit runs alone
 
 
 def _doubled(first: float, times: int, most: float) -> float:

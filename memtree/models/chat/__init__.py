@@ -1,1 +1,1 @@
-"""Chat models that write summaries and read memories, behind any compatible API."""
+"""Chat models that write summaries and extract memories, behind any compatible API."""

@@ -1,15 +1,15 @@
-"""One call of `POST {base}/chat/completions`: messages out, what the model said back.
+"""One call of `POST {base}/chat/completions`: send messages, read the reply.
 
     reply = await ChatClient(url, key).ask(body, seconds=120)
     reply.text, reply.cut, reply.usage
 
-Every kind of reply is read: text, parts of text, nothing but reasoning, a tool call, a refusal,
+Every kind of reply is accepted: text, parts of text, only reasoning, a tool call, a refusal,
 nothing at all. Every failure is one of four errors, which differ in what to do next: `CallRefused`
 (ask in another form), `ServerBusy` and `BrokenReply` (retry later), `Denied` (much later). The body
 of an error is searched for the parameter that it names, and is never logged or shown: some servers
 quote the text that they refuse.
 
-What this file does not do: retries (`summarizer.py`) and rate limits (`rate_limit.py`).
+Retries are made in `chat_endpoint.py`, rate limits in `rate_limit.py`.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from memtree.models import openai_client
 from memtree.models.chat import response_format
 from memtree.ports.models import Usage
 
-TOO_LATE = frozenset({504, 522, 524})  # a gateway gave up waiting for a model that works
-# A connection that breaks sooner had lain idle and was closed meanwhile: no model was at work.
+TOO_LATE = frozenset({504, 522, 524})  # a gateway gave up waiting for a model that is still working
+# A connection that breaks sooner had been idle and was closed by the server: no model was at work.
 SOON = 1.0
 REFUSED = frozenset({400, 413, 422})
-PASSING = frozenset({408, 409, 425})  # of the request alone, as the SDK has it
+PASSING = frozenset({408, 409, 425})  # concerns this request alone; the list is the SDK's
 REASONS = {
     401: " (is summary_api_key right?)",
     402: " (is the account paid?)",
     403: " (may this key use the model?)",
     404: " (are summary_base_url and summary_model right?)",
 }
-DENIED_SECONDS = 600.0  # until a wrong key, or an empty account, is tried again
+DENIED_SECONDS = 600.0  # wait before a wrong key, or an empty account, is tried again
 
 
 class CallFailed(SummarizerUnavailable):
-    """`billed`: the server may have worked on it all the same."""
+    """A call failed. `billed`: the server may have worked on it all the same."""
 
     def __init__(self, message: str, *, wait: float = 0.0, billed: bool = False) -> None:
         super().__init__(message, wait=wait)
@@ -54,7 +54,8 @@ class CallFailed(SummarizerUnavailable):
 
 
 class CallRefused(CallFailed):
-    """Not in this form, or not this text. `about`: a word of `response_format.py`."""
+    """The server refuses the form of the call, or its text. `about`: a word of
+    `response_format.py`."""
 
     def __init__(self, message: str, about: str) -> None:
         super().__init__(message)
@@ -62,11 +63,11 @@ class CallRefused(CallFailed):
 
 
 class ServerBusy(CallFailed):
-    """Too many calls, or tokens; `wait`: seconds that the server named, or 0."""
+    """The server has too many calls, or tokens; `wait`: seconds that it named, or 0."""
 
 
 class BrokenReply(CallFailed):
-    """No answer, or none that can be read. `again`: worth another try at once."""
+    """There was no answer, or an unreadable one. `again`: an immediate retry may help."""
 
     def __init__(
         self, message: str, *, wait: float = 0.0, billed: bool = False, again: bool = True
@@ -76,13 +77,13 @@ class BrokenReply(CallFailed):
 
 
 class Denied(CallFailed):
-    """Key, model or account: it will not work soon."""
+    """The server rejects the key, the model or the account; a retry will not help soon."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """`text`: the answer. `hidden`: reasoning that came with it. `cut`: the token limit ended it.
-    `usage`: None where the server reports none."""
+    """`text`: the answer. `hidden`: reasoning that came with it. `cut`: the answer ended at the
+    token limit. `usage`: None if the server reports none."""
 
     text: str
     hidden: str = ""
@@ -92,14 +93,14 @@ class ChatReply:
 
 
 class ChatClient:
-    """A server's chat endpoint. `url`: up to and with `/v1`; `key` None: none is sent."""
+    """A server's chat endpoint. `url`: up to and with `/v1`; `key`: None to send none."""
 
     def __init__(self, url: str, key: str | None) -> None:
         self.host = urlsplit(url).netloc
         self._client = openai_client.connected(url, key)
 
     async def ask(self, body: Mapping[str, Any], *, seconds: float) -> ChatReply:
-        """`seconds`: for all of it."""
+        """Make one call. `seconds`: limit for all of it."""
         begun = time.monotonic()
         try:
             async with asyncio.timeout(seconds):
@@ -145,7 +146,7 @@ class ChatClient:
 
 
 def _named(error: openai.APIStatusError) -> tuple[str | None, str]:
-    """(parameter, code and message) of an error in any of the forms that are about."""
+    """Return (parameter, code and message) of an error in any of the usual forms."""
     body: Any = error.body
     if isinstance(body, dict):
         said = " ".join(str(body.get(name) or "") for name in ("code", "type"))
@@ -162,7 +163,8 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds to wait before a retry, by `Retry-After` or the rate limit headers; 0: none named."""
+    """Return the seconds to wait before a retry, by `Retry-After` or the rate limit headers; 0 if
+    there are none."""
     if milliseconds := openai_client.retry_after(headers.get("retry-after-ms")):
         return milliseconds / 1_000
     if seconds := openai_client.retry_after(headers.get("retry-after")):
@@ -176,10 +178,9 @@ def retry_after(headers: Mapping[str, str]) -> float:
 
 
 def length(value: str) -> float:
-    """Seconds of `6m0s`, `1h2m3.5s`, `12ms`, or a number; 0 for anything else.
+    """Return the seconds in `6m0s`, `1h2m3.5s`, `12ms`, or a number; 0 for anything else.
 
-    >>> length("1m30.5s")
-    90.5
+    >>> length("1m30.5s") 90.5
     """
     if _LENGTH.sub("", value).strip():
         return openai_client.retry_after(value) if value.replace(".", "", 1).isdigit() else 0.0
@@ -190,7 +191,7 @@ def length(value: str) -> float:
 
 
 def read_answer(content: bytes) -> ChatReply | None:
-    """Read the answer in a body; None where it is no chat completion (or an error with status
+    """Read the answer in a body; None if it is not a chat completion (or is an error with status
     200)."""
     try:
         answer = msgspec.json.decode(content)
@@ -207,14 +208,14 @@ def read_answer(content: bytes) -> ChatReply | None:
     cut = choice.get("finish_reason") in ("length", "max_tokens")
     text = text or _called(message)
     if not text and not cut:
-        text = hidden  # a server that takes the whole answer for reasoning
+        text = hidden  # a server that labels the whole answer as reasoning
     details = _object(usage.get("completion_tokens_details"))
     thinks = bool(hidden) or _number(details.get("reasoning_tokens")) > 0
     return ChatReply(text, hidden, cut, _usage(usage), thinks or (cut and not text))
 
 
 def _text(content: Any) -> str:
-    """Content as text: a string, or parts, those of reasoning aside."""
+    """Return content as text: a string, or its parts without reasoning."""
     if isinstance(content, str):
         return content
     parts = [_object(part) for part in content] if isinstance(content, list) else []
@@ -232,7 +233,8 @@ def _reasoning(message: Mapping[str, Any]) -> str:
 
 
 def _called(message: Mapping[str, Any]) -> str:
-    """Arguments of a tool that was never offered: some models answer so when JSON is wanted."""
+    """Return the arguments of a tool that was never offered: some models answer so when JSON is
+    requested."""
     calls = message.get("tool_calls")
     offered = calls if isinstance(calls, list) else []
     functions = [_object(_object(call).get("function")) for call in offered]
@@ -241,7 +243,8 @@ def _called(message: Mapping[str, Any]) -> str:
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage | None:
-    """Tokens as the server counts them. Some count reasoning in the sum alone: it is output."""
+    """Return the tokens as the server counts them. Some include reasoning in the total only: it
+    counts as output."""
     read, written = _number(usage.get("prompt_tokens")), _number(usage.get("completion_tokens"))
     if not read:
         return None

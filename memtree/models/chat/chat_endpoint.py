@@ -3,11 +3,11 @@
     model = ChatEndpoint("https://api.openai.com/v1", "gpt-5-nano", key)
     answer = await model.answer(ModelQuestion(messages, schema, 300, fruitful, "parts"))
 
-A few calls at once, within limits per minute. What the server answers to one call (wait, slow down,
-leave this parameter out, think less) goes for all of them. Nothing of a text or a key is logged, or
-stands in an error.
+A few calls at once, within limits per minute. What the server demands in answer to one call (wait,
+slow down, leave this parameter out, think less) is applied to all. No part of a text or a key is
+logged or put into an error.
 
-Importing this file costs a second and 50 MB (the SDK), so only those who use it do.
+Importing this file costs a second and 50 MB (the SDK), so it is imported only where it is used.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ log = logging.getLogger("memtree")
 
 PARALLEL = 4
 CALL_SECONDS = 120.0
-TRIES = 4  # of one call, at a server that is busy or broken
-LONGEST_WAIT = 120.0  # seconds; whoever would have to wait longer comes again later
+TRIES = 4  # for one call, while the server is busy or broken
+LONGEST_WAIT = 120.0  # seconds; a call that would have to wait longer fails instead
 NOTHING = Usage()
 
 
 class ChatEndpoint:
-    """`ChatModel` on a server.
+    """A `ChatModel` on a server.
 
     Args:
-        url, model, key: the endpoint up to and with `/v1`; no key: none is sent.
+        url, model, key: the endpoint up to and with `/v1`; `key`: None to send none.
         parallel, seconds: calls at once, and how long each may take.
         requests_per_minute, tokens_per_minute: 0: no limit but the server's own.
         clock, sleep: monotonic seconds, and how to wait; for tests.
@@ -73,19 +73,21 @@ class ChatEndpoint:
         self._forms = KnownFormats()
         self._pace = RateLimit(requests_per_minute, tokens_per_minute)
         self._slots = asyncio.Semaphore(parallel)
-        self._door = asyncio.Lock()  # one waits for the pace, the others for it: first come first
+        # the holder waits for the rate limit, the others queue for the lock: first come, first
+        # served
+        self._door = asyncio.Lock()
         self._ended = asyncio.Event()
         self._clock, self._sleep = clock, sleep
         self._closing = asyncio.Event()
 
     @property
     def form(self) -> ResponseFormat:
-        """Response format that the server takes, as far as is known."""
+        """Response format that the server accepts, as far as it is known."""
         return self._forms.form
 
     async def answer(self, question: ModelQuestion) -> ModelAnswer:
-        """Answer a question, as the port says. A text that the server refuses, or cannot take
-        whole, has no answer."""
+        """Answer a question, as the port describes. Returns no text if the server refuses the
+        prompt, or it is too long."""
         call = _Call.of(question)
         async with self._slots:
             try:
@@ -96,14 +98,15 @@ class ChatEndpoint:
                 raise SummarizerUnavailable(error.message, wait=wait, cost=call.cost) from None
 
     async def close(self) -> None:
-        """Later calls get `SummarizerUnavailable`, and so do open ones."""
+        """Close. Running and later calls raise `SummarizerUnavailable`."""
         self._closing.set()
         self._ended.set()
         await self._chat.close()
 
     async def _answered(self, call: _Call) -> ChatReply:
         form, said = await self._formed(call, self._forms.form)
-        # What began and came to nothing is too long by itself; more room is for reasoning.
+        # An answer that began and was cut off is too long by itself; more room is only for
+        # reasoning.
         wordy = call.question.key in said.text.lower()
         if (
             not call.fruitful(said)
@@ -115,7 +118,7 @@ class ChatEndpoint:
         return said
 
     async def _formed(self, call: _Call, form: ResponseFormat) -> tuple[ResponseFormat, ChatReply]:
-        """The answer, and the form in which the server took the call."""
+        """Return the reply, and the form in which the server accepted the call."""
         tried: ResponseFormat | None = form
         while tried is not None:
             try:
@@ -135,7 +138,7 @@ class ChatEndpoint:
         raise AssertionError("a form is left or an error was raised")  # pragma: no cover
 
     async def _patient(self, call: _Call, form: ResponseFormat) -> ChatReply:
-        """The answer in this form, after some tries where the server is busy or broken."""
+        """Return the reply in this form, with retries while the server is busy or broken."""
         for left in reversed(range(TRIES)):
             try:
                 return await self._once(call, form)
@@ -157,7 +160,7 @@ class ChatEndpoint:
             used = call.lost(form) if error.billed else 0
             self._slowed(error)
             raise
-        except RuntimeError:  # of a client that was closed meanwhile
+        except RuntimeError:  # raised by a client that was closed meanwhile
             self._open()
             raise
         finally:
@@ -167,7 +170,7 @@ class ChatEndpoint:
         return said
 
     async def _turn(self, size: int) -> RateTicket:
-        """Waits until a call of `size` tokens may begin."""
+        """Wait until a call of `size` tokens may begin."""
         async with self._door:
             while True:
                 self._open()
@@ -185,7 +188,7 @@ class ChatEndpoint:
                     await self._ended.wait()
 
     async def _pause(self, seconds: float) -> None:
-        """Ends early where the model is closed."""
+        """Sleep; ends early when the model is closed."""
         pause = asyncio.ensure_future(self._sleep(seconds))
         closing = asyncio.ensure_future(self._closing.wait())
         try:
@@ -199,7 +202,7 @@ class ChatEndpoint:
         if isinstance(error, ServerBusy):
             self._pace.slowed(now, error.wait)
         elif isinstance(error, CallRefused):
-            self._pace.worked()  # it answers
+            self._pace.worked()  # the server answers
         else:
             self._pace.failed(now, error.wait)
         if isinstance(error, ServerBusy | BrokenReply | Denied):
@@ -212,8 +215,8 @@ class ChatEndpoint:
 
 @dataclass(slots=True)
 class _Call:
-    """One call with all its attempts. `spent`: of those that were answered; `risked`: what the
-    others may have cost."""
+    """One call with all its attempts. `spent`: tokens of those that were answered; `risked`: upper
+    bound for the others."""
 
     question: ModelQuestion
     input: int
@@ -229,7 +232,7 @@ class _Call:
         return self.question.fruitful(said.text, not said.cut)
 
     def spend(self, said: ChatReply) -> int:
-        """Add an answer's tokens, counted here where the server reports none; returns how many."""
+        """Add an answer's tokens, counted here if the server reports none; returns how many."""
         usage = said.usage
         if usage is None:
             written = f"{said.text}{said.hidden if said.hidden != said.text else ''}"
@@ -244,7 +247,8 @@ class _Call:
         return usage.input + usage.output
 
     def lost(self, form: ResponseFormat) -> int:
-        """An attempt that may have been billed though nothing came: at most this."""
+        """Add the upper bound of an attempt that may have been billed without an answer; returns
+        it."""
         room = self.question.room + form.spare
         self.risked = (self.risked[0] + self.input, self.risked[1] + room)
         return self.input + room
@@ -255,5 +259,5 @@ class _Call:
 
     @property
     def usage(self) -> Usage:
-        """Usage of a call that was answered in the end."""
+        """Return the usage of a call that was answered in the end."""
         return Usage(*self.cost, self.spent.cached, self.spent.counted or self.risked != (0, 0))

@@ -1,13 +1,13 @@
-"""The form of a call of a model: which parameters its server takes, found out by trying.
+"""The form of a call to a model: which parameters its server accepts, determined by trying.
 
 Servers of one API differ. OpenAI's newer models refuse `max_tokens` and any temperature; DeepSeek
-knows `json_object` and no schema, LM Studio the reverse; others ignore all of it. So a call begins
-with everything, what the server refuses is left out, and what worked is kept.
+accepts `json_object` and no schema, LM Studio the reverse; others ignore all of it. So the first
+call has all parameters, those that the server refuses are left out, and the accepted form is kept.
 
     ResponseFormat()                    # a schema, max_tokens, a temperature
     lesser(ResponseFormat(), "room")    # with max_completion_tokens
 
-Pure, but for `KnownFormats`, which remembers.
+Pure, except `KnownFormats`, which has state.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from typing import Any
 
 SCHEMA, OBJECT, PLAIN = "json_schema", "json_object", ""
 ROOMS = ("max_tokens", "max_completion_tokens", "")
-# Above 0, so that a summary that was rejected differs when it is asked for again.
+# Above 0, so that the second draft after a rejection differs.
 TEMPERATURE = 0.3
-# Tokens of room beside the answer, for models that think first: none until one was seen to.
+# Extra tokens of room for models that reason first: none until the model was seen to reason.
 SPARE = (0, 4_096, 16_384)
-FRUITLESS = 3  # answers in a row without anything to read in them, then the form is the reason
-REACH = 2_000  # characters of an error that are looked at
+FRUITLESS = 3  # empty answers in a row after which the form is considered the cause
+REACH = 2_000  # characters of an error that are searched
 
-# What a refusal is about.
+# Subjects of a refusal.
 FORMAT, ROOM, TEMPER, EFFORT = "format", "room", "temperature", "effort"
 CONTENT, UNKNOWN = "content", ""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseFormat:
-    """`effort` is sent to models that were seen to think; `dull`: the server takes none."""
+    """`effort` is sent to models that were seen to reason; `dull`: the server accepts no
+    `effort`."""
 
     format: str = SCHEMA
     room: str = ROOMS[0]
@@ -49,8 +50,8 @@ def body(
     room: int,
     schema: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The request. `room`: tokens that the answer may take. `schema`: a `response_format` that
-    holds one."""
+    """Return the request body. `room`: tokens that the answer may take. `schema`: a
+    `response_format` with a JSON schema."""
     request: dict[str, Any] = {"model": model, "messages": list(messages)}
     if form.format == SCHEMA:
         request["response_format"] = schema
@@ -78,7 +79,7 @@ _NAMES = (
 
 
 def complaint(param: str | None, text: str) -> str:
-    """Tell what a refusal (400 or 422) is about. `param`, `text`: as the server names it."""
+    """Return the subject of a refusal (400 or 422). `param`, `text`: as the server names it."""
     for words in ((param or "").lower(), text[:REACH].lower()):
         for about, names in _NAMES:
             if any(name in words for name in names):
@@ -87,7 +88,7 @@ def complaint(param: str | None, text: str) -> str:
 
 
 def lesser(form: ResponseFormat, about: str) -> ResponseFormat | None:
-    """The form without what a refusal is about; None where nothing is left to leave out."""
+    """Return the form without the refused parameter; None if nothing is left to leave out."""
     if about == UNKNOWN:
         about = EFFORT if form.effort else FORMAT if form.format else ROOM
     if about == EFFORT and form.effort:
@@ -97,14 +98,14 @@ def lesser(form: ResponseFormat, about: str) -> ResponseFormat | None:
     if about == TEMPER and form.temperature:
         return replace(form, temperature=False)
     if about == ROOM and form.spare:
-        return replace(form, spare=0)  # more than the model can write
+        return replace(form, spare=0)  # the room exceeds what the model can write
     if about == ROOM and form.room:
         return replace(form, room=ROOMS[ROOMS.index(form.room) + 1])
     return None
 
 
 class KnownFormats:
-    """Formats known of one server and model, as long as this process lives."""
+    """Formats known for one server and model, for the lifetime of this process."""
 
     def __init__(self) -> None:
         self.form = ResponseFormat()
@@ -113,18 +114,19 @@ class KnownFormats:
 
     @property
     def confirmed(self) -> bool:
-        """True if a call was ever accepted: if so, a refusal without a reason is about the text."""
+        """Return True if a call was ever accepted: then a refusal without a reason is about the
+        text."""
         return self._confirmed
 
     def without(self, form: ResponseFormat, about: str) -> ResponseFormat | None:
-        """Return the format to try after `form` was refused; None: it is not the form."""
+        """Return the format to try after `form` was refused; None if the form is not the cause."""
         if about == CONTENT or (about == UNKNOWN and self._confirmed):
             return None
         return lesser(form, about)
 
     def worked(self, form: ResponseFormat, tried: bool, fruitful: bool) -> None:
-        """`tried`: the form was found in this call, after refusals. `fruitful`: there was something
-        to read in the answer."""
+        """Record an accepted form. `tried`: it was determined in this call, after refusals.
+        `fruitful`: the answer was not empty."""
         if tried:
             self.form = form
         self._confirmed = True
@@ -134,12 +136,14 @@ class KnownFormats:
             self._fruitless = 0
 
     def thinks(self) -> None:
-        """The model reasons before it answers: ask it to be brief, if it lets itself be asked."""
+        """Record that the model reasons before it answers: ask it to be brief, if it accepts
+        that."""
         if not self.form.dull:
             self.form = replace(self.form, effort="low")
 
     def grow(self, form: ResponseFormat) -> ResponseFormat | None:
-        """More room after an answer that ended within it and holds nothing; None: no more."""
+        """Return a form with more room, after an answer that used it up and was empty; None at the
+        maximum."""
         larger = [spare for spare in SPARE if spare > form.spare]
         if not larger or not form.room:
             return None

@@ -5,7 +5,7 @@
     written = await summariser.write([leaf_task("1", sources), leaf_task("2", more)])
     written.drafts["1"].headline, written.usage.input
 
-How it is asked, and what is done about its failures: `chat_endpoint.py`.
+Calls and their failures are handled in `chat_endpoint.py`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from memtree.ports.models import SummaryDrafts
 from memtree.summaries import prompts, replies
 from memtree.summaries.prompts import Task
 
-# Room for an answer: twice its caps, since models count in other tokens, and its JSON.
+# Room for an answer: twice its caps, since models count other tokens, plus its JSON.
 ROOM_TIMES, ROOM_BESIDE = 2, 40
 
 
 class ChatSummarizer:
-    """`Summarizer` on a server, which it closes."""
+    """A `Summarizer` on a server; closes its endpoint."""
 
     def __init__(self, endpoint: ChatEndpoint) -> None:
         self._endpoint = endpoint
@@ -34,12 +34,12 @@ class ChatSummarizer:
 
     @property
     def form(self) -> ResponseFormat:
-        """Response format that the server takes, as far as is known."""
+        """Response format that the server accepts, as far as it is known."""
         return self._endpoint.form
 
     async def write(self, tasks: Sequence[Task]) -> SummaryDrafts:
-        """Write the drafts, as the port says. A text that the server refuses, or cannot take whole,
-        has no draft."""
+        """Write the drafts, as the port describes. A text that the server refuses, or that is too
+        long, gets no draft."""
         ids = [task.id for task in tasks]
         question = ModelQuestion(
             prompts.prompt(tasks),
@@ -52,12 +52,12 @@ class ChatSummarizer:
         return SummaryDrafts(replies.read(said.text, ids, said.finished), said.usage)
 
     async def close(self) -> None:
-        """Later calls get `SummarizerUnavailable`, and so do open ones."""
+        """Close. Running and later calls raise `SummarizerUnavailable`."""
         await self._endpoint.close()
 
 
 def prompt_version() -> str:
-    """A short name for the words and the form of what is asked."""
+    """Return a short name for the wording and form of the prompts."""
     constant = [prompts.constant(kind) for kind in prompts.KINDS]
     rest = prompts.prompt([prompts.leaf_task("1", [], prompts.CHAT)])[1]
     whole = json.dumps([constant, rest, prompts.json_schema()], ensure_ascii=False)

@@ -1,1 +1,1 @@
-"""Embedders: the local one, and any behind an OpenAI-compatible API."""
+"""Embedders: the local one, and remote ones with an OpenAI-compatible API."""

@@ -1,9 +1,9 @@
-"""Texts in calls that a server takes: bounded, a few at a time, in halves where it refuses.
+"""Split texts into calls that a server accepts: bounded, a few at a time, halved after a refusal.
 
     batches = EmbeddingBatches(call)              # `call`: texts to rows, or `RequestRefused`
     rows = await batches.rows(texts, sizes)       # one row a text, in order
 
-What this file does not do: wait for a server that is busy or down (`remote_embedder.py`).
+Waiting for a server that is busy or down is left to `remote_embedder.py`.
 """
 
 from __future__ import annotations
@@ -23,18 +23,20 @@ Matrix = NDArray[np.float32]
 
 log = logging.getLogger("memtree")
 
-MAX_TEXTS = 96  # in a call; OpenAI takes 2,048, Cohere 96, text-embeddings-inference 32 unless told
+# in a call; OpenAI accepts 2,048, Cohere 96, text-embeddings-inference 32 by default
+MAX_TEXTS = 96
 MAX_TOKENS = (
-    16_000  # in a call of several texts; OpenAI takes 300,000, Voyage's large model 120,000
+    16_000  # in a call of several texts; OpenAI accepts 300,000, Voyage's large model 120,000
 )
 PARALLEL = 4
-# Of a text that is refused alone: half of it, and so on, as long as it has more tokens than this.
+# A text that is refused by itself is halved again and again as long as it has more tokens than
+# this.
 SHORT = 128
-HARMLESS = "why did the database connection time out?"  # every server takes it that takes anything
+HARMLESS = "why did the database connection time out?"  # every server that works accepts it
 
 
 class EmbeddingBatches:
-    """Batches for one server. How many texts it takes in a call is learned once."""
+    """Batches for one server. Learns how many texts it accepts in a call."""
 
     def __init__(self, call: Callable[[list[str]], Awaitable[Matrix]]) -> None:
         self._call = call
@@ -42,9 +44,8 @@ class EmbeddingBatches:
         self._parallel = asyncio.Semaphore(PARALLEL)
 
     async def rows(self, texts: Sequence[str], sizes: Sequence[int]) -> Matrix:
-        """(n, d) for at least one text, none of them empty. `sizes`: their tokens.
-
-        Raises what the calls raise; the others are cancelled then.
+        """Return an array (n, d) for one or more non-empty texts. `sizes`: their tokens. Raises the
+        errors of the calls; a failure cancels the other calls.
         """
         left = deque(range(len(texts)))
         rows: dict[int, Matrix] = {}  # by the text's index
@@ -55,7 +56,7 @@ class EmbeddingBatches:
                 async with self._parallel:
                     rows.update(zip(batch, await self.few([texts[i] for i in batch]), strict=True))
 
-        # No TaskGroup: where a part fails it leaves the caller with a count of cancellations (until
+        # No TaskGroup: if a part fails, it leaves the caller with a count of cancellations (until
         # Python 3.13), and a later `asyncio.timeout` of the same task then ends the task.
         parts = [asyncio.create_task(work()) for _ in range(PARALLEL)]
         try:
@@ -67,7 +68,7 @@ class EmbeddingBatches:
         return np.stack([rows[index] for index in range(len(texts))])
 
     async def few(self, texts: list[str]) -> Matrix:
-        """Embed few texts in one call, if the server takes them so."""
+        """Embed a few texts in one call, if the server accepts that."""
         rows, _ = await self._batch(texts)
         return rows
 
@@ -82,10 +83,9 @@ class EmbeddingBatches:
         return batch
 
     async def _batch(self, texts: list[str]) -> tuple[Matrix, bool]:
-        """Rows, and whether the texts were taken as they are: in one call, uncut.
-
-        What is refused is tried in halves. Where both are taken, there were too many in one call:
-        later ones are no longer than a half.
+        """Return the rows, and True if the texts were accepted as they are: in one call, uncut. A
+        refused batch is tried in halves. If both are accepted, there were too many texts in one
+        call: later calls have at most half as many.
         """
         try:
             return await self._call(texts), True
@@ -100,10 +100,10 @@ class EmbeddingBatches:
         return np.concatenate([first, second]), False
 
     async def _alone(self, text: str, refusal: RequestRefused) -> Matrix:
-        """The row of a text that was refused alone: that of its first half, and so on.
+        """Return the row of a text that was refused by itself: that of its first half, and so on.
 
-        In the end a row of zeros, if the server takes another text: one that it never takes must
-        not keep all others of its history from being embedded.
+        In the end a row of zeros, if the server accepts another text: a text that it never accepts
+        must not keep all others of its history from being embedded.
         """
         size = tokens.count(text)
         if size > SHORT:

@@ -1,14 +1,14 @@
-"""One call of `POST {base}/embeddings`: texts out, checked unit rows back.
+"""One call of `POST {base}/embeddings`: send texts, return validated unit vectors.
 
 The `openai` SDK carries the call: it retries 408, 409, 429, 5xx, time-outs and broken connections,
-and waits as `retry-after` says (up to two minutes). What this file adds is distrust: an answer that
-is not exactly one sound vector a text is refused.
+and waits as `retry-after` says (up to two minutes). This file adds validation: an answer must have
+exactly one valid vector for each text.
 
 Only `model` and `input` are sent, and `dimensions` where asked for. No `encoding_format`, which the
 SDK's own method adds: Gemini refuses any, Voyage "float", older servers "base64", and without it
-all answer with numbers. Both forms are read.
+all answer with numbers. Both forms are accepted.
 
-What this file does not do: batches, limits, and what to do after a failure (`remote_embedder.py`).
+Batches, limits and the reaction to failures are in `remote_embedder.py`.
 """
 
 from __future__ import annotations
@@ -38,20 +38,21 @@ REASONS = {
     403: " (may this key use the model?)",
     404: " (are embedding_base_url and embedding_model right?)",
 }
-WIDEST = 16_384  # numbers of a vector, where they are not known; the widest models have 12,288
-NUMBER_BYTES = 40  # 24 as JSON, and an indent
-BESIDE_BYTES = 500  # of a text, for what stands around its numbers
-ERROR_BYTES = 100_000  # of an answer without vectors, or around them
-INLINE_BYTES = 200_000  # of an answer; more than 1 ms of reading is done in a thread
+WIDEST = 16_384  # limit for the dimensions if they are unknown; the widest models have 12,288
+NUMBER_BYTES = 40  # for one number: 24 as JSON, and an indent
+BESIDE_BYTES = 500  # for the JSON around the numbers of a text
+ERROR_BYTES = 100_000  # for an answer without vectors, or for the JSON around them
+# size of an answer; beyond it, decoding takes over 1 ms and runs in a thread
+INLINE_BYTES = 200_000
 
 
 class RequestRefused(EmbedderUnavailable):
-    """Raised when the endpoint does not take these texts, because they are too many or too long or
-    for another reason, or when it returns no vectors for them."""
+    """Raised if the endpoint refuses these texts, because they are too many or too long or for
+    another reason, or returns no vectors for them."""
 
 
 class ComeLater(EmbedderUnavailable):
-    """The endpoint named the seconds for which it is not to be asked."""
+    """The endpoint asked for no calls for so many seconds."""
 
     def __init__(self, message: str, seconds: float) -> None:
         super().__init__(message)
@@ -59,11 +60,11 @@ class ComeLater(EmbedderUnavailable):
 
 
 class ConnectionLost(EmbedderUnavailable):
-    """No answer began, or it broke off."""
+    """No answer began, or it was interrupted."""
 
 
 class NotInTime(EmbedderUnavailable):
-    """Raised when the vectors did not come in the time that the caller had."""
+    """Raised if the vectors did not come in the time that the caller had."""
 
 
 class _Item(msgspec.Struct):
@@ -76,8 +77,8 @@ class _Answer(msgspec.Struct):
 
 
 class Endpoint:
-    """`url`: up to and with `/v1`. `dimensions`: to ask for, or 0. `key` None: none is sent.
-    `texts`: of a call, at most; so long an answer may be."""
+    """`url`: up to and with `/v1`. `dimensions`: to request, or 0. `key`: None to send none.
+    `texts`: most in a call, which limits the size of an answer."""
 
     def __init__(
         self, url: str, key: str | None, model: str, dimensions: int, retries: int, texts: int
@@ -88,10 +89,9 @@ class Endpoint:
         self._client = connected(url, key, most + ERROR_BYTES)
 
     async def rows(self, texts: Sequence[str], *, seconds: float, retry: bool = True) -> Matrix:
-        """(n, d) float32 unit rows in order, some of them zero where the endpoint finds nothing
-        in a text. `seconds`: for connecting and for each read.
-
-        `RequestRefused`, `ComeLater` or another `EmbedderUnavailable`.
+        """Return (n, d) float32 unit rows in order; a row is zero if the endpoint finds no words in
+        its text. `seconds`: for connecting and for each read. Raises `RequestRefused`, `ComeLater`
+        or another `EmbedderUnavailable`.
         """
         body: dict[str, Any] = {"model": self._model, "input": list(texts)}
         if self._dimensions:
@@ -146,13 +146,15 @@ class Endpoint:
         else:
             if unit.any():
                 return unit
-            # Models that look words up have nothing for a line of dashes; broken ones for no text.
+            # Models that look up words have no vector for a line of dashes; a broken model has none
+            # for any text.
             raise RequestRefused(f"{self.host} answered with zeros alone")
         raise EmbedderUnavailable(f"{self.host} answered with {problem}")
 
 
 def _in_order(items: list[_Item], count: int) -> list[_Item]:
-    """Some servers leave out all indices, some that of the first (a zero, to their encoder)."""
+    """Sort items by their index. Some servers leave out all indices, some that of the first (their
+    encoder drops a zero)."""
     if len(items) != count:
         raise ValueError(f"{len(items)} vectors for {count} texts")
     unnamed = [item for item in items if item.index is None]
@@ -166,7 +168,7 @@ def _in_order(items: list[_Item], count: int) -> list[_Item]:
 
 
 def _numbers(raw: msgspec.Raw) -> NDArray[Any]:
-    """Row by row, so that the event loop has its turns in between."""
+    """Decode row by row, so that the event loop can run in between."""
     embedding = msgspec.json.decode(raw, type=list[float] | str)
     if not isinstance(embedding, str):
         return np.array(embedding, np.float64)

@@ -1,6 +1,6 @@
-"""The vectors of the newest queries, for embedders: an agent asks for one text several times.
+"""Cache of the vectors of recent queries: an agent sends the same text several times.
 
-Nothing of a text can be read out of it, and it ends with its process.
+It does not keep the texts, and it ends with its process.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from memtree.process.cache_limits import CacheLimits
 
 Matrix = NDArray[np.float32]
 
-ROW_BYTES = 400  # of a vector beside its numbers: key, place, array
+ROW_BYTES = 400  # of a vector besides its numbers: key, place, array
 
 
 class QueryCache:
-    """The newest queries' vectors, by a keyed digest: the text itself is not kept."""
+    """Vectors of recent queries, by a keyed digest: the text itself is not kept."""
 
     def __init__(self, most: int = CacheLimits.of().queries) -> None:
         """`most`: bytes."""
@@ -44,7 +44,7 @@ class QueryCache:
         return self._rows.get(self._key(text))
 
     def put(self, text: str, row: Matrix) -> None:
-        row.flags.writeable = False  # every later caller gets this very array
+        row.flags.writeable = False  # all callers share this array
         self._rows.put(self._key(text), row)
 
     def clear(self) -> None:

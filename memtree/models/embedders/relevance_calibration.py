@@ -1,16 +1,16 @@
-"""Where a model's cosines begin to mean something, measured by the model itself.
+"""Measure from which cosine on a model's vectors mean that texts are related.
 
-Models differ: texts that have nothing to do with each other have a cosine of 0.03 with MiniLM,
-about 0.1 with text-embedding-3 and over 0.7 with ada-002 or E5. So eight questions and the passages
-that answer them are embedded; the questions with the other seven passages show the floor.
+Models differ: unrelated texts have a cosine of 0.03 with MiniLM, about 0.1 with text-embedding-3
+and over 0.7 with ada-002 or E5. So eight questions and the passages that answer them are embedded;
+each question with the other seven passages gives the floor.
 
     relevant(questions, passages)    # MiniLM: floor 0.03, answers 0.55, so 0.376
 
-The threshold lies two thirds of the way up: there lies MiniLM's 0.38, which was measured on whole
+The threshold is two thirds of the way up: this gives MiniLM's 0.38, which was measured on whole
 conversations (`local_embedder.py`).
 
-Memories have a scale of their own (`ranking/relevance_scale.py`), measured from pairs that say the
-same and from messages with memories that do not concern them:
+Memories have a scale of their own (`ranking/relevance_scale.py`), measured from pairs of equal
+meaning and from messages with unrelated memories:
 
     scale(pairs, messages, memories)    # MiniLM: half 0.36, strong 0.74, as on many more texts
 """
@@ -26,19 +26,19 @@ from memtree.ranking.relevance_scale import RelevanceScale
 Matrix = NDArray[np.float32]
 
 SHARE = 2 / 3
-# The best of 100 strangers, for 5 % of messages, lies so many standard deviations above the mean of
-# all: measured on 100 messages and 10,000 memories with MiniLM, where the mean is 0.04.
+# For 5 % of messages, the best of 100 unrelated memories lies so many standard deviations above the
+# mean of all: measured on 100 messages and 10,000 memories with MiniLM, where the mean is 0.04.
 DEVIATIONS = 4.5
-LOWEST, HIGHEST = 0.1, 0.95  # whatever a model makes of these few texts
+LOWEST, HIGHEST = 0.1, 0.95  # limits, whatever a model computes for these few texts
 
 
 def texts(name: str) -> tuple[str, ...]:
-    """Return the `questions`, `passages`, `pairs`, `messages` or `memories` that are embedded."""
+    """Return the texts to embed: `questions`, `passages`, `pairs`, `messages` or `memories`."""
     return sections("en", "relevance_calibration")[name]
 
 
 def relevant(questions: Matrix, passages: Matrix) -> float:
-    """The threshold of a model that gave these (8, d) unit rows for the texts above."""
+    """Return the threshold, given a model's (8, d) unit rows for the texts above."""
     cosines = questions @ passages.T
     answers = np.eye(len(cosines), dtype=bool)
     floor, related = float(cosines[~answers].mean()), float(cosines[answers].mean())
@@ -46,8 +46,8 @@ def relevant(questions: Matrix, passages: Matrix) -> float:
 
 
 def scale(pairs: Matrix, messages: Matrix, memories: Matrix) -> RelevanceScale:
-    """The scale of a model that gave these unit rows for the texts above. Whatever they hold, there
-    is one."""
+    """Return the scale, given a model's unit rows for the texts above. Any rows give a valid
+    scale."""
     same = np.einsum("ij,ij->i", pairs[::2], pairs[1::2])
     strangers = messages @ memories.T
     return RelevanceScale.measured(

@@ -1,22 +1,22 @@
-"""The remote embedder: any OpenAI-compatible embeddings endpoint.
+"""The remote embedder: an OpenAI-compatible embeddings endpoint.
 
     embedder = RemoteEmbedder("http://localhost:11434/v1", "bge-m3")
     await embedder.warm_up()                                    # learns dimensions and threshold
     rows = await embedder.embed(["def parse(line): ...", ""])   # (2, 1024); the second row is zero
     query = await embedder.embed_query("where do we parse lines?")
 
-Background work is patient: bounded batches, few at a time, retried, and cut smaller where the
-server takes less. A query is not: it has two seconds (`query_seconds`) and one try, and after a
-time-out or some failures none is sent until a probe was answered, since a request is waiting and
-BM25 ranks without.
+Background work is patient: bounded batches, few at a time, retried, and made smaller if the server
+accepts less. A query is not: it has two seconds (`query_seconds`) and one attempt, and after a
+time-out or some failures no query is sent until a probe was answered, since a request is waiting
+and BM25 can rank without vectors.
 
-A server that is not there yet may come later. Where `dimensions` are not given, nobody knows before
-how long its vectors are: they are 0, queries fail at once, and a probe or background work asks.
+A server that is down at first may start later. If `dimensions` are not given, they are unknown
+until then: they are 0, queries fail at once, and a probe or background work determines them.
 
-What this file does not do: one call (`embedding_endpoint.py`), and
-which texts go into one (`embedding_batches.py`).
+Single calls are made in `embedding_endpoint.py`; `embedding_batches.py` splits texts into calls.
 
-Importing this file costs half a second and 25 MB (the SDK), so only those who use it do.
+Importing this file costs half a second and 25 MB (the SDK), so it is imported only where it is
+used.
 """
 
 from __future__ import annotations
@@ -53,28 +53,28 @@ Matrix = NDArray[np.float32]
 log = logging.getLogger("memtree")
 
 RETRIES = 3
-CALL_SECONDS = 60.0  # for an attempt: a model on a CPU takes its time
+CALL_SECONDS = 60.0  # for one attempt: a model on a CPU is slow
 PATIENCE = 420.0  # for a call with its retries, each of which may be told to wait two minutes
-LONGEST_WAIT = 120.0  # seconds to wait for a server that is busy, as the SDK does
+LONGEST_WAIT = 120.0  # seconds to wait for a busy server, as in the SDK
 QUERY_SECONDS = 2.0
 QUERY_TOKENS = 512
 START_SECONDS = 20.0
-CHARACTERS_PER_TOKEN = 12  # more is white space, or no text; see `local_embedder.py`
+CHARACTERS_PER_TOKEN = 12  # longer text is white space, or not text at all; see `local_embedder.py`
 RELEVANT = 0.38  # until it is measured
-CALIBRATION = ("questions", "passages", "pairs", "messages", "memories")  # of texts
+CALIBRATION = ("questions", "passages", "pairs", "messages", "memories")  # kinds of texts
 SCALE = RelevanceScale(half=0.36, strong=0.74)  # until it is measured
 
 
 class RemoteEmbedder:
-    """`Embedder` on a server. Call `warm_up` first; it may fail.
+    """An `Embedder` on a server. Call `warm_up` first; it may fail.
 
     Args:
-        url, model, key: the endpoint up to and with `/v1`; no key: none is sent.
-        dimensions: asked of the server, for models that can shorten their vectors; 0: its own.
-        max_tokens: tokens of a passage that count, by o200k; part of the recipe.
-        relevant: cosine under which a passage hardly answers; 0: measured.
-        query_bytes: of the vectors of queries that are kept.
-        query_seconds: that the vector of a query is waited for.
+        url, model, key: the endpoint up to and with `/v1`; `key`: None to send none.
+        dimensions: requested from the server, if its model can shorten vectors; 0: its default.
+        max_tokens: tokens (o200k) of a passage that are embedded; part of the recipe.
+        relevant: cosine below which a passage is not relevant; 0: measured.
+        query_bytes: size of the cache of query vectors.
+        query_seconds: longest wait for the vector of a query.
         retries, breaker, clock: for tests.
     """
 
@@ -93,7 +93,7 @@ class RemoteEmbedder:
         clock: Callable[[], float] = time.monotonic,
         query_bytes: int = CacheLimits.of().queries,
     ) -> None:
-        # Models of one name on two servers need not be one model, so it holds the server too.
+        # It names the server too, since equally named models on two servers may differ.
         self._prefix = f"remote/1/{place(url)}/{model}/{max_tokens}"
         self.name = self.recipe = f"{self._prefix}/{dimensions}"
         self.dimensions = dimensions
@@ -103,7 +103,8 @@ class RemoteEmbedder:
         self._measure = not relevant
         self._learned = False
         self._learning = asyncio.Lock()
-        self._trouble = f"{self._endpoint.host} was not asked yet"  # until it was learned
+        # replaced when the server answers
+        self._trouble = f"{self._endpoint.host} was not asked yet"
         self._batches = EmbeddingBatches(self._patient)
         self._queries = QueryCache(query_bytes)
         self._breaker, self._clock = breaker or CircuitBreaker(), clock
@@ -111,11 +112,11 @@ class RemoteEmbedder:
         self._closed = False
 
     async def ready(self) -> None:
-        """At once: how long a server loads its model is not known."""
+        """Return at once: the loading time of a server's model is unknown."""
         self._open()
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """(n, dimensions) float32 unit rows, in the order given; for background work."""
+        """Return (n, dimensions) float32 unit rows, in the order given; for background work."""
         await self._learn()
         sent, sizes = await asyncio.to_thread(self._prepared, texts)
         rows = np.zeros((len(texts), self.dimensions), np.float32)
@@ -126,16 +127,16 @@ class RemoteEmbedder:
         return rows
 
     async def embed_query(self, text: str) -> Matrix:
-        """(dimensions,) float32, read-only; the first 512 tokens of `text`.
+        """Return (dimensions,) float32, read-only, for the first 512 tokens of `text`.
 
-        One try within `query_seconds`; `EmbedderUnavailable` at once while the server is down, or
-        was never there.
+        One attempt within `query_seconds`; raises `EmbedderUnavailable` at once while the server is
+        down, or was never reached.
         """
         [row] = await self._query_rows([text])
         return row
 
     async def embed_queries(self, texts: Sequence[str]) -> Matrix:
-        """(n, dimensions) float32, as `embed_query` has them, in one call."""
+        """Return (n, dimensions) float32, each row as from `embed_query`, in one call."""
         rows = await self._query_rows(texts)
         return np.array(rows, np.float32).reshape(-1, self.dimensions)
 
@@ -167,14 +168,15 @@ class RemoteEmbedder:
         return rows
 
     def reads(self, text: str) -> bool:
-        """True: which vocabulary a server's model has is not known."""
+        """Return True: the vocabulary of a server's model is unknown."""
         return True
 
     def forget(self) -> None:
         self._queries.clear()
 
     async def warm_up(self) -> None:
-        """Learn dimensions and threshold. `EmbedderUnavailable` where the server does not work."""
+        """Learn dimensions and threshold. Raises `EmbedderUnavailable` if the server does not
+        work."""
         try:
             async with asyncio.timeout(START_SECONDS):
                 await self._learn()
@@ -183,7 +185,7 @@ class RemoteEmbedder:
             raise EmbedderUnavailable(self._trouble) from None
 
     async def close(self) -> None:
-        """Later calls get `EmbedderUnavailable`, and so do open ones."""
+        """Close. Running and later calls raise `EmbedderUnavailable`."""
         self._closed = True
         self._queries.clear()
         if self._probing:
@@ -204,7 +206,7 @@ class RemoteEmbedder:
             self._learned = True
 
     async def _measured(self) -> None:
-        """The calls set the dimensions, this sets the threshold and the scale."""
+        """Measure the threshold and the scale; the calls set the dimensions."""
         names = CALIBRATION if self._measure else CALIBRATION[2:]
         texts = [relevance_calibration.texts(name) for name in names]
         rows = await self._batches.few([text for part in texts for text in part])
@@ -236,9 +238,9 @@ class RemoteEmbedder:
     async def _query(self, texts: list[str]) -> Matrix:
         try:
             return await self._endpoint.rows(texts, seconds=self._query_seconds, retry=False)
-        except ConnectionLost:  # often one that lay idle, and was closed just now: a new one
+        except ConnectionLost:  # often an idle connection that was just closed: try a new one
             pass
-        except RequestRefused:  # some models take no more than 512 tokens of their own
+        except RequestRefused:  # some models accept no more than 512 tokens of their own
             shorter = [tokens.prefix(text, SHORT) for text in texts]
             if shorter == texts:
                 raise
@@ -246,8 +248,8 @@ class RemoteEmbedder:
         return await self._endpoint.rows(texts, seconds=self._query_seconds, retry=False)
 
     def _find_out(self) -> None:
-        """Probe a server that is taken to be down, or was never there, if it is time to, while
-        nobody waits."""
+        """Probe a server that counts as down, or was never reached, if it is time to, while nobody
+        waits."""
         if self._closed or (self._probing and not self._probing.done()):
             return
         if self._breaker.due(self._clock(), never=not self.dimensions):
@@ -261,7 +263,8 @@ class RemoteEmbedder:
             log.info("embedder.back")
 
     async def _watched(self, call: Coroutine[Any, Any, Matrix], seconds: float) -> Matrix:
-        """The rows of a call that has `seconds` in all; the breaker learns of failures."""
+        """Return the rows of a call that has `seconds` in all; failures are reported to the
+        breaker."""
         try:
             async with asyncio.timeout(seconds):
                 rows = await call
@@ -299,7 +302,7 @@ class RemoteEmbedder:
 
 
 def _cut(text: str, limit: int) -> str:
-    """The first `limit` tokens without lone surrogates; empty where there is nothing to embed."""
+    """Return the first `limit` tokens without lone surrogates; "" if there is nothing to embed."""
     head = text[: limit * CHARACTERS_PER_TOKEN].encode(errors="replace").decode()
     head = tokens.prefix(head, limit)
     return head if head.strip() else ""

