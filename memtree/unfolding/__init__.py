@@ -1,1 +1,1 @@
-"""Show the tree: the plan, the outline, the excerpts, the recall block."""
+"""Unfold the tree into a text: the plan, the outline, the excerpts, the recall block."""

@@ -1,4 +1,4 @@
-"""Why an answer shows what it shows, and the tree over a history, as values."""
+"""Explain an answer: the reasons for its excerpts, and the tree over a history, as values."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from memtree.unfolding.work_log.work_log import work_kind, work_names, work_outc
 RECALLED = "recalled"
 RULE, KEPT = KeptReason("rule"), KeptReason("kept")
 
-Scores = Mapping[str, float]  # by what scored: fused, bm25, cosine
+Scores = Mapping[str, float]  # by kind of score: fused, bm25, cosine
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:
-    """A passage of the corpus with its scores, taken out while the corpus was locked."""
+    """A passage of the corpus with its scores, copied while the corpus was locked."""
 
     span: TextSpan
     tokens: int
@@ -52,10 +52,10 @@ class ScoredPassage:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Evidence that an explanation is made of. `chosen`, `left_out`: of this request's unfolding,
-    none where the plan is an earlier one's. `reserved`: tokens that the epoch keeps for its next
-    requests. `passages`: by row of the corpus. `blocks`: the recall blocks. `otherwise`: the reason
-    told for an excerpt where neither this request nor the plan knows it."""
+    """Data for an explanation. `chosen`, `left_out`: of this request's unfolding, none if the plan
+    is an earlier one's. `reserved`: tokens that the epoch keeps for its next requests. `passages`:
+    by row of the corpus. `blocks`: the recall blocks. `otherwise`: the reason given for an excerpt
+    if neither this request nor the plan has one."""
 
     history: History
     plan: Plan
@@ -70,14 +70,15 @@ class Evidence:
 
     @property
     def shown(self) -> Plan:
-        """All that the model sees of the folded part: the plan with the recall blocks' excerpts."""
+        """Return all that the model sees of the folded part: the plan with the recall blocks'
+        excerpts."""
         excerpts = (*self.plan.excerpts, *chain(*(block.excerpts for block in self.blocks)))
         return msgspec.structs.replace(self.plan, excerpts=excerpts)
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedNode:
-    """A node of the outline. `first`, `last`: numbers of its messages in what was posted."""
+    """A node of the outline. `first`, `last`: indexes of its messages in the posted list."""
 
     id: bytes
     level: int
@@ -92,10 +93,10 @@ class ExplainedNode:
 @dataclass(frozen=True, slots=True)
 class ExplainedExcerpt:
     """Code points [start, end) of the string at `part` (such as `content[0]`) of the posted message
-    with index `message`; `sha256`: of these in UTF-8, in hex. `path`: the nodes above it, top
-    first. `also`: posted messages that say the same. `rank`: as in `KeptReason`. `run`: excerpts of
-    one number stand under one label, counted from 0; None: a rule, or kept. `newer_than`: the
-    posted message that says otherwise on the same matter."""
+    with index `message`; `sha256`: of this text in UTF-8, in hex. `path`: the nodes above it, top
+    first. `also`: posted messages with the same text. `rank`: as in `KeptReason`. `run`: excerpts
+    with the same number share a label, counted from 0; None: a rule, or pinned. `newer_than`: an
+    older posted message that differs on the same matter."""
 
     message: int
     part: str
@@ -114,8 +115,8 @@ class ExplainedExcerpt:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedRule:
-    """A standing rule that holds; its place and `sha256` as of an excerpt. `pinned`: the memory
-    message shows it. `replaces`: the message of the rule that it corrects or takes back."""
+    """A standing rule in force; place and `sha256` as for an excerpt. `pinned`: the memory message
+    shows it. `replaces`: the message of the rule that it corrects or withdraws."""
 
     message: int
     part: str
@@ -128,8 +129,8 @@ class ExplainedRule:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedCandidate:
-    """One of the best passages that found no room: its message, and the place in it that its
-    text, or the first piece of it, has."""
+    """One of the best passages that did not fit: its message, and the place of its text, or of its
+    first piece, there."""
 
     message: int
     part: str
@@ -142,9 +143,9 @@ class ExplainedCandidate:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedWork:
-    """A file or command that the log of what was done names, placed as an excerpt is; JSON escapes
-    stand in its text as they were posted. `kind`: what was done (`work_kind`). `outcome`: how the
-    last run of a command ended, "passed" or "failed"; None where that is not known."""
+    """A file or command from the work log, placed as an excerpt is; its text has JSON escapes as
+    posted. `kind`: what was done (`work_kind`). `outcome`: how the last run of a command ended,
+    "passed" or "failed"; None if unknown."""
 
     message: int
     part: str
@@ -157,9 +158,9 @@ class ExplainedWork:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`spent`: tokens of the memory message by kind, as `memory_text.spent`, and beside them the
-    tokens that are `reserved` for the next requests. `cut_lines`: signs that quotations leave out,
-    lest a quoted line pass for one of ours."""
+    """`spent`: tokens of the memory message by kind, as from `memory_text.spent`, and the tokens
+    that are `reserved` for the next requests. `cut_lines`: number of characters that quotations
+    leave out, so that no quoted line can be mistaken for one of ours."""
 
     nodes: tuple[ExplainedNode, ...] = ()
     excerpts: tuple[ExplainedExcerpt, ...] = ()
@@ -172,8 +173,9 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class TreeNode:
-    """A node over posted messages `first` to `last`. `sealed`: final. `chars`: of a leaf, where it
-    begins in the text of its first message, and ends in that of its last one (None: at its end)."""
+    """A node over posted messages `first` to `last`. `sealed`: final. `chars`: for a leaf, where it
+    begins in the text of its first message, and where it ends in that of its last one (None: at its
+    end)."""
 
     id: bytes
     level: int
@@ -191,7 +193,8 @@ class TreeNode:
 
 @dataclass(frozen=True, slots=True)
 class TreeView:
-    """`whole`: it reaches the end of the history. Building one may take longer than is waited."""
+    """`whole`: the tree reaches the end of the history. Building it may take longer than the caller
+    waits."""
 
     nodes: tuple[TreeNode, ...]
     roots: tuple[bytes, ...]
@@ -200,7 +203,7 @@ class TreeView:
 
 
 def scored(rows: Sequence[int], ranked: RankedHistory) -> dict[int, ScoredPassage]:
-    """Those rows of the corpus."""
+    """Return these rows of the corpus with their scores."""
     corpus, ranking = ranked.corpus, ranked.ranking
     passages = {}
     for row in rows:
@@ -215,7 +218,7 @@ def scored(rows: Sequence[int], ranked: RankedHistory) -> dict[int, ScoredPassag
 
 
 def scored_by(unfolded: Unfolding, ranked: RankedHistory) -> dict[int, ScoredPassage]:
-    """The passages that were chosen and the best that were left out."""
+    """Return the chosen passages and the best of those left out."""
     rows = [choice.passage for choice in unfolded.chosen if choice.passage >= 0]
     return scored([*rows, *unfolded.left_out], ranked)
 
@@ -275,7 +278,7 @@ def _candidate(history: History, passage: ScoredPassage) -> ExplainedCandidate:
 def explained_rules(
     history: History, rules: Iterable[CurrentRule], pinned: Sequence[TextSpan] = ()
 ) -> tuple[ExplainedRule, ...]:
-    """Each with its place in what was posted, in the order given."""
+    """Return the rules with their places in the posted messages, in the given order."""
     shown = frozenset(pinned)
     return tuple(
         ExplainedRule(
@@ -318,8 +321,8 @@ def _outlined(evidence: Evidence) -> Iterator[ExplainedNode]:
 def _excerpts(
     evidence: Evidence, plan: Plan | RecallPlan, numbers: Iterator[int]
 ) -> Iterator[ExplainedExcerpt]:
-    """Those of a recall block are recalled, whatever it was that they were chosen by. `numbers`: of
-    the runs."""
+    """Yield the excerpts of a plan. Those of a recall block have the reason "recalled", however
+    they were chosen. `numbers`: of the runs."""
     kept = defaultdict(list)
     for span, reason in zip(plan.excerpts, kept_reasons(plan), strict=False):
         kept[span.message].append((span, reason))
@@ -335,14 +338,14 @@ def _excerpts(
 
 
 def _best(reasons: Iterable[KeptReason]) -> KeptReason:
-    """Return the reason of excerpts that are told as one: pinned before ranked, the best rank
+    """Return the reason for excerpts that are listed as one: pinned before ranked, the best rank
     first."""
     known = [reason for reason in reasons if reason.reason or reason.rank]
     return min(known, key=lambda why: why.rank or 0, default=KeptReason())
 
 
 def _meets(one: TextSpan, other: TextSpan) -> bool:
-    """Return True if two of one message share characters, or are the same place."""
+    """Return True if two spans of one message overlap, or are the same place."""
     return one == other or max(one.start, other.start) < min(one.end, other.end)
 
 
@@ -381,8 +384,8 @@ def _inside(inner: TextSpan, outer: TextSpan) -> bool:
 def tree(
     history: History, frontier: Frontier, nodes: Mapping[bytes, Node], open_leaf: Node | None
 ) -> TreeView:
-    """All nodes over a posted history, leaves included, its rules, and what stands at the top:
-    where that is more than one, a node over them that is never stored."""
+    """Return all nodes over a posted history, leaves included, its rules, and the top: if there are
+    several top nodes, a node above them that is never stored."""
     placed = list(walk(frontier.nodes, nodes))
     listed = [tree_node(node, place, _range(history, place), sealed=True) for node, place in placed]
     tops = frontier.nodes
@@ -399,7 +402,7 @@ def tree(
 
 
 def root_node(tops: Sequence[bytes], listed: Mapping[bytes, TreeNode]) -> TreeNode:
-    """The node for the whole, made of the summaries below it."""
+    """Return a node for the whole, made of the summaries below it."""
     children = [listed[id_] for id_ in tops]
     return TreeNode(
         id=node_id("root", list(tops)),
@@ -417,7 +420,7 @@ def root_node(tops: Sequence[bytes], listed: Mapping[bytes, TreeNode]) -> TreeNo
 
 
 def tree_node(node: Node, place: NodePlace, messages: tuple[int, int], *, sealed: bool) -> TreeNode:
-    """A node over posted messages [first, last]."""
+    """Return a node over posted messages [first, last]."""
     first, last = messages
     return TreeNode(
         id=node.id,

@@ -2,12 +2,12 @@
 
     tree = OutlineTree(ranked, summary_tree, fused, cut)
     tree.missing(row)      # tokens that the line above a passage still costs
-    tree.open_path(row)    # ... and it is shown, in a few words
+    tree.open_path(row)    # show that line, in a few words
     tree.widen(budget)     # headlines for these words, siblings, bodies: the best first
     tree.lines()           # in reading order
 
-Widening is greedy from the top: a node opens into its children while the budget lasts, the best
-descendant first; opened siblings stay headlines.
+Widening is greedy from the top: a node is replaced by its children while the budget lasts, the best
+descendant first; opened siblings keep their headlines.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from memtree.unfolding.memory_message.memory_text import outline_line
 from memtree.unfolding.plan import OutlineNode, SummaryTree
 from memtree.unfolding.turns import Turns
 
-NARROW, NARROW_OF_SHORT = 20, 200  # messages; a path ends at a node of no more than these
-SPARE = 6  # tokens; with less left nothing more is opened
+NARROW, NARROW_OF_SHORT = 20, 200  # messages; a path ends at a node with at most so many
+SPARE = 6  # tokens; with fewer left, nothing more is opened
 BARE, BRIEF, HEADLINE, BODY = 1, 2, 3, 4  # how much of a node is shown
-# Tokens of a bare and a brief line, about: many are weighed that are never shown
+# Approximate tokens of a bare and a brief line: many lines are estimated that are never shown
 NO_WORDS, FEW_WORDS = 7, 15
-DAYS = 14  # tokens of the days of a line that spans several
+DAYS = 14  # tokens for the days of a line that spans several
 BESIDE = 6  # siblings on each side that a line's words are compared with
 
 
@@ -46,25 +46,25 @@ class _Branch:
     leaves: int
     score: float
     form: int = 0  # 0: not shown
-    telling: bool | None = None  # None: not looked at
+    telling: bool | None = None  # None: not determined yet
     beside: Sequence[str] = ()  # headlines of its siblings
     above: _Branch | None = None
-    follows: bool = False  # it is another part of the message that its sibling before ends in
-    children: list[_Branch] | None = None  # None: not looked at
+    follows: bool = False  # the node continues the message in which its previous sibling ends
+    children: list[_Branch] | None = None  # None: not created yet
     costs: dict[int, int] = field(default_factory=dict)
 
 
 class LeafLines:
-    """The leaves above excerpts, without what stands above these: the path in a recall block."""
+    """The leaves above excerpts, without the nodes above them: the path in a recall block."""
 
     def __init__(self, ranked: RankedHistory, cut: int, turns: Turns, brief: bool) -> None:
-        """`brief`: of each a few words, else its headline; in talk its range alone."""
+        """`brief`: show a few words of each, else its headline; in talk only its range."""
         self._history, self._corpus, self._cut = ranked.history, ranked.corpus, cut
         self._turns, self._brief = turns, brief
         self._shown: dict[int, OutlineNode] = {}
 
     def missing(self, row: int) -> int:
-        """Tokens of a passage's line, where it is not shown yet."""
+        """Return the tokens of a passage's line if it is not shown yet, else 0."""
         leaf = int(self._corpus.leaf[row])
         line = self._line(leaf)
         if line is None or leaf in self._shown:
@@ -78,7 +78,7 @@ class LeafLines:
             self._shown[leaf] = line
 
     def lines(self) -> tuple[OutlineNode, ...]:
-        """All that is shown, in reading order."""
+        """Return all shown lines in reading order."""
         return tuple(self._shown[leaf] for leaf in sorted(self._shown))
 
     def _line(self, leaf: int) -> OutlineNode | None:
@@ -99,7 +99,7 @@ class LeafLines:
 
 
 class OutlineTree:
-    """The part of the tree that is looked at; children are made when a node is."""
+    """The part of the tree that was examined; children are created when a node is."""
 
     def __init__(
         self,
@@ -110,8 +110,9 @@ class OutlineTree:
         turns: Turns,
         paths: bool = True,
     ) -> None:
-        """`fused`: the score of each passage, 0 where it does not count. `paths`: lines stand above
-        excerpts. In talk these are the range of one node, since each word costs an excerpt."""
+        """`fused`: the score of each passage, 0 if it does not count. `paths`: excerpts have lines
+        above them. In talk these give only the range of one node, since each word costs an excerpt.
+        """
         self._turns, self._paths = turns, paths
         self._talk = turns.are_talk
         self._narrow = NARROW_OF_SHORT if turns.are_short else NARROW
@@ -126,7 +127,7 @@ class OutlineTree:
     # -- paths -------------------------------------------------------------------------------
 
     def missing(self, row: int) -> int:
-        """Tokens of the line above a passage, where it is not shown yet."""
+        """Return the tokens of the line above a passage if it is not shown yet, else 0."""
         above = self._above(row)
         return 0 if above is None or above.form else NO_WORDS if self._talk else FEW_WORDS
 
@@ -136,13 +137,14 @@ class OutlineTree:
             above.form = above.form or (BARE if self._talk else BRIEF)
 
     def _above(self, row: int) -> _Branch | None:
-        """The narrowest node that a path ends at: each line above it would cost an excerpt."""
+        """Return the narrowest node that a path ends at: each further line above would cost an
+        excerpt."""
         path = list(self._path(int(self._leaf_of[row]))) if self._paths else []
         return path[-1] if path else None
 
     def _path(self, leaf: int) -> Iterator[_Branch]:
-        """The nodes that hold a leaf, top first, as far as they end before the cut, down to one of
-        few messages."""
+        """Yield the nodes that contain a leaf and end before the cut, top first, down to one of few
+        messages."""
         branches = self._tops
         while True:
             branch = next((b for b in branches if b.leaf <= leaf < b.leaf + b.leaves), None)
@@ -156,14 +158,14 @@ class OutlineTree:
     # -- an overview -------------------------------------------------------------------------
 
     def widen(self, budget: int, brief: bool = False) -> int:
-        """Show more for at most `budget` tokens: headlines of what is shown in brief (unless that
-        is to stay so), of the tops, then of siblings, and bodies. Returns the tokens that it
-        took."""
+        """Show more for at most `budget` tokens: headlines for lines shown in brief (unless
+        `brief`) and for the top nodes, then siblings, then bodies. Returns the tokens used."""
         left = budget if brief else self._lengthen(budget)
         left = self._show(sorted(self._tops, key=lambda b: (-b.node.level, -b.score)), left)
         heap = [(-b.score, i, b) for i, b in enumerate(self._tops) if b.form]
         heapq.heapify(heap)
-        tick = len(self._tops)  # numbers differ, so that branches of one score are not compared
+        # distinct numbers, so that branches with equal scores are never compared
+        tick = len(self._tops)
         while heap and left > SPARE:
             _, _, branch = heapq.heappop(heap)
             cost = self._cost(branch, BODY) - self._cost(branch, branch.form)
@@ -184,7 +186,7 @@ class OutlineTree:
         return budget - left
 
     def _lengthen(self, left: int) -> int:
-        """Headlines for what is shown in brief, the best first; returns what is left."""
+        """Show headlines instead of brief lines, the best first; returns the tokens left."""
         short = sorted(
             (b for b in self._walk(self._tops) if b.form and self._says_something(b)),
             key=lambda b: (b.depth, -b.score),
@@ -198,7 +200,7 @@ class OutlineTree:
         return left
 
     def _show(self, branches: Sequence[_Branch], left: int) -> int:
-        """Give branches their headline while the budget lasts; returns what is left."""
+        """Show headlines of branches while the budget lasts; returns the tokens left."""
         for branch in branches:
             if branch.form or not self._says_something(branch) or self._is_part(branch):
                 continue
@@ -208,8 +210,8 @@ class OutlineTree:
         return left
 
     def _says_something(self, branch: _Branch) -> bool:
-        """Return True if the words of a line are particular to its range, and are not those of the
-        line above it."""
+        """Return True if the words of a line are specific to its range, and differ from those of
+        the line above."""
         summary, above = branch.node.summary, branch.above
         if branch.telling is None:
             branch.telling = particular(summary.headline, summary.anchors, branch.beside)
@@ -219,8 +221,8 @@ class OutlineTree:
         )
 
     def _is_part(self, branch: _Branch) -> bool:
-        """Return True for lines of a file that the line above, or the sibling before, tells of: a
-        file that was read is one line."""
+        """Return True for lines of a file that is already named by the line above, or by the
+        previous sibling: a file that was read gets one line."""
         line = branch.node.summary.headline
         if not branch.node.is_leaf or not line.startswith("lines "):
             return False
@@ -229,11 +231,11 @@ class OutlineTree:
     # -- what is shown -----------------------------------------------------------------------
 
     def lines(self) -> tuple[OutlineNode, ...]:
-        """All that is shown, in reading order."""
+        """Return all shown lines in reading order."""
         return tuple(self._shown_lines(self._tops, 0))
 
     def _shown_lines(self, branches: Sequence[_Branch], depth: int) -> Iterator[OutlineNode]:
-        """Lines below those of their shown ancestors."""
+        """Yield lines below those of their shown ancestors."""
         for branch in branches:
             if branch.form:
                 line = self._line(branch, branch.form)
@@ -280,7 +282,7 @@ class OutlineTree:
     def _branches(
         self, ids: Sequence[bytes], before: NodePlace | None, depth: int, leaf: int
     ) -> list[_Branch]:
-        """Branches of consecutive nodes that begin where `before` ends."""
+        """Return branches of consecutive nodes that begin where `before` ends."""
         place = before
         branches = []
         for id_ in ids:
@@ -290,7 +292,7 @@ class OutlineTree:
             score = float(self._scores[leaf : leaf + leaves].max(initial=0.0))
             if place.last < self._cut:
                 branches.append(_Branch(node, place, depth, leaf, leaves, score))
-            elif not node.is_leaf:  # straddles the cut: its children before the cut stand for it
+            elif not node.is_leaf:  # it crosses the cut: its children before the cut replace it
                 outer = NodePlace(0, 0, place.first, place.start)
                 branches += self._branches(node.children, outer, depth, leaf)
             leaf += leaves

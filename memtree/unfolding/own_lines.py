@@ -1,9 +1,10 @@
-"""The lines that are ours in a memory message, and what a quotation leaves out so that no quoted
-line reads like one.
+"""The lines of a memory message that we write, and the characters that a quotation leaves out so
+that no quoted line looks like one of them.
 
-Each line of ours begins with `MARK`, which ordinary text does not have at a line's beginning, or is
-a gap mark. A quoted line that would read so loses that sign alone: after NFKC, without invisible
-signs, leading blanks, bullets and `>`. Lists, footnotes and quotations stay whole.
+Each of our lines begins with `MARK`, which ordinary text does not have at the beginning of a line,
+or is a gap mark. A quoted line that would look like one loses only that character; lines are
+compared after NFKC, without invisible characters, leading blanks, bullets and `>`. Lists, footnotes
+and quotations stay whole.
 
     >>> text = "> \\u00b67 user"
     >>> [text[:low] + text[high:] for low, high in cut_spans(text, 0, len(text))]
@@ -26,12 +27,12 @@ STAYS = "Marked to stay in view, verbatim:"
 NO_ROOM = "Marked to stay, but without room here, in messages"
 ELSEWHERE = "Headlines of other places, by message numbers:"
 
-LONGEST_HEADING = 120  # characters of a line that is compared with headings
+LONGEST_HEADING = 120  # characters of a line that may be compared with headings
 _OWN_TAG = re.compile(
     r"</?(?:context_memory|recalled_context|user_memories|retrieved_documents)>", re.IGNORECASE
 )
 _LINE = re.compile(r"[^\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+")
-# Blanks, invisible signs, bullets and quotation signs before the first character of a line.
+# Blanks, invisible characters, bullets and quotation marks before the text of a line.
 _BEFORE = re.compile(
     r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     r"\u3164\ufe00-\ufe0f\ufeff\uffa0\-*+•·‣▪◦‐-―>﹥＞|]*"
@@ -45,12 +46,12 @@ _HEADINGS = frozenset(
 
 
 def without_tags(line: str) -> str:
-    """A line of a summary without our own tags, which its source may hold."""
+    """Return a line of a summary without our own tags, which its source may contain."""
     return " ".join(_OWN_TAG.sub("", line).split()) if "<" in line else line
 
 
 def without_signs(text: str) -> str:
-    """A text without whatever would pass for ours in it."""
+    """Return a text without characters by which it could be mistaken for ours."""
     kept, start = [], 0
     for low, high in cut_spans(text, 0, len(text)):
         kept.append(text[start:low])
@@ -59,8 +60,9 @@ def without_signs(text: str) -> str:
 
 
 def cut_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Characters of text[start:end] that a quotation leaves out, in order: our own tags, and of
-    each line the sign by which it would pass for one of ours. Takes time linear in the piece."""
+    """Yield the spans of text[start:end] that a quotation leaves out, in order: our own tags, and
+    in each line the character by which it could be mistaken for one of ours. Takes time linear in
+    the piece."""
     for line in _LINE.finditer(text, start, end):
         yield from _cut_from_line(line[0], line.start())
 
@@ -75,7 +77,7 @@ def _cut_from_line(line: str, at: int) -> Iterator[tuple[int, int]]:
 
 
 def _signs(line: str, at: int) -> Iterator[tuple[int, int]]:
-    """The single signs that are left out of a line without our tags."""
+    """Yield the single characters that are left out of a line without our tags."""
     signs = {*_leading_signs(line), *_heading_colon(line)}
     if not line.isascii():
         signs |= _disguised_tags(line)
@@ -84,7 +86,7 @@ def _signs(line: str, at: int) -> Iterator[tuple[int, int]]:
 
 
 def _leading_signs(line: str) -> Iterator[int]:
-    """The marks at a line's beginning, or the bracket of a gap mark."""
+    """Yield the marks at the beginning of a line, or the bracket of a gap mark."""
     begin = _BEFORE.match(line)
     first = begin.end() if begin else 0
     while line[first : first + 1] and line[first] in _PILCROWS:
@@ -98,7 +100,7 @@ def _leading_signs(line: str) -> Iterator[int]:
 
 
 def _heading_colon(line: str) -> Iterator[int]:
-    """The colon of a line that reads like a heading of ours."""
+    """Yield the colon of a line that looks like one of our headings."""
     if len(line) <= LONGEST_HEADING:
         colon = max(line.rfind(sign) for sign in _COLONS)
         if colon >= 0 and _plain(line).lstrip(f"{_PILCROWS} ") in _HEADINGS:
@@ -106,15 +108,15 @@ def _heading_colon(line: str) -> Iterator[int]:
 
 
 def _disguised_tags(line: str) -> set[int]:
-    """The opening signs of a line that holds one of our tags once it is made plain."""
+    """Return the opening characters of a line that contains one of our tags after normalisation."""
     if not _OWN_TAG.search(_plain(line)):
         return set()
     return {at for at, sign in enumerate(line) if sign in "<﹤＜"}
 
 
 def _plain(line: str) -> str:
-    """A line as a reader takes it: NFKC, case folded, without invisible signs, and without blanks
-    and bullets at its beginning."""
+    """Return a line as a reader perceives it: NFKC, case folded, without invisible characters, and
+    without blanks and bullets at its beginning."""
     shown = "".join(sign for sign in line if unicodedata.category(sign) not in ("Cf", "Cc", "Mn"))
     plain = unicodedata.normalize("NFKC", shown).casefold()
     return " ".join(_BEFORE.sub("", plain, count=1).split())

@@ -1,10 +1,10 @@
 """Plan of a memory message, as values without text.
 
 A plan names nodes with the version of their summary, and spans of messages before its cut;
-`memory_text.render` needs the history and the nodes to make the same bytes again. Messages are
-counted as in the history; what a reader sees is the index of a message in what the client posted.
+`memory_text.render` needs the history and the nodes to render the same bytes again. Messages are
+numbered as in the history; readers see the index of a message in the posted list.
 
-What is stored of a plan is decoded by later versions, too: fields are added at the end only.
+Stored plans are decoded by later versions, too: fields are added at the end only.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class TextSpan(msgspec.Struct, frozen=True, order=True, array_like=True, gc=Fals
 
 
 class OutlineNode(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A node in the outline, `depth` below the top; `body`: its summary is shown as well;
-    `brief`: not even its headline, but a few words of it; `bare`: nothing but its range.
-    `first_day`, `last_day`: proleptic ordinals of its first and last message; 0: not known."""
+    """A node in the outline, `depth` levels below the top; `body`: its summary is shown as well;
+    `brief`: only a few words of its headline are shown; `bare`: only its range. `first_day`,
+    `last_day`: proleptic ordinals of its first and last message; 0: unknown."""
 
     id: bytes
     version: int
@@ -43,11 +43,11 @@ class OutlineNode(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class ExcerptNote(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Note on the excerpt with index `excerpt` of a plan. `also`: messages that hold the
-    same text, white space aside. `newest`: the last message before the cut, where it is the newest
-    version up to there of what older messages hold as well; -1: it is not.
-    `newer`: the message with a newer version, of which this shows what differs; -1: none.
-    `earlier`: the message that says otherwise on the same matter, and is older; -1: none."""
+    """Note on the excerpt with index `excerpt` of a plan. `also`: messages with the same text,
+    apart from white space. `newest`: the last message before the cut, if this excerpt is the newest
+    version up to there of a text that older messages contain as well; -1 otherwise. `newer`: the
+    message with a newer version, of which this excerpt shows the differences; -1: none. `earlier`:
+    an older message that differs on the same matter; -1: none."""
 
     excerpt: int
     also: tuple[int, ...] = ()
@@ -57,8 +57,8 @@ class ExcerptNote(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class WorkSpan(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Characters [start, end) of the view of message `message`; `escaped`: as JSON spells them.
-    `mark`: 1 of a line that an edit removed, 2 of an edit that was refused."""
+    """Characters [start, end) of the view of message `message`; `escaped`: with JSON escapes.
+    `mark`: 1 for a line that an edit removed, 2 for a refused edit."""
 
     message: int
     start: int
@@ -68,8 +68,8 @@ class WorkSpan(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class WorkLine(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A line of the work log. `kind` and `counts`: as in `work_log`. `last`: the message of the
-    last event that it tells of. `code`: how the last run of a command ended."""
+    """A line of the work log. `kind` and `counts`: as in `work_log`. `last`: the message of its
+    last event. `code`: how the last run of a command ended."""
 
     kind: int
     name: WorkSpan | None = None
@@ -80,9 +80,9 @@ class WorkLine(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class KeptSpans(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Holds what stays whatever is asked, in order and disjoint: `spans`, of which the one in
-    message `cut` is cut short (-1: none is). `left_out`: messages of what found no room. `tokens`:
-    of the lines that show it."""
+    """Passages that must stay, in order and disjoint: `spans`, of which the one in message `cut` is
+    shortened (-1: none is). `left_out`: messages of passages that did not fit. `tokens`: of the
+    lines that show them."""
 
     spans: tuple[TextSpan, ...] = ()
     left_out: tuple[int, ...] = ()
@@ -93,31 +93,31 @@ class KeptSpans(msgspec.Struct, frozen=True, array_like=True, gc=False):
 NOTHING_KEPT = KeptSpans()
 
 
-# Why an excerpt is shown; a plan keeps the number. Others are added at the end only.
+# Reasons for an excerpt; a plan stores the index. New ones are added at the end only.
 REASONS = ("", "excerpt", "user", "line", "ask", "card", "trail", "step", "rule")
-LAST_RANK = 255  # and all behind it
+LAST_RANK = 255  # stands for this rank and all higher ones
 
 
 class KeptReason(NamedTuple):
-    """`rank`: place of its best passage among all that were ranked for the question, from 1;
-    None: it was not ranked. `reason`: None where it was not kept."""
+    """`rank`: place of its best passage among all passages ranked for the question, from 1; None:
+    not ranked. `reason`: None if it was not stored."""
 
     reason: str | None = None
     rank: int | None = None
 
 
 class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Outline lines in reading order, pinned spans, excerpts, and the cut: the first message
-    (index in the history) that is sent as it is. Refers to messages before the cut only; messages
-    [0, head) are sent whole, too, and not quoted. Spans are in order and disjoint.
+    """Outline lines in reading order, pinned spans, excerpts, and the cut: the first message (index
+    in the history) that is sent unchanged. Refers to messages before the cut only; messages [0,
+    head) are also sent whole, and not quoted. Spans are in order and disjoint.
 
     `corrected`: (index in `rules`, message) of each rule that replaces one of an earlier message.
     `root`: the outline has a line for the whole above it. `reasons`, `ranks`: a byte for each
-    excerpt, none in plans of before they were kept; they change nothing in what is sent. `pinned`:
-    (first message, end) of rounds before the cut that are sent whole, and not quoted either.
-    `named`: a byte for each excerpt, 1 where it begins with its speaker's name. `days`: the
-    proleptic ordinal of each excerpt's day; 0 where nothing gives one.
-    `work`: the lines that tell what was done. `kept`: what the user or the client wants to stay.
+    excerpt, empty in plans of older versions; they do not affect what is sent. `pinned`: (first
+    message, end) of rounds before the cut that are sent whole, and so not quoted. `named`: a byte
+    for each excerpt, 1 if it begins with its speaker's name. `days`: the proleptic ordinal of each
+    excerpt's day; 0 if unknown. `work`: lines of the work log. `kept`: passages that the user or
+    the client wants to stay.
     """
 
     cut: int
@@ -138,13 +138,13 @@ class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def verbatim(self) -> tuple[TextSpan, ...]:
-        """All that it quotes."""
+        """Return all quoted spans."""
         return (*self.rules, *self.kept.spans, *self.excerpts)
 
 
 class RecallPlan(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Plan of a recall block: excerpts, and the nodes right above them; the rest as in `Plan`.
-    False where it shows nothing."""
+    """Plan of a recall block: excerpts, and the nodes directly above them; the rest as in `Plan`.
+    Falsy if it shows nothing."""
 
     excerpts: tuple[TextSpan, ...] = ()
     outline: tuple[OutlineNode, ...] = ()
@@ -159,15 +159,15 @@ class RecallPlan(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def sent(self) -> RecallPlan:
-        """The part that makes its bytes."""
+        """Return the part that determines its bytes."""
         return msgspec.structs.replace(self, reasons=b"", ranks=b"")
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryTree:
     """The nodes over a history: the top ones in order, an open leaf last, and all of them by id.
-    `newer`: those that are not as they stand in the corpus, None where that is not known.
-    `leaf_count`: leaves below a node, None where that is not known."""
+    `newer`: nodes that differ from those in the corpus, None if unknown. `leaf_count`: leaves below
+    a node, None if unknown."""
 
     roots: Sequence[bytes]
     nodes: Mapping[bytes, Node]
@@ -177,12 +177,10 @@ class SummaryTree:
 
 @dataclass(frozen=True, slots=True)
 class FoldWindow:
-    """Window that a memory message stands for, messages [head, cut) but those of the `pinned`
-    rounds, and the tokens that it may have.
-    `ask`: tokens that are shown of the user message whose tool loop is cut, where there is room.
+    """Messages that a memory message stands for, [head, cut) without the `pinned` rounds, and its
+    token budget. `ask`: tokens shown of the user message whose tool loop is cut, if there is room.
     `brief`: summaries above excerpts are a few words, because there is little room. `log`: tokens
-    of the budget that the log of what was done may have. `kept`: what stays whatever is asked, in
-    the budget, too."""
+    of the budget for the work log. `kept`: passages that must stay, within the budget, too."""
 
     cut: int
     budget: int
@@ -194,13 +192,13 @@ class FoldWindow:
     kept: KeptSpans = NOTHING_KEPT
 
     def folds(self, message: int) -> bool:
-        """Return True if it stands for this message."""
+        """Return True if the memory message stands for this message."""
         pinned = any(start <= message < end for start, end in self.pinned)
         return self.head <= message < self.cut and not pinned
 
 
 def kept_reasons(plan: Plan | RecallPlan) -> list[KeptReason]:
-    """Return the reason of each excerpt of a plan.
+    r"""Return the reason of each excerpt of a plan.
 
     >>> kept_reasons(RecallPlan((TextSpan(0, 0, 9), TextSpan(2, 0, 9)), (), (), b"\1\4", b"\7\0"))
     [KeptReason(reason='excerpt', rank=7), KeptReason(reason='ask', rank=None)]
@@ -214,7 +212,7 @@ def kept_reasons(plan: Plan | RecallPlan) -> list[KeptReason]:
 
 
 def merge(spans: Iterable[TextSpan]) -> list[TextSpan]:
-    """Sort spans, and join those of one message that touch or overlap."""
+    """Sort spans, and merge those of one message that touch or overlap."""
     merged: list[TextSpan] = []
     for span in sorted(spans):
         if merged and merged[-1].message == span.message and merged[-1].end >= span.start:

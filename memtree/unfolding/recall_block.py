@@ -1,8 +1,8 @@
-"""Recall blocks: excerpts for one user message, sent before its text and kept from then on.
+"""Recall blocks: excerpts for one user message, sent before its text and unchanged from then on.
 
-A memory message stays the same for many turns, so what a new question needs from further back
-comes with the question. A block is planned once, from what is hidden: before the cut, and neither
-in the memory message nor in an earlier block.
+A memory message stays the same for many turns, so older passages that a new question needs are sent
+with the question. A block is planned once, from hidden passages: those before the cut that are
+neither in the memory message nor in an earlier block.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ OPENING = "<recalled_context>"
 CLOSING = "</recalled_context>"
 NOTE = "Excerpts of earlier messages, verbatim, that may matter for the message below."
 SEAM = "\n\n"
-WRAPPER = 40  # tokens of the above
-# Shares of the newest message's own BM25 score, beside meaning and where there is no embedder
+WRAPPER = 40  # tokens of the fixed lines above
+# Shares of the newest message's own BM25 score: beside an embedder, and without one
 WORDS, WORDS_ALONE = 0.35, 0.2
-# Where one passage is that near, others are quoted as well that are less so: what they share in
-# meaning, of the least that matters, and in words. LoCoMo in an epoch at 4k: 85.9 without, 90.2
+# If one passage is that near, less near ones are quoted as well: shares of the required similarity
+# in meaning, and in words. LoCoMo in an epoch at 4k: 85.9 without this, 90.2 with it
 NEAR, NEAR_WORDS = 0.7, 0.2
-LEAD = 2.0  # of what is hidden, for a remark to be given anything
-USER_SHARE = 0.75  # of a block, for text of the user where answers are long
-LEAST = 120  # tokens; less holds no excerpt worth its wrapper
+LEAD = 2.0  # how far the best hidden passage must lead for a remark to get a block
+USER_SHARE = 0.75  # of a block, for text of the user if answers are long
+LEAST = 120  # tokens; a smaller block holds no excerpt worth its wrapper
 LONG = 1_500  # tokens from which on the lines above excerpts are headlines
 
 
@@ -56,19 +56,20 @@ Versions = Mapping[tuple[bytes, int], Node]  # by id and version of the summary
 
 
 def versions_of(nodes: Iterable[Node]) -> Versions:
-    """Nodes by what a plan names them by: another block may name another version of one."""
+    """Map nodes by id and version, as plans name them: another block may name another version of a
+    node."""
     return {(node.id, node.summary.version): node for node in nodes}
 
 
 def named_leaves(corpus: Corpus, outline: Iterable[OutlineNode]) -> Versions:
-    """The leaves that the lines of a block name, as the corpus has them."""
+    """Return the leaves that the lines of a block name, as they are in the corpus."""
     at = (bisect_left(corpus.places, shown.place) for shown in outline)
     return versions_of(corpus.leaves[leaf] for leaf in at)
 
 
 def text_of(block: RecallPlan, history: History, nodes: Versions) -> str:
-    """The block as it is sent, without the seam that follows it. Raises `KeyError` where a node is
-    not in `nodes`."""
+    """Return the block as it is sent, without the separator after it. Raises `KeyError` if a node
+    is not in `nodes`."""
     lines = [f"{OPENING}\n{NOTE}\n"]
     above: Sequence[OutlineNode] = ()
     days = Days()
@@ -91,9 +92,10 @@ def chosen(
     room: int,
     relevant: float,
 ) -> RecallPlan:
-    """A block for the newest message, at most `room` tokens as sent; empty for none. `relevant`:
-    the embedder's cosine from which on a passage may matter; where none is that near or shares rare
-    words with the message, nothing is quoted, and never what is far from it."""
+    """Plan a block for the newest message, at most `room` tokens as sent; empty for none.
+    `relevant`: the embedder's cosine from which on a passage counts as relevant. If no passage is
+    that near or shares rare words with the message, nothing is quoted; irrelevant passages never
+    are."""
     history, corpus, ranking = ranked.history, ranked.corpus, ranked.ranking
     if room < LEAST or not len(corpus):
         return RecallPlan()
@@ -142,7 +144,7 @@ def _fitted(
 def _block(
     choices: Sequence[ExcerptChoice], outline: Sequence[OutlineNode], turns: Turns
 ) -> RecallPlan:
-    """The excerpts, and those of the lines that stand above one."""
+    """Return a block of the excerpts, and of the lines above them."""
     spans, notes, reasons, ranks = excerpts_of(choices)
     named, days = turns.named(spans), turns.days_of(spans)
     block = RecallPlan(spans, tuple(outline), notes, reasons, ranks, named, days)
@@ -152,9 +154,10 @@ def _block(
 
 
 def unsent(corpus: Corpus, plan: Plan, sent: Iterable[TextSpan]) -> NDArray[np.bool_]:
-    """Flag the passages that stand before the cut and are not sent yet."""
+    """Flag the passages before the cut that are not sent yet."""
     hidden, spans = folded_rows(corpus, plan), list(sent)
-    # Numbers of the column's own type, or all of the column is converted for each search.
+    # Numbers of the column's own type, otherwise the whole column would be converted for each
+    # search.
     messages = np.array([span.message for span in spans], np.int32)
     lows = corpus.message.searchsorted(messages).tolist()
     highs = corpus.message.searchsorted(messages, "right").tolist()
@@ -168,7 +171,7 @@ def relevant_passages(
     ranking: Ranking, newest: NDArray[np.bool_], relevant: float, words: float
 ) -> NDArray[np.bool_]:
     """Flag the passages that are near enough in meaning, or share enough of the newest message's
-    rare words (`words`: of its own score). `newest`: the passages of that message."""
+    rare words (`words`: share of its own score). `newest`: the passages of that message."""
     own = float(ranking.lexical[newest].max(initial=0.0))
     share = WORDS_ALONE if ranking.cosine is None else words
     sharing = (ranking.lexical > 0) & (ranking.lexical >= share * own)
@@ -178,26 +181,28 @@ def relevant_passages(
 
 
 def _leads(ranking: Ranking, hidden: NDArray[np.bool_], visible: NDArray[np.bool_]) -> bool:
-    """Return True if the best of what is hidden ranks far above the best of what is visible."""
+    """Return True if the best hidden passage ranks far above the best visible one."""
     best = float(ranking.fused[hidden].max(initial=0.0))
     return best >= LEAD * float(ranking.fused[visible].max(initial=0.0))
 
 
-# -- what the newest message is ---------------------------------------------------------------
+# -- kinds of newest messages -----------------------------------------------------------------
 
 RECENT = 200  # messages
-LONG_ANSWERS = 2.0  # mean size of the assistant's messages over the user's: people ask, it works
+# mean size of the assistant's messages over the user's: people ask, the assistant works
+LONG_ANSWERS = 2.0
 
 
 def needless(history: History) -> bool:
-    """Return True if the newest message is none that the user wrote, or a mere acknowledgement."""
+    """Return True if the newest message was not written by the user, or is a mere
+    acknowledgement."""
     newest = len(history) - 1
     return not history.asks(newest) or is_acknowledgement(history.view(newest).text)
 
 
 def wants(history: History) -> bool:
-    """Return True if the newest message asks for something, and is no remark in a chat: it holds a
-    question, or stands in a dialogue where the other side does the work."""
+    """Return True if the newest message asks for something, rather than being a remark in a chat:
+    it contains a question, or is part of a dialogue in which the other side does the work."""
     if any(mark in history.view(len(history) - 1).text for mark in "?？؟"):
         return True
     recent = history.facts[-RECENT:]

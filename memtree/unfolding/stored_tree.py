@@ -1,8 +1,8 @@
 """The tree of a conversation as the store knows it: summaries and places, no text.
 
-Messages are told by their number among what was posted, as far as that is known: `first` is how
-many were posted before the first one of the history. System messages further back, which the store
-does not know of, are not counted.
+Messages are given by their index in the posted list, as far as it is known: `first` is the number
+of messages posted before the first one of the history. Later system messages, which the store does
+not know, are not counted.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from memtree.unfolding.plan import TextSpan
 
 @dataclass(frozen=True, slots=True)
 class StoredTree:
-    """`rules`: places of standing requests; which of them still hold only the text tells. The
-    messages of their spans are posted ones."""
+    """`rules`: places of standing requests; only the text shows which are still in force. The
+    messages of their spans are indexes in the posted list."""
 
     nodes: tuple[TreeNode, ...]
     roots: tuple[bytes, ...]
@@ -30,8 +30,8 @@ class StoredTree:
 def stored_tree(
     frontier: Frontier, nodes: Mapping[bytes, Node], first: int, messages: int
 ) -> StoredTree:
-    """All nodes below a frontier, and one over them where there are several. `messages`: of the
-    history, which may end behind the frontier. Raises `KeyError` where a node is missing."""
+    """Return all nodes below a frontier, and one above them if there are several. `messages`: of
+    the history, which may end after the frontier. Raises `KeyError` if a node is missing."""
     last = max(messages, frontier.messages + bool(frontier.tail)) - 1
     listed: list[TreeNode] = []
     rules: list[TextSpan] = []
@@ -46,8 +46,8 @@ def stored_tree(
 
 
 def title(tops: Sequence[bytes], nodes: Mapping[bytes, Node]) -> str:
-    """The headline of the root: of the one node that is the whole, or made of those at the top.
-    Empty where one of them is missing."""
+    """Return the headline of the root: of a single top node, or made of several. "" if one of them
+    is missing."""
     summaries = [nodes[id_].summary for id_ in tops if id_ in nodes]
     if not tops or len(summaries) < len(tops):
         return ""

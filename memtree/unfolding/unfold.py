@@ -1,9 +1,9 @@
-"""Ranked passages and a budget to a plan: which nodes are shown, what is quoted.
+"""Turn ranked passages and a budget into a plan: which nodes are shown, and what is quoted.
 
-What is pinned comes first (standing rules, a persona card, the ask whose tool loop is cut), then
-excerpts, best first, each counted with its label and its path, and last what the outline's share
-has left: headlines, siblings, bodies. Where the dialogue is lopsided (long answers to short asks)
-text of the user has a line of its own, because it is a twentieth of the tokens and most of the
+Pinned parts come first (standing rules, a persona card, the request whose tool loop is cut), then
+excerpts, best first, each counted with its label and its path, and last the rest of the outline's
+share: headlines, siblings, bodies. If the dialogue is lopsided (long answers to short requests),
+text of the user has a share of its own, because it is a twentieth of the tokens and most of the
 evidence.
 """
 
@@ -51,15 +51,16 @@ from memtree.unfolding.turns import Turns
 from memtree.unfolding.work_log.work_log import work_lines, work_log
 
 PATHS = 0.8  # of the outline's share, for the paths of excerpts
-ROOT, ROOT_SHARE = 45, 4  # tokens of the line for the whole, a part of the outline's share at most
-VISIBLE = 400_000  # characters of what is sent as it is, with which excerpts are compared
+# tokens of the line for the whole, and the part of the outline's share that it may take
+ROOT, ROOT_SHARE = 45, 4
+VISIBLE = 400_000  # characters of the unfolded messages with which excerpts are compared
 
 
 @dataclass(frozen=True, slots=True)
 class Unfolding:
     """A plan and its text of `tokens` tokens, `outline_tokens` of them in the outline. `chosen`:
-    why each span is in it. `left_out`: rows of the corpus, the best that found no room.
-    `cut_lines`: signs left out of its quotations (`own_lines`)."""
+    the reason for each span. `left_out`: rows of the corpus, the best that did not fit.
+    `cut_lines`: characters left out of its quotations (`own_lines`)."""
 
     plan: Plan
     text: str
@@ -73,8 +74,8 @@ class Unfolding:
 def unfold(
     ranked: RankedHistory, tree: SummaryTree, window: FoldWindow, split: BudgetSplit = ONE_SHOT
 ) -> Unfolding:
-    """A plan whose rendered text has at most `window.budget` tokens (or is the bare wrapper).
-    Of messages that are sent whole nothing is quoted, but rules that stand there."""
+    """Return a plan whose rendered text has at most `window.budget` tokens (or is the bare
+    wrapper). Messages that are sent whole are not quoted, except for rules in them."""
     history, corpus, cut = ranked.history, ranked.corpus, window.cut
     whole, budget = window.budget, window.budget - window.kept.tokens
     window = replace(window, budget=budget)
@@ -121,8 +122,8 @@ def unfold(
 
 
 def _with_rules(corpus: Corpus, tree: SummaryTree) -> Iterator[tuple[Node, NodePlace]]:
-    """The leaves that may have standing rules, with what was found anew in them since the corpus
-    was made."""
+    """Yield the leaves that may have standing rules, with rules renewed since the corpus was
+    built."""
     every = range(len(corpus.leaves))
     for at in every if tree.newer is None or tree.newer else corpus.ruled:
         leaf = corpus.leaves[at]
@@ -132,7 +133,7 @@ def _with_rules(corpus: Corpus, tree: SummaryTree) -> Iterator[tuple[Node, NodeP
 def _open_paths(
     outline: OutlineTree, corpus: Corpus, pinned: Iterable[ExcerptChoice], left: Room
 ) -> None:
-    """Show the paths of what is pinned, as far as their share goes."""
+    """Show the paths of pinned parts, as far as their share allows."""
     for pin in pinned:
         row = row_at(corpus, pin.span)
         if row < len(corpus) and (cost := outline.missing(row)) <= left.paths:
@@ -141,14 +142,14 @@ def _open_paths(
 
 
 def outline_size(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> int:
-    """Tokens of the summary lines of a plan."""
+    """Return the tokens of the summary lines of a plan."""
     lines = [outline_line(shown, nodes[shown.id], history) for shown in plan.outline]
     return tokens.count("\n".join([root_line(plan, history, nodes), *lines]).strip())
 
 
 def _visible(history: History, window: FoldWindow, pinned: Sequence[ExcerptChoice]) -> ShownTexts:
-    """Return what the model sees beside the excerpts: pins, and the messages that are sent as they
-    are."""
+    """Return what the model sees besides the excerpts: pins, and the messages that are sent
+    unchanged."""
     shown = ShownTexts()
     for pin in pinned:
         if pin.reason != "rule":
@@ -165,7 +166,7 @@ def _visible(history: History, window: FoldWindow, pinned: Sequence[ExcerptChoic
 
 @dataclass(slots=True)
 class _Draft:
-    """A plan in the making."""
+    """A plan under construction."""
 
     window: FoldWindow
     turns: Turns
@@ -207,8 +208,8 @@ class _Draft:
         )
 
     def shrink(self, over: int) -> None:
-        """Take away about that many tokens, what matters least first: excerpts but the best one,
-        the trail of a tool loop, the outline, rules, the best excerpt, and last the ask that the
+        """Remove about so many tokens, least important first: excerpts except the best one, the
+        trail of a tool loop, the outline, rules, the best excerpt, and last the request that the
         loop works for."""
         for group in (self.excerpts, self.asks):
             while len(group) > 1 and over > 0:
@@ -224,7 +225,7 @@ class _Draft:
 
 
 class QuotedSpans(NamedTuple):
-    """Spans that are quoted, as in `Plan`."""
+    """Quoted spans, as in `Plan`."""
 
     spans: tuple[TextSpan, ...]
     notes: tuple[ExcerptNote, ...]
@@ -233,12 +234,12 @@ class QuotedSpans(NamedTuple):
 
 
 def excerpts_of(choices: Iterable[ExcerptChoice]) -> QuotedSpans:
-    """The spans of choices, in order and disjoint, and what is said of each. Spans with a note are
-    not merged with others, unless they overlap. Of those that are merged the reason of the first
-    choice is kept."""
+    """Return the spans of choices, in order and disjoint, with their notes. Spans with a note are
+    merged with others only if they overlap. Merged spans keep the reason of the first choice."""
     spans: list[TextSpan] = []
     notes: dict[int, ExcerptNote] = {}
-    whys: list[tuple[int, ExcerptChoice]] = []  # of each span, with its place among the choices
+    # the reason for each span, with its place among the choices
+    whys: list[tuple[int, ExcerptChoice]] = []
     for place, choice in sorted(enumerate(choices), key=lambda each: each[1].span):
         span = choice.span
         facts = (choice.also, choice.newest, choice.newer, choice.earlier)
@@ -263,7 +264,7 @@ def excerpts_of(choices: Iterable[ExcerptChoice]) -> QuotedSpans:
 
 
 def _holds(spans: Sequence[TextSpan], inner: TextSpan) -> bool:
-    """Return True if one of the spans shows all of another."""
+    """Return True if one of the spans contains another entirely."""
     return any(
         span.message == inner.message and span.start <= inner.start and inner.end <= span.end
         for span in spans
@@ -278,7 +279,7 @@ def _fit(
     outline: OutlineTree,
     budget: int,
 ) -> tuple[str, int]:
-    """Render, count exactly, and mend the draft: estimates of labels and joints are not exact.
+    """Render, count exactly, and correct the draft: estimates of labels and joints are not exact.
     Returns the text and its tokens."""
 
     def rendered() -> tuple[str, int]:

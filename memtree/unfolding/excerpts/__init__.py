@@ -1,1 +1,1 @@
-"""Excerpts: which passages a memory message quotes."""
+"""Choose the passages that a memory message quotes."""

@@ -1,4 +1,4 @@
-"""Who gets how much of a memory message's budget."""
+"""Division of a memory message's budget between its parts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Curve = tuple[tuple[float, ...], tuple[float, ...]]
 
 @dataclass(frozen=True, slots=True)
 class BudgetSplit:
-    """Shares of a memory message's budget, as curves (budgets, shares), linear in between.
-    `outline`: summary lines; `talk`: the same where messages are short, at any budget. `user`,
-    `lead` and `answers`: where answers are long (docs/decisions/0005, 0016)."""
+    """Shares of a memory message's budget, as curves (budgets, shares), interpolated linearly.
+    `outline`: summary lines; `talk`: the same if messages are short, at any budget. `user`, `lead`
+    and `answers`: used if answers are long (docs/decisions/0005, 0016)."""
 
     outline: Curve
     rules: float
@@ -33,8 +33,8 @@ class BudgetSplit:
         return Shares(*shares, ranked.query, ranked.ranking.segments)
 
 
-# An answer for the present question lives on excerpts; a message that stays for many turns on its
-# outline, because excerpts chosen for one question are nearly worthless for another.
+# An answer for the present question consists mainly of excerpts; a message that stays for many
+# turns needs its outline, because excerpts chosen for one question hardly help with another.
 ONE_SHOT = BudgetSplit(
     ((2_000, 4_000, 8_000), (0.10, 0.15, 0.20)),
     rules=0.2,

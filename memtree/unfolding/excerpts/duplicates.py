@@ -1,8 +1,8 @@
-"""Texts that say the same: so that of several only one is quoted, and of versions the newest.
+"""Find texts that say the same, so that only one of them is quoted, and of versions the newest.
 
-Two texts are near-duplicates where at least 0.8 of the three-word runs of the shorter one stand in
-the other. They say the same unless a number, a name, an identifier or a negation of the shorter one
-is missing in the other.
+Two texts are near-duplicates if the other contains at least 0.8 of the three-word runs of the
+shorter one. They say the same unless a number, a name, an identifier or a negation of the shorter
+one is missing in the other.
 
     >>> shown = ShownTexts()
     >>> shown.add("The server listens on port 8090 and answers slowly when the cache is cold.")
@@ -22,16 +22,16 @@ from itertools import islice
 
 from memtree.text.words.stop_words import STOP_WORDS
 
-NEAR = 0.65  # share of three-word runs; what is judged from outside is 0.8
-OWNERS = 16  # texts that one run is remembered for, the first ones
-WHOLE_LINE = 12  # words of a line that is shown whole where a part of it differs
-AROUND = 4  # words shown on each side of one that differs
-MOST_SPANS = 3  # of an older version
+NEAR = 0.65  # share of three-word runs that is required here; tests of the answer require 0.8
+OWNERS = 16  # texts that are remembered for each run, the first ones
+WHOLE_LINE = 12  # words; a line up to this length is shown whole if a part of it differs
+AROUND = 4  # words shown on each side of a differing word
+MOST_SPANS = 3  # shown of an older version
 
-# Scripts without spaces count by the letter.
+# In scripts without spaces every letter counts as a word.
 _WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+")
 _TOKEN = re.compile(r"\S+")
-# What tools write before the lines of a file: their numbers are no part of what it says.
+# Line numbers that tools write before the lines of a file are not part of its content.
 _LINE_NUMBER = re.compile(r"^[ \t>]{0,12}[0-9]{1,6}(?:\t|[ \t]?[|│→:])", re.MULTILINE)
 _MARKS = "\"'`.,:;!?()[]{}<>*|“”‘’…—–"
 _NEGATIONS = frozenset(
@@ -45,17 +45,18 @@ _NEGATING = re.compile(r"[不没沒無无非未別别]|ない|ません|않|안 
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words of a text; each letter of a script without spaces is one."""
+    """Return the lower-case words of a text; each letter of a script without spaces is one."""
     return _WORD.findall(text.lower())
 
 
 def equal(first: str, second: str) -> bool:
-    """Return True if two texts are the same but for white space."""
+    """Return True if two texts are equal apart from white space."""
     return first == second or first.split() == second.split()
 
 
 def runs(text: str) -> frozenset[int]:
-    """Hashes of the three-word runs of a text; of a shorter one the text itself."""
+    """Return the hashes of the three-word runs of a text; of a shorter one the hash of the text
+    itself."""
     said = words(_LINE_NUMBER.sub("", text))
     if len(said) < 3:
         return frozenset((hash(tuple(said)),)) if said else frozenset()
@@ -63,7 +64,7 @@ def runs(text: str) -> frozenset[int]:
 
 
 def near_runs(first: frozenset[int], second: frozenset[int]) -> bool:
-    """Return True if the texts of which these are the runs are near-duplicates."""
+    """Return True if the texts with these runs are near-duplicates."""
     return bool(first and second) and len(first & second) >= NEAR * min(len(first), len(second))
 
 
@@ -91,24 +92,24 @@ def _telling(text: str) -> set[str]:
 
 
 def negates(text: str) -> bool:
-    """Return True if a text says that something is not so, or never was."""
+    """Return True if a text denies something."""
     said = {token.strip(_MARKS).lower().replace("’", "'") for token in _TOKEN.findall(text)}
     negated = bool(said & _NEGATIONS) or any(word.endswith("n't") for word in said)
     return negated or (not text.isascii() and bool(_NEGATING.search(text)))
 
 
 class ShownTexts:
-    """Texts that the model sees already: three-word runs, lines and telling words of all of them;
-    each text has a number."""
+    """Texts that the model already sees: the three-word runs, lines and significant words of all of
+    them; each text has a number."""
 
     def __init__(self) -> None:
-        self._owner: dict[int, int] = {}  # of each run the first text that has it
-        self._others: dict[int, list[int]] = {}  # of the few that more texts have the next ones
+        self._owner: dict[int, int] = {}  # the first text with each run
+        self._others: dict[int, list[int]] = {}  # further texts of the few runs that have several
         self._sizes: list[int] = []
         self._known = Known()
 
     def add(self, text: str, said: frozenset[int] | None = None) -> int:
-        """The number of a text that is shown now. `said`: its runs, where they are known."""
+        """Add a text that is shown now, and return its number. `said`: its runs, if known."""
         number, said = len(self._sizes), runs(text) if said is None else said
         self._sizes.append(len(said))
         self._known.add(text)
@@ -121,18 +122,18 @@ class ShownTexts:
         return number
 
     def repeats(self, text: str, said: frozenset[int] | None = None) -> bool:
-        """Return True if most of a text's three-word runs are shown. `said`: these, where known."""
+        """Return True if most of a text's three-word runs are shown. `said`: its runs, if known."""
         said = runs(text) if said is None else said
         return bool(said) and len(said & self._owner.keys()) >= NEAR * len(said)
 
     def lacking(self, text: str) -> list[tuple[int, int]]:
-        """(start, end) in characters of the lines that say something of their own beside all that
-        is shown, of long lines some words around it."""
+        """Return the spans, (start, end) in characters, of lines with content that is not shown
+        yet; of long lines only some words around it."""
         return self._known.differences(text)
 
     def inside(self, text: str, said: frozenset[int] | None = None) -> list[int]:
-        """The numbers of texts that are at most half as long as this one and stand in it. `said`:
-        its runs, where they are known."""
+        """Return the numbers of texts that are at most half as long as this one and contained in
+        it. `said`: its runs, if known."""
         said = runs(text) if said is None else said
         known = said & self._owner.keys()
         shared = Counter(map(self._owner.__getitem__, known))
@@ -152,17 +153,17 @@ def says_more(text: str, other: str) -> bool:
 
 
 def differences(older: str, newer: str) -> list[tuple[int, int]]:
-    """(start, end) in characters of what an older version says otherwise: lines with a number, a
-    name, an identifier or a negation that the newer one lacks, of long lines a few words around
-    each."""
+    """Return the spans, (start, end) in characters, in which an older version differs: lines with a
+    number, a name, an identifier or a negation that the newer one lacks; of long lines a few words
+    around each."""
     known = Known()
     known.add(newer)
     return known.differences(older)
 
 
 class Known:
-    """The lines of some texts, and those of their words that tell texts apart; read when they are
-    asked for, which is rare."""
+    """Lines of some texts, and their words that distinguish texts; computed on demand, which is
+    rare."""
 
     def __init__(self) -> None:
         self._unread: list[str] = []
@@ -192,7 +193,7 @@ class Known:
 
 
 def _around_new(line: str, start: int, words: set[str]) -> Iterator[tuple[int, int]]:
-    """The whole of a short line, of a long one what stands around some of its words."""
+    """Yield a short line whole, of a long one the surroundings of the given words."""
     tokens = list(_TOKEN.finditer(line))
     new = [at for at, token in enumerate(tokens) if token[0].strip(_MARKS).lower() in words]
     if len(tokens) <= WHOLE_LINE or not new:

@@ -1,7 +1,7 @@
 """Choose quotations, the best that fit: whole short messages, passages of long ones.
 
-Of texts that say the same one is quoted, of versions of a text the newest; an older version gives
-the lines that differ. The path of an excerpt is paid with it.
+Of texts that say the same only one is quoted, of versions of a text the newest; for an older
+version the differing lines are quoted. An excerpt also pays for the lines of its path.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from memtree.unfolding.excerpts.telling_lines import telling_lines
 from memtree.unfolding.excerpts.units import FRAGMENT, WHOLE, Unit, UnitIndex
 from memtree.unfolding.plan import TextSpan
 
-LABEL = 5  # tokens of `¶123 user` with the line's end, about
+LABEL = 5  # tokens of a label like `¶123 user` with its line break, about
 MOST_FRAGMENTS = 0.08  # share of excerpts that may be fragments (docs/decisions/0019)
-LOPSIDED = 3.0  # assistant text over user text, per message
-LEAD = 60  # best passages that come before all shares
-LEAD_PARTS = 2  # of a longer message, or it would be all that is among them
-LEAD_UNIT = 160  # tokens; a message up to this size is quoted whole among them
-OWN_WHOLE = 0.25  # of the share of the user: up to so many tokens a message of theirs is whole
-LEAST_LINE = 15  # tokens; with less room no line is looked for
-STEPS = 8  # from a text to a newer version of it, and from that to one still newer
-PATIENCE = 40  # candidates in a row that may fail to fit
+LOPSIDED = 3.0  # mean size of assistant messages over that of user messages
+LEAD = 60  # best passages that are chosen before all shares
+LEAD_PARTS = 2  # of a longer message, or it would fill the lead alone
+LEAD_UNIT = 160  # tokens; in the lead, a message up to this size is quoted whole
+OWN_WHOLE = 0.25  # share of the user's tokens up to which one of their messages is quoted whole
+LEAST_LINE = 15  # tokens; with less room no line is searched
+STEPS = 8  # from a text to a newer version, and from that to a still newer one
+PATIENCE = 40  # candidates in a row that may not fit before the search ends
 LOOKED_AT = 1_500  # candidates in all
-PART = ("rule", "step", "kept")  # reasons of pins that show a part of their message, or nothing
+PART = ("rule", "step", "kept")  # reasons of pins that show only a part of their message, or none
 
 
 @dataclass(frozen=True, slots=True)
 class ExcerptChoice:
-    """Span that was chosen as an excerpt. Why a span is in the plan: `reason` is one of `REASONS`.
-    `passage`: row of the corpus with the best score in it; -1: not ranked. `rank`: its place among
-    all that were ranked, from 1; 0: it was not. The rest as in `ExcerptNote`."""
+    """Span that was chosen as an excerpt. `reason`: one of `REASONS`. `passage`: row of the corpus
+    with the best score in it; -1: not ranked. `rank`: its place among all ranked passages, from 1;
+    0: not ranked. The rest as in `ExcerptNote`."""
 
     span: TextSpan
     tokens: int
@@ -59,18 +59,18 @@ class Paths(Protocol):
     """The summary lines above excerpts."""
 
     def missing(self, row: int) -> int:
-        """Tokens of the lines above a passage that are not shown yet."""
+        """Return the tokens of the lines above a passage that are not shown yet."""
         ...
 
     def open_path(self, row: int) -> None:
-        """Show them."""
+        """Show these lines."""
         ...
 
 
 @dataclass(slots=True)
 class Room:
     """Tokens that are left: for excerpts with their labels, and for the lines of their paths, which
-    excerpts pay once these are used up."""
+    excerpts pay for once the latter are used up."""
 
     excerpts: int
     paths: int = 0
@@ -85,9 +85,9 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Tokens for what would not come by its rank, where answers are long: `lead`, the best of all
-    in small units, so that neither of the others shuts it out; `user`, text of the user; `answers`,
-    telling lines of answers. `query`: terms of the question; `segments`: as in `Ranking`."""
+    """Tokens for texts that rank alone would not select if answers are long: `lead`, the best of
+    all in small units, so that none excludes the others; `user`, text of the user; `answers`,
+    important lines of answers. `query`: terms of the question; `segments`: as in `Ranking`."""
 
     lead: int
     user: int
@@ -97,8 +97,8 @@ class Shares:
 
 
 class Units:
-    """Units that may be quoted: whole short messages, single passages of long ones, with their
-    score."""
+    """Candidates for quotation, with their scores: whole short messages, single passages of long
+    ones."""
 
     def __init__(
         self,
@@ -112,9 +112,9 @@ class Units:
         paths: Paths | None = None,
         fill: bool = True,
     ) -> None:
-        """`allowed`: what may be quoted, of messages before `cut`. `shown`: what is visible
-        already, to which all that is chosen is added. `paths`: of what is chosen. `fill`: after
-        all that scored the newest follow."""
+        """`allowed`: passages that may be quoted, of messages before `cut`. `shown`: texts already
+        visible, to which each choice is added. `paths`: lines above the choices. `fill`: after all
+        passages with a score, continue with the newest."""
         self._history, self._corpus, self._allowed, self._paths = history, corpus, allowed, paths
         self._index, self._cut = UnitIndex(history, corpus, allowed), cut
         self._taken = {pin.span.message for pin in pinned if pin.reason not in PART}
@@ -127,12 +127,12 @@ class Units:
         self._fused = fused
         self._shown = shown or ShownTexts()
         self._told: set[int] = set()  # passages of which a line is quoted
-        self._numbers: dict[int, ExcerptChoice] = {}  # what was chosen, by its number in `shown`
+        self._numbers: dict[int, ExcerptChoice] = {}  # the choices, by their number in `shown`
         self._dropped: set[TextSpan] = set()
-        self._fragments = 0  # chosen pieces under `FRAGMENT` tokens that are no whole message
+        self._fragments = 0  # number of choices under `FRAGMENT` tokens that are not whole messages
 
     def choose(self, room: Room, lines: Shares | None = None) -> list[ExcerptChoice]:
-        """The best that fits; with shares first what these are for."""
+        """Choose the best units that fit; if there are shares, fill those first."""
         chosen: list[ExcerptChoice] = []
         if lines:
             chosen += self._within(room, lines.lead, lambda own: self._lead(own, lines))
@@ -152,14 +152,14 @@ class Units:
         return self.kept([*chosen, *self._take(self._order, room, "excerpt")])
 
     def kept(self, choices: Iterable[ExcerptChoice]) -> list[ExcerptChoice]:
-        """Choices without those that stand in a longer text that was chosen later."""
+        """Return the choices without those contained in a longer text that was chosen later."""
         return [choice for choice in choices if choice.span not in self._dropped]
 
     @staticmethod
     def _within(
         room: Room, most: int, take: Callable[[Room], list[ExcerptChoice]]
     ) -> list[ExcerptChoice]:
-        """Return what `take` chooses with at most so many tokens of the room."""
+        """Return the choices of `take` with at most `most` tokens of the room."""
         own = Room(max(0, min(room.excerpts, most)), room.paths)
         before = own.excerpts
         chosen = take(own)
@@ -168,15 +168,16 @@ class Units:
         return chosen
 
     def _are_of_user(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return True for passages of the user's messages: code in them is told as theirs, too, or
-        a piece of it would be quoted for the message that asks."""
+        """Return True for passages of the user's messages. Code in them counts as the user's, too;
+        otherwise a piece of it would be quoted instead of the message that asks."""
         roles = np.zeros(int(self._corpus.message.max(initial=0)) + 1, np.bool_)
         for message, fact in enumerate(self._history.facts[: len(roles)]):
             roles[message] = fact.role == "user"
         return np.asarray(roles[self._corpus.message[rows]])
 
     def _lead(self, room: Room, shares: Shares) -> list[ExcerptChoice]:
-        """The best of all, whoever wrote it, in small units: of longer messages single segments."""
+        """Choose the best of all, by any author, in small units: single segments of longer
+        messages."""
         first = self._order[: min(LEAD, self._scored)]
         parts = Counter[int]()
 
@@ -194,7 +195,7 @@ class Units:
     def _lines(
         self, room: Room, query: Collection[int], quoted: Collection[int]
     ) -> list[ExcerptChoice]:
-        """Telling lines of answers."""
+        """Choose important lines of answers."""
         chosen = []
         lines = telling_lines(
             self._history, self._corpus, self._fused, self._allowed, query, quoted
@@ -216,12 +217,12 @@ class Units:
         return chosen
 
     def left_out(self, limit: int = 20) -> list[int]:
-        """The best passages that found no room."""
+        """Return the best passages that did not fit."""
         first = (int(row) for row in self._order[: 20 * limit])
         left = (row for row in first if self._unit(row) is not None and row not in self._told)
         return list(islice(left, limit))
 
-    # -- taking ------------------------------------------------------------------------------
+    # -- choosing ----------------------------------------------------------------------------
 
     def _take(
         self,
@@ -230,7 +231,8 @@ class Units:
         reason: str,
         unit_of: Callable[[int], Unit | None] | None = None,
     ) -> list[ExcerptChoice]:
-        """Units in the order of these rows; `unit_of`: of a row, None where it is taken."""
+        """Choose units in the order of these rows; `unit_of`: the unit of a row, None if it is
+        already chosen."""
         chosen: list[ExcerptChoice] = []
         failed = judged = 0
         for row in rows.tolist():
@@ -252,13 +254,13 @@ class Units:
             failed = 0
             self._taken.add(unit.key)
             if unit.key < 0 and self._history.facts[unit.span.message].role == "user":
-                # The message may follow whole, and its part is taken back then.
+                # If the message fits whole later, this part of it is removed again.
                 self._taken.discard(unit.span.message)
             chosen += choices
         return chosen
 
     def _adds_too_many_fragments(self, choices: Sequence[ExcerptChoice]) -> bool:
-        """Return True if one of these is a fragment and there are enough of these already."""
+        """Return True if one of these is a fragment and enough fragments are chosen already."""
         enough = self._fragments > MOST_FRAGMENTS * len(self._numbers)
         return enough and any(map(self._is_fragment, choices))
 
@@ -266,7 +268,7 @@ class Units:
         return choice.tokens < FRAGMENT and not self._index.is_whole(choice.span)
 
     def _pay(self, choices: Sequence[ExcerptChoice], room: Room) -> bool:
-        """Take these, with their paths, where there is room."""
+        """Choose these, with their paths, if there is room."""
         size = _size(choices)
         rows = {self._index.row_at(choice.span) for choice in choices}
         path = sum(map(self._paths.missing, rows)) if self._paths else 0
@@ -285,8 +287,9 @@ class Units:
         return True
 
     def _judged(self, unit: Unit, reason: str, steps: int = STEPS) -> list[ExcerptChoice] | None:
-        """The unit, or what stands for it; None where that is visible already. `steps`: to newer
-        versions, since in a text that changes a little each time each has a newer one."""
+        """Return the unit, or its replacement; None if it is visible already. `steps`: limit of
+        moves to newer versions, since in a text that changes a little each time every version has a
+        newer one."""
         index = self._index
         if index.is_command(unit):
             self._taken.add(unit.key)
@@ -321,7 +324,7 @@ class Units:
         return [self._choice(unit.span, unit.tokens, reason, unit.row, also=also, newest=upto)]
 
     def _older(self, unit: Unit, newer: Unit, reason: str) -> list[ExcerptChoice] | None:
-        """Return what an older version says otherwise, where it was asked for."""
+        """Return the parts in which an older version differs, at the place of the older one."""
         self._taken.add(unit.key)
         text, said = self._index.text(unit.span), self._index.text(newer.span)
         if equal(text, said) or not says_more(text, said):
@@ -336,7 +339,7 @@ class Units:
         reason: str,
         newer: int = -1,
     ) -> list[ExcerptChoice] | None:
-        """Characters of a unit's text that are not visible yet, where it was asked for."""
+        """Return the parts of a unit's text that are not visible yet, at its place."""
         if self._fused[unit.row] <= 0:
             return None
         choices = []
@@ -363,7 +366,7 @@ class Units:
         return ExcerptChoice(span, size, reason, row, also, newest, newer, rank)
 
     def _drop_shorter(self, choice: ExcerptChoice, said: frozenset[int], room: Room) -> None:
-        """Take back what stands within a longer text that is quoted now."""
+        """Remove choices contained in a longer text that is quoted now."""
         for number in self._shown.inside(self._index.text(choice.span), said):
             if (other := self._numbers.pop(number, None)) is not None:
                 self._dropped.add(other.span)
@@ -371,7 +374,7 @@ class Units:
                 room.excerpts += other.tokens + LABEL
 
     def _unit(self, row: int, most: int = WHOLE) -> Unit | None:
-        """The unit that a passage belongs to; None where it is taken."""
+        """Return the unit of a passage; None if it is already chosen."""
         if self._index.message_of(row) in self._taken:
             return None
         unit = self._index.unit(row, most)
@@ -379,15 +382,15 @@ class Units:
 
 
 def _size(choices: Iterable[ExcerptChoice]) -> int:
-    """Tokens with labels."""
+    """Return the tokens of choices with their labels."""
     return sum(choice.tokens + LABEL for choice in choices)
 
 
 def lopsided(corpus: Corpus, before: NDArray[np.bool_]) -> bool:
-    """True where messages of the assistant are about three times longer than the user's."""
+    """Return True if messages of the assistant are about three times as long as the user's."""
     mine = before & (corpus.kind == USER)
     theirs = before & (corpus.kind != USER)
-    # Passages are in order: where the number changes, another message begins.
+    # Passages are in order: a change of the number means a new message.
     counts = [1 + int(np.count_nonzero(np.diff(corpus.message[side]))) for side in (mine, theirs)]
     means = [
         float(corpus.tokens[side].sum()) / n for side, n in zip((mine, theirs), counts, strict=True)

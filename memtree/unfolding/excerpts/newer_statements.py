@@ -1,8 +1,8 @@
-"""Marks excerpts that are newer than another one on the matter that is asked for.
+"""Mark excerpts that contradict an older excerpt on the matter of the question.
 
-Users change their mind and correct their numbers. Where two of their messages that are quoted share
-many of the question's words in neighbouring clauses, but differ in a number or a negation, the
-later one is marked: a reader who meets both knows which is the newer, and that there is another.
+Users change their mind and correct their numbers. If two quoted messages of the user share many of
+the question's words in neighbouring clauses, but differ in a number or a negation, the later one is
+marked: a reader of both then knows which is newer, and that there is another.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from memtree.text.words import terms
 from memtree.unfolding.excerpts.duplicates import negates
 from memtree.unfolding.excerpts.excerpt_choice import ExcerptChoice
 
-SHARE = 0.4  # of the weight of the question's terms that are quoted at all, which both hold
-BEST = 100  # ranks among which statements are compared
-MOST = 2  # marks in an answer; of what is about everything there would be many
-CLAUSES = 4  # of a message that are compared
-REACH = 4_000  # characters of an excerpt
+SHARE = 0.4  # of the weight of all quoted terms of the question, the share that both must contain
+BEST = 100  # ranks within which statements are compared
+MOST = 2  # marks in an answer; a general topic would give many
+CLAUSES = 4  # of a message, that are compared
+REACH = 4_000  # characters of an excerpt that are read
 _SENTENCE = re.compile(r"[.!?;](?=\s)|[\n。！？；]")
 _CLAUSE = re.compile(r"[,:](?=\s)|，")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -32,8 +32,8 @@ _NUMBER = re.compile(r"\d(?:[\d.,:]*\d)?")
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A clause. `wanted`: terms of the question in it and beside it; `numbers`: in it, or in the
-    one behind it."""
+    """A clause. `wanted`: terms of the question in it and in its neighbours; `numbers`: in it, or
+    in the clause after it."""
 
     message: int
     wanted: frozenset[int]
@@ -46,7 +46,7 @@ class _Statement:
 
 
 def with_earlier(choices: Sequence[ExcerptChoice], ranked: RankedHistory) -> list[ExcerptChoice]:
-    """The choices, of which the later of two that differ names the message of the other one."""
+    """Return the choices; of two that differ, the later one names the message of the other."""
     history, query = ranked.history, frozenset(ranked.query)
     said: dict[int, list[_Statement]] = {}
     for choice in choices:
@@ -60,7 +60,7 @@ def with_earlier(choices: Sequence[ExcerptChoice], ranked: RankedHistory) -> lis
     def weight(wanted: frozenset[int]) -> float:
         return sum(weights[term] for term in wanted)
 
-    telling: list[_Statement] = []  # in order of the messages
+    telling: list[_Statement] = []  # in message order
     pairs: list[tuple[float, int, int]] = []
     for message in sorted(said):
         mine = [each for each in said[message] if weight(each.wanted) >= enough]
@@ -79,14 +79,14 @@ def with_earlier(choices: Sequence[ExcerptChoice], ranked: RankedHistory) -> lis
 
 
 def _weights(said: Mapping[int, Sequence[_Statement]]) -> dict[int, float]:
-    """How much a term tells: the fewer of these messages hold it, the more."""
+    """Return the weight of each term: the fewer of these messages contain it, the higher."""
     held = (frozenset().union(*(each.wanted for each in group)) for group in said.values())
     counts = Counter(term for wanted in held for term in wanted)
     return {term: log1p(len(said) / count) for term, count in counts.items()}
 
 
 def statements(message: int, text: str, query: frozenset[int]) -> Iterator[_Statement]:
-    """The clauses of a text that are about what is asked for; code is left out."""
+    """Yield the clauses of a text that contain terms of the question; code is left out."""
     for sentence in _SENTENCE.split(_FENCE.sub("\n", text)):
         clauses = _CLAUSE.split(sentence)
         own = [query.intersection(terms.terms(clause)) for clause in clauses]

@@ -1,7 +1,7 @@
-"""The lines of an answer that tell the most: a list's entries, numbers, names, what was decided.
+"""The most informative lines of an answer: list entries, numbers, names, decisions.
 
-Answers of assistants are long, and whole they leave no room for anything else. One or two lines of
-each of many answers say what was recommended where, for a thirtieth of the tokens.
+Answers of assistants are long, and whole ones leave no room for anything else. One or two lines
+from each of many answers show what was recommended where, for a thirtieth of the tokens.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from memtree.text.words import terms
 from memtree.tree.node import USER
 from memtree.unfolding.plan import TextSpan
 
-LEAST, MOST = 15, 26  # tokens of what is shown of an answer
-ASKED = 0.5  # of the score of the request that an answer is for, added to its own
-ANSWERS = 100  # that are looked at; a line costs 0.2 ms
-REACH = 1_000  # characters of a request
+LEAST, MOST = 15, 26  # tokens shown of an answer
+ASKED = 0.5  # of the score of the request before an answer, added to the answer's own
+ANSWERS = 100  # answers that are examined; a line costs 0.2 ms
+REACH = 1_000  # characters of a request that are read
 PASSAGES = 3  # of an answer, the best ones
-FEW = 8  # of a single line
-LONGEST = 60  # of a single line, where no shorter one is whole
-TOO_LONG = 1_000  # as which a line counts that is in no run
+FEW = 8  # tokens of a single line that is too short to stand alone
+LONGEST = 60  # tokens of a single line, used if no shorter one is complete
+TOO_LONG = 1_000  # size given to a line that may not be part of a run
 VISIBLE = 40  # characters; a shorter line says little by itself
 _LINE = re.compile(r"[^\n]+")
 _ENTRY = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)]|\|)\s")
@@ -49,7 +49,7 @@ _FILLER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LineRun:
-    """Characters [start, end) of a text: whole lines, `tokens` in all."""
+    """Characters [start, end) of a text: whole lines with `tokens` in all."""
 
     start: int
     end: int
@@ -58,7 +58,7 @@ class LineRun:
 
 @dataclass(frozen=True, slots=True)
 class TellingLine:
-    """`row`: of the corpus, the passage that it stands in."""
+    """`row`: the passage of the corpus that contains the line."""
 
     span: TextSpan
     tokens: int
@@ -73,10 +73,10 @@ def telling_lines(
     query: Collection[int],
     quoted: Collection[int],
 ) -> Iterator[TellingLine]:
-    """A line or two of each answer of the assistant, of the best answers first: of those that score
-    themselves or stand below a request that does. `fused`: the score of each passage; `allowed`:
-    passages that may be quoted (an answer may stand behind the cut and its request before it);
-    `query`: terms of the question; `quoted`: messages that are shown already."""
+    """Return a line or two of each answer of the assistant, best answers first: those that have a
+    score themselves or follow a request that has one. `fused`: the score of each passage;
+    `allowed`: passages that may be quoted (an answer may stand after the cut and its request before
+    it); `query`: terms of the question; `quoted`: messages that are shown already."""
     fused = np.where(allowed, fused, 0)
     best = np.zeros(len(history), np.float32)
     np.maximum.at(best, corpus.message, fused)
@@ -106,8 +106,9 @@ def telling_lines(
 
 
 def telling_run(text: str, wanted: Collection[int]) -> LineRun | None:
-    """The best run of lines of a text; `wanted`: terms of what it answers. None where all lines are
-    too long, or together too short. A line that quotes a request is in none."""
+    """Return the best run of lines of a text; `wanted`: terms of the request it answers. None if
+    all lines are too long, or together too short. A line that quotes a request is never part of it.
+    """
     lines = [match.span() for match in _LINE.finditer(text) if match[0].strip()]
     sizes = tokens.count_many([text[start:end] for start, end in lines])
     for at, (start, end) in enumerate(lines):
@@ -124,8 +125,8 @@ def telling_run(text: str, wanted: Collection[int]) -> LineRun | None:
 
 
 def _runs(sizes: Sequence[int], visible: Sequence[bool]) -> list[tuple[int, int, int]]:
-    """(first line, end, tokens) of the runs of a good size that hold a visible line; else of the
-    shortest one."""
+    """Return (first line, end, tokens) of the runs of a good size that contain a visible line; if
+    there are none, of the shortest line."""
     runs = []
     for first in range(len(sizes)):
         size, seen = 0, False

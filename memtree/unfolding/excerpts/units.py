@@ -1,7 +1,6 @@
-"""Units that are quoted at once: whole short messages, single passages of long ones, and their
-versions.
+"""Units of quotation: whole short messages, single passages of long ones, and their versions.
 
-What this file does not do: choose among them (`excerpt_choice.py`).
+The choice among them is made in `excerpt_choice.py`.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ from memtree.unfolding.excerpts.duplicates import near_runs, of_a_size, runs
 from memtree.unfolding.memory_message.call_texts import left_out, without_left_out
 from memtree.unfolding.plan import FoldWindow, Plan, TextSpan
 
-WHOLE = 500  # a message up to this size is quoted whole or not at all
-FRAGMENT = 15  # tokens; a smaller piece of a message is quoted with what stands beside it
-VERSIONS = 8  # passages that may be a version of one
-REPEATED = 3  # times that a short text stands there: a command, no news
+WHOLE = 500  # tokens; a message up to this size is quoted whole or not at all
+FRAGMENT = 15  # tokens; a smaller piece of a message is quoted with its neighbour
+VERSIONS = 8  # passages that are examined as versions of another
+REPEATED = 3  # occurrences from which on a short text counts as a command rather than news
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A short message or a passage of a long one, found by passage `row`. `key` tells units
-    apart."""
+    """A short message or a passage of a long one, identified by passage `row`. `key` distinguishes
+    units."""
 
     span: TextSpan
     tokens: int
@@ -42,7 +41,7 @@ class Unit:
 
 
 class UnitIndex:
-    """The units of a history, with their texts; reads a text once."""
+    """The units of a history, with their texts; reads each text once."""
 
     def __init__(self, history: History, corpus: Corpus, allowed: NDArray[np.bool_]) -> None:
         """`allowed`: passages that may be quoted."""
@@ -59,7 +58,7 @@ class UnitIndex:
         return int(self._message[row])
 
     def is_whole(self, span: TextSpan) -> bool:
-        """Return True if a span reaches both borders of its message, white space aside."""
+        """Return True if a span reaches both ends of its message, apart from white space."""
         text = self.text(TextSpan(span.message, 0, sys.maxsize))
         return not text[: span.start].strip() and not text[span.end :].strip()
 
@@ -67,13 +66,13 @@ class UnitIndex:
         return bool(self._allowed[unit.row])
 
     def is_output(self, unit: Unit) -> bool:
-        """Return True if it is of a file or of what a tool said."""
+        """Return True if the unit is from a file or a tool result."""
         return int(self._kind[unit.row]) in (TOOL, CODE)
 
     def text(self, span: TextSpan) -> str:
-        """Return the text of a span, with blanks in place of what a quotation leaves out, so that
-        texts are compared as a reader sees them."""
-        if span.message >= len(self._history):  # the tree says more than was posted
+        """Return the text of a span, with blanks in place of parts that a quotation leaves out, so
+        that texts are compared as a reader sees them."""
+        if span.message >= len(self._history):  # the tree has messages that were not posted
             return ""
         text = self._texts.get(span.message)
         if text is None:
@@ -84,8 +83,8 @@ class UnitIndex:
         return text[span.start : span.end]
 
     def pieces(self, span: TextSpan) -> list[TextSpan]:
-        """Return the parts of a span that a quotation shows of prose with a call's JSON behind it;
-        of any other text the span itself."""
+        """Return the parts of a span that a quotation shows, if it is prose followed by a call's
+        JSON; of any other text the span itself."""
         if span.message >= len(self._history):
             return [span]
         view = self._history.view(span.message)
@@ -101,18 +100,18 @@ class UnitIndex:
         return [piece for piece in shown if self.text(piece).strip()]
 
     def runs(self, span: TextSpan) -> frozenset[int]:
-        """Three-word runs of a span."""
+        """Return the three-word runs of a span."""
         span_runs = self._runs.get(span)
         if span_runs is None:
             span_runs = self._runs[span] = runs(self.text(span))
         return span_runs
 
     def unit(self, row: int, most: int = WHOLE) -> Unit:
-        """The unit that a passage belongs to; `most`: the size up to which a message is one."""
+        """Return the unit of a passage; `most`: tokens up to which a message is one unit."""
         message = int(self._message[row])
         whole = int(self.message_tokens[message])
         if whole <= most:
-            # A number of the column's own type, or all of the column is converted.
+            # A number of the column's own type, otherwise the whole column would be converted.
             last = int(self._message.searchsorted(self._message[row], "right")) - 1
             return Unit(TextSpan(message, 0, int(self._end[last])), whole, message, row)
         first, last = self._joined(row)
@@ -121,8 +120,8 @@ class UnitIndex:
         return Unit(span, size, -first - 1, row)
 
     def _joined(self, row: int) -> tuple[int, int]:
-        """The first and last passage of a unit of a long message: one, or a fragment with what
-        follows it, else what precedes it."""
+        """Return the first and last passage of a unit of a long message: one passage, or a fragment
+        with its successor, else its predecessor."""
         size, before = self._tokens[row], row - 1
         if size >= FRAGMENT:
             joins = self._are_beside(before, row) and self._tokens[before] < FRAGMENT
@@ -139,13 +138,13 @@ class UnitIndex:
         )
 
     def row_at(self, span: TextSpan) -> int:
-        """The passage that holds the beginning of a span."""
+        """Return the passage that contains the beginning of a span."""
         return row_at(self._corpus, span)
 
     def nearest(self, unit: Unit, cosines: NDArray[np.float32], query: Collection[int]) -> Unit:
-        """The segment of a passage that is nearest to the question, by the cosines of its segments
-        and the question's terms in them. Files and outputs of which there are versions stay whole,
-        so that these are told apart."""
+        """Return the segment of a passage that is nearest to the question, by the cosines of its
+        segments and the question's terms in them. Files and outputs with several versions stay
+        whole, so that these can be distinguished."""
         if self.is_output(unit) and len(self._alike_rows(unit.row)) > 1:
             return unit
         start, end = int(self._start[unit.row]), int(self._end[unit.row])
@@ -163,7 +162,7 @@ class UnitIndex:
         return rows
 
     def versions(self, unit: Unit) -> Iterator[Unit]:
-        """Other units that are near-duplicates of one, the newest first."""
+        """Yield other units that are near-duplicates of this one, newest first."""
         rows = self._alike_rows(unit.row)
         if len(rows) < 2:
             return
@@ -178,7 +177,8 @@ class UnitIndex:
                 yield other
 
     def is_command(self, unit: Unit) -> bool:
-        """Return True if it is a few words that are no news: they stand there again and again."""
+        """Return True if the unit is a few words that are no news, since they occur again and
+        again."""
         rows = self._alike_rows(unit.row)
         if unit.tokens >= FRAGMENT or len(rows) < REPEATED:
             return False
@@ -188,7 +188,7 @@ class UnitIndex:
 
 
 def folded_rows(corpus: Corpus, shown: Plan | FoldWindow) -> NDArray[np.bool_]:
-    """Flag the passages that stand before the cut, in messages that are not sent whole."""
+    """Flag the passages before the cut, in messages that are not sent whole."""
     folded = (corpus.message >= shown.head) & (corpus.message < shown.cut) & (corpus.tokens > 0)
     for start, end in shown.pinned:
         folded &= (corpus.message < start) | (corpus.message >= end)
@@ -196,26 +196,26 @@ def folded_rows(corpus: Corpus, shown: Plan | FoldWindow) -> NDArray[np.bool_]:
 
 
 def row_at(corpus: Corpus, span: TextSpan) -> int:
-    """The passage that holds the beginning of a span."""
+    """Return the passage that contains the beginning of a span."""
     wanted = np.array([span.message, span.message + 1], np.int32)
     low, high = corpus.message.searchsorted(wanted).tolist()
     inside = np.searchsorted(corpus.end[low:high], span.start, "right")
     return int(min(low + inside, max(low, high - 1)))
 
 
-WORD = 0.1  # of cosine, for each term of the question that a segment holds
+WORD = 0.1  # added to the cosine, for each term of the question in a segment
 
 
 def nearest_segment(
     text: str, cosines: NDArray[np.float32], query: Collection[int], least: int = 0
 ) -> tuple[int, int]:
-    """Characters [start, end) of the segment of a passage, white space at its borders left out,
-    and of those behind or before it that it needs for `least` tokens. `cosines`: of its segments
-    with the question; `query`: the question's terms. The whole text where these are not its
+    """Return the characters [start, end) of a passage's segment nearest to the question, without
+    white space at its ends, extended by neighbours until it has `least` tokens. `cosines`: of its
+    segments with the question; `query`: the question's terms. The whole text if these are not its
     segments.
 
     A passage has two to five segments of some fifty tokens. Quoting one of them instead of the
-    passage makes room for passages that rank behind it."""
+    passage makes room for lower-ranked passages."""
     parts = segments(text)
     if len(parts) != len(cosines):
         return 0, len(text)

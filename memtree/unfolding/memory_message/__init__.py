@@ -1,1 +1,1 @@
-"""The text of a memory message: labels, quotations, its title."""
+"""Write the text of a memory message: labels, quotations, its title."""

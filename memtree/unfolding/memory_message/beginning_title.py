@@ -1,7 +1,7 @@
-"""The title of a conversation as its memory message shows it: made of the messages before the cut.
+"""The title of a conversation in its memory message, made from the messages before the cut.
 
-A name that somebody typed may change within an epoch, and so is not shown. What this file does not
-do: read the messages (`extraction.conversation_title`).
+A name that a person typed may change within an epoch, and so is not shown. Titles are made from
+messages in `text.conversation_title`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from memtree.digests.conversation_title import MESSAGES, READ, title
 from memtree.process.bounded import SizedRows
 
 _KEPT = 500_000  # bytes of titles
-_ROW = 300  # bytes of a title beside its text, about
+_ROW = 300  # bytes of a title besides its text, about
 
-# A title takes milliseconds, and a plan is rendered with each request. The address is made of the
-# messages that the title is made of, and of the tenant.
+# Making a title takes milliseconds, and a plan is rendered with each request. The address depends
+# on the messages that the title is made from, and on the tenant.
 _TITLES: SizedRows[bytes, str] = SizedRows(_KEPT, lambda _, line: _ROW + 4 * len(line))
 
 
 def beginning_title(history: History, cut: int) -> str:
-    """The title of the first `cut` messages; empty where they have no words that tell something."""
+    """Return the title of the first `cut` messages; "" if they have no informative words."""
     first = min(cut, len(history), MESSAGES)
     address = history.addresses[first]
     known = _TITLES.get(address)
@@ -30,5 +30,5 @@ def beginning_title(history: History, cut: int) -> str:
 
 
 def forget() -> None:
-    """Drop all titles: of a deleted conversation no word stays in this process."""
+    """Drop all titles, so that no word of a deleted conversation stays in this process."""
     _TITLES.clear()

@@ -1,11 +1,10 @@
-"""Parts that a quotation shows of the JSON that makes a call: its texts, such as a thought or what
-is written into a file, without the fields and switches around them. Of an edit the new text is
-shown, since it repeats most of the old one.
+"""Parts of a call's JSON that a quotation shows: its texts, such as a thought or the content of a
+written file, without the fields and switches around them. Of an edit only the new text is shown,
+since it repeats most of the old one.
 
-A call of the API has a label that tells what it is about. Where a client writes calls in prose, the
-object ends its message and holds a thought beside a path or a command. Any other JSON is quoted as
-it is.
-What this file does not do: name calls (`labels.py`), or read what they did (`extraction.events`).
+A call of the API has a label with its main argument. If a client writes calls into prose, the
+object ends its message and contains a thought beside a path or a command. Any other JSON is quoted
+whole. Calls are named in `labels.py`; their effects are read in `text`.
 
     >>> call = 'Running: make\\n{"command": "make", "thought": "Build it again.", "hidden": false}'
     >>> left = list(around_texts(call, 14, len(call), call[:14]))
@@ -22,9 +21,9 @@ from collections.abc import Iterator
 from memtree.conversation.message import Message
 from memtree.unfolding.memory_message.labels import ARGUMENT, main_argument, shown_line
 
-LONGEST = 40_000  # characters of a message that is looked at
-BEFORE = 2_000  # characters before an object in which a value may stand already
-LEAST = 8  # characters of a text
+LONGEST = 40_000  # characters of a message that is examined
+BEFORE = 2_000  # characters before an object that are searched for its values
+LEAST = 8  # characters of a text that is worth showing
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"(?P<key>\s{0,9}:)?')
 _OLD = frozenset("old_str old_string old_text oldtext oldstring old_content search find".split())
 _NEW = re.compile(
@@ -35,7 +34,7 @@ _CALLS = re.compile(r'"(?:command|cmd|path|file_?path|code|tool|action)"\s{0,9}:
 
 
 def left_out(message: Message) -> list[tuple[int, int]]:
-    """Characters of an assistant's posted text that quotations leave out, in order."""
+    """Return the spans of an assistant's posted text that quotations leave out, in order."""
     text = message.text
     if message.role != "assistant" or '"' not in text or len(text) > LONGEST:
         return []
@@ -54,8 +53,7 @@ def left_out(message: Message) -> list[tuple[int, int]]:
 
 
 def without_left_out(message: Message) -> str:
-    """Return the posted text with blanks, as many as there were characters, in place of what
-    quotations leave out."""
+    """Return the posted text with parts that quotations leave out replaced by as many blanks."""
     kept, done = [], 0
     for start, end in left_out(message):
         kept += [message.text[done:start], " " * (end - start)]
@@ -73,8 +71,8 @@ def _is_call(text: str) -> bool:
 
 
 def around_texts(text: str, start: int, end: int, known: str) -> Iterator[tuple[int, int]]:
-    """Yield what stands around the texts of a JSON object, text[start:end). `known`: what a reader
-    knows of it already; a value that stands there is left out, too."""
+    """Yield the spans around the texts of a JSON object, text[start:end). `known`: text that the
+    reader has seen; a value that occurs there is left out, too."""
     at, name = start, ""
     edits = _NEW.search(text, start, end) is not None
     for match in _STRING.finditer(text, start, end):

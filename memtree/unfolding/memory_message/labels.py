@@ -1,12 +1,12 @@
-"""Lines of ours around verbatim text: which messages it is of, and what is said of them.
+"""Labels above verbatim text: the messages it comes from, and notes on them.
 
     ¶3669 user
     ¶3670 tool, read_file src/app.py, 2026-03-01; newest version up to 3702; same text: 12, 45 ...
     ¶3671 user, Apache-2.0 licence, section 3
     ¶3672-3674 Vanessa:
 
-The last form stands on the line of the text that it names: messages that begin with their speaker's
-name need nothing but their number.
+The last form is put on the same line as the text: messages that begin with their speaker's name
+need only their number.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ from memtree.tree.node import NodePlace
 from memtree.unfolding.own_lines import MARK, without_tags
 from memtree.unfolding.plan import ExcerptNote, TextSpan
 
-MOST_NUMBERS = 8  # of messages that say the same; more are counted
-ARGUMENT = 60  # characters of a call's main argument
-DOCUMENT = 100  # characters of what a pasted text is called, and the place in it
-_READ = 4_000  # characters of a call's arguments that are looked at
+MOST_NUMBERS = 8  # numbers of messages with the same text; further ones are counted
+ARGUMENT = 60  # characters of a call's main argument that are shown
+DOCUMENT = 100  # characters of a pasted document's name, with the place in it
+_READ = 4_000  # characters of a call's arguments that are read
 _CALLS = 3  # calls of one message that a label names
-_SWITCH = 8  # characters of a text among a call's arguments that says no more than yes or no
+_SWITCH = 8  # characters of an argument that is hardly more than yes or no
 NO_NOTE = ExcerptNote(-1)
 
-# What a call is about, by the names that clients give it; else the first text among its arguments.
+# Names that clients give to a call's main argument; without one, the first text among the arguments
+# is used.
 _MAIN = re.compile(
     r'"(?:command|cmd|script|file_?path|path|file_?name|filename|file|notebook_path|uri|url'
     r'|pattern|query|regex|symbol|target|name|title|description|prompt|input|text|message)"'
@@ -48,9 +49,9 @@ _PATCHED = re.compile(r"\*\*\* (?:Update|Add|Delete) File: ([^\n]{1,200})")
 def label(
     spans: Sequence[TextSpan], note: ExcerptNote, history: History, last: int, day: str, cut: bool
 ) -> str:
-    """The line before excerpts of one message, or of messages up to `last` of one role: numbers and
-    role, what a tool was called for, what they held that is not text, the day, the note, and `...`
-    where the beginning of the message is left out (`cut`)."""
+    """Return the line before excerpts of one message, or of messages up to `last` with one role:
+    numbers and role, what a tool was called for, parts that are not text, the day, the note, and
+    `...` if the beginning of the message is left out (`cut`)."""
     message = spans[0].message
     said = [f"{numbered(message, last, history)} {_who(message, spans, history)}"]
     span = spans[0].start, spans[0].end
@@ -64,8 +65,8 @@ def label(
 
 
 def document_place(message: int, span: tuple[int, int], history: History, *, whole: bool) -> str:
-    """Return the name of the text of others that a span touches, with its section or line where the
-    span begins in it; empty for the user's own words. `whole`: its title alone."""
+    """Return the name of the pasted document that a span overlaps, with the section or line where
+    the span begins; "" for the user's own words. `whole`: only its title."""
     posted = history.messages[message]
     document = posted.document_at(*span, history.volatile)
     if document is None:
@@ -76,8 +77,8 @@ def document_place(message: int, span: tuple[int, int], history: History, *, who
 
 
 def with_document(text: str, place: NodePlace, history: History, *, whole: bool) -> str:
-    """A summary's line behind the name of the text of others that it is about; unchanged where its
-    node holds anything else."""
+    """Return a summary's line after the name of the pasted document that it is about; unchanged if
+    its node contains anything else."""
     if not text or place.first != place.last:
         return text
     span = place.start, place.tail or len(history.view(place.first).text)
@@ -89,12 +90,12 @@ def with_document(text: str, place: NodePlace, history: History, *, whole: bool)
 
 
 def named_label(first: int, last: int, history: History, day: str) -> str:
-    """Return the words on the line of messages that begin with their speaker's name."""
+    """Return the label for messages that begin with their speaker's name."""
     return f"{numbered(first, last, history)}{f' ({day})' * bool(day)} "
 
 
 def numbered(first: int, last: int, history: History) -> str:
-    """Our mark with the numbers of messages [first, last]."""
+    """Return our mark with the numbers of messages [first, last]."""
     low, high = history.posted[first], history.posted[last]
     return f"{MARK}{low}" if low == high else f"{MARK}{low}-{high}"
 
@@ -113,7 +114,7 @@ def _who(message: int, spans: Sequence[TextSpan], history: History) -> str:
 
 
 def _quoted_calls(message: Message, spans: Sequence[TextSpan], history: History) -> list[ToolCall]:
-    """The calls whose arguments the spans touch, or all where they hold no text."""
+    """Return the calls whose arguments the spans overlap, or all if the spans contain no text."""
     if all(span.start == span.end for span in spans):
         return list(message.calls)
     parts = set()
@@ -127,7 +128,7 @@ def _quoted_calls(message: Message, spans: Sequence[TextSpan], history: History)
 
 
 def answered_call(message: int, history: History) -> ToolCall | None:
-    """The call that a tool's message answers; None where it cannot be told."""
+    """Return the call that a tool message answers; None if it is unknown."""
     info = history.facts[message]
     at = message - 1
     while at >= 0 and history.facts[at].role in RESULT_ROLES:
@@ -139,20 +140,20 @@ def answered_call(message: int, history: History) -> ToolCall | None:
     named = [call for call in calls if info.answers and getattr(call, key) == info.answers]
     if len(named) == 1:
         return named[0]
-    order = message - at - 1  # results stand in the order of their calls
+    order = message - at - 1  # results are in the order of their calls
     return calls[order] if order < len(calls) else None
 
 
 def call_label(call: ToolCall) -> str:
-    """A call's name and main argument in one short line, as in `read_file src/app.py`."""
+    """Return a call's name and main argument in one short line, as in `read_file src/app.py`."""
     argument = main_argument(call.arguments)
     name = shown_line(call.name, ARGUMENT)
     return f"{name} {argument}" if argument else name
 
 
 def _call_labels(calls: Sequence[ToolCall]) -> list[str]:
-    """One label for each call; files of one folder that the same tool was called for share one, as
-    in `read src/a.py, b.py`."""
+    """Return one label for each call; files of one folder that the same tool was called for share
+    one, as in `read src/a.py, b.py`."""
     labels: list[str] = []
     before = ("", "")
     for call in calls:
@@ -166,8 +167,8 @@ def _call_labels(calls: Sequence[ToolCall]) -> list[str]:
 
 
 def main_argument(arguments: str) -> str:
-    """Return what a call is about: its command, path, pattern or the like, in one line of at most
-    60 characters; empty where it has none. Reads the first 4,000 characters."""
+    """Return a call's main argument: its command, path, pattern or the like, in one line of at most
+    60 characters; "" if it has none. Reads the first 4,000 characters."""
     beginning = arguments[:_READ]
     if patched := _PATCHED.search(beginning.replace("\\n", "\n")):
         return shown_line(patched[1], ARGUMENT)
@@ -178,7 +179,7 @@ def main_argument(arguments: str) -> str:
 
 
 def tells_all(arguments: str) -> bool:
-    """Return True if a label says all that a call's arguments hold: one value in short, beside
+    """Return True if a label says everything in a call's arguments: one short value, besides
     switches and numbers."""
     if len(arguments) > 8 * ARGUMENT:
         return False
@@ -208,8 +209,8 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def shown_line(text: str, most: int) -> str:
-    """One line of at most `most` characters, without our tags and control characters; a path that
-    is too long keeps its end."""
+    """Return one line of at most `most` characters, without our tags and control characters; a path
+    that is too long keeps its end."""
     plain = "".join(c if c.isprintable() and c != MARK else " " for c in text)
     line = without_tags(" ".join(plain.split()))
     if len(line) <= most:
@@ -233,7 +234,7 @@ def _noted(note: ExcerptNote, history: History) -> str:
 
 
 def numbers(messages: Sequence[int], history: History) -> str:
-    """Numbers of messages as a reader sees them; of many the first and the last ones."""
+    """Return the numbers of messages as a reader sees them; of many only the first and the last."""
     shown = [str(history.posted[message]) for message in messages]
     if len(shown) <= MOST_NUMBERS:
         return ", ".join(shown)

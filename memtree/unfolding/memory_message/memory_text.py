@@ -10,8 +10,8 @@
     Vanessa: and so under one label
     - ¶411-812 summary
 
-Each excerpt stands under the deepest node of the plan that holds its beginning. Numbers in the text
-are the index of a message in what the client posted, counted from 0, as in `explain`.
+Each excerpt is placed under the deepest node of the plan that contains its beginning. Numbers in
+the text are indexes of posted messages, counted from 0, as in `explain`.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ from memtree.unfolding.work_log.work_log import work_lines
 
 OPENING = "<context_memory>"
 CLOSING = "</context_memory>"
-WRAPPER = 100  # tokens of all lines of a memory message that show nothing
-# What the tokens of a text are spent on
+WRAPPER = 100  # tokens of all fixed lines of a memory message
+# Kinds of text in a memory message, for counting its tokens
 HEAD, LINES, LABELS, EXCERPTS = "head", "lines", "labels", "excerpts"
 RULED, LOG, KEPT = "rules", "log", "kept"
 KINDS = (EXCERPTS, LABELS, LINES, RULED, LOG, KEPT, HEAD)
 
 
 class Piece(NamedTuple):
-    """A piece of a text of ours; `kind`: one of `KINDS`. Pieces joined are the text."""
+    """A piece of a text of ours; `kind`: one of `KINDS`. The pieces joined are the text."""
 
     kind: str
     text: str
@@ -74,7 +74,7 @@ class Piece(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Entry:
     """Excerpts of one message. `path`: the nodes above it, top first. `named`: it begins with its
-    speaker's name; `day`: the ordinal of its day, 0 where it is not known."""
+    speaker's name; `day`: the ordinal of its day, 0 if unknown."""
 
     spans: tuple[TextSpan, ...]
     note: ExcerptNote
@@ -87,17 +87,18 @@ class Entry:
         return self.spans[0].message
 
 
-Run = tuple[Entry, ...]  # of consecutive messages, under one label
+Run = tuple[Entry, ...]  # entries of consecutive messages, under one label
 
 
 def render(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
-    """The content of the memory message. Raises `KeyError` where a node is not in `nodes`."""
+    """Return the content of the memory message. Raises `KeyError` if a node is not in `nodes`."""
     return "".join(piece.text for piece in pieces(plan, history, nodes))
 
 
 def spent(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> dict[str, int]:
-    """Tokens of the memory message by kind. `joints`: of the text over the sum of its pieces, since
-    a token may reach over their border; so all add up to the text's tokens."""
+    """Return the tokens of the memory message by kind. `joints`: tokens of the whole text minus
+    those of its pieces, since a token may cross their border; so all add up to the text's tokens.
+    """
     sizes = dict.fromkeys(KINDS, 0)
     parts = list(pieces(plan, history, nodes))
     counts = tokens.count_many([piece.text for piece in parts])
@@ -108,7 +109,7 @@ def spent(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> dict[str
 
 
 def pieces(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> Iterator[Piece]:
-    """The memory message in its pieces. Raises as `render`."""
+    """Yield the memory message in pieces. Raises as `render`."""
     body = list(_nested(plan, history, nodes, Days()))
     yield Piece(HEAD, f"{OPENING}\n{_legend(plan, history, body)}\n")
     if root := root_line(plan, history, nodes):
@@ -126,7 +127,7 @@ def pieces(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> Iterato
 
 
 def _legend(plan: Plan, history: History, body: Sequence[Piece]) -> str:
-    """Explain the notes that stand in this text, and no others: each word costs an excerpt."""
+    """Explain the notes that occur in this text, and no others: each word costs an excerpt."""
     last = history.posted[plan.cut - 1] if plan.cut else 0
     role, names = " role", ""
     if any(plan.named):
@@ -145,7 +146,7 @@ def _legend(plan: Plan, history: History, body: Sequence[Piece]) -> str:
 
 
 def _is_cut(piece: Piece) -> bool:
-    """Return True if a mark of text that is left out stands in a label or below it."""
+    """Return True if the piece contains a mark of omitted text, in a label or below it."""
     if piece.kind == LABELS:
         return piece.text.endswith(" ...\n")
     return piece.kind == EXCERPTS and any(
@@ -154,7 +155,7 @@ def _is_cut(piece: Piece) -> bool:
 
 
 def _speakers(plan: Plan, history: History) -> str:
-    """Tell who the user and the assistant are, where each message begins with a name."""
+    """Say who the user and the assistant are, if each message begins with a name."""
     names: dict[str, dict[str, None]] = {}
     for span, named in zip(plan.excerpts, plan.named, strict=False):
         if named:
@@ -167,14 +168,14 @@ def _speakers(plan: Plan, history: History) -> str:
 
 
 class Days:
-    """The day that the last line or label told, so that a day is told where it changes, and a year
-    where that changes."""
+    """The day of the last line or label, so that a day is written only where it changes, and a year
+    only where that changes."""
 
     def __init__(self) -> None:
         self._told = self._year = 0
 
     def of_label(self, day: int) -> str:
-        """Return the day of a label, empty where it is known from above."""
+        """Return the day for a label; "" if the text above has it already."""
         if not day or day == self._told:
             return ""
         self._told = day
@@ -183,7 +184,7 @@ class Days:
         return said.removesuffix(f" {self._year}") if self._year == before else said
 
     def of_line(self, first: int, last: int) -> str:
-        """Return the days of a summary line that spans several."""
+        """Return the days for a summary line that spans several."""
         if not first or not last or first == last:
             return self.of_label(first) if first == last else ""
         self._told, self._year = 0, date.fromordinal(last).year
@@ -191,8 +192,8 @@ class Days:
 
 
 def root_line(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
-    """One line for the whole, from the beginning of the conversation and the summaries of the
-    plan's top nodes; empty where there is none in the plan, or one node is the whole."""
+    """Return one line for the whole, from the beginning of the conversation and the summaries of
+    the plan's top nodes; "" if the plan has no nodes, or a single top node."""
     tops = [shown for shown in plan.outline if not shown.depth]
     if len(tops) < 2 or not plan.root:
         return ""
@@ -205,7 +206,7 @@ def root_line(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
 def _nested(
     plan: Plan, history: History, nodes: Mapping[bytes, Node], days: Days
 ) -> Iterator[Piece]:
-    """Summary lines in reading order, runs of excerpts between them where they belong."""
+    """Yield summary lines in reading order, with runs of excerpts at their places between them."""
     waiting = list(runs(placed(plan), history))
     waiting.reverse()
     for shown in plan.outline:
@@ -223,8 +224,8 @@ def _begin(entry: Entry) -> tuple[int, int]:
 
 
 def placed(shown: Plan | RecallPlan) -> list[Entry]:
-    """Excerpts as entries, in order, each with its path. Neighbouring excerpts of a message with
-    the same note and path make one entry."""
+    """Return excerpts as entries, in order, each with its path. Neighbouring excerpts of a message
+    with the same note and path make one entry."""
     noted = {note.excerpt: note for note in shown.notes}
     rows = [
         (span, path, noted.get(index, NO_NOTE), index)
@@ -248,8 +249,8 @@ def _facts(note: ExcerptNote) -> ExcerptNote:
 
 
 def runs(entries: Iterable[Entry], history: History) -> Iterator[Run]:
-    """Entries of consecutive messages that stand under one label: whole messages of one path and
-    day without notes, which all begin with a name, or are single lines of one role."""
+    """Group entries of consecutive messages under one label: whole messages of one path and day
+    without notes, which all begin with a name, or are single lines of one role."""
     run: list[Entry] = []
     for entry in entries:
         if run and not _follows(run[-1], entry, history):
@@ -276,7 +277,7 @@ def _role(entry: Entry, history: History) -> str:
 
 
 def _joins(entry: Entry, history: History) -> bool:
-    """Return True if a message can stand beside others under one label."""
+    """Return True if a message can share a label with others."""
     message, view = history.messages[entry.message], history.view(entry.message)
     plain = entry.note is NO_NOTE and len(entry.spans) == len(message.segments) == 1
     if not plain or _role(entry, history) in RESULT_ROLES or placeholders(message):
@@ -292,7 +293,8 @@ def _joins(entry: Entry, history: History) -> bool:
 def paths(
     excerpts: Iterable[TextSpan], outline: Sequence[OutlineNode]
 ) -> Iterator[tuple[OutlineNode, ...]]:
-    """The nodes of the outline that hold each excerpt's beginning, top first; both in order."""
+    """Yield for each excerpt the nodes of the outline that contain its beginning, top first; both
+    in order."""
     opened: list[OutlineNode] = []
     nodes = iter([*outline, None])
     upcoming = next(nodes)
@@ -309,8 +311,8 @@ def _holds(place: NodePlace, at: tuple[int, int]) -> bool:
 
 
 def run_pieces(run: Run, history: History, days: Days) -> Iterator[Piece]:
-    """A label and the texts below it; the label alone for what cannot be quoted, such as an image,
-    and for calls that are only named; nothing where there is nothing."""
+    """Yield a label and the texts below it; the label alone for parts that cannot be quoted, such
+    as an image, and for calls that are only named; nothing if there is nothing to show."""
     texts = [quoted(entry.spans, history.view(entry.message)) for entry in run]
     first, last = run[0], run[-1]
     if first.named and texts[0] and not placeholders(history.messages[first.message]):
@@ -330,7 +332,7 @@ def run_pieces(run: Run, history: History, days: Days) -> Iterator[Piece]:
 
 
 def quote_lines(spans: Iterable[TextSpan], history: History) -> Iterator[str]:
-    """Labels and verbatim text, one entry a message, without a path."""
+    """Yield labels and verbatim text, one entry a message, without a path."""
     for _, together in groupby(merge(spans), key=lambda span: span.message):
         for piece in run_pieces((Entry(tuple(together), NO_NOTE),), history, Days()):
             yield piece.text.removesuffix("\n")
@@ -349,7 +351,7 @@ def _rule_lines(plan: Plan, history: History) -> Iterator[str]:
 
 
 def kept_lines(kept: KeptSpans, history: History) -> Iterator[str]:
-    """Yield what stays, one entry a message, and a line for what found no room."""
+    """Yield the kept passages, one entry a message, and a line about those that did not fit."""
     if kept.spans:
         yield f"{MARK} {STAYS}"
     for message, together in groupby(kept.spans, key=lambda span: span.message):
@@ -362,7 +364,7 @@ def kept_lines(kept: KeptSpans, history: History) -> Iterator[str]:
 
 
 def outline_line(shown: OutlineNode, node: Node, history: History, days: str = "") -> str:
-    """A summary's line: its messages, their days, and as much of it as the plan shows."""
+    """Return a summary's line: its messages, their days, and as much of it as the plan shows."""
     summary = node.summary
     if shown.bare:
         text = ""
@@ -380,13 +382,13 @@ def outline_line(shown: OutlineNode, node: Node, history: History, days: str = "
     return f"{'  ' * shown.depth}- {where} {without_tags(said)}".rstrip()
 
 
-@lru_cache(maxsize=8_192)  # a plan is rendered with each request, and 0.3 ms a line add up
+@lru_cache(maxsize=8_192)  # a plan is rendered with each request, and 0.3 ms a line adds up
 def line_topic(headline: str, anchors: tuple[str, ...]) -> str:
     return topic(Summary(headline, "", anchors))
 
 
 def _says_more(summary: Summary) -> bool:
-    """Return True if a body is more than its headline, or a part of it, with the name of a role
-    before it."""
+    """Return True if a body is more than its headline, or a part of it, with a role's name in
+    front."""
     body = summary.shown.replace("`", "").rstrip(".")
     return bool(body) and (body.partition(": ")[2] or body) not in summary.headline

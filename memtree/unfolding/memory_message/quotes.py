@@ -1,8 +1,8 @@
-"""Verbatim text: the pieces of a message that a span shows, how code around them is closed, and
-where text is left out.
+"""Verbatim quotations: the pieces of a message that a span shows, closing of code fences around
+them, and marks for omitted text.
 
-A span is split where the posted strings end, around blocks that clients rewrite with each request,
-and around whatever would pass for a line of ours (`own_lines`).
+A span is split at the ends of posted strings, around blocks that clients rewrite with each request,
+and around characters by which a line could be mistaken for one of ours (`own_lines`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from memtree.unfolding.own_lines import GAP, cut_spans
 from memtree.unfolding.plan import TextSpan
 
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.MULTILINE)
-# Code that begins where a quotation ends: a line with a path may stand before its fence.
+# Code that begins where a quotation ends; a line with a path may precede its fence.
 _CODE = re.compile(
     r"\s*+(?:(?P<path>[^\s`]{1,120})\n)?[ \t]{0,3}(?P<fence>```|~~~)(?P<info>[^\n`]{0,120})\n"
 )
@@ -30,8 +30,8 @@ _PATH = re.compile(r"[\w./\\-]{0,60}[./][\w./\\-]{1,60}")
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A verbatim piece in the rendered text: code points [start, end) of the string that stands at
-    `part` (such as `content[0]`) of the posted message with this index; `text` is that piece."""
+    """A verbatim piece of the rendered text: code points [start, end) of the string at `part` (such
+    as `content[0]`) of the posted message with this index; `text` is that piece."""
 
     span: TextSpan
     posted: int
@@ -42,8 +42,8 @@ class Quote:
 
 
 def quotes(spans: Iterable[TextSpan], history: History, *, names: bool = False) -> list[Quote]:
-    """Where each verbatim piece that `quoted` shows stands in what was posted. `names`: the spans
-    are names, which are shown even where they stand among the arguments of a call."""
+    """Return the posted place of each verbatim piece that `quoted` shows. `names`: the spans are
+    names, which are shown even if they are arguments of a call."""
     pieces = []
     for span in spans:
         message = history.messages[span.message]
@@ -57,8 +57,8 @@ def quotes(spans: Iterable[TextSpan], history: History, *, names: bool = False) 
 
 
 def first_piece(span: TextSpan, history: History) -> tuple[str, int, int]:
-    """Where the first piece of a span stands, quoted or not: part, start and end as in `Quote`.
-    ("", 0, 0) where nothing of it was posted as it is."""
+    """Return the place of a span's first piece, quoted or not: part, start and end as in `Quote`.
+    ("", 0, 0) if none of it was posted verbatim."""
     message = history.messages[span.message]
     for start, end in history.view(span.message).posted(span.start, span.end):
         segment = message.segment_at(start)
@@ -67,9 +67,8 @@ def first_piece(span: TextSpan, history: History) -> tuple[str, int, int]:
 
 
 def quoted(spans: Sequence[TextSpan], view: View, *, marks: bool = True) -> str:
-    """The text of spans of one message, in order. `[...]` stands where text of the message is left
-    out between them and, with `marks`, behind the last one. Empty where nothing of them can be
-    quoted."""
+    """Return the text of spans of one message, in order. `[...]` marks text of the message left out
+    between them and, with `marks`, after the last one. Empty if none of them can be quoted."""
     pieces = list(_pieces(spans, view))
     if not pieces:
         return ""
@@ -87,12 +86,12 @@ def quoted(spans: Sequence[TextSpan], view: View, *, marks: bool = True) -> str:
 
 
 def is_left_out(view: View, start: int, end: int) -> bool:
-    """Return True if characters [start, end) of a view hold text that could be quoted."""
+    """Return True if characters [start, end) of a view contain text that could be quoted."""
     return any(True for _ in _shown(TextSpan(0, start, end), view)) if start < end else False
 
 
 def gap(text: str) -> str:
-    """The mark for text that is left out; code is named with its size.
+    """Return the mark for omitted text; code is named with its size.
 
     >>> gap("and so on"), gap("\\nsrc/a.py\\n```python\\nx = 1\\ny = 2\\n```\\n")
     ('[...]', '[... 2 lines of code, src/a.py]')
@@ -108,8 +107,8 @@ def gap(text: str) -> str:
 
 
 def _shown(span: TextSpan, view: View, *, names: bool = False) -> Iterator[tuple[int, int]]:
-    """The pieces of a span in characters of the posted text; none is blank, or arguments of a call
-    that its label tells."""
+    """Yield the pieces of a span in characters of the posted text, without blank ones and arguments
+    of a call that its label already shows."""
     text = view.message.text
     calls = () if names else left_out(view.message)
     for start, end in view.posted(span.start, span.end):
@@ -136,8 +135,9 @@ def _between(cuts: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[
 def _cuts(
     text: str, start: int, end: int, calls: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Characters of a piece of the posted text that are left out of a quotation, in order: what
-    would pass for a line of ours, and the JSON around the texts of a call (`calls`)."""
+    """Yield the spans of a piece of the posted text that a quotation leaves out, in order:
+    characters by which a line could be mistaken for one of ours, and the JSON around the texts of a
+    call (`calls`)."""
     done = start
     around = ((max(start, low), min(end, high)) for low, high in calls)
     for low, high in sorted(chain(around, cut_spans(text, start, end))):
@@ -147,7 +147,8 @@ def _cuts(
 
 
 def cut_lines(spans: Iterable[TextSpan], history: History) -> int:
-    """How many signs the quotations of these spans leave out, lest a line pass for one of ours."""
+    """Return how many characters the quotations of these spans leave out, so that no line can be
+    mistaken for one of ours."""
     return sum(
         1
         for span in spans
@@ -157,8 +158,8 @@ def cut_lines(spans: Iterable[TextSpan], history: History) -> int:
 
 
 def _pieces(spans: Sequence[TextSpan], view: View) -> Iterator[tuple[int, str]]:
-    """The pieces that are shown, each with the index of its span. Where a single sign is left out,
-    the text goes on behind it."""
+    """Yield the shown pieces, each with the index of its span. If a single character is left out,
+    the text continues after it."""
     text = view.message.text
     fenced = "```" in text or "~~~" in text
     fences = [(match.start(1), match[1]) for match in _FENCE.finditer(text)] if fenced else []
@@ -181,7 +182,7 @@ def _pieces(spans: Sequence[TextSpan], view: View) -> Iterator[tuple[int, str]]:
 
 
 def _open_fence(fences: Sequence[tuple[int, str]], at: int) -> str:
-    """The marker of the fence that is open at a character; empty where none is."""
+    """Return the marker of the fence that is open at a character; "" if none is."""
     before = bisect_left(fences, (at, ""))
     return fences[before - 1][1] if before % 2 else ""
 

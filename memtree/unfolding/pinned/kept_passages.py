@@ -1,4 +1,5 @@
-"""Finds what must stay in every memory message: what the user marked, and what a request names.
+"""Find the passages that must stay in every memory message: those that the user marked, and those
+that a request names.
 
     pins               places that a person chose on the page of a tree (`pinned_places.py`)
     <keep>...</keep>   in the user's own words (`text/pasted/kept_marks.py`)
@@ -6,7 +7,7 @@
     tools              results of the tools with these names
 
 Passages get room in that order, each kind newest first, before anything else of the memory message
-is chosen. What this file does not do: say how much room there is (`context/epochs/kept_parts.py`).
+is chosen. Their room is decided in `context/epochs/kept_parts.py`.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from memtree.unfolding.plan import FoldWindow, KeptSpans, TextSpan, merge
 
 MOST = 500  # passages of each kind, the newest
 LONGEST_PATH = 1_000  # characters
-SAME_NAME = 50  # files of one name that a path is compared with
-LEAST_CUT = 60  # tokens; less of a passage is not worth its label
+SAME_NAME = 50  # files with the same name that a path is compared with
+LEAST_CUT = 60  # tokens; a shorter part of a passage is not worth its label
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,8 @@ class KeptPassage:
 
 
 def matches(path: str, globs: Iterable[str]) -> bool:
-    """Return True if a path or an end of it, from a folder's name on, fits a glob; `*` reaches over
-    folders.
+    """Return True if a path, or its end from some folder's name on, matches a glob; `*` also
+    matches slashes.
 
     >>> matches("/home/me/app/src/core/a.py", ["src/*.py"]), matches("resrc/a.py", ["src/*.py"])
     (True, False)
@@ -58,7 +59,7 @@ def kept_passages(
     history: History, options: KeepOptions = MARKS_ALONE, pins: Iterable[PinnedPlace] = ()
 ) -> list[KeptPassage]:
     """Find the passages of a history that must stay, in the order in which they get room. Without
-    options only messages with marks and pins are looked at. Takes linear time."""
+    options only messages with marks and pins are read. Takes linear time."""
     passages = [_passage(history, span) for span in pinned_spans(history, pins)]
     passages += islice(_marked(history), MOST)
     if options.line_parts:
@@ -81,8 +82,8 @@ def _passage(history: History, span: TextSpan) -> KeptPassage:
 
 
 def _lines(history: History, parts: Sequence[str]) -> Iterator[KeptPassage]:
-    """Yield the lines that hold one of these parts, each text once, as its newest line. Arguments
-    of calls are no lines."""
+    """Yield the lines that contain one of these parts; of equal lines only the newest. Arguments of
+    calls do not count as lines."""
     known: set[str] = set()
     for message in range(len(history) - 1, -1, -1):
         view = history.view(message)
@@ -102,7 +103,7 @@ def _lines(history: History, parts: Sequence[str]) -> Iterator[KeptPassage]:
 
 
 def _with(part: str, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the lines of text[start:end] that hold a part."""
+    """Yield the lines of text[start:end] that contain a part."""
     at = text.find(part, start, end)
     while at >= 0:
         first = max(start, text.rfind("\n", start, at) + 1)
@@ -137,7 +138,7 @@ def _whole(history: History, message: int) -> TextSpan:
 
 
 def _newest_answers(history: History) -> Iterator[tuple[int, int, int]]:
-    """Yield (message that calls, message that answers, index of the call), the newest first. Takes
+    """Yield (message that calls, message that answers, index of the call), newest first. Takes
     linear time, however many calls one message makes."""
     ends = (*history.rounds[1:], len(history))
     for first, end in zip(reversed(history.rounds), reversed(ends), strict=True):
@@ -147,15 +148,15 @@ def _newest_answers(history: History) -> Iterator[tuple[int, int, int]]:
         places = {id_: at for at, (id_, _) in reversed(list(enumerate(calls))) if id_}
         places |= {name: at for at, (id_, name) in enumerate(calls) if not id_}
         for message in range(end - 1, first, -1):
-            order = message - first - 1  # results stand in the order of their calls
+            order = message - first - 1  # results are in the order of their calls
             call = places.get(history.facts[message].answers or "", order)
             if call < len(calls):
                 yield first, message, call
 
 
 class _SeenFiles:
-    """Holds paths of files; a path that is the end of another one, from a folder's name on, is of
-    the same file."""
+    """Set of file paths; a path that is the end of another one, from some folder's name on, counts
+    as the same file."""
 
     def __init__(self) -> None:
         self._by_name: defaultdict[str, list[str]] = defaultdict(list)
@@ -173,8 +174,8 @@ class _SeenFiles:
 def fitted(
     history: History, passages: Iterable[KeptPassage], window: FoldWindow, room: int
 ) -> KeptSpans:
-    """Choose as many of the folded passages as `room` tokens of the memory message hold with all
-    lines around them. The first that does not fit is cut short; the messages of the others are
+    """Choose as many of the folded passages as fit into `room` tokens of the memory message with
+    all lines around them. The first that does not fit is shortened; the messages of the others are
     named."""
     folded = [each for each in passages if window.folds(each.span.message)]
     if not folded:
@@ -208,8 +209,8 @@ def _size(kept: KeptSpans, history: History) -> int:
 def _taken(
     history: History, folded: Sequence[KeptPassage], room: int
 ) -> tuple[list[KeptPassage], list[int], int]:
-    """Return what fits by its own size, the messages of what does not, and the message of the
-    passage that is cut short, -1 for none."""
+    """Return the passages that fit by their own size, the messages of those that do not, and the
+    message of the passage that is shortened, -1 for none."""
     taken: list[KeptPassage] = []
     left_out: list[int] = []
     shown: dict[int, list[TextSpan]] = {}

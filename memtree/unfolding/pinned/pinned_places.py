@@ -1,4 +1,5 @@
-"""Finds places that a person pinned on the page of a tree: kept without text, told by its hash.
+"""Find the places that a person pinned on the page of a tree: stored without text, verified by its
+hash.
 
 A place names a string of a posted message and characters of it, as an excerpt in `explain` does.
 
@@ -18,12 +19,12 @@ import msgspec
 from memtree.conversation.history import History
 from memtree.unfolding.plan import TextSpan
 
-MOST = 20  # of one conversation
+MOST = 20  # for one conversation
 
 
 class PinnedPlace(msgspec.Struct, frozen=True, array_like=True):
     """Code points [start, end) of the string at `part` of posted message `message`; `sha256`: of
-    these in UTF-8, in hex."""
+    this text in UTF-8, in hex."""
 
     message: int
     part: str
@@ -37,13 +38,13 @@ _places = msgspec.json.Decoder(tuple[PinnedPlace, ...])
 
 
 def written(places: Iterable[PinnedPlace]) -> str:
-    """Return what is stored; "" for none."""
+    """Encode places for the store; "" for none."""
     listed = list(places)
     return _encoder.encode(listed).decode() if listed else ""
 
 
 def read_places(stored: str) -> tuple[PinnedPlace, ...]:
-    """Decode stored places. Returns none where they cannot be decoded: a later version may store
+    """Decode stored places. Returns none if they cannot be decoded: a later version may store
     another form."""
     try:
         return _places.decode(stored) if stored else ()
@@ -52,8 +53,7 @@ def read_places(stored: str) -> tuple[PinnedPlace, ...]:
 
 
 def pinned_spans(history: History, places: Iterable[PinnedPlace]) -> Iterator[TextSpan]:
-    """Yield the spans of the places whose text stands in the history as it did, the newest
-    first."""
+    """Yield the spans of the places whose text is still in the history, newest first."""
     for place in sorted(places, key=lambda each: (each.message, each.start), reverse=True):
         index = bisect_left(history.posted, place.message)
         if history.posted[index : index + 1] != (place.message,):

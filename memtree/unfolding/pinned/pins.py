@@ -1,5 +1,5 @@
-"""Choose what stands in a memory message whatever is asked: standing rules, a persona card, the ask
-whose tool loop is cut, and what that loop did last."""
+"""Choose the parts of a memory message that do not depend on the question: standing rules, a
+persona card, the request whose tool loop is cut, and the last steps of that loop."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from memtree.unfolding.pinned.rule_ledger import CurrentRule
 from memtree.unfolding.plan import FoldWindow, TextSpan
 
 LONG_RULE = 60  # tokens
-TRAIL_REACH = 40  # messages before the cut that are told whole
-STEPS_REACH, STEPS_SHARE = 300, 0.4  # messages whose calls are named, and of the trail's room
+TRAIL_REACH = 40  # messages before the cut that are quoted
+# messages whose calls are named, and their share of the trail's room
+STEPS_REACH, STEPS_SHARE = 300, 0.4
 
 
 def size_of(choices: Iterable[ExcerptChoice]) -> int:
-    """Tokens with labels."""
+    """Return the tokens of choices with their labels."""
     return sum(choice.tokens + LABEL for choice in choices)
 
 
@@ -35,8 +36,8 @@ class PinnedRule:
 
 
 class Pins:
-    """Standing rules, newest first; a persona card; the ask whose tool loop is cut, with the loop's
-    trail."""
+    """Standing rules, newest first; a persona card; the request whose tool loop is cut, with the
+    loop's trail."""
 
     def __init__(
         self,
@@ -45,7 +46,7 @@ class Pins:
         window: FoldWindow,
         split: BudgetSplit,
     ) -> None:
-        """`rules`: those that hold, newest first."""
+        """`rules`: those in force, newest first."""
         budget = window.budget
         self.rules: list[PinnedRule] = []
         self._waiting = deque(_pinned_rules(rules))
@@ -58,8 +59,8 @@ class Pins:
         return [*(rule.choice for rule in self.rules), *self.asks]
 
     def add_rules(self, room: Room) -> None:
-        """Show more of the rules that hold, as far as there is room. The first that does not fit
-        ends it: what a larger budget shows holds all that a smaller one does."""
+        """Show more of the rules in force, as far as there is room. Stops at the first that does
+        not fit, so that a larger budget shows everything that a smaller one does."""
         while self._waiting and room.fits(self._waiting[0].choice.tokens + LABEL, 0):
             rule = self._waiting.popleft()
             room.pay(rule.choice.tokens + LABEL, 0)
@@ -87,8 +88,8 @@ class Pins:
 
 
 def _card(history: History, window: FoldWindow, room: int) -> list[ExcerptChoice]:
-    """A persona or role-play card in the first message, whole or its beginning: all that follows
-    plays by it."""
+    """Return a persona or role-play card in the first message, whole or its beginning, since all
+    later messages depend on it."""
     if window.head or not window.cut or history.facts[0].role != "user":
         return []
     if not is_card(history.view(0).text):
@@ -99,7 +100,7 @@ def _card(history: History, window: FoldWindow, room: int) -> list[ExcerptChoice
 
 def _pinned_rules(rules: Iterable[CurrentRule]) -> Iterator[PinnedRule]:
     """Yield the rules in the order in which they are shown: short ones first, so that a long one
-    keeps none out, each kind newest first."""
+    keeps none out, both newest first."""
     sized = [(current, tokens.count(current.rule.text)) for current in rules]
     for current, size in sorted(sized, key=lambda each: each[1] > LONG_RULE):
         span = TextSpan(current.rule.message, current.rule.start, current.rule.end)
@@ -109,9 +110,9 @@ def _pinned_rules(rules: Iterable[CurrentRule]) -> Iterator[PinnedRule]:
 def _trail(
     history: History, ask: int, window: FoldWindow, room: int, requests: Iterable[ExcerptChoice]
 ) -> Iterator[ExcerptChoice]:
-    """Yield what the assistant said and called last in the cut part of a tool loop, newest first:
-    the loop goes on where it was, and names the files and commands that it was at. What repeats
-    that, or `requests`, is left out."""
+    """Yield the last texts and calls of the assistant in the cut part of a tool loop, newest first:
+    they let the loop continue where it was, with its files and commands. Those that repeat them, or
+    `requests`, are left out."""
     shown = ShownTexts()
     for choice in requests:
         shown.add(history.view(choice.span.message).text[: choice.span.end])
@@ -126,8 +127,8 @@ def _trail(
 
 
 def _steps(history: History, ask: int, window: FoldWindow, room: int) -> Iterator[ExcerptChoice]:
-    """Labels of the last calls in the cut part of a tool loop, newest first, without their text:
-    what was read, changed and run. What was called again is named once."""
+    """Yield labels of the last calls in the cut part of a tool loop, newest first, without their
+    text: what was read, changed and run. A repeated call is named once."""
     named: set[str] = set()
     oldest = max(ask, window.head, window.cut - STEPS_REACH)
     for index in range(window.cut - 1, oldest, -1):
@@ -145,20 +146,20 @@ def _steps(history: History, ask: int, window: FoldWindow, room: int) -> Iterato
 
 
 def asked_message(history: History, cut: int) -> int | None:
-    """The user message that the recent rounds work for, where it lies before the cut."""
+    """Return the user message that the recent rounds work for, if it lies before the cut."""
     if any(history.asks(index) for index in range(cut, len(history))):
         return None
     return next((index for index in range(cut - 1, -1, -1) if history.asks(index)), None)
 
 
 def ask_excerpt(history: History, ask: int, room: int) -> list[ExcerptChoice]:
-    """A user message, whole or its first `room` tokens."""
+    """Return a user message, whole or its first `room` tokens."""
     if room <= 0:
         return []
     text = history.view(ask).text
     size = tokens.count(text)
     end = len(text)
-    if size > room:  # a guess by length, mended where the beginning has longer words
+    if size > room:  # an estimate by length, corrected if the beginning has longer words
         end = int(len(text) * room / size)
         for _ in range(3):
             if (shown := tokens.count(text[:end])) >= room or not shown:

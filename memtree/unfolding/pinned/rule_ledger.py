@@ -1,9 +1,10 @@
-"""Find the standing rules that hold at the end of a conversation: the ledger of rules.
+"""Find the standing rules in force at the end of a conversation: the ledger of rules.
 
-A later rule that says the same takes an earlier one's place; one that says something else about the
-same thing (another number, language, name, or the contrary), that says so ("actually", "instead
-of"), or a withdrawal ("forget the rule about emojis") replaces it and names it.
-What this file does not do: find rules in messages (`text/instructions/standing_rules.py`).
+A later rule that repeats an earlier one takes its place. A later rule replaces an earlier one, and
+names it, if it says something else about the same thing (another number, language, name, or the
+contrary), if it announces a change ("actually", "instead of"), or if it withdraws the earlier one
+("forget the rule about emojis"). Rules are found in messages by
+`text/instructions/standing_rules.py`.
 
     >>> said = ["Never use emojis.", "Answer in French.", "You may use emojis again."]
     >>> rules = [RuleText(at, 0, len(text), text) for at, text in enumerate(said)]
@@ -22,11 +23,11 @@ from memtree.text.instructions import rule_topics
 from memtree.text.instructions.rule_topics import Topic
 from memtree.tree.node import Node, NodePlace
 
-MOST = 2_000  # rules looked at, the newest
-NEAR = 32  # standing rules that one is compared with, for each of its words
-WORDS = 40  # of a rule that are looked up
+MOST = 2_000  # rules that are read, the newest
+NEAR = 32  # rules in force that a rule is compared with, for each of its words
+WORDS = 40  # of a rule, that are looked up
 
-SAME = 0.8  # of all words of two rules, that they share
+SAME = 0.8  # share of all words of two rules that they have in common
 CONTRARY = 0.6  # of the words of the shorter one
 CORRECTED = 0.34
 WITHDRAWN = 0.5  # of the words of a withdrawal
@@ -34,7 +35,7 @@ WITHDRAWN = 0.5  # of the words of a withdrawal
 
 @dataclass(frozen=True, slots=True)
 class RuleText:
-    """Characters [start, end) of the view of message `message`, which are `text`."""
+    """Characters [start, end) of the view of message `message`, whose text is `text`."""
 
     message: int
     start: int
@@ -44,8 +45,8 @@ class RuleText:
 
 @dataclass(frozen=True, slots=True)
 class CurrentRule:
-    """A rule that stands. `replaces`: the message of the newest rule that it corrects or withdraws
-    (None: of none); `repeats`: the messages that said the same before, oldest first."""
+    """A rule in force. `replaces`: the message of the newest rule that it corrects or withdraws
+    (None: of none); `repeats`: earlier messages with the same rule, oldest first."""
 
     rule: RuleText
     replaces: int | None = None
@@ -53,9 +54,9 @@ class CurrentRule:
 
 
 def current_rules(rules: Sequence[RuleText]) -> list[CurrentRule]:
-    """The rules that stand, newest first, of all that were found, oldest first. Repeats stand once,
-    as the newest; what was corrected or withdrawn is left out; so is a withdrawal of nothing.
-    Takes time linear in `rules`."""
+    """Return the rules in force, newest first, given all rules, oldest first. A repeated rule is
+    listed once, as the newest; corrected or withdrawn rules are left out, and so is a withdrawal
+    without a rule. Takes time linear in `rules`."""
     ledger = _Ledger()
     for rule in rules[-MOST:]:
         ledger.add(rule)
@@ -65,8 +66,8 @@ def current_rules(rules: Sequence[RuleText]) -> list[CurrentRule]:
 def ledger(
     history: History, placed: Iterable[tuple[Node, NodePlace]], head: int, cut: int
 ) -> list[CurrentRule]:
-    """The rules of messages [head, cut) that stand, newest first. `placed`: the leaves in order;
-    other nodes have no rules."""
+    """Return the rules of messages [head, cut) in force, newest first. `placed`: the leaves in
+    order; other nodes have no rules."""
     rules = []
     for node, place in placed:
         for message, start, end in node.rules:
@@ -78,7 +79,7 @@ def ledger(
 
 class _Ledger:
     def __init__(self) -> None:
-        self._standing: dict[int, tuple[CurrentRule, Topic]] = {}  # by the order they came in
+        self._standing: dict[int, tuple[CurrentRule, Topic]] = {}  # by the order of their addition
         self._by_word: defaultdict[str, list[int]] = defaultdict(list)
         self._by_slot: defaultdict[str, list[int]] = defaultdict(list)
         self._count = 0
@@ -108,7 +109,7 @@ class _Ledger:
         self._count += 1
 
     def _near(self, topic: Topic) -> list[int]:
-        """The rules that still stand among the newest that share a word or a slot with this one."""
+        """Return the rules in force among the newest that share a word or a slot with this one."""
         keys: set[int] = set(self._by_slot[topic.slot][-NEAR:]) if topic.slot else set()
         for word in sorted(topic.words)[:WORDS]:
             keys.update(self._by_word.get(word, ())[-NEAR:])

@@ -1,7 +1,7 @@
 """Join the actions of a history's messages with the results that answer them.
 
-Only messages that make calls, and prose with the marks of an edit or a command, are parsed, with
-the results of what changes or runs something. Takes time linear in these.
+Only messages with calls, and prose with the marks of an edit or a command, are parsed, together
+with the results of actions that change or run something. Takes time linear in these.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from memtree.digests.tool_calls.fields import Span
 from memtree.digests.tool_calls.outputs import output
 from memtree.digests.tool_calls.results import NO_OUTCOME, Outcome
 
-APPLIED = b"Applied edit to "  # a client that says so of some edits says so of all
-FENCED = 0.6  # of the messages of an assistant that runs commands by fenced blocks
+APPLIED = b"Applied edit to "  # a client that reports some edits this way reports all of them so
+FENCED = 0.6  # share of messages, for an assistant that runs commands by fenced blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class WorkText:
 @dataclass(frozen=True, slots=True)
 class WorkEvent:
     """An action of message `message` and how it ended. `refused`: it did not take place. `name`:
-    None where nothing names a file. `error`: the first error of a command, or why it was refused.
-    `made`: the result says that the file is new (True) or was there (False)."""
+    None if no file is named. `error`: the first error of a command, or why it was refused. `made`:
+    the result says that the file is new (True) or existed (False)."""
 
     message: int
     action: Action
@@ -47,7 +47,7 @@ class WorkEvent:
 
 
 def work_events(history: History, cut: int, head: int = 0) -> Iterator[WorkEvent]:
-    """The events of messages [head, cut), in order."""
+    """Yield the events of messages [head, cut), in order."""
     confirms = False
     fences = _runs_fences(history, cut, head)
     for message in range(head, cut):
@@ -81,7 +81,7 @@ def _of_calls(history: History, message: int, cut: int) -> Iterator[WorkEvent]:
 
 
 def _answers(history: History, message: int, cut: int) -> dict[int, int]:
-    """The message that answers each call."""
+    """Return the message that answers each call."""
     calls = history.facts[message].calls
     open_ = list(range(len(calls)))
     answers: dict[int, int] = {}
@@ -99,7 +99,7 @@ def _answers(history: History, message: int, cut: int) -> dict[int, int]:
 
 def _runs_fences(history: History, cut: int, head: int) -> bool:
     """Return True if the assistant runs commands by fenced blocks: most of its messages end with
-    one. Who only explains does so now and then."""
+    one. An assistant that only explains does so occasionally."""
     said = [
         message
         for message in range(head, cut)
@@ -129,7 +129,7 @@ def _of_prose(
     answer = _answer(history, message, cut)
     for action in actions:
         if action in edits and action.text in proposed:
-            continue  # its blocks tell more
+            continue  # its blocks are more precise
         if needs and not action.confirmed and action.text not in confirmed:
             continue  # only proposed, or refused
         known = action.text in confirmed or (ran and action.shell)
@@ -137,7 +137,7 @@ def _of_prose(
 
 
 def _answer(history: History, message: int, cut: int) -> int | None:
-    """The message behind prose of the assistant, where its results stand."""
+    """Return the message after prose of the assistant that contains its results."""
     behind = message + 1
     return behind if behind < cut and history.facts[behind].role != "assistant" else None
 

@@ -1,7 +1,8 @@
-"""Count what was done, by file and by command: equal paths and equal commands are counted together.
+"""Count actions by file and by command: equal paths and equal commands are counted together.
 
-A relative path is the file of an absolute one that ends with it. Commands are equal without the
-folder of the project: what stands before `&&` in `cd /srv/shop && make`, and `/srv/shop/` in it.
+A relative path counts as an absolute one that ends with it. Commands are compared without the
+project's folder: without `cd /srv/shop &&` in `cd /srv/shop && make`, and without `/srv/shop/` in
+arguments.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _SANDBOX = re.compile(r"(?<![\w/])/(?:testbed|workspace/[\w.-]+|repo|app)(?:/|(?
 
 @dataclass(slots=True)
 class FileWork:
-    """Work on one file. `last`: the message of the last change."""
+    """Actions on one file. `last`: the message of the last change."""
 
     key: str
     name: WorkSpan
@@ -54,7 +55,7 @@ class FileWork:
 
 @dataclass(slots=True)
 class CommandWork:
-    """The runs of one command; `outcome`, `error`: of the last one."""
+    """The runs of one command; `outcome`, `error`: of the last run."""
 
     name: WorkSpan
     purpose: int
@@ -66,7 +67,7 @@ class CommandWork:
 
 
 class Ledger:
-    """Files, commands and commits of a history, event by event."""
+    """Files, commands and commits of a history, filled event by event."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -83,17 +84,17 @@ class Ledger:
         return bool(self.changed_files() or self._commands or self.commits or self.undone)
 
     def changed_files(self) -> list[FileWork]:
-        """The files that were changed, the most touched and the newest first."""
+        """Return the changed files, the most often touched and the newest first."""
         files = [file for file in self._files.values() if file.changes or file.refused]
         newest = max((file.last for file in files), default=0) or 1
         return sorted(files, key=lambda file: -(file.last / newest + min(file.touches, 10) / 20))
 
     def commands_run(self) -> list[CommandWork]:
-        """Return the commands that were run, the newest first."""
+        """Return the commands that were run, newest first."""
         return sorted(self._commands.values(), key=lambda command: -command.last)
 
     def edits_of(self, line: WorkLine) -> list[WorkSpan]:
-        """The new text of each change of a line's file, oldest first."""
+        """Return the new text of each change of a line's file, oldest first."""
         file = next((file for file in self._files.values() if file.name == line.name), None)
         return file.details if file else []
 
@@ -130,7 +131,7 @@ class Ledger:
         command.error = _span(event.error) if event.error else None
 
     def command_key(self, text: str) -> str:
-        """A command without the folders of the project."""
+        """Return a command without the project's folders."""
         for folder in sorted(filter(None, self._folders), key=len, reverse=True):
             text = text.replace(f"{folder}/", "").replace(folder, ".")
         return " ".join(_SANDBOX.sub("", text).split())
@@ -169,7 +170,7 @@ class Ledger:
         return file
 
     def _known(self, path: str) -> str:
-        """The key of a file that is known under this path, or one that ends with it."""
+        """Return the key of a file that is known under this path, or one that ends with it."""
         for key in self._by_base.get(path.rpartition("/")[2], ()):
             if path.startswith("/") and path.endswith(f"/{key}"):
                 self._folders[path.removesuffix(f"/{key}")] = None
@@ -179,7 +180,7 @@ class Ledger:
         return path
 
     def _short(self, path: str, name: WorkText) -> WorkSpan:
-        """The name without the folder of the project, where it stands there as it is."""
+        """Return the name without the project's folder, if that is written out in it."""
         text = self._history.view(name.message).text[name.span.start : name.span.end]
         folders = [folder for folder in self._folders if path.startswith(f"{folder}/")]
         begins = len(max(folders, key=len, default="")) + 1 if folders else 0

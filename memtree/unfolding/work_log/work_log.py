@@ -1,13 +1,13 @@
-"""The log of what was done: files that were changed, how commands ended, commits, what was undone.
+"""The work log: changed files, outcomes of commands, commits, and reverted changes.
 
     ¶ Work done so far, by tool calls and their results:
     ¶ `src/match.c` edited 17 times, last [72] `case TK_ISO`; [70] `return type`
     ¶ `make`: failed 3 times, last exit 2 [94]: `make: *** [build] Error 2`
     ¶ tests: not run
 
-A plan keeps places and counts, no text: `work_log` chooses the lines of a plan within its tokens,
-`work_lines` writes them from the posted history, with the same bytes each time. What is quoted is
-one line, without control characters and our tags, in backticks, and its secrets are masked.
+A plan stores places and counts, no text: `work_log` chooses the lines of a plan within its tokens,
+`work_lines` writes them from the posted history, with the same bytes each time. Quotations are
+single lines, without control characters and our tags, in backticks, with secrets masked.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from memtree.unfolding.plan import Plan, WorkLine, WorkSpan
 from memtree.unfolding.work_log.work_events import work_events
 from memtree.unfolding.work_log.work_ledger import REFUSED, REMOVED, CommandWork, FileWork, Ledger
 
-# Kinds of lines that are no kind of event
+# Kinds of lines that are not kinds of events
 NOT_RUN, OTHER_FILES, FILES_READ, OTHER_FAILED, OTHER_PASSED = range(8, 13)
 _TOGETHER = {OTHER_FILES: "also changed", OTHER_FAILED: "also failed", OTHER_PASSED: "also ok"}
-NAME, DETAIL = 60, 60  # characters that are shown of a name, and of a line of text
-WHY = 90  # characters of an error
-BRIEF = 32  # characters of a name among others
-MAX_DETAILS = 12  # edits of one file that are told one by one
+NAME, DETAIL = 60, 60  # characters shown of a name, and of a line of text
+WHY = 90  # characters of an error that are shown
+BRIEF = 32  # characters of a name in a list
+MAX_DETAILS = 12  # edits of one file that are listed individually
 MAX_COMMITS = 6
 MAX_LINES = 60
-LEAST = 60  # tokens under which there is no log
-SURELY, RESERVE = 8, 120  # lines; tokens that more of them leave for names without a line
+LEAST = 60  # tokens below which there is no log
+SURELY, RESERVE = 8, 120  # lines; tokens that further lines leave for names without a line
 _WORDS = re.compile(r"\"\s*,\s*\"")
 
 
 def work_log(history: History, cut: int, head: int, budget: int) -> tuple[WorkLine, ...]:
-    """The lines of the log of messages [head, cut) that fit in `budget` tokens; none where nothing
-    was done. Takes time linear in the messages."""
+    """Return the lines of the log of messages [head, cut) that fit into `budget` tokens; none if
+    nothing was done. Takes time linear in the messages."""
     if budget < LEAST:
         return ()
     ledger = Ledger(history)
@@ -54,26 +54,27 @@ def work_log(history: History, cut: int, head: int, budget: int) -> tuple[WorkLi
 
 
 def work_lines(lines: Sequence[WorkLine], history: History) -> list[str]:
-    """The text of a log, a string a line."""
+    """Return the text of a log, a string a line."""
     written = (f"{MARK} {_line(line, history)}" for line in lines)
     return [f"{MARK} {WORK}", *written] if lines else []
 
 
 def work_names(plan: Plan) -> Iterator[tuple[WorkLine, WorkSpan]]:
-    """The names that a plan's log shows, in order, each with its line."""
+    """Yield the names in a plan's log, in order, each with its line."""
     for line in plan.work:
         names = line.details if line.kind in _TOGETHER else (line.name,)
         yield from ((line, name) for name in names if name is not None)
 
 
 def work_kind(line: WorkLine) -> str:
-    """Return what a line tells of its names: `created`, `edited`, `deleted`, `run` or `changed`."""
+    """Return what was done to the names of a line: `created`, `edited`, `deleted`, `run` or
+    `changed`."""
     kinds = {CREATED: "created", EDITED: "edited", DELETED: "deleted", OTHER_FILES: "changed"}
     return kinds.get(line.kind, "run")
 
 
 def work_outcome(line: WorkLine) -> str | None:
-    """How the last run of a command ended."""
+    """Return how the last run of a command ended."""
     if work_kind(line) != "run" or (line.kind == RAN and line.code == UNKNOWN):
         return None
     good = line.kind == OTHER_PASSED or (line.kind == RAN and line.code == OK)
@@ -81,7 +82,7 @@ def work_outcome(line: WorkLine) -> str | None:
 
 
 def work_messages(plan: Plan) -> Iterator[int]:
-    """The messages that a plan's log reads."""
+    """Yield the messages that a plan's log refers to."""
     for line in plan.work:
         yield from (span.message for span in (line.name, *line.details) if span is not None)
 
@@ -110,7 +111,7 @@ def _chosen(history: History, ledger: Ledger, budget: int) -> tuple[WorkLine, ..
 def _missing(
     kept: Set[WorkLine], files: Sequence[WorkLine], commands: Sequence[WorkLine]
 ) -> Iterator[tuple[int, list[WorkLine]]]:
-    """The lines that found no room, by the kind of the line that names them together."""
+    """Yield the lines that did not fit, by the kind of the line that names them together."""
     bad = [line for line in commands if line.code not in (OK, UNKNOWN)]
     good = [line for line in commands if line.code in (OK, UNKNOWN)]
     for kind, lines in ((OTHER_FAILED, bad), (OTHER_PASSED, good), (OTHER_FILES, files)):
@@ -153,7 +154,7 @@ def _commits(ledger: Ledger) -> Iterator[WorkLine]:
 
 
 def _others(kind: int, missing: Sequence[WorkLine], history: History, left: int) -> WorkLine:
-    """Name what has no line of its own, as many names as fit."""
+    """Name the files or commands without a line of their own, as many as fit."""
     names = [line.name for line in missing if line.name]
     while True:
         line = WorkLine(kind, None, -1, (len(missing),), 0, tuple(names))
@@ -165,7 +166,7 @@ def _others(kind: int, missing: Sequence[WorkLine], history: History, left: int)
 def _with_details(
     lines: Sequence[WorkLine], ledger: Ledger, history: History, left: int
 ) -> list[WorkLine]:
-    """The lines of files with the newest of their edits, as far as the tokens go."""
+    """Return the lines of files with the newest of their edits, as far as the tokens allow."""
     details: dict[int, list[WorkSpan]] = {index: [] for index in range(len(lines))}
     edits = sorted(
         (
@@ -209,7 +210,7 @@ def _line(line: WorkLine, history: History) -> str:
 
 
 def _together(line: WorkLine, history: History) -> str:
-    """Names without a line of their own, and how many more there are."""
+    """Return names without a line of their own, and how many more there are."""
     names = [_quoted(span, history, BRIEF) for span in line.details]
     if more := line.counts[0] - len(names):
         names.append(f"{more} more" if names else f"{more} without room here")
@@ -217,7 +218,7 @@ def _together(line: WorkLine, history: History) -> str:
 
 
 def _changed(line: WorkLine, history: History) -> str:
-    """Say what was done to a file, as in `created [3], edited 4 times, last [9] ...`."""
+    """Return what was done to a file, as in `created [3], edited 4 times, last [9] ...`."""
     created, edits, refused, undone = line.counts
     said = []
     if created:
@@ -247,7 +248,7 @@ def _list(spans: Iterable[WorkSpan], history: History) -> str:
 
 
 def _ended(line: WorkLine, history: History) -> str:
-    """How a command ended, as in `failed 2 times, last passed [9]`."""
+    """Return how a command ended, as in `failed 2 times, last passed [9]`."""
     runs, failures, failed, passed, purpose = line.counts
     good = "passed" if purpose == TEST else "ok"
     place = f"[{history.posted[line.last]}]"
@@ -274,8 +275,8 @@ def _times(count: int, noun: str) -> str:
 
 
 def _quoted(span: WorkSpan, history: History, most: int) -> str:
-    """The text of a span in backticks, one line, its secrets masked; where it is cut, `…` stands
-    outside."""
+    """Return the text of a span in backticks, as one line, with secrets masked; if it is shortened,
+    `…` follows the backticks."""
     text = span_text(span, history)
     plain = "".join(c if c.isprintable() and c != "`" else " " for c in text)
     line = without_tags(" ".join(secrets.mask(plain).split()))
@@ -287,6 +288,6 @@ def _quoted(span: WorkSpan, history: History, most: int) -> str:
 
 
 def span_text(span: WorkSpan, history: History) -> str:
-    """The text of a span as it is meant: what JSON escapes is unescaped."""
+    """Return the text of a span with JSON escapes resolved."""
     text = history.view(span.message).text[span.start : span.end]
     return unescaped(_WORDS.sub(" ", text)) if span.escaped else text
