@@ -1,1 +1,2 @@
-"""How many tokens each part of an answer gets, now and over the turns of an epoch; prices."""
+"""Decide how many tokens each part of an answer gets, now and over the turns of an epoch;
+prices."""

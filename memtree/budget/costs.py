@@ -1,7 +1,7 @@
 """Price a conversation, sent whole or folded: input only, in uncached input tokens.
 
-The provider is taken to cache what was sent before for as long as it says (`Prices.lifetime`), and
-to be asked once for each assistant message.
+Assumes that the provider caches what was sent before for as long as `Prices.lifetime` says, and
+that it is called once for each assistant message.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from memtree.budget.prices import Prices
 from memtree.conversation.history import History
 
-LATEST = 9  # requests whose growth is taken for that of the next ones
-STEP = 1_000  # tokens that a request adds, where there was but one
+LATEST = 9  # requests whose mean growth is assumed for the next ones
+STEP = 1_000  # tokens assumed for a request's growth, if there was only one
 THOUSAND = 1_000
-LOOKED_AHEAD = 16  # requests after a first fold that may not be dearer either
+LOOKED_AHEAD = 16  # requests after a first fold that must not cost more either
 
 
 @dataclass(frozen=True, slots=True)
 class LaterRequests:
     """Requests after a first fold, in tokens: each adds `step`, and a recall block of `block` on
-    average; an epoch begins with `start`, its first block with `first_block`, and ends where it
-    would grow over `most`."""
+    average; an epoch begins with `start`, its first block with `first_block`, and ends before it
+    would exceed `most`."""
 
     step: float
     block: float
@@ -35,8 +35,8 @@ class LaterRequests:
     def stay_within(
         self, size: float, tokens: float, fixed: int, prices: Prices, extra: float, limit: Limit
     ) -> bool:
-        """Return True if folding costs at no later moment more than it may. `size`: of the first
-        answer, at a history of `tokens`; `extra`: what that one costs more."""
+        """Return True if folding never costs more than allowed, at any later request. `size`: of
+        the first answer, at a history of `tokens`; `extra`: additional cost of that answer."""
         paid, share = limit.paid, limit.share
         posted, blocks = self.start, size - self.start
         for _ in range(LOOKED_AHEAD):
@@ -63,7 +63,7 @@ class Limit:
 
 
 def direct_cost(history: History, fixed: int, prices: Prices) -> float:
-    """Return what sending everything has cost so far, the present request included. `fixed`: tokens
+    """Return the cost so far of sending everything, including the present request. `fixed`: tokens
     of system messages and tools."""
     cost, before = 0.0, 0
     for size in _requests(history):
@@ -73,7 +73,7 @@ def direct_cost(history: History, fixed: int, prices: Prices) -> float:
 
 
 def _requests(history: History) -> Iterator[int]:
-    """Tokens of the history at each request."""
+    """Yield the tokens of the history at each request."""
     size = 0
     for index, fact in enumerate(history.facts):
         if fact.role == "assistant" and index:
@@ -91,11 +91,11 @@ def costs_little(
     cached_messages: int | None = None,
     later: LaterRequests | None = None,
 ) -> bool:
-    """Return True if a first fold to `size` tokens costs at most this share of all that was paid so
-    far, now and, where they are given, after the `later` requests.
+    """Return True if a first fold to `size` tokens costs at most this share of everything paid so
+    far, now and, if they are given, after the `later` requests.
 
-    Folding writes what is sent anew. What came since the last request has to be written anyway,
-    and the rest of the history would be read from the provider's cache: at most its first
+    Folding writes what is sent anew. Messages since the last request must be written anyway, and
+    the rest of the history would be read from the provider's cache: at most its first
     `cached_messages` messages (None: as many as the last request had).
     """
     cached = _cached(history)
@@ -109,7 +109,7 @@ def costs_little(
 
 
 def mean_step(history: History) -> float:
-    """Tokens that the latest requests added, on average."""
+    """Return the mean number of tokens that the latest requests added."""
     latest = list(_requests(history))[-LATEST:]
     grown = latest[-1] - latest[0]
     return max(1.0, grown / (len(latest) - 1)) if len(latest) > 1 else STEP
@@ -124,9 +124,9 @@ def folds_at(
     room: int,
     later: LaterRequests | None = None,
 ) -> int:
-    """About how many tokens the history will have when a first fold to `size` tokens costs little,
-    if each request adds as much as the latest ones did: rounded up to thousands, at most `room`,
-    where it must be folded."""
+    """Estimate the tokens of the history from which on a first fold to `size` tokens costs little,
+    if each request adds as much as the latest ones: rounded up to thousands, at most `room`, where
+    it must be folded."""
     step = mean_step(history)
     paid = direct_cost(history, fixed, prices)
 
@@ -146,6 +146,6 @@ def folds_at(
 
 
 def _cached(history: History) -> int:
-    """Tokens of the history at the request before this one."""
+    """Return the tokens of the history at the previous request."""
     sizes = list(_requests(history))
     return sizes[-2] if len(sizes) > 1 else 0

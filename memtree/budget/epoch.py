@@ -1,15 +1,14 @@
-"""The turns during which what is sent only grows: their stored records, and when they end.
+"""Epochs: runs of turns in which the sent text only grows. Their stored records, and when they end.
 
 An *epoch* fixes a cut and a plan of the memory message; a *turn* says which epoch a posted prefix
 belongs to, and which excerpts its newest message got (its recall block). Both hold plans and
-numbers, never text. A turn is found by (key, address): a client that goes on, branches or repeats
-itself meets the newest turn on its own chain, and continues that turn's epoch.
+numbers, never text. A turn is found by (key, address): a client that continues, branches or repeats
+a request finds the newest turn on its own chain, and continues that turn's epoch.
 
     rounds   |-- covered by the plan --|cut|-- recent at the start --|-- appended ... --> H
     turns                                                            t0   t1   t2
 
-What recall blocks may take of an epoch is decided here as well; what they hold, in
-`unfolding/recall_block.py`.
+The size of recall blocks is decided here as well; their content in `unfolding/recall_block.py`.
 """
 
 from __future__ import annotations
@@ -30,12 +29,13 @@ from memtree.conversation.history import History
 from memtree.text.memory_lines import MemoryVersion
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
 
-PLAN_VERSION = 8  # of everything that turns a plan into bytes: another version, another epoch
+# version of everything that turns a plan into bytes: another version begins another epoch
+PLAN_VERSION = 8
 ID_BYTES = 12
-GROWTH, SMALL_GROWTH = 0.8, 0.5  # of the target, where growth ends if rounds are small
-# Of the high-water mark, where what a model thought is bound to what it was sent: it ends earlier
-# at a question of the user, so that it seldom has to end between a call and its result. Both lie
-# where the sum of costs is nearly flat.
+GROWTH, SMALL_GROWTH = 0.8, 0.5  # of the target, at which growth ends if rounds are small
+# Share of the high-water mark at which an epoch ends if a model's reasoning is bound to its prompt:
+# earlier at a question of the user, so that it rarely ends between a call and its result. Near both
+# values the total cost hardly changes.
 BEFORE_ASK, BEFORE_RESULT = 0.9, 1.15
 CEILING = 4.0  # times the target, or half the window
 
@@ -43,12 +43,12 @@ CEILING = 4.0  # times the target, or half the window
 class EpochReason(IntEnum):
     """Why an epoch began; kept as a byte."""
 
-    FIRST = 1  # nothing was folded before, or under other settings
-    FULL = 2  # what was sent had grown to its limit
-    IDLE = 3  # what was sent is in no cache any more: a fresh cut costs nothing
+    FIRST = 1  # nothing was folded before, or under different settings
+    FULL = 2  # the sent text had grown to its limit
+    IDLE = 3  # no cache holds the sent text any more: a new cut costs nothing
     QUESTION = 4  # the newest question had too little room under a hard target
-    LOST = 5  # something that the epoch before it showed is not stored any more
-    MEMORY_DELETED = 6  # a memory that it showed was deleted
+    LOST = 5  # something that the previous epoch showed is not stored any more
+    MEMORY_DELETED = 6  # a memory that the epoch showed was deleted
 
 
 REASON_NAMES = {each.value: each.name.lower().replace("_", "-") for each in EpochReason}
@@ -56,10 +56,10 @@ REASON_NAMES = {each.value: each.name.lower().replace("_", "-") for each in Epoc
 
 class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Stored record of an epoch: its plan, and the sizes it began with. `start`: messages of the
-    history that began it. `size`, `memory`: tokens of what was sent then (system messages and
-    recall blocks apart), and of the memory message in it with what stands beside it
-    (`packing.Packed.beside`). `memories`: whose lines it ends with. `reserved`: tokens of a hard
-    target that it kept for the requests that follow."""
+    history that began it. `size`, `memory`: tokens sent then (without system messages and recall
+    blocks), and those of the memory message with the lines beside it (`packing.Packed.beside`).
+    `memories`: their lines end the message. `reserved`: tokens of a hard target that it kept for
+    the next requests."""
 
     id: bytes
     start: int
@@ -74,11 +74,11 @@ class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One request within an epoch. `block`: spans of the recall block before its newest message,
-    none where there is nothing to recall; `memories`: whose lines stand there, too; `block_tokens`:
-    of both. `direct`, `paid`: costs that older versions kept, 0 since there is a log of requests;
-    `sent`: tokens of this request.
-    `recalled`: the messages (index in the history) that have a block in what is sent. `partial`: it
-    stands at a beginning of the history that was sent, for clients that leave the rest out."""
+    none if there is nothing to recall; `memories`: their lines are part of the block;
+    `block_tokens`: of both. `direct`, `paid`: costs stored by older versions, 0 since the log of
+    requests exists; `sent`: tokens of this request. `recalled`: the messages (index in the history)
+    sent with a block. `partial`: the turn is stored at a prefix of the sent history, for clients
+    that leave the rest out later."""
 
     epoch: bytes
     block: tuple[TextSpan, ...] = ()
@@ -91,21 +91,21 @@ class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     outline: tuple[OutlineNode, ...] = ()  # of the recall block
     notes: tuple[ExcerptNote, ...] = ()
     memories: tuple[MemoryVersion, ...] = ()
-    reasons: bytes = b""  # of the excerpts of the block, as in `Plan`
+    reasons: bytes = b""  # of the block's excerpts, as in `Plan`
     ranks: bytes = b""
     partial: bool = False
-    named: bytes = b""  # of the excerpts of the block, as `days`
+    named: bytes = b""  # of the block's excerpts, as is `days`
     days: tuple[int, ...] = ()
 
     @property
     def recall(self) -> RecallPlan:
-        """The recall block."""
+        """Return the recall block."""
         kept = (self.reasons, self.ranks, self.named, self.days)
         return RecallPlan(self.block, self.outline, self.notes, *kept)
 
     @property
     def shows(self) -> bool:
-        """Return True if a recall block or memories stand before the turn's newest message."""
+        """Return True if a recall block or memories are sent before the turn's newest message."""
         return bool(self.block or self.memories)
 
 
@@ -119,19 +119,19 @@ def encode(value: Epoch | EpochTurn) -> bytes:
 
 
 def decode_epoch(data: bytes) -> Epoch:
-    """Raises `msgspec.DecodeError`."""
+    """Decode an epoch. Raises `msgspec.DecodeError`."""
     return _epochs.decode(data)
 
 
 def decode_turn(data: bytes) -> EpochTurn:
-    """Raises `msgspec.DecodeError`."""
+    """Decode a turn. Raises `msgspec.DecodeError`."""
     return _turns.decode(data)
 
 
 @dataclass(frozen=True, slots=True)
 class EpochTerms:
-    """Terms that a request brings to its epoch: a smaller target where system messages and tools
-    leave less of the window, `room` for everything but these, and the window itself."""
+    """Limits that a request sets for its epoch: a target, reduced if system messages and tools
+    leave less of the window, `room` for everything except these, and the window itself."""
 
     target: int
     hard: bool
@@ -155,9 +155,10 @@ def key(
     dialect: str = "",
     keep: Sequence[tuple[str, ...]] = (),
 ) -> bytes:
-    """Requests with another key never continue each other's epochs. `memories`: whose are shown,
-    opaque; "" for nobody's. `dialect`: of the API, as each sends other bytes; "" for chats.
-    `keep`: what is to stay beside what the user marked; () for nothing."""
+    """Return the key of epochs. Requests with different keys never continue each other's epochs.
+    `memories`: opaque name of their owner; "" for none. `dialect`: of the API, since each sends
+    different bytes; "" for chats. `keep`: passages to keep besides those that the user marked; ()
+    for none."""
     named = (PLAN_VERSION, limits.target, limits.hard, window, prices.write, prices.read)
     form = (limits.alternate, limits.keep_first)
     scope = (memories,) if memories else ()
@@ -182,10 +183,10 @@ def _hash(data: bytes) -> bytes:
 def stays(
     epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int, mark: float = 1.0
 ) -> bool:
-    """Return True if the epoch takes this history, too. Its growth counts the memory message and
-    posted rounds; recall blocks (`block_tokens`) count only for what may be sent at all. A hard
-    target is there to be used, so that is the only limit under it. `mark`: of the high-water mark,
-    where it ends (`mark_of`)."""
+    """Return True if the epoch can continue with this history. Its growth counts the memory message
+    and posted rounds; recall blocks (`block_tokens`) count only toward the absolute limit. A hard
+    target may be used fully, so that is the only limit under it. `mark`: share of the high-water
+    mark at which it ends (`mark_of`)."""
     if not fits(epoch, history, terms, block_tokens):
         return False
     size = epoch.memory + history.size(epoch.plan.cut)
@@ -193,8 +194,8 @@ def stays(
 
 
 def mark_of(history: History, dialect: str) -> float:
-    """Return the part of the high-water mark at which an epoch ends. In chats it is all of it,
-    because no thinking is bound to what was sent."""
+    """Return the share of the high-water mark at which an epoch ends. In chats it is 1, because no
+    reasoning is bound to the prompt."""
     if not dialect:
         return 1.0
     return BEFORE_ASK if history.asks(len(history) - 1) else BEFORE_RESULT
@@ -206,18 +207,18 @@ def fits(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) -
 
 
 def room_left(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) -> int:
-    """Tokens that may still be sent beside the epoch's memory message, its rounds and its recall
-    blocks."""
+    """Return the tokens that may still be sent besides the epoch's memory message, its rounds and
+    its recall blocks."""
     size = epoch.memory + history.size(epoch.plan.cut) + block_tokens
     most = min(terms.room, most_sent(history, terms.target)) if terms.hard else terms.room
     return most - size
 
 
 def high_water(epoch: Epoch, history: History, terms: EpochTerms) -> float:
-    """Up to where an epoch grows (DESIGN section 8).
+    """Return the size up to which an epoch grows (DESIGN section 8).
 
-    A round is paid for once when it is written and again with each later request that reads it;
-    a new epoch writes everything anew. The square root is where the sum of both is least.
+    A round is paid for once when it is written and again with each later request that reads it; a
+    new epoch writes everything anew. The square root minimises the sum of both.
     """
     small = terms.target < SMALL_TARGET
     usual = (SMALL_GROWTH if small else GROWTH) * terms.target
@@ -232,14 +233,16 @@ def ceiling(terms: EpochTerms) -> float:
 
 # -- recall blocks ---------------------------------------------------------------------------
 
-BLOCK_SHARE, BLOCK_MOST, BLOCK_LEAST = 0.35, 2_400, 1_000  # of the target; tokens
-LARGE_SHARE = 0.1  # where it is more than that
-REFILL, REFILL_LEAST = 0.33, 400  # of what is appended, and tokens for each message of the user
-RESERVE = 0.75  # of a full bucket is left to messages that ask for something
+# share of the target, and limits in tokens
+BLOCK_SHARE, BLOCK_MOST, BLOCK_LEAST = 0.35, 2_400, 1_000
+LARGE_SHARE = 0.1  # share used if it gives more than that
+# share of appended text, and least tokens for each message of the user
+REFILL, REFILL_LEAST = 0.33, 400
+RESERVE = 0.75  # of a full bucket, left to messages that ask for something
 
 
 def block_size(target: int) -> int:
-    """Tokens that a recall block usually may have; a full bucket."""
+    """Return the usual limit of a recall block in tokens; a full bucket."""
     usual = max(BLOCK_LEAST, min(BLOCK_MOST, int(BLOCK_SHARE * target)))
     return max(usual, int(LARGE_SHARE * target))
 
@@ -247,9 +250,9 @@ def block_size(target: int) -> int:
 def serves(
     epoch: Epoch, history: History, terms: EpochTerms, blocks: Mapping[int, EpochTurn], wants: bool
 ) -> bool:
-    """Return True if the newest message finds enough room for its block, where it asks for
-    something. The bucket does not count: with it, in a dialogue of long answers every turn would
-    end an epoch."""
+    """Return True if the newest message has enough room for its block, if it asks for something.
+    The bucket is ignored: otherwise, in a dialogue of long answers every turn would end an epoch.
+    """
     if not terms.hard or not wants:
         return True
     planned = _planned(epoch, history, terms)
@@ -257,7 +260,7 @@ def serves(
 
 
 def _planned(epoch: Epoch, history: History, terms: EpochTerms) -> EpochBudget:
-    """How an epoch like this one would divide the target now."""
+    """Return how an epoch like this one would divide the target now."""
     growth = packing.mean_growth(history)
     return epoch_budget(terms.target, growth, epoch.size - epoch.memory)
 
@@ -269,9 +272,8 @@ def _question_room(
     terms: EpochTerms,
     blocks: Mapping[int, EpochTurn],
 ) -> float:
-    """Tokens that the block of a question may have under a hard target: what is left beside the
-    growth that is still to come, shared with the questions of those requests as far as they
-    count."""
+    """Return the tokens for the block of a question under a hard target: those left after the
+    expected growth, shared with the questions of later requests as far as they count."""
     growth = packing.mean_growth(history)
     made = history.size(epoch.start) / growth if growth else 0.0
     ahead = _fitting(max(0.0, planned.requests - made))
@@ -280,8 +282,8 @@ def _question_room(
 
 
 def _fitting(requests: float) -> float:
-    """About how many whole requests fit where there is room for `requests`: room for half of one
-    holds none, and is free for a block; most of one, with what is spare, holds one."""
+    """Return about how many whole requests fit into room for `requests`: room for half a request
+    holds none, and is free for a block; room for most of one, with the spare tokens, holds one."""
     whole, part = divmod(requests, 1)
     return whole + min(1.0, max(0.0, 4 * part - 2))
 
@@ -289,13 +291,13 @@ def _fitting(requests: float) -> float:
 def block_room(
     epoch: Epoch, history: History, terms: EpochTerms, blocks: Mapping[int, EpochTurn], wants: bool
 ) -> int:
-    """Tokens that a block for the newest message may take; `blocks`: earlier ones by message,
-    `wants`: whether it asks for something.
+    """Return the tokens that a block for the newest message may take; `blocks`: earlier ones by
+    message, `wants`: True if the message asks for something.
 
-    Blocks live on a bucket that is full when the epoch begins and fills with what is appended, so
-    that a chat of short messages does not consist of excerpts. Under a hard target the memory
-    message is the answer to the message that begins an epoch, and a later question is only bounded
-    by what is left: it is answered now, or `serves` lets a new epoch answer it.
+    Blocks are paid from a bucket that is full when the epoch begins and refills with appended text,
+    so that a chat of short messages does not consist mainly of excerpts. Under a hard target the
+    memory message answers the message that begins an epoch, and a later question is limited only by
+    the room left: it is answered now, or `serves` lets a new epoch answer it.
     """
     room = _left(epoch, history, terms, blocks)
     if terms.hard:
@@ -314,7 +316,7 @@ def block_room(
 def _left(
     epoch: Epoch, history: History, terms: EpochTerms, blocks: Mapping[int, EpochTurn]
 ) -> float:
-    """Tokens between what is sent and the most that may be."""
+    """Return the tokens between the present size and the limit."""
     size = epoch.memory + history.size(epoch.plan.cut)
     used = sum(turn.block_tokens for turn in blocks.values())
     if terms.hard:

@@ -1,33 +1,34 @@
-"""How an epoch under a hard target spends it: one continuous rule for every target.
+"""Division of a hard target within an epoch: one continuous rule for every target.
 
     |-- recent rounds --|-- memory message --|-- spare --|-------- reserved --------| target
 
-`reserved` is what the next requests will cost at their present mean: their growth of the history
-and, under a large target, their recall blocks. The memory message, which is unfolded for the
-question that begins the epoch, takes the rest but for what is spare for sizes that vary and for
-blocks. It never shrinks when the target grows (docs/decisions/0018). Pure; what a soft target
-does stands in `packing` and `epoch`.
+`reserved` is the expected size of the next requests at their present mean: their growth of the
+history and, under a large target, their recall blocks. The memory message, which is unfolded for
+the question that begins the epoch, takes the rest, except a spare part for varying sizes and for
+blocks. It never shrinks when the target grows (docs/decisions/0018). Pure; soft targets are handled
+in `packing` and `epoch`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-FEW, MANY = 3, 8  # requests that an epoch reserves for: up to `SMALL` tokens, and from `LARGE` on
+# requests that an epoch reserves room for: with targets up to `SMALL` tokens, and from `LARGE` on
+FEW, MANY = 3, 8
 SMALL, LARGE = 8_000, 20_000
 BLOCK = 0.05  # tokens of a planned recall block for each token of the target over `SMALL`
-MOST_RESERVED, MOST_OF_LEFT = 0.42, 0.55  # of the target; of what recent rounds leave of it
-SPARE, MOST_SPARE = 0.25, 0.08  # of what is free; of the target
-ALIKE = 0.6  # of the most that may be reserved: from there on, later questions count in full
-WANTED = 0.6  # of the memory message of a new epoch, which a question finds or ends this one
+MOST_RESERVED, MOST_OF_LEFT = 0.42, 0.55  # of the target; of the part that recent rounds leave
+SPARE, MOST_SPARE = 0.25, 0.08  # of the free tokens; of the target
+ALIKE = 0.6  # of the maximal reserve: from there on, later questions count in full
+WANTED = 0.6  # of a new epoch's memory message: a question that would get less begins a new epoch
 
 
 @dataclass(frozen=True, slots=True)
 class EpochBudget:
     """Division of a hard target between the present answer and later requests of its epoch.
-    `memory`: tokens of the memory message. `reserved`: for the next `requests`. `alike`: how much
-    their questions count beside the present one, from 0 (rounds are short: another epoch costs
-    little more than its memory message) to 1 (all share alike)."""
+    `memory`: tokens of the memory message. `reserved`: for the next `requests`. `alike`: weight of
+    their questions relative to the present one, from 0 (rounds are short: another epoch costs
+    little more than its memory message) to 1 (equal)."""
 
     memory: int
     reserved: int
@@ -36,8 +37,8 @@ class EpochBudget:
 
     @property
     def wanted(self) -> float:
-        """Tokens that must be left for a later question; with fewer, the question begins a new
-        epoch."""
+        """Return the tokens that must be left for a later question; with fewer, the question begins
+        a new epoch."""
         return WANTED * self.memory * (1 - self.alike)
 
 
@@ -55,7 +56,7 @@ def epoch_budget(target: int, growth: float, recent: int) -> EpochBudget:
     demand = cost * (FEW + (MANY - FEW) * long)
     left = max(0, target - recent)
     most = min(MOST_RESERVED * target, MOST_OF_LEFT * left)
-    # A request that does not fit into `most` ends the epoch, so little is kept for it.
+    # A request that does not fit into `most` ends the epoch, so little is reserved for it.
     reserved = max(0.0, min(demand, most, (3 * most - growth) / 2))
     free = left - reserved
     memory = max(free - min(SPARE * free, MOST_SPARE * target), least_memory(min(target, recent)))
@@ -65,6 +66,6 @@ def epoch_budget(target: int, growth: float, recent: int) -> EpochBudget:
 
 
 def least_memory(target: int) -> int:
-    """Tokens that the memory message may have at least where something is left out, however large
-    the newest round is."""
+    """Return the least tokens of a memory message if anything is left out, however large the newest
+    round is."""
     return max(target // 4, min(1_000, target // 2))

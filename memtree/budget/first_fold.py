@@ -1,13 +1,13 @@
-"""When memory begins: the first fold of a conversation that went whole until now.
+"""When memory begins: the first fold of a conversation that was sent whole until now.
 
-    up to the target, or 10,000 tokens     it goes whole, whatever it costs
-    input that is paid for by the token    a fold writes anew what could be read from the provider's
-                                           cache: it waits until that costs at most a share of all
-                                           that was paid so far
-    input that nobody pays for, a hard     it is folded as soon as it is larger than that
+    up to the target, or 10,000 tokens     it is sent whole, whatever it costs
+    input that is paid for by the token    a fold rewrites text that could be read from the
+                                           provider's cache: it waits until that costs at most a
+                                           share of everything paid so far
+    input that costs nothing, a hard       it is folded as soon as it exceeds that
     target, the mode `fresh`
 
-Pure: sizes and prices in, a size out.
+Pure: takes sizes and prices, returns a size.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from memtree.budget.prices import Prices
 from memtree.conversation.history import History
 from memtree.unfolding.plan import Plan
 
-# What a first fold may cost more, of all that has been paid so far
+# How much a first fold may cost extra, as a share of everything paid so far
 AUTO_SHARE, STABLE_SHARE = 0.02, 0.05
-STEP, STEP_USER = 1_000, 200  # tokens of a round of a usual chat, and of the user in it
-# Of that, where the newest message is the result of a call, and what a model thought is bound to
-# what it was sent: the fold waits a little for a question of the user
+STEP, STEP_USER = 1_000, 200  # tokens of a round of a usual chat, and of the user's part
+# Factor if the newest message is the result of a call, and the model's reasoning is bound to its
+# prompt: the fold waits a little for a question of the user
 BEFORE_RESULT = 0.75
-SHARES = {"auto": AUTO_SHARE, "stable": STABLE_SHARE}  # by mode; any other one asks no price
+SHARES = {"auto": AUTO_SHARE, "stable": STABLE_SHARE}  # by mode; other modes ignore the price
 
 
 @dataclass(frozen=True, slots=True)
 class FirstFold:
-    """`fixed`: tokens of system messages and tools. `room`: tokens that the history may have to go
-    whole at all. `size`: tokens that the answer would have, with a recall block; `later`: what the
-    requests after it would add. `share`: None where no price is asked."""
+    """`fixed`: tokens of system messages and tools. `room`: tokens up to which the history can be
+    sent whole at all. `size`: tokens of the folded answer, with a recall block; `later`: the
+    requests after it. `share`: None if the price is ignored."""
 
     history: History
     fixed: int
@@ -74,8 +74,8 @@ class FirstFold:
         return replace(first, share=share, size=carried + begun.size + block, later=later)
 
     def costs_little(self, cached: int | None = None) -> bool:
-        """Return True if the fold is due. `cached`: messages that the provider may have cached;
-        None: all but the newest round."""
+        """Return True if the fold is cheap enough. `cached`: messages that the provider may have
+        cached; None: all but the newest round."""
         if self.share is None or self.history.tokens > self.room:
             return True
         return costs.costs_little(
@@ -83,8 +83,8 @@ class FirstFold:
         )
 
     def folds_at(self) -> int:
-        """About how many tokens the history has when it is folded, if it goes on growing as it
-        did; never less than it has."""
+        """Estimate the tokens of the history at its fold, if it grows on at the same rate; at least
+        its present size."""
         least = max(min(max(self.target, THRESHOLD), self.room), self.history.tokens)
         if self.share is None:
             return least
@@ -95,8 +95,8 @@ class FirstFold:
 
 
 def _begun(history: History, limits: TokenLimits, taken: int, target: int) -> Epoch:
-    """The epoch that would begin; where nothing can be left out yet, what one usually is. `taken`:
-    tokens that stand beside the history."""
+    """Return the epoch that would begin; if nothing can be left out yet, a typical one. `taken`:
+    tokens besides the history."""
     packed = packing.begin(history, limits, taken)
     memory, size = packed.memory + packed.beside, packed.memory + packed.recent + packed.beside
     if not packed.memory:
@@ -105,7 +105,7 @@ def _begun(history: History, limits: TokenLimits, taken: int, target: int) -> Ep
 
 
 def _later(history: History, begun: Epoch, terms: EpochTerms, carried: int) -> LaterRequests:
-    """Requests like the latest ones. A recall block is taken to be as large as it may."""
+    """Return requests like the latest ones. A recall block is assumed to have its maximal size."""
     step = costs.mean_step(history)
     requests = [fact.role == "user" for fact in history.facts if fact.role != "assistant"]
     asking = sum(requests[-costs.LATEST :]) / min(costs.LATEST, len(requests))
@@ -121,13 +121,14 @@ def _later(history: History, begun: Epoch, terms: EpochTerms, carried: int) -> L
 
 
 def in_a_usual_chat(limits: TokenLimits, prices: Prices, mode: str) -> int:
-    """About how many tokens a chat of even rounds has at its first fold, for those who ask before
-    there is one: system messages and tools apart."""
+    """Estimate the tokens, without system messages and tools, of a chat of even rounds at its first
+    fold, for callers that have no history yet."""
     first = min(max(limits.target, THRESHOLD), limits.prompt)
     share = None if limits.hard or not prices.metered else SHARES.get(mode)
     if share is None:
         return first
-    # Rounds are kept whole: on average half of one is missing to what they may have, one is kept.
+    # Rounds are kept whole: on average half a round of the room stays unused, and one round is
+    # kept.
     least = packing.LASTING_MEMORY * limits.target + STEP
     start = max(_start(limits.target) - STEP / 2, least)
     size = start + epoch.block_size(limits.target)
@@ -142,5 +143,5 @@ def in_a_usual_chat(limits: TokenLimits, prices: Prices, mode: str) -> int:
 
 
 def _start(target: int) -> float:
-    """Tokens that an epoch usually begins with."""
+    """Return the typical tokens at the start of an epoch."""
     return target * (packing.SMALL_START if target < packing.SMALL_TARGET else packing.START)

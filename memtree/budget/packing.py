@@ -1,8 +1,8 @@
-"""How many tokens there are and who gets them. Pure: decides, never waits.
+"""Divide the available tokens between the parts of an answer. Pure: decides, never waits.
 
-    admit(sizes) -> Pass      the history fits as it is
-                  | Refuse    what must be whole does not fit the model; waiting cannot help
-                  | None      it has to be packed
+    admit(sizes) -> Pass      the history is sent whole
+                  | Refuse    the part that must stay whole does not fit the model
+                  | None      the history has to be packed
     pack(sizes)  -> Packed    memory message + recent rounds, for the present question
     begin(sizes) -> Packed    the same for the first request of an epoch
 
@@ -23,41 +23,41 @@ from memtree.conversation.history import History
 from memtree.unfolding.memory_message.memory_text import WRAPPER
 from memtree.unfolding.plan import NOTHING_KEPT, KeptSpans, TextSpan
 
-MARGIN = 0.05  # other tokenizers count differently
-THRESHOLD = 10_000  # a shorter history passes as it is (the seed's number)
+MARGIN = 0.05  # other tokenizers give other counts
+THRESHOLD = 10_000  # a shorter history is sent unchanged (the number is part of the specification)
 RECENT_SHARE = 0.075
-LOOP_SHARE = 0.3  # agent loops keep their last three rounds within this
-ASK_SHARE = 0.1  # of the target, for the user message that a cut tool loop works for
+LOOP_SHARE = 0.3  # agent loops keep their last three rounds within this share
+ASK_SHARE = 0.1  # of the target, for the user message behind a cut tool loop
 DECAY_FLOOR = 64
-# Of the target, and tokens: for the log of what was done, within the memory message. More tokens
-# for it in tool loops made agents dearer than the costs that are promised.
+# Of the target, and tokens: for the work log, within the memory message. A larger log made agents
+# more expensive than the costs that are promised.
 WORK_SHARE, MAX_WORK = 0.15, 1_500
-WORK_FROM, WORK_GROWTH = 2_000, 0.3  # tokens of the target up to which it has none; of what is more
+# tokens of the target up to which there is no log; its share of further tokens
+WORK_FROM, WORK_GROWTH = 2_000, 0.3
 
-FIRST_SHARE = 0.2  # of the target, for a first message that goes whole
+FIRST_SHARE = 0.2  # of the target, for a first message that is sent whole
 PINNED_SHARE = 0.25  # of the target, for rounds before the cut that load tools
 LINE = "Understood."
-LINE_TOKENS = 7  # of the message that it makes
+LINE_TOKENS = 7  # added to the tokens of the message it makes
 
-# What an epoch starts with (DESIGN section 8), in shares of the target
+# Initial sizes of an epoch (DESIGN section 8), in shares of the target
 SMALL_TARGET = 8_000
 START, LOOP_START, SMALL_START = 0.3, 0.4, 0.25
 LASTING_MEMORY = 0.175
-LARGE_GROWTH, LARGE_MEMORY = 0.25, 0.7  # of the target in a request; of the usual memory, at least
-HARD_RECENT = (
-    0.1  # recent rounds of a chat under a hard target, of which `epoch_budget` has the rest
-)
+# of the target, growth from which a request counts as large; least share of the usual memory
+LARGE_GROWTH, LARGE_MEMORY = 0.25, 0.7
+HARD_RECENT = 0.1  # recent rounds of a chat under a hard target; `epoch_budget` divides the rest
 REQUESTS_OF_MEAN = 8
 
 
 @dataclass(frozen=True, slots=True)
 class TokenLimits:
     """Limits that one request sets, in tokens. `target` for everything but system messages; `hard`:
-    given in the request itself. `prompt`: what is packed for the model at most, output reserve and
-    margin already off. `alternate`: a user message of ours and one of the client have a line of the
-    assistant between them. `keep_first`: the first message goes whole and first, where it is the
-    user's and short. `largest`: what the model takes; the margin, a guess about its tokenizer,
-    refuses nothing. None: as `prompt`."""
+    the target was given in the request itself. `prompt`: most tokens that are packed for the model,
+    after output reserve and margin. `alternate`: an assistant line separates our user message from
+    one of the client. `keep_first`: a short first message of the user is sent whole, first.
+    `largest`: most tokens that the model accepts, without the margin, which only guesses about its
+    tokenizer and so refuses nothing. None: as `prompt`."""
 
     target: int
     hard: bool
@@ -82,17 +82,17 @@ class TokenLimits:
 
 
 class PassReason(StrEnum):
-    """Why a history goes whole before any price is asked."""
+    """Reason for sending a history whole before prices are considered."""
 
     FITS = "fits"  # no larger than the target, or under 10,000 tokens
     ONE_ROUND = "one-round"  # nothing could be left out
-    LARGE_ROUND = "large-round"  # without what could be left out it is too large all the same
+    LARGE_ROUND = "large-round"  # without the part that could be left out it is still too large
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """Decision to send the history whole. `folds_at`: tokens of the history from which on it has to
-    be folded, where a reason of its own says so; None: as `first_fold` reckons."""
+    """Decision to send the history whole. `folds_at`: tokens of the history from which on it must
+    be folded, if a special reason determines that; None: `first_fold` estimates it."""
 
     reason: PassReason = PassReason.FITS
     folds_at: int | None = None
@@ -101,12 +101,12 @@ class Pass:
 @dataclass(frozen=True, slots=True)
 class Packed:
     """Decision to fold the history: where it is cut, and how many tokens each part gets. `cut`:
-    first message sent as it is. `recent`: tokens from there on. `memory`: tokens for the memory
-    message (0: none). `head`: messages at the beginning that go whole before it, 0 or 1. `beside`:
-    tokens of these, of lines of the assistant and of `pinned`: rounds before the cut that go whole
-    behind the memory message. `ask`: tokens that are shown of the user message whose tool loop is
-    cut. `reserved`: tokens that an epoch under a hard target keeps for the requests that follow.
-    `kept`: what stands in the memory message whatever is asked."""
+    first message sent unchanged. `recent`: tokens from there on. `memory`: tokens for the memory
+    message (0: none). `head`: messages at the beginning that are sent whole before it, 0 or 1.
+    `beside`: tokens of these, of assistant lines and of `pinned`: rounds before the cut that are
+    sent whole after the memory message. `ask`: tokens shown of the user message whose tool loop is
+    cut. `reserved`: tokens that an epoch under a hard target keeps for the next requests. `kept`:
+    passages that must stay in the memory message."""
 
     cut: int
     recent: int
@@ -126,8 +126,8 @@ class Refuse:
 
 
 def admit(history: History, limits: TokenLimits, fixed: int) -> Pass | Refuse | None:
-    """Decide what can be decided before there is a tree; None: the history must be packed. `fixed`:
-    tokens of system messages and tools."""
+    """Decide as far as possible without a tree; None: the history must be packed. `fixed`: tokens
+    of system messages and tools."""
     room = limits.prompt - fixed
     total = history.tokens
     if total <= room and (total <= limits.target or total < THRESHOLD):
@@ -138,26 +138,26 @@ def admit(history: History, limits: TokenLimits, fixed: int) -> Pass | Refuse | 
         return Refuse(largest, fixed + newest)
     if newest == total:
         return Pass(PassReason.ONE_ROUND)  # which is never cut
-    # Where the newest round alone is over the margin, leaving out what fits would win nothing.
+    # If the newest round alone exceeds the margin, leaving out earlier ones would not help.
     if newest > room and fixed + total <= largest:
         return Pass(PassReason.LARGE_ROUND, largest - fixed)
     return None
 
 
 def work_tokens(target: int) -> int:
-    """Tokens of a memory message that the log of what was done may have; none at small targets,
-    where it would take the place of the answer."""
+    """Return the tokens of a memory message that the work log may take; 0 for small targets, where
+    it would displace the answer."""
     return max(0, min(int(WORK_SHARE * target), int(WORK_GROWTH * (target - WORK_FROM)), MAX_WORK))
 
 
 def most_sent(history: History, target: int) -> int:
-    """Tokens that an answer under a hard target may have: more than the target only where the
-    newest round, which is never cut, leaves no room for the least memory."""
+    """Return the tokens that an answer under a hard target may have: more than the target only if
+    the newest round, which is never cut, leaves no room for the least memory."""
     return max(target, history.size(history.cuts[-1]) + least_memory(target))
 
 
 def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
-    """The cut and the memory of an answer unfolded for the present question alone."""
+    """Choose the cut and the memory size of an answer unfolded for the present question alone."""
     room = max(0, limits.prompt - fixed)
     target = min(limits.target, room)
     usual, loop = RECENT_SHARE * target, LOOP_SHARE * target
@@ -167,7 +167,7 @@ def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
         beside = _beside(history, limits, cut, head, pinned)
         memory = target - recent - beside
         if memory < least_memory(target):
-            if head or pinned:  # these go whole only where memory has its room beside them
+            if head or pinned:  # these are sent whole only if memory has room besides them
                 continue
             memory = max(memory, _least(history, target, cut, room - recent) - beside)
         if memory >= 2 * WRAPPER and cut:
@@ -176,8 +176,8 @@ def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
 
 
 def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
-    """The cut and the memory that an epoch begins with: less than an answer for one question
-    takes, so that there is room to grow."""
+    """Choose the cut and the memory size at the start of an epoch: smaller than an answer for one
+    question, so that there is room to grow."""
     room = max(0, limits.prompt - fixed)
     target = min(limits.target, room)
     most = target if limits.hard else room
@@ -213,16 +213,16 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
 
 
 def _lasting_memory(history: History, target: int) -> int:
-    """Tokens of the memory message of an epoch. The larger the rounds, the sooner the next one
-    begins, so it is smaller where a request adds more than a quarter of the target."""
+    """Return the tokens of the memory message of an epoch. The larger the rounds, the sooner the
+    next epoch begins, so it is smaller if a request adds more than a quarter of the target."""
     step = max(1.0, mean_growth(history))
     share = max(LARGE_MEMORY, min(1.0, math.sqrt(LARGE_GROWTH * target / step)))
-    # Less than two wrappers would be none, and so no epoch.
+    # With less than two wrappers there would be no memory message, and so no epoch.
     return max(2 * WRAPPER, int(LASTING_MEMORY * target * share))
 
 
 def mean_growth(history: History) -> float:
-    """Tokens that a request adds to the history, on average over the newest ones."""
+    """Return the mean number of tokens that the newest requests added to the history."""
     requests, first = 0, len(history)
     for first in reversed(history.rounds):
         requests += history.facts[first].role == "assistant"
@@ -232,12 +232,14 @@ def mean_growth(history: History) -> float:
 
 
 def _least(history: History, target: int, cut: int, room: int) -> int:
-    """The least memory, but no more than what is left out, or the model's window, takes."""
+    """Return the least memory, limited by the size of what is left out and by the model's
+    window."""
     return min(least_memory(target), history.size(0, cut) + 2 * WRAPPER, room)
 
 
 def _spare(history: History, most: int, cut: int, recent: int, memory: int) -> tuple[int, int]:
-    """The cut, behind all rounds but the newest where more of them leave no room for memory."""
+    """Return the cut, moved behind all rounds but the newest if more rounds leave no room for
+    memory."""
     newest = history.cuts[-1]
     if cut < newest and recent + memory > most:
         return newest, history.size(newest)
@@ -245,8 +247,8 @@ def _spare(history: History, most: int, cut: int, recent: int, memory: int) -> t
 
 
 def _heads(history: History, limits: TokenLimits, target: int, cut: int) -> tuple[int, ...]:
-    """How many messages at the beginning may go whole before the memory message, the best first.
-    Where only the first message is cut off, that is what memory is for."""
+    """Return how many messages at the beginning may be sent whole before the memory message, the
+    best first. If only the first message would be cut off, it belongs into memory."""
     first = history.facts[0]
     short = first.role == "user" and first.tokens < FIRST_SHARE * target
     return (1, 0) if limits.keep_first and short and cut > 1 else (0,)
@@ -255,7 +257,8 @@ def _heads(history: History, limits: TokenLimits, target: int, cut: int) -> tupl
 def _whole_before(
     history: History, limits: TokenLimits, target: int, cut: int
 ) -> Iterator[tuple[int, Rounds]]:
-    """Yield what may go whole beside the memory message, head and pinned rounds, the best first."""
+    """Yield the parts that may be sent whole besides the memory message, head and pinned rounds,
+    the best first."""
     pinned = pinned_rounds(history, cut, int(PINNED_SHARE * target))
     for head in _heads(history, limits, target, cut):
         yield head, pinned
@@ -273,19 +276,20 @@ def _size(history: History, rounds: Rounds) -> int:
 
 
 def lines_at(history: History, cut: int, head: int) -> tuple[bool, bool]:
-    """Return whether a user message of the client stands right before, and right behind, the memory
-    message; strict templates skip system messages or take none there."""
+    """Return True for each side of the memory message, before and after, on which a user message of
+    the client is adjacent; strict templates skip or reject system messages there."""
     return head > 0, cut < len(history) and history.facts[cut].role == "user"
 
 
 def _cut(history: History, target: int, usual: float, loop: tuple[float, float]) -> tuple[int, int]:
-    """The cut and the size of what follows: whole rounds, the newest always, more while they
-    have at most `usual` tokens. Where tools are at work the second and third go up to `loop`."""
+    """Return the cut and the size of the messages after it: whole rounds, always the newest,
+    further ones while they have at most `usual` tokens. While tools are in use, the second and
+    third round may reach `loop`."""
     starts = history.cuts
     looping = _looping(history)
 
     def size(back: int) -> int:
-        """Tokens of the round that is `back`-th from the end, 1 the newest."""
+        """Return the tokens of the `back`-th round from the end, 1 being the newest."""
         return history.size(starts[-back], starts[-back + 1] if back > 1 else None)
 
     kept, total = 1, size(1)
@@ -301,7 +305,7 @@ def _cut(history: History, target: int, usual: float, loop: tuple[float, float])
 
 
 def _looping(history: History) -> bool:
-    """Return True if tools are at work."""
+    """Return True if tools are in use."""
     first = history.cuts[-3:][0]
     return any(fact.answers is not None for fact in history.facts[first:])
 
@@ -309,8 +313,8 @@ def _looping(history: History) -> bool:
 def _open_with_assistant(
     history: History, size: Callable[[int], int], kept: int, total: int, target: int, widest: float
 ) -> tuple[int, int]:
-    """Strict templates reject user after user: let an assistant round follow the memory message.
-    Up to `widest` by one round more, else by one less."""
+    """Let an assistant round follow the memory message, since strict templates reject two user
+    messages in a row. Takes one round more if that stays within `widest`, else one less."""
     starts = history.cuts
     if history.facts[starts[-kept]].role != "user":
         return kept, total
@@ -328,10 +332,10 @@ def _open_with_assistant(
 
 
 def decay(history: History, first: int, cut: int, budget: int) -> tuple[TextSpan, ...]:
-    """Spans that stand for messages [first, cut) when there is no tree over them.
+    """Return spans that stand for messages [first, cut) when there is no tree over them.
 
-    The newest round gets half of the budget, each older one half of what the next one had; a
-    round over its share is cut in the middle, and below 64 tokens it is dropped.
+    The newest round gets half of the budget, each older one half of the next one's part; a round
+    over its part is cut in the middle, and below 64 tokens it is dropped.
     """
     spans: list[TextSpan] = []
     share = budget / 2
@@ -347,7 +351,7 @@ def decay(history: History, first: int, cut: int, budget: int) -> tuple[TextSpan
 
 
 def _ends(message: int, length: int, keep: float) -> list[TextSpan]:
-    """Head and tail of a text of `length` characters, `keep` of it in all."""
+    """Return head and tail of a text of `length` characters, `keep` of it in all."""
     if keep >= 1:
         return [TextSpan(message, 0, length)] if length else []
     half = int(length * keep / 2)

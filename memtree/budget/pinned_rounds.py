@@ -1,8 +1,8 @@
 """Rounds that stay whole before the cut, because a model may use a tool only while they are sent.
 
 A client that defers its tools loads them from inside the history: a result names the tools that it
-loads (`Message.loads`). With that round folded away the tool would be gone, while the client takes
-it for loaded. So the latest such round of each tool stays, behind the memory message.
+loads (`Message.loads`). If that round were folded, the tool would be unavailable, while the client
+assumes it is loaded. So the latest such round of each tool stays, after the memory message.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ Rounds = tuple[tuple[int, int], ...]  # (first message, end) of each, in order
 
 
 def pinned_rounds(history: History, cut: int, most: int) -> Rounds:
-    """For each tool name the latest round before `cut` that loads it, with what is joined to it.
-
-    At most `most` tokens in all, the newest first: of a tool whose round is too large an older one
-    may stay that is not, else none does, and the model has to load it again. The first message is
-    never pinned; what a client repeats there is carried as a preamble."""
+    """Return, for each tool name, the latest round before `cut` that loads it, with the messages
+    joined to it. At most `most` tokens in all, newest first: if a tool's round is too large, a
+    smaller older one may stay, else none does, and the model has to load the tool again. The first
+    message is never pinned; content that a client repeats there is carried as a preamble."""
     pinned: list[tuple[int, int]] = []
     names: set[str] = set()
     for start, end in _loading_rounds(history, cut):
@@ -34,7 +33,7 @@ def pinned_rounds(history: History, cut: int, most: int) -> Rounds:
 
 
 def _loading_rounds(history: History, cut: int) -> Rounds:
-    """Those before the cut, the newest first."""
+    """Return the loading rounds before the cut, newest first."""
     cuts, before = history.cuts, bisect_left(history.loading, cut)
     places = sorted({bisect_right(cuts, at) - 1 for at in history.loading[:before]}, reverse=True)
     last = len(cuts) - 1

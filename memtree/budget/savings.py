@@ -1,14 +1,15 @@
-"""Reckon what memory saved on a request: the one rule of the log, the days, the lists, the metrics.
+"""Compute what memory saved on a request: the same rule for the log, daily totals, lists and
+metrics.
 
     saved = without - with        in uncached input tokens; a loss is negative
 
-*With* is what the provider says that the prompt cost, where it tells what it had cached; otherwise
-the rule below on what was sent. *Without* is the rule on what was posted. A history that went whole
-saved nothing, by definition.
+*With* is the provider's own count of the prompt, if it reports cached tokens; otherwise the rule
+below applied to what was sent. *Without* is the rule applied to what was posted. A history that was
+sent whole saved nothing, by definition.
 
-The rule: of a prompt the provider reads from its cache what it begins with of the prompt before it
-in the same conversation with the same model, if that is not older than the cache lives; it writes
-the rest. So the first request of a conversation is cached on neither side. Pure.
+The rule: the provider reads from its cache the common prefix with the previous prompt of the same
+conversation and model, if the cache has not expired; it writes the rest. So the first request of a
+conversation is cached on neither side. Pure.
 
     >>> prices = Prices(write=1.0, read=0.1, lifetime=300.0)
     >>> saved(Prompt(100_000), Prompt(20_000), prices)
@@ -29,17 +30,17 @@ from memtree.budget.prices import Prices
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Tokens of a prompt, tools and system messages included; `known`: at its beginning, those
-    with which the prompt before it began as well."""
+    """Tokens of a prompt, tools and system messages included; `known`: tokens of its common prefix
+    with the previous prompt."""
 
     tokens: int
     known: int = 0
 
 
 class ProviderUsage(NamedTuple):
-    """Usage that a provider tells of one answer, in its own tokens. `input`: of the whole prompt;
-    `cached`: those it read from its cache, `written`: those it put there; `output`: those it
-    answered with. None: it does not say."""
+    """Usage that a provider reports for one answer, in its own tokens. `input`: of the whole
+    prompt; `cached`: those it read from its cache, `written`: those it put there; `output`: of the
+    answer. None: not reported."""
 
     input: int
     cached: int | None = None
@@ -55,12 +56,12 @@ def saved(
     *,
     several: bool = False,
 ) -> int:
-    """Uncached input tokens. `several`: `usage` is the sum of several prompts to the provider, so
-    it does not tell how many of its tokens one of ours is."""
+    """Return the savings in uncached input tokens. `several`: `usage` is the sum of several prompts
+    to the provider, so it does not give the ratio between its tokens and ours."""
     without = by_rule(posted, prices)
     if usage is None or usage.cached is None:
         return round(without - by_rule(sent, prices))
-    # What was posted is reckoned in the provider's tokens, which it has counted of what was sent.
+    # The posted tokens are converted into the provider's, by its count of the sent ones.
     scale = 1.0 if several or not sent.tokens else usage.input / sent.tokens
     return round(scale * without - as_billed(usage, prices))
 
@@ -71,9 +72,10 @@ def by_rule(prompt: Prompt, prices: Prices) -> float:
 
 
 def as_billed(usage: ProviderUsage, prices: Prices) -> float:
-    """Price a prompt of which the provider says what it had cached."""
+    """Price a prompt for which the provider reports cached tokens."""
     cached = usage.cached or 0
-    if usage.written is None:  # what is not read is written, where that is told apart at all
+    # tokens that were not read count as written, if writes are reported at all
+    if usage.written is None:
         return prices.cost(cached, usage.input - cached)
     plain = usage.input - cached - usage.written
     return prices.read * cached + prices.write * usage.written + plain

@@ -1,4 +1,4 @@
-"""A model that is asked something in the background, and answers in JSON."""
+"""Port of a model that answers background questions in JSON."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from memtree.ports.models import Usage
 
 @dataclass(frozen=True, slots=True)
 class ModelQuestion:
-    """One call. `schema`: the `response_format` that is wanted, which a server may not know.
-    `room`: tokens that the answer may take. `fruitful`: whether there is something to read in an
-    answer (its text, and whether it came to its end). `key`: a word that every answer holds as soon
-    as it has begun."""
+    """One call. `schema`: the desired `response_format`, which a server may not support. `room`:
+    tokens that the answer may take. `fruitful`: a function of the answer's text, and True if it is
+    complete; returns True if it can be used. `key`: a word that every answer contains once it has
+    begun."""
 
     messages: Sequence[Mapping[str, str]]
     schema: Mapping[str, Any]
@@ -33,17 +33,17 @@ class ModelAnswer:
 
 
 class ChatModel(Protocol):
-    """Port of a model that answers questions in the background. `recipe` names the model, and where
-    it is asked."""
+    """A model that answers questions in the background. `recipe` names the model and its server."""
 
     recipe: str
 
     async def answer(self, question: ModelQuestion) -> ModelAnswer:
-        """Waits for its turn where calls are limited. `SummarizerUnavailable` where nothing came:
-        down, refused, or out of time; `wait` seconds later it may be asked again, and `cost` is
-        what the failed attempts may have cost."""
+        """Answer a question. Waits for its turn if calls are limited. Raises
+        `SummarizerUnavailable` if there was no answer: the server was down, refused, or was too
+        slow; `wait` is the seconds until the next attempt, and `cost` the most that the failed
+        attempts may have cost."""
         ...
 
     async def close(self) -> None:
-        """Later questions get `SummarizerUnavailable`, and so do open ones."""
+        """Close. Running and later calls raise `SummarizerUnavailable`."""
         ...

@@ -1,4 +1,4 @@
-"""Time, as an argument."""
+"""Port for the time, so that the core takes it as an argument."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> float:
-        """Unix seconds."""
+        """Return unix seconds."""
         ...
 
     def monotonic(self) -> float: ...

@@ -1,6 +1,6 @@
 """Port of a store that lists the conversations of a tenant.
 
-A *conversation* is an address that no other stored one goes on from: a chat that grew is one, two
+A *conversation* is an address that no other stored address continues: a growing chat is one, two
 branches of a chat are two.
 """
 
@@ -16,13 +16,13 @@ from memtree.tree.node import Frontier
 
 @dataclass(frozen=True, slots=True)
 class HistoryEnd:
-    """Facts of a history where it ends, beside its frontier, which may end before it.
+    """Facts about a history at its end, besides its frontier, which may end earlier.
 
-    `used`: unix seconds of the last request for it. `messages`, `tokens`: of all of it, 0 where
-    that is not known. `first`: how many messages were posted before its first one; they are system
-    messages. `whole`: False where more was posted behind it, which is not indexed yet. `title`,
-    `client`, `project`: of at most 60 characters, empty where that is not known; an empty one
-    leaves what is stored of the conversation as it is.
+    `used`: unix seconds of the last request for it. `messages`, `tokens`: of all of it, 0 if
+    unknown. `first`: how many messages were posted before its first one; they are system messages.
+    `whole`: False if further messages were posted that are not indexed yet. `title`, `client`,
+    `project`: of at most 60 characters, empty if unknown; an empty one leaves the stored value
+    unchanged.
     """
 
     used: float = 0.0
@@ -39,17 +39,17 @@ NOT_TOLD = HistoryEnd()
 
 
 class ConversationPlace(NamedTuple):
-    """Where a conversation stands in a list, newest first."""
+    """Position of a conversation in a list, newest first."""
 
     used: float
     address: bytes
 
 
 class StoredConversation(NamedTuple):
-    """`turn`: the newest one at the address, None where there is none. `own_title`: the one that
-    somebody typed, else empty. `ordinal`: of the conversation among those of its tenant with the
-    same `end.title`, from 1; 0 where it has none. `pins`: as they were put, "" for none. `saved`:
-    what memory saved on its requests so far, as the log has them."""
+    """`turn`: the newest one at the address, None if there is none. `own_title`: the one that a
+    person typed, else empty. `ordinal`: number among the tenant's conversations with the same
+    `end.title`, from 1; 0 without a title. `pins`: as they were stored, "" for none. `saved`: what
+    memory has saved on its requests, by the log."""
 
     address: bytes
     end: HistoryEnd
@@ -66,37 +66,39 @@ class StoredConversation(NamedTuple):
 
 
 class ConversationStore(Protocol):
-    """Raises as `TreeStore` does. What expired before `now` (unix seconds) is not there."""
+    """Lists conversations. Raises as `TreeStore` does. Those that expired before `now` (unix
+    seconds) are treated as absent."""
 
     async def conversations(
         self, tenant: str, now: float, limit: int, before: ConversationPlace | None = None
     ) -> list[StoredConversation]:
-        """Return conversations, newest first; `before`: only those behind this place. One read of
-        an index, however many conversations there are."""
+        """Return conversations, newest first; `before`: only those after this position. Reads one
+        index, however many conversations there are."""
         ...
 
     async def conversation(
         self, tenant: str, address: bytes, now: float
     ) -> StoredConversation | None:
-        """Return one known address, which others may go on from: of such a one no more is known
-        than its frontier and its turn."""
+        """Return one known address, even if others continue it: for such an address only its
+        frontier and its turn are known."""
         ...
 
     async def rename(self, tenant: str, address: bytes, title: str, now: float) -> int:
-        """Give the conversations that end at an address or go on from it a title of their own, and
-        return how many there are. It stays while a conversation grows, and goes with it."""
+        """Give the conversations that end at an address or continue it a title of their own, and
+        return how many there are. The title stays while a conversation grows, and is deleted with
+        it."""
         ...
 
     async def put_pins(self, tenant: str, address: bytes, pins: str, now: float) -> int:
-        """Replace the pins of these conversations, as `rename` does their titles. `pins`: opaque,
+        """Replace the pins of these conversations, which are chosen as in `rename`. `pins`: opaque,
         without text."""
         ...
 
     async def pins(self, tenant: str, addresses: Sequence[bytes]) -> list[str]:
-        """Return those of the conversations that end at these addresses."""
+        """Return the pins of the conversations that end at these addresses."""
         ...
 
 
 def newest_turn(turns: Sequence[EpochTurn]) -> EpochTurn | None:
-    """Return the newest of the turns at one address, under several keys."""
+    """Return the newest of the turns at one address, which may have several keys."""
     return max(turns, key=lambda turn: (turn.used, turn.epoch), default=None)

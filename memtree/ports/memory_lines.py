@@ -1,4 +1,4 @@
-"""Port by which context memory gets the lines of the memories that it shows, and no more."""
+"""Port through which context memory reads the lines of saved memories."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class MemoryLines(Protocol):
     """The memories of one scope, as lines."""
 
     async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, MemoryLine]:
-        """Lines as of these versions, the same each time; also of memories that were changed or
-        expired since. Those that were deleted, or are of another scope, are left out. Raises
-        `Unavailable`."""
+        """Return the lines of these versions, the same each time; also of memories that were
+        changed or expired since. Memories that were deleted, or belong to another scope, are left
+        out. Raises `Unavailable`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class MemorySourceLines:
-    """The memories of one scope that a request brings: `lines` by age, `hits`: the ids of those
-    that fit its newest message, best first. `scope`: whose they are, opaque. `kept`: for lines that
-    were sent before."""
+    """Memories of one scope for a request: `lines` by age, `hits`: ids of those that match its
+    newest message, best first. `scope`: opaque name of the owner. `kept`: returns lines that were
+    sent before."""
 
     scope: str
     lines: tuple[MemoryLine, ...]
@@ -35,9 +35,9 @@ class MemorySourceLines:
 
 @dataclass(frozen=True, slots=True)
 class InjectedMemories:
-    """The memories that one request brings: `lines` to stand beside its conversation, source by
-    source; `hits`: the ids of those that fit its newest message, the best of each source first.
-    `scope`: whose they are: what is sent in one is never continued in another."""
+    """Memories for one request: `lines` to add to its conversation, source by source; `hits`: ids
+    of those that match its newest message, the best of each source first. `scope`: name of their
+    owners; an epoch of one scope is never continued in another."""
 
     sources: tuple[MemorySourceLines, ...]
     lines: tuple[MemoryLine, ...]
@@ -65,14 +65,14 @@ class InjectedMemories:
         return " ".join(source.scope for source in self.sources)
 
     def ranked(self) -> list[MemoryLine]:
-        """The lines, those that matter most first: hits, then the newest of each source."""
+        """Return the lines, most important first: hits, then the newest of each source."""
         places = {id_: place for place, id_ in enumerate(self.hits)}
         last = len(places)
         newest = [[line for line in reversed(self.lines) if line.kind is kind] for kind in LineKind]
         return sorted(_in_turn(newest), key=lambda line: places.get(line.memory.id, last))
 
     async def kept(self, memories: Sequence[MemoryVersion]) -> dict[MemoryVersion, MemoryLine]:
-        """The lines of memories that were sent before; deleted ones are left out. Raises
+        """Return the lines of memories that were sent before, without deleted ones. Raises
         `Unavailable`."""
         lines: dict[MemoryVersion, MemoryLine] = {}
         for source in self.sources:
@@ -83,7 +83,7 @@ class InjectedMemories:
 
 
 def _in_turn(lists: Sequence[Sequence[One]]) -> Iterator[One]:
-    """The first of each list, then the second of each, and so on."""
+    """Yield the first of each list, then the second of each, and so on."""
     for place in range(max(map(len, lists), default=0)):
         for among in lists:
             if place < len(among):

@@ -1,4 +1,4 @@
-"""Models: text to vectors, and text to summaries."""
+"""Ports of models: text to vectors, and text to summaries."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Matrix = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call as the server counted them, or as counted here where it told nothing.
-    `cached`: of the input, what it had in its prompt cache. `counted`: counted here."""
+    """Tokens of one call, as counted by the server, or here if it reports nothing (`counted`).
+    `cached`: input tokens read from its prompt cache."""
 
     input: int = 0
     output: int = 0
@@ -29,23 +29,22 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class SummaryDrafts:
-    """Drafts of one call: for each task's id what could be read of it, not judged yet."""
+    """Drafts of one call: for each task's id the draft as parsed, not checked yet."""
 
     drafts: Mapping[str, Draft]
     usage: Usage
 
 
 class Summarizer(Protocol):
-    """A model that writes summaries. `recipe` names it and the form of what it is asked."""
+    """A model that writes summaries. `recipe` names the model and the form of its prompts."""
 
     recipe: str
 
     async def write(self, tasks: Sequence[Task]) -> SummaryDrafts:
-        """One call for tasks of one kind; ids that the answer lacks are missing in the drafts.
-
-        Waits for its turn where calls are limited. `SummarizerUnavailable` where nothing came:
-        down, refused, or out of time; `wait` seconds later it may be asked again, and `usage` is
-        what the failed attempts may have cost.
+        """Make one call for tasks of one kind; ids that the answer lacks are missing in the drafts.
+        Waits for its turn if calls are limited. Raises `SummarizerUnavailable` if there was no
+        answer: the server was down, refused, or was too slow; `wait` is the seconds until the next
+        attempt, and `usage` the most that the failed attempts may have cost.
         """
         ...
 
@@ -53,14 +52,13 @@ class Summarizer(Protocol):
 
 
 class Embedder(Protocol):
-    """Text to unit vectors. `recipe` names model and preprocessing: recipes never mix.
-    `relevant`: the cosine under which a passage hardly ever answers a query. `scale`: what its
-    cosines mean between memories and messages.
+    """Turns text into unit vectors. `recipe` names model and preprocessing: vectors of different
+    recipes are never mixed. `relevant`: the cosine below which a passage hardly ever answers a
+    query. `scale`: meaning of its cosines between memories and messages.
 
-    A model that was never met may have `dimensions` 0, and a recipe under which nothing is kept;
-    `embed` (of no texts, too) finds out both. `name` is what it was configured to be, and stays.
-
-    `EmbedderUnavailable` where the model cannot be used.
+    A model that was never reached may have `dimensions` 0, and a recipe under which nothing is
+    stored; `embed` (even of no texts) determines both. `name` is the configured name, and never
+    changes. Raises `EmbedderUnavailable` if the model cannot be used.
     """
 
     name: str
@@ -70,27 +68,30 @@ class Embedder(Protocol):
     scale: RelevanceScale
 
     async def ready(self) -> None:
-        """Until a model in this process is loaded; at once where it is on a server, up or down."""
+        """Wait until a model in this process is loaded; return at once if it is on a server."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """(n, dimensions) float32, unit rows; a text without tokens gives a zero row."""
+        """Return (n, dimensions) float32 unit rows; a text without tokens gives a zero row."""
         ...
 
     async def embed_query(self, text: str) -> Matrix:
-        """(dimensions,) float32, quick; `EmbedderUnavailable` while there are no `dimensions`."""
+        """Return (dimensions,) float32, quickly; raises `EmbedderUnavailable` while `dimensions` is
+        0."""
         ...
 
     async def embed_queries(self, texts: Sequence[str]) -> Matrix:
-        """(n, dimensions): rows as of `embed_query`; one call, where texts are sent anywhere."""
+        """Return (n, dimensions), rows as from `embed_query`; a single call if texts are sent to a
+        server."""
         ...
 
     def reads(self, text: str) -> bool:
-        """Return True if it knows the writing of a text; else its vector says next to nothing."""
+        """Return True if the model knows the script of a text; otherwise its vector means
+        little."""
         ...
 
     def forget(self) -> None:
-        """Let go of what is kept of earlier queries."""
+        """Drop what is cached of earlier queries."""
         ...
 
     async def close(self) -> None: ...

@@ -18,7 +18,7 @@ class Pending:
 
 
 class IndexQueue(Protocol):
-    """Takes background work for a history. A job is (tenant, address where work starts)."""
+    """Takes background work for a history. A job's key is (tenant, address where work starts)."""
 
     def submit(
         self,
@@ -28,27 +28,27 @@ class IndexQueue(Protocol):
         *,
         backfill: bool = False,
     ) -> None:
-        """Embed these leaves some time; a newer call with the same tenant and start replaces an
-        older one. Never blocks and never raises: what is too much is dropped and counted.
-        `backfill`: nobody talks in this history now, so others come first."""
+        """Queue these leaves to be embedded; a newer call with the same tenant and start replaces
+        an older one. Never blocks and never raises: excess jobs are dropped and counted.
+        `backfill`: the history is not in use now, so others come first."""
         ...
 
     async def pending(self, tenant: str) -> Pending:
-        """Return the work that waits, as far as it is known: never raises."""
+        """Return the waiting work, as far as it is known. Never raises."""
         ...
 
     async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
         """Drop the jobs of histories that end at one of these addresses (None: all jobs of the
-        tenant); returns how many. A batch under way ends, and leaves nothing in the store. Never
-        raises: what cannot be reached now is dropped as soon as it can."""
+        tenant); returns how many. A running batch ends, and stores nothing. Never raises: jobs that
+        cannot be reached now are dropped as soon as possible."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryStatus:
-    """How stage 3 does for one tenant. `state`: off, ok, limit_reached or unavailable;
-    `pending_nodes`: what waits, and what was given up until its text comes again. The rest: what
-    its calls of this day (UTC) took, those under way at the most that they may take."""
+    """State of stage 3 for one tenant. `state`: off, ok, limit_reached or unavailable;
+    `pending_nodes`: nodes that wait, or were given up until their text is posted again. The rest:
+    usage of its calls of this day (UTC); running calls count with the most that they may take."""
 
     state: str
     pending_nodes: int = 0
@@ -60,7 +60,7 @@ class SummaryStatus:
 
 
 class SummaryQueue(Protocol):
-    """Takes stage 3 for a history. A job is (tenant, address where work starts)."""
+    """Takes stage 3 work for a history. A job's key is (tenant, address where work starts)."""
 
     def submit(
         self,
@@ -76,11 +76,11 @@ class SummaryQueue(Protocol):
         ...
 
     async def pending(self, tenant: str) -> Pending:
-        """Return the work that waits, as `IndexQueue.pending` does."""
+        """Return the waiting work, as `IndexQueue.pending` does."""
         ...
 
     async def status(self, tenant: str) -> SummaryStatus:
-        """`unavailable`, and the day's numbers 0, where the store cannot tell them."""
+        """Return the status; `unavailable`, with zeros for the day, if the store cannot be read."""
         ...
 
     async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:

@@ -1,7 +1,7 @@
-"""Port of a store of single requests: numbers, ids and words of fixed lists, never text.
+"""Port of the log of single requests: numbers, ids and words of fixed lists, never text.
 
-The one free text is a model's name, cut short. Rows go with their tenant, after `LOG_DAYS`, and
-where there are more than a tenant or a store may have: then the oldest.
+The only free text is a model's name, cut short. Rows are deleted with their tenant, after
+`LOG_DAYS`, and, oldest first, if there are more than a tenant or a store may have.
 """
 
 from __future__ import annotations
@@ -11,24 +11,25 @@ from typing import NamedTuple, Protocol
 
 LOG_DAYS = 30
 TENANT_ROWS = 100_000
-ROW_BYTES = 288  # with the entries in two indexes; measured: 271 in SQLite
+ROW_BYTES = 288  # with its entries in two indexes; measured: 271 in SQLite
 STORE_ROWS = (256 << 20) // ROW_BYTES
 LONGEST_MODEL = 100  # characters
-UNKNOWN = -1  # of a number that nobody told
-CLIENT_GONE = 499  # status of a request whose client went before its answer was whole; nginx's
+UNKNOWN = -1  # stands for a number that was not reported
+# status of a request whose client disconnected before its answer was complete; as in nginx
+CLIENT_GONE = 499
 
 
 class RequestRow(NamedTuple):
     """One request that has ended.
 
-    `number`: grows with each row that is written, in the whole store. `time`: unix seconds when it
-    came, as `id` has it. `client`, `dialect`, `state`, `reason`, `error_type`: of fixed lists, ""
-    for none. `address`, `epoch`: empty where memory had none. `turn`: which request of its epoch
-    it is, from 1; 0 where that is not known. Tokens and milliseconds are `UNKNOWN` where nobody
-    told them, but for `saved_tokens`: see `memtree.budget.savings`. `saved_before`: what the
-    earlier requests of its conversation saved. `memories`: how many stood in it; `recalled`:
-    rounds of recall tools; `retries`: how often it was sent again, changed. `wrap_run`: id of the
-    run of `memtree wrap` that it belongs to.
+    `number`: increases with each row written to the store. `time`: unix seconds when it came, also
+    part of `id`. `client`, `dialect`, `state`, `reason`, `error_type`: of fixed lists, "" for none.
+    `address`, `epoch`: empty if memory had none. `turn`: its number within its epoch, from 1; 0 if
+    unknown. Tokens and milliseconds are `UNKNOWN` if they were not reported, except `saved_tokens`:
+    see `memtree.budget.savings`. `saved_before`: what the earlier requests of its conversation
+    saved. `memories`: how many it contained; `recalled`: rounds of recall tools; `retries`: how
+    often it was sent again with changes. `wrap_run`: id of the run of `memtree wrap` that it
+    belongs to.
     """
 
     number: int
@@ -60,14 +61,14 @@ class RequestRow(NamedTuple):
 
 
 class RequestPlace(NamedTuple):
-    """Where a row stands in a list, newest first."""
+    """Position of a row in a list, newest first."""
 
     time: float
     number: int
 
 
 class RequestFilter(NamedTuple):
-    """Filter of rows; a field that is None asks nothing. `since`, `until` (which is not included):
+    """Filter of rows; a field that is None is ignored. `since` (inclusive), `until` (exclusive):
     unix seconds. `addresses`: of one conversation."""
 
     since: float | None = None
@@ -79,8 +80,8 @@ class RequestFilter(NamedTuple):
 
 
 class RequestTotals(NamedTuple):
-    """Sums over rows. `folded`: those in which memory folded something. Tokens that nobody told
-    count as none."""
+    """Sums over rows. `folded`: requests in which memory folded something. Tokens that were not
+    reported count as zero."""
 
     requests: int = 0
     folded: int = 0
@@ -103,8 +104,8 @@ ALL = RequestFilter()
 
 
 def time_of(id_: str) -> float | None:
-    """When the request with this id came (unix seconds); None for what is no id. Ids begin with
-    their time, so that they are found by the index of it.
+    """Return when the request with this id came (unix seconds); None for a malformed id. Ids begin
+    with their time, so that the index of times finds them.
 
     >>> time_of("19b06ef8a5000001")
     1765347920.464
@@ -116,10 +117,10 @@ def time_of(id_: str) -> float | None:
 
 
 class RequestLog(Protocol):
-    """Raises as `TreeStore` does."""
+    """Log of requests. Raises as `TreeStore` does."""
 
     async def add_requests(self, rows: Mapping[str, Sequence[RequestRow]]) -> int:
-        """Keep these, by tenant, in one transaction; their numbers are given here. Returns the
+        """Store these rows, by tenant, in one transaction, which assigns their numbers. Returns the
         greatest one."""
         ...
 
@@ -130,7 +131,7 @@ class RequestLog(Protocol):
         where: RequestFilter = ALL,
         before: RequestPlace | None = None,
     ) -> list[RequestRow]:
-        """Return rows, newest first; `before`: only those behind this place."""
+        """Return rows, newest first; `before`: only those after this position."""
         ...
 
     async def request_totals(self, tenant: str, where: RequestFilter = ALL) -> RequestTotals: ...
@@ -138,8 +139,8 @@ class RequestLog(Protocol):
     async def span_sums(
         self, tenant: str, spans: Sequence[tuple[float, float]]
     ) -> list[list[StateSums]]:
-        """Sums for each span of time (unix seconds, its end not included) of what memory was asked
-        for, by state."""
+        """Return for each span of time (unix seconds, end exclusive) the sums of requests that
+        memory handled, by state."""
         ...
 
     async def request(self, tenant: str, id_: str) -> RequestRow | None: ...
@@ -151,26 +152,26 @@ class RequestLog(Protocol):
         ...
 
     async def last_request(self) -> int:
-        """The greatest number of all rows in the store; 0 where there are none."""
+        """Return the greatest number of all rows in the store; 0 if there are none."""
         ...
 
     async def logged_tenants(self) -> list[str]:
-        """Those that have rows, by name."""
+        """Return the tenants that have rows, by name."""
         ...
 
     async def previous_request(
         self, tenant: str, model: str | None, addresses: Sequence[bytes]
     ) -> RequestRow | None:
-        """The newest one with this model (None: with any) at one of these addresses that the
-        provider answered, if only until the client went."""
+        """Return the newest request with this model (None: any) at one of these addresses that the
+        provider answered, even if the client disconnected early."""
         ...
 
     async def titles(self, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, str]:
-        """The titles of the conversations that these addresses end or go on to: the last used
-        where there are several, nothing where there is none any more."""
+        """Return the titles of the conversations that these addresses belong to: of several the
+        last used; addresses without a conversation are left out."""
         ...
 
     async def trim_requests(self, now: float, tenants: Sequence[str] | None = None) -> int:
-        """Delete what is too old, and of these tenants (None: of all) and of the store what is too
-        much. Returns how many rows."""
+        """Delete rows that are too old, and surplus rows of these tenants (None: all) and of the
+        store. Returns how many."""
         ...
