@@ -104,7 +104,8 @@ def replaces(
 def back_off(tries: int) -> float:
     """Return the seconds before the next attempt, after `tries` failures in a row.
 
-    >>> [back_off(tries) for tries in (1, 2, 3, 9)] [1.0, 2.0, 4.0, 60.0]
+    >>> [back_off(tries) for tries in (1, 2, 3, 9)]
+    [1.0, 2.0, 4.0, 60.0]
     """
     return float(min(BACK_OFF_LIMIT, BACK_OFF * 2 ** (tries - 1)))
 

@@ -1,7 +1,8 @@
 """Parse, strictly, the passages that a request pins in each memory message, besides those that its
 user marked.
 
->>> keep_options(["src/*.py", "port 8443"], ["read_plan"]).globs ['src/*.py']
+>>> keep_options(["src/*.py", "port 8443"], ["read_plan"]).globs
+['src/*.py']
 """
 
 from __future__ import annotations

@@ -91,7 +91,8 @@ def _in_known_year(written: WrittenDay, current: int) -> int:
 def day_text(day: int) -> str:
     """Format an ordinal as people write it: five tokens of o200k, where ISO 8601 takes six.
 
-    >>> day_text(738648) '8 May 2023'
+    >>> day_text(738648)
+    '8 May 2023'
     """
     calendar_day = date.fromordinal(day)
     return f"{calendar_day.day} {ENGLISH_NAMES[calendar_day.month - 1]} {calendar_day.year}"

@@ -1,1 +1,1 @@
-"""The library's door: `memtree.open` and `memtree.open_sync`, which `memtree` hands on by name."""
+"""The library: `memtree.open` and `memtree.open_sync`, which the package `memtree` re-exports."""

@@ -1,5 +1,5 @@
-"""The library for programs without an event loop. Pools of connections and the embedder are bound
-to the loop that opened them, so each open memory has one loop, in a thread of its own."""
+"""The library for programs without an event loop. Connection pools and the embedder are bound to
+the loop that opened them, so each open memory has one loop, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class LoopThread:
 
 
 class SavedMemoriesSync:
-    """`SavedMemories`, whose methods wait."""
+    """`SavedMemories` with blocking methods."""
 
     def __init__(self, memories: SavedMemories, thread: LoopThread) -> None:
         self.save = thread.blocking(memories.save)
@@ -63,7 +63,7 @@ class SavedMemoriesSync:
 
 
 class MemTreeSync:
-    """`MemTree`, whose methods wait. Many threads may use it at once."""
+    """`MemTree` with blocking methods. Several threads may use it at once."""
 
     def __init__(self, memory: MemTree, thread: LoopThread) -> None:
         self._memory, self._thread = memory, thread

@@ -1,11 +1,11 @@
-"""The memory of a program, over one store: conversations, and what is saved.
+"""The memory of a program, over one store: conversations and saved memories.
 
     async with memtree.open("sqlite:///memory.db") as memory:
         answer = await memory.compress(messages, target=8_000)
         await memory.of("user:ann").save("Ann drinks green tea")
 
-Messages are those of OpenAI's chat, of Anthropic's Messages API, or items of the Responses API;
-what comes back has the same form. What this file does not do: call a model, or know of HTTP.
+Messages are those of OpenAI's chat, of Anthropic's Messages API, or items of the Responses API; the
+result has the same form. This file calls no model and knows nothing of HTTP.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from memtree.wire import json_body
 
 MIN_TARGET = 1_000
 MODE = "stable"
-SEARCHED = 4_000  # tokens of a memory message out of which `search` takes its passages
+SEARCHED = 4_000  # tokens of the memory message from which `search` takes its passages
 
 Dialect = Literal["chat", "messages", "responses"]
 Posted = Sequence[Mapping[str, Any] | Any]
@@ -43,12 +43,12 @@ Posted = Sequence[Mapping[str, Any] | Any]
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
-    """Messages to send in the place of a history. `messages`: in the form that they came in.
-
-    `state`: `packed` where it is folded, `below-threshold` or `passed` where it need not be; all
-    values are those of `x-memtree-state`. `address`: names the history. `pending_tokens`: wait for
-    their embeddings, and so far are ranked by words. `saved_tokens`: what the requests for this
-    conversation saved so far, in uncached input tokens at careful prices; a loss is negative."""
+    """Messages to send instead of a history. `messages`: in the form of the input. `state`:
+    `packed` if it is folded, `below-threshold` or `passed` if it need not be; all values are those
+    of `x-memtree-state`. `address`: identifies the history. `pending_tokens`: tokens without
+    embeddings yet, which are ranked without vectors until then. `saved_tokens`: what the requests
+    of this conversation have saved, in uncached input tokens at cautious prices; a loss is
+    negative."""
 
     messages: list[dict[str, Any]]
     state: str
@@ -62,9 +62,9 @@ class Compressed:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Text of a posted message, word for word: characters `start` to `end` of the string at `part`,
+    """Verbatim text of a posted message: characters `start` to `end` of the string at `part`, such
     as `content` or `tool_calls[0].function.arguments`. `message`: counted as in a chat, where each
-    result of a tool is a message."""
+    tool result is a message."""
 
     message: int
     part: str
@@ -74,7 +74,7 @@ class Passage:
 
 
 class MemTree:
-    """An open store. `open_memory` makes one; it may be used by many tasks at once."""
+    """An open store, created by `open_memory`; several tasks may use it at once."""
 
     def __init__(self, runtime: Runtime, settings: Settings, tenant: str) -> None:
         self._runtime, self._settings, self._tenant = runtime, settings, tenant
@@ -93,12 +93,12 @@ class MemTree:
         tools: Sequence[Any] = (),
         dialect: Dialect | None = None,
     ) -> Compressed:
-        """Return the history, shorter where it is long: at most `target` tokens, and what changes
-        from turn to turn stands at its end.
+        """Return the history, shortened if it is long: at most `target` tokens, with changes from
+        turn to turn at its end.
 
-        `system`: Anthropic's system prompt, or the instructions of the Responses API; `tools`: what
-        else takes room in the model's `window`. `dialect`: of the messages; Anthropic's are told by
-        their blocks, `responses` has to be named. Raises `BadRequest` and `ContextOverflow`.
+        `system`: Anthropic's system prompt, or the instructions of the Responses API; `tools`: also
+        takes room in the model's `window`. `dialect`: of the messages; Anthropic's are recognised
+        by their blocks, `responses` has to be named. Raises `BadRequest` and `ContextOverflow`.
         """
         read = await self._read(messages, system, tools, dialect)
         answer = await self._runtime.memory.compress(
@@ -123,8 +123,8 @@ class MemTree:
         tools: Sequence[Any] = (),
         dialect: Dialect | None = None,
     ) -> Explanation:
-        """Return why `compress` would send what it does: nodes, excerpts with places and reasons,
-        and what was just below the cut. Raises as `compress` does."""
+        """Return the reasons for what `compress` would send: nodes, excerpts with places and
+        reasons, and the best passages that did not fit. Raises as `compress` does."""
         read = await self._read(messages, system, tools, dialect)
         _, details = await self._runtime.memory.compress_with_details(
             self._request(read, target=target, query=query, mode=mode, window=window)
@@ -134,8 +134,9 @@ class MemTree:
     async def search(
         self, messages: Posted, query: str, *, dialect: Dialect | None = None
     ) -> list[Passage]:
-        """Return what a long history says about a question, in the order of the history. Empty
-        where all of it is short enough to be read. Raises as `compress` does."""
+        """Return the passages of a long history that are relevant to a question, in the order of
+        the history. Empty if the history is short enough to be sent whole. Raises as `compress`
+        does."""
         read = await self._read(messages, None, (), dialect)
         request = self._request(read, target=SEARCHED, query=query, mode="fresh")
         _, details = await self._runtime.memory.compress_with_details(request)
@@ -143,13 +144,13 @@ class MemTree:
         return sorted(passages, key=lambda passage: (passage.message, passage.start))
 
     async def delete(self, messages: Posted, *, dialect: Dialect | None = None) -> Receipt:
-        """Forget a history and all that was derived of it; returns how many rows went."""
+        """Forget a history and everything derived from it; returns how many rows were deleted."""
         read = await self._read(messages, None, (), dialect)
         return await self._runtime.memory.forget_history(self._request(read))
 
     def of(self, owner: str) -> SavedMemories:
-        """Return the saved memories of `user:ID`, `chat:ID` or `agent:ID`; of this program's own
-        user for "". Raises `BadRequest`."""
+        """Return the saved memories of `user:ID`, `chat:ID` or `agent:ID`; for "", those of this
+        program's own user. Raises `BadRequest`."""
         return SavedMemories(self._runtime.memory_services.book, scope_named(self._tenant, owner))
 
     async def settle(self) -> None:
@@ -183,7 +184,7 @@ class MemTree:
         mode: str | None = None,
         window: int = 128_000,
     ) -> CompressRequest:
-        """Raises `BadRequest` naming the argument."""
+        """Build the request. Raises `BadRequest` that names the argument."""
         if target is not None and not MIN_TARGET <= target <= window:
             raise BadRequest(f"target must be {MIN_TARGET:,} to {window:,} tokens", param="target")
         if mode not in (None, "stable", "auto", "fresh"):
@@ -208,11 +209,11 @@ class MemTree:
 async def open_memory(
     store: str, *, tenant: str = LOCAL, **settings: Any
 ) -> AsyncIterator[MemTree]:
-    """Open a store (`sqlite:///PATH`, `postgresql://...` or `memory:`) and what works for it.
+    """Open a store (`sqlite:///PATH`, `postgresql://...` or `memory:`) with its models and queues.
 
-    `settings`: those of `memtree serve`, as `embedder="none"`; neither the environment nor a file
-    is read. `tenant`: whose memory it is; by default that of the commands in the terminal.
-    Raises `BadRequest` that names the setting, and `StoreUnavailable`.
+    `settings`: those of `memtree serve`, such as `embedder="none"`; neither the environment nor a
+    file is read. `tenant`: owner of the memory; by default the tenant that commands in the terminal
+    use. Raises `BadRequest` that names the setting, and `StoreUnavailable`.
     """
     chosen = Settings.of(store=store, **settings)
     async with open_runtime(replace(chosen, queue="inprocess"), lasting=True) as runtime:
@@ -243,14 +244,14 @@ def _passage(excerpt: ExplainedExcerpt, history: PostedDialectHistory) -> Passag
     value: Any = history.messages[excerpt.message].fields
     for step in excerpt.part.replace("[", ".").replace("]", "").split("."):
         value = value[int(step) if step.isdigit() else step]
-    if isinstance(value, dict):  # a part of a content, whose text is meant
+    if isinstance(value, dict):  # a part of the content: use its text
         value = value["text"]
     text = value[excerpt.start : excerpt.end]
     return Passage(excerpt.message, excerpt.part, text, excerpt.start, excerpt.end)
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:
-    """Raises `BadRequest` for what is no JSON."""
+    """Encode as JSON. Raises `BadRequest` if that is impossible."""
     try:
         return msgspec.json.encode(body, enc_hook=_plain)
     except (TypeError, ValueError, UnicodeEncodeError, RecursionError) as error:
@@ -258,7 +259,7 @@ def _encoded(body: Mapping[str, Any]) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Return an object of an SDK as it goes over the wire. Raises `TypeError`."""
+    """Convert an object of an SDK into plain JSON values. Raises `TypeError`."""
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", exclude_none=True)
     if isinstance(value, Iterable):

@@ -1,4 +1,4 @@
-"""Saved memories of one owner, as the library shows them."""
+"""Saved memories of one owner, as the library offers them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KINDS = tuple(kind.value for kind in (ScopeKind.USER, ScopeKind.CHAT, ScopeKind.
 
 
 class SavedMemories:
-    """Made by `MemTree.of`. All methods raise store errors."""
+    """Created by `MemTree.of`. All methods raise store errors."""
 
     def __init__(self, book: MemoryBook, scope: Scope) -> None:
         self._book, self._scope = book, scope
@@ -30,7 +30,7 @@ class SavedMemories:
         expires: float | None = None,
         standing: bool | None = None,
     ) -> Memory:
-        """Save a text; what says the same is saved once. `category` None: inferred from the text.
+        """Save a text; a repeated text is saved once. `category` None: inferred from the text.
         `expires`: unix seconds. Raises `BadRequest`, `SecretRejected` and `MemoryLimit`."""
         draft = MemoryDraft(
             text, category=category, tags=tuple(tags), expires=expires, standing=standing
@@ -38,7 +38,7 @@ class SavedMemories:
         return (await self._book.save(self._scope, draft)).memory
 
     async def search(self, query: str, *, limit: int = 5) -> list[MemoryHit]:
-        """Return the memories that are nearest to a question, best first."""
+        """Return the memories most relevant to a question, best first."""
         result = await self._book.search(self._scope, query, limit=limit, unhurried=True)
         return list(result.hits)
 
@@ -50,7 +50,7 @@ class SavedMemories:
         return [*page.memories]
 
     async def delete(self, memory: str) -> ForgottenMemory:
-        """Delete a memory by its id, and those that say the same. Raises `NotFound`."""
+        """Delete a memory by its id, with its duplicates. Raises `NotFound`."""
         return await self._book.forget(self._scope, memory)
 
 

@@ -1,1 +1,2 @@
-"""One process: bounded maps, bytes of its caches, CPU of its threads, traces of a request."""
+"""State of one process: bounded maps, bytes of its caches, CPU of its threads, traces of a
+request."""

@@ -1,5 +1,5 @@
-"""Bounded maps for what a process remembers of its newest tenants, requests or models, so that
-nobody can fill its memory with names that he makes up."""
+"""Bounded maps for what a process remembers of its newest tenants, requests or models, so that no
+client can exhaust the memory with invented names."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ V = TypeVar("V")
 
 
 class SizedCache(Protocol):
-    """Protocol of a value that tells how much it holds."""
+    """A value that reports its size."""
 
     @property
     def nbytes(self) -> int:
-        """Bytes, estimated."""
+        """Return the estimated bytes."""
         ...
 
 
-MAX_TENANTS = 10_000  # of whom a process remembers a number or a time, some 200 bytes each
+MAX_TENANTS = 10_000  # with a remembered number or time, some 200 bytes each
 
 
 def remember(rows: OrderedDict[K, V], key: K, value: V, most: int = MAX_TENANTS) -> None:
-    """Put a row last; of more than `most` the first ones go.
+    """Put a row last; if there are more than `most`, drop the first.
 
     >>> rows = OrderedDict(a=1, b=2)
     >>> remember(rows, "a", 3, most=2)
@@ -41,11 +41,9 @@ def remember(rows: OrderedDict[K, V], key: K, value: V, most: int = MAX_TENANTS)
 
 
 class SizedRows(Generic[K, V]):
-    """Rows that take at most `most` bytes together; the least recently used go first.
-
-    `size`: bytes that a row takes with its key and its place here, estimated; the same whenever it
-    is asked for the same row. A row that alone takes more than `most` is not kept. Safe for
-    several threads.
+    """Rows that take at most `most` bytes together; least recently used first out. `size`:
+    estimates the bytes of a row with its key; always the same for the same row. A row larger than
+    `most` is not kept. Safe for several threads.
 
     >>> rows = SizedRows(10, lambda key, value: len(value))
     >>> rows.put("a", "four"), rows.put("b", "five5"), rows.get("a"), rows.put("c", "two")
@@ -62,14 +60,14 @@ class SizedRows(Generic[K, V]):
 
     @property
     def nbytes(self) -> int:
-        """Estimate the bytes that all rows take."""
+        """Return the estimated bytes of all rows."""
         return self._bytes
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def __iter__(self) -> Iterator[K]:
-        """The keys, the one that would go first first."""
+        """Iterate over the keys, least recently used first."""
         return iter(list(self._rows))
 
     def __contains__(self, key: object) -> bool:
@@ -78,7 +76,7 @@ class SizedRows(Generic[K, V]):
     def get(self, key: K) -> V | None:
         value = self._rows.get(key)
         if value is not None:
-            with suppress(KeyError):  # another thread may have dropped it meanwhile
+            with suppress(KeyError):  # another thread may have dropped the row meanwhile
                 self._rows.move_to_end(key)
         return value
 
@@ -91,7 +89,8 @@ class SizedRows(Generic[K, V]):
             self._rows[key] = value
             self._bytes += size
             while self._bytes > self._most:
-                # In one step: `get` takes no lock, and may change the order under an iterator.
+                # Done in one step: `get` takes no lock, and may change the order during an
+                # iteration.
                 first, old = self._rows.popitem(last=False)
                 self._bytes -= self._size(first, old)
 

@@ -1,8 +1,8 @@
-"""How many bytes each cache of posted conversations may take: shares of one setting.
+"""Limits, in bytes, of the caches of posted conversations: shares of one setting.
 
-Nothing in these caches is needed for an answer, so a share that is too small costs time and changes
-nothing else. The shares are what a process holds of conversations of a million tokens, in
-proportion (docs/decisions/0038-memory.md). Indexes of saved memories have a setting of their own.
+No answer depends on these caches, so a share that is too small costs time and changes nothing else.
+The shares are proportional to what a process holds for conversations of a million tokens
+(docs/decisions/0038-memory.md). Indexes of saved memories have a setting of their own.
 """
 
 from __future__ import annotations
@@ -32,14 +32,13 @@ _THOUSANDTHS = {
 class CacheLimits:
     """Bytes.
 
-    `message_infos`: what is known of posted messages. `read_histories`: addresses, rounds and
-    totals of posted histories. `known_bodies`: digests of posted bodies. `nodes`: of trees.
-    `corpora`: their passages with vectors, ready to rank. `texts`: rendered memory messages.
-    `passed`: which histories went whole.
-    `message_translations`, `response_translations`: posted items of the two APIs as chat messages.
-    `vectors`: of passages that were embedded lately. `queries`: vectors of questions.
-    `read_messages`, `read_infos`: which messages were read for memories, and what is
-    known of them; `snapshots`: which stretches of a conversation were kept.
+    `message_infos`: facts about posted messages. `read_histories`: addresses, rounds and totals of
+    posted histories. `known_bodies`: digests of posted bodies. `nodes`: of trees. `corpora`: their
+    passages with vectors, ready to rank. `texts`: rendered memory messages. `passed`: which
+    histories went whole. `message_translations`, `response_translations`: posted items of the two
+    APIs as chat messages. `vectors`: of passages that were embedded lately. `queries`: vectors of
+    questions. `read_messages`, `read_infos`: messages read for memories, and facts about them;
+    `snapshots`: parts of conversations whose snapshot is stored.
     """
 
     message_infos: int
@@ -59,7 +58,7 @@ class CacheLimits:
 
     @classmethod
     def of(cls, megabytes: int = MEGABYTES) -> CacheLimits:
-        """Divide so many megabytes among the caches.
+        """Divide this many megabytes among the caches.
 
         >>> CacheLimits.of(100).nodes
         30408704

@@ -1,4 +1,4 @@
-"""CPU that work in threads takes, added up for whoever asked for it.
+"""CPU time of work in threads, added up for the task that requested it.
 
 >>> with metered() as meter:
 ...     counted(lambda: sum(range(10)))
@@ -29,7 +29,7 @@ _METER: ContextVar[CpuMeter | None] = ContextVar("cpu_meter", default=None)
 
 @contextmanager
 def metered() -> Iterator[CpuMeter]:
-    """Measure the CPU of `counted` work of this task, also in threads that it starts."""
+    """Measure the CPU time of `counted` work of this task, also in threads that it starts."""
     token = _METER.set(meter := CpuMeter())
     try:
         yield meter
@@ -38,7 +38,7 @@ def metered() -> Iterator[CpuMeter]:
 
 
 def counted(work: Callable[[], Result]) -> Result:
-    """Do the work, in whichever thread this is."""
+    """Do the work in the current thread, and add its CPU time to the meter."""
     meter = _METER.get()
     begun = time.thread_time()
     try:

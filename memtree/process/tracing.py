@@ -1,8 +1,8 @@
-"""Tell whoever watches what a request is doing; without a watch nothing is measured.
+"""Report the steps of a request to its tracer; without one nothing is measured.
 
-The use case names its steps, and knows no clock: the watch has one, and makes of them times,
-spans and names in log lines (`proxy.trace`). It stands in a context variable, so that threads and
-tasks of a request find it, and functions between do not have to hand it on.
+The use case names its steps, and knows no clock: the tracer has one, and turns the steps into
+times, spans and names in log lines (`memtree_proxy/observability`). It is kept in a context
+variable, so that threads and tasks of a request find it, and functions do not have to pass it on.
 
     with steps.step("look_up"):
         covered = await covering(store, posted)
@@ -21,24 +21,24 @@ Result = TypeVar("Result")
 
 
 class Tracer(Protocol):
-    """Watches one request, or one piece of work in the background."""
+    """Traces one request, or one piece of background work."""
 
     @property
     def request(self) -> str:
-        """The id of the request that this belongs to."""
+        """Return the id of the request that this belongs to."""
         ...
 
     def step(self, name: str) -> AbstractContextManager[None]:
-        """A part of the work. Steps may lie in each other and beside each other, and may be left
-        by an error, which goes on."""
+        """Trace a part of the work. Steps may be nested or concurrent; an error inside one is
+        passed on."""
         ...
 
     def behind(self, name: str) -> AbstractContextManager[Tracer]:
-        """Work that goes on when the request is over; it has a watch of its own."""
+        """Trace work that continues after the request; it has a tracer of its own."""
         ...
 
 
-# What there is to do, in the order of a request. Metrics have a label for each: keep it short.
+# Steps of a request, in order. Metrics have a label for each: keep the list short.
 STEPS = ("parse", "memories", "read", "look_up", "grow", "write", "vectors", "debts", "embed",
          "rank", "pack", "wait", "upsert_memory", "search_memory", "update_memory",
          "delete_memory")  # fmt: skip
@@ -48,12 +48,12 @@ _watch: ContextVar[Tracer | None] = ContextVar("memtree_watch", default=None)
 
 
 def current() -> Tracer | None:
-    """The watch of what runs here."""
+    """Return the tracer of the running task."""
     return _watch.get()
 
 
 def step(name: str) -> AbstractContextManager[None]:
-    """One of `STEPS`, for the watch of what runs here."""
+    """Trace one of `STEPS` with the tracer of the running task."""
     watch = _watch.get()
     return _NOTHING if watch is None else watch.step(name)
 
@@ -76,7 +76,7 @@ def stepped(
 
 @contextmanager
 def watched(watch: Tracer | None) -> Iterator[None]:
-    """Give this watch to the code that runs in the block, and to the tasks that it starts."""
+    """Give this tracer to the code that runs in the block, and to the tasks that it starts."""
     before = _watch.set(watch)
     try:
         yield
@@ -86,7 +86,8 @@ def watched(watch: Tracer | None) -> Iterator[None]:
 
 @contextmanager
 def behind(name: str, watch: Tracer | None) -> Iterator[None]:
-    """A block of background work that a watched request has begun; `watch`: the request's."""
+    """Trace a block of background work started by a traced request; `watch`: the request's
+    tracer."""
     if watch is None:
         with watched(None):
             yield

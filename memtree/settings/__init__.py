@@ -1,1 +1,2 @@
-"""Settings: forms of values, checks, and the folder of a user's data. `config.py` has them all."""
+"""Settings: parsing of values, checks, and the folder of a user's data. `config.py` lists them
+all."""

@@ -1,12 +1,12 @@
-"""The folder that holds a user's data where no store is named.
+"""The folder for a user's data if no store is named.
 
-`home` where it is set; else the place that the platform has for data of programs:
+It is `home` if that is set; else the platform's place for data of programs:
 
 Linux and others   $XDG_DATA_HOME/memtree, else ~/.local/share/memtree
 macOS              ~/Library/Application Support/memtree
 Windows            %LOCALAPPDATA%\\memtree
 
-A `memtree.db` in the current folder goes first: before there was such a folder, it was kept there.
+A `memtree.db` in the current folder takes precedence, since older versions kept it there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ IN_THIS_FOLDER = f"{SQLITE}{STORE_FILE}"
 
 
 def data_folder(home: str | None, env: Mapping[str, str], platform: str) -> Path | None:
-    """None where nothing says where the user's files are, as in some containers. `platform`: as
+    """Return the folder; None if the user's home is unknown, as in some containers. `platform`: as
     `sys.platform`."""
     if home:
         return Path(home).expanduser()
@@ -33,26 +33,26 @@ def data_folder(home: str | None, env: Mapping[str, str], platform: str) -> Path
     if platform == "darwin":
         return Path(user, "Library", "Application Support", NAME) if user else None
     shared = env.get("XDG_DATA_HOME", "")
-    if shared.startswith("/"):  # others are to be ignored, says the standard
+    if shared.startswith("/"):  # the standard says that relative paths must be ignored
         return Path(shared, NAME)
     return Path(user, ".local", "share", NAME) if user else None
 
 
 def default_store(folder: Path | None) -> str:
-    """The store of who names none."""
+    """Return the store used if none is named."""
     if folder is None or Path(STORE_FILE).is_file():
         return IN_THIS_FOLDER
     return f"{SQLITE}{folder / STORE_FILE}"
 
 
 def is_left_behind(folder: Path) -> bool:
-    """Return True if `default_store` gives the file of the current folder, and that is another
-    one."""
+    """Return True if `default_store` gives the file of the current folder, and that is not in the
+    data folder."""
     return Path(STORE_FILE).is_file() and folder.resolve() != Path.cwd()
 
 
 def how_to_move(folder: Path, platform: str) -> str:
-    """One line about a store that is used since it lies in the current folder."""
+    """Return one line about a store that is used because it is in the current folder."""
     target = folder / STORE_FILE
     if target.exists():
         return f"using {STORE_FILE} in this folder, as before, not {target}; --store says which one"

@@ -1,6 +1,6 @@
-"""Settings that belong together: upstreams, what models behind a URL need, and what traces need.
+"""Checks of settings that depend on each other: upstreams, remote models, traces.
 
-Each raises `BadRequest` that names the setting, and never shows what a URL or a key holds.
+Each raises `BadRequest` that names the setting, and never shows the content of a URL or a key.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from memtree.settings.setting_values import (
     window,
 )
 
-# `config.Settings`, by no import of it: that file imports this one. A name that it does not have
-# fails with the first settings that are made, since every check runs then.
+# `config.Settings`, without importing it: that file imports this one. A misspelt attribute fails as
+# soon as any settings are created, since every check runs then.
 Settings = Any
 
 AUTO = "auto"
@@ -50,7 +50,7 @@ MAY_BE_ZERO = frozenset(
     """.split()
 )
 MAX_PORT = 65535
-# Each value of such a setting is an entry of its own.
+# Settings whose value is a list: each entry is checked by itself.
 ENTRIES: Mapping[str, Callable[[str], object]] = {
     "prices": price,
     "input_prices": input_price,

@@ -1,6 +1,5 @@
-"""Values of settings that have a form of their own: prices, windows, addresses.
-
-Reading one entry, saying what is wrong with it, and showing it without its password.
+"""Values of settings with a special form: prices, windows, addresses. Parses an entry, reports its
+errors, and shows it without its password.
 """
 
 from __future__ import annotations
@@ -15,17 +14,17 @@ from urllib.parse import urlsplit
 from memtree.budget.prices import UNKNOWN, Prices
 from memtree.errors import BadRequest
 
-OTHERS = "*"  # in `prices` and `window`: every model that nothing else names
+OTHERS = "*"  # in `prices` and `window`: every model that no other entry names
 MAX_PRICE = 100.0  # times the price of uncached input; more is a typing error
-MAX_INPUT_PRICE = 1_000_000.0  # of a million tokens, in whatever money
-LEAST_WINDOW, LARGEST_WINDOW = 1_000, 1_000_000_000  # tokens that an entry of `window` may say
+MAX_INPUT_PRICE = 1_000_000.0  # of a million tokens, in any currency
+LEAST_WINDOW, LARGEST_WINDOW = 1_000, 1_000_000_000  # tokens that an entry of `window` may give
 _METHOD, _PATH = (
     re.compile(r"[A-Z]+|\*"),
     re.compile(r"(?:/(?:[\w@~-][\w.:@~-]*|\{id\}))*(?:/\*)?", re.ASCII),
 )
-_SEGMENT = r"[\w@~+-][\w.:@~+-]*+"  # of a path, which no server reads as another path
-LONGEST_NAME = 60  # characters of a misspelt name that are looked at
-# What generates, counts or lists models; and what a tenant's own stored answers are reached by.
+_SEGMENT = r"[\w@~+-][\w.:@~+-]*+"  # path segment that no server interprets as another path
+LONGEST_NAME = 60  # characters of a misspelt name that are compared
+# Routes that generate, count or list models, and those of a tenant's own stored answers.
 PASSTHROUGH_ROUTES = (
     *(
         f"POST /{path}"
@@ -51,8 +50,8 @@ PASSTHROUGH_ROUTES = (
         for method in methods
     ),
 )
-INPROCESS = "inprocess"  # a queue that needs nobody else
-# By the type of a setting: what reads its text, and what other values may be.
+INPROCESS = "inprocess"  # a queue without further processes
+# By the type of a setting: the parser of its text, and the other accepted values.
 READERS: dict[str, Callable[[str], Any]] = {
     "int": int,
     "float": float,
@@ -73,13 +72,13 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 
 def price(entry: str) -> tuple[str, Prices]:
-    """One entry of `prices`: the model's name as given, and its prices.
+    """Parse one entry of `prices`: the model's name as given, and its prices.
 
-    Raises `BadRequest` naming the setting for anything but `NAME=WRITE/READ[/SECONDS]`, both
-    prices above 0 (free reads: write 0.01) and up to `MAX_PRICE`, and a lifetime above 0 seconds.
+    Raises `BadRequest` naming the setting for anything but `NAME=WRITE/READ[/SECONDS]`, both prices
+    above 0 (free reads: write 0.01) and up to `MAX_PRICE`, and a lifetime above 0 seconds.
 
-    >>> price("gpt-5=1/0.1")
-    ('gpt-5', Prices(write=1.0, read=0.1, lifetime=3600.0))
+    >>> price("gpt-5=1/0.1")[1].read
+    0.1
     """
     name, _, numbers = entry.rpartition("=")
     try:
@@ -98,9 +97,9 @@ def price(entry: str) -> tuple[str, Prices]:
 
 
 def input_price(entry: str) -> tuple[str, float]:
-    """One entry of `input_prices`: the model's name as given, and what a million tokens of its
-    uncached input cost. Raises `BadRequest` naming the setting for anything but `NAME=PRICE`, from
-    0 to `MAX_INPUT_PRICE`. `OTHERS` is no name: money is not guessed for models that nobody named.
+    """Parse one entry of `input_prices`: the model's name as given, and what a million tokens of
+    its uncached input cost. Raises `BadRequest` naming the setting for anything but `NAME=PRICE`,
+    from 0 to `MAX_INPUT_PRICE`. `OTHERS` is not accepted: no price is assumed for unnamed models.
 
     >>> input_price("gpt-5=1.25")
     ('gpt-5', 1.25)
@@ -127,8 +126,8 @@ def input_price(entry: str) -> tuple[str, float]:
 
 
 def window(entry: str) -> tuple[str, int]:
-    """One entry of `window`: the model's name as given, and the tokens that its prompt and answer
-    may have together. Raises `BadRequest` naming the setting for anything but `NAME=TOKENS`.
+    """Parse one entry of `window`: the model's name as given, and the tokens that its prompt and
+    answer may have together. Raises `BadRequest` naming the setting for anything but `NAME=TOKENS`.
 
     >>> window("llama3.2=32768")
     ('llama3.2', 32768)
@@ -146,9 +145,9 @@ def window(entry: str) -> tuple[str, int]:
 
 
 def passthrough_route(entry: str) -> re.Pattern[str]:
-    """One entry of `passthrough_routes` as a pattern of `METHOD /path`, the path decoded. Groups
-    are the ids that a request names. Raises `BadRequest` naming the setting for anything but
-    `METHOD /path`.
+    """Parse one entry of `passthrough_routes` into a pattern of `METHOD /path`, with the path
+    decoded. Its groups are the ids in a request's path. Raises `BadRequest` naming the setting for
+    anything but `METHOD /path`.
 
     >>> bool(passthrough_route("GET /models/*").fullmatch("GET /models/org/model"))
     True
@@ -170,7 +169,7 @@ def passthrough_route(entry: str) -> re.Pattern[str]:
 
 
 def is_plain_url(url: str) -> bool:
-    """An address and nothing else."""
+    """Return True for a URL without user, query or fragment."""
     try:
         parts = urlsplit(url)
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -180,7 +179,7 @@ def is_plain_url(url: str) -> bool:
 
 
 def check_queue(url: str) -> None:
-    """The value is not shown: it may carry a password."""
+    """Check the setting `queue`. The error does not show the value: it may contain a password."""
     if url == INPROCESS:
         return
     try:
@@ -197,7 +196,7 @@ def check_queue(url: str) -> None:
 
 
 def without_password(url: str) -> str:
-    """A URL as it may be shown.
+    """Return a URL as messages may show it.
 
     >>> without_password("redis://:secret@10.0.0.7:6379/0")
     'redis://***@10.0.0.7:6379/0'
@@ -206,7 +205,7 @@ def without_password(url: str) -> str:
     """
     head, mark, rest = url.partition("://")
     place, query, _ = rest.partition("?")
-    if "@" in place:  # the last one: a password that was not quoted may hold more, and slashes
+    if "@" in place:  # split at the last one: an unquoted password may contain more, and slashes
         place = "***@" + place.rpartition("@")[2]
     return f"{head}{mark}{place}{'?***' * bool(query)}"
 
@@ -218,6 +217,6 @@ def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
 
 
 def nearest(name: str, names: Collection[str]) -> str:
-    """The name that is meant where this one is misspelt, or nothing."""
+    """Return the most similar name, for a misspelt one; "" if none is similar."""
     near = get_close_matches(name[:LONGEST_NAME], sorted(names), n=1, cutoff=0.8)
     return near[0] if near else ""

@@ -1,1 +1,1 @@
-"""Shadow mode: measures what memory would have kept, without changing what is sent."""
+"""Shadow mode: measure what memory would have kept, without changing what is sent."""

@@ -1,9 +1,9 @@
-"""Shadow mode: how much of a history would still be visible, had memory folded it.
+"""Shadow mode: measure how much of a history would still be visible after a fold.
 
 Probes are drawn from the leaves before the cut: their anchors by kind, numbers with the word next
-to them, and the user's standing rules word for word. A probe survives where it appears in the
-messages that would have been sent. Deterministic: the same request has the same probes. What this
-file does not do: say what the model needed (`usage.py`), or send anything.
+to them, and the user's standing rules word for word. A probe survives if it appears in the messages
+that would have been sent. Deterministic: the same request has the same probes. What the model
+actually used is measured in `usage.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memtree.tree.node import Frontier, Node, NodePlace
 
 VALUE, IDENTIFIER, PATH, NAME, RULE = "value", "identifier", "path", "name", "rule"
 KINDS = (VALUE, IDENTIFIER, PATH, NAME, RULE)
-PROBES = 16  # of each kind and request
+PROBES = 16  # of each kind, for one request
 NEAR = 40  # characters between a number and its word
 
 _PATH = re.compile(
@@ -31,14 +31,14 @@ _PATH = re.compile(
     r"jpe?g|svg|pdf|zip|gz|db|conf)(?::\d+)?"
 )
 _COMMIT = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}")
-_VALUE = re.compile(r"[$€£¥#v]?\d|[^\W\d_]+ .*\d")  # "March 3" as well
+_VALUE = re.compile(r"[$€£¥#v]?\d|[^\W\d_]+ .*\d")  # matches "March 3" as well
 _IDENTIFIER = re.compile(r"\S*(?:[\d_.:#@=-]|[a-z][A-Z])\S*|E[A-Z]{4,}|SIG[A-Z]{3,}")
 _BEHIND = re.compile(r"[^\w\n]{0,3}([^\W\d_]{3,})")
 _BEFORE = re.compile(r"([^\W\d_]{3,})[^\w\n]{0,3}\Z")
 
 
 class Probe(NamedTuple):
-    """`word`: what a number counts, in lower case; else empty."""
+    """`word`: the word that a number counts, in lower case; else empty."""
 
     kind: str
     text: str
@@ -52,8 +52,8 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ShadowResult:
-    """Measurements of one shadow. `raw`, `sent`: tokens of the whole request; `folded`: memory
-    changed it."""
+    """Result for one request in shadow mode. `raw`, `sent`: tokens of the whole request; `folded`:
+    memory would have changed it."""
 
     raw: int
     sent: int
@@ -61,8 +61,8 @@ class ShadowResult:
     scores: Mapping[str, Score] = field(default_factory=dict)
 
     def amounts(self) -> dict[str, int]:
-        """For the tallies. Tokens are counted for folded requests only, so that their ratio is the
-        ratio of folding."""
+        """Return the amounts to add to the tallies. Tokens are counted for folded requests only, so
+        that their ratio is that of folding."""
         amounts = {"shadow.requests": 1}
         if self.folded:
             amounts |= {
@@ -79,7 +79,7 @@ class ShadowResult:
 
 
 def survival(probes: Iterable[Probe], visible: str) -> dict[str, Score]:
-    """By kind, how many probes there were and how many appear in what is visible."""
+    """Return by kind how many probes there were and how many appear in the visible text."""
     scores: dict[str, Score] = {}
     for probe in probes:
         old = scores.get(probe.kind, Score())
@@ -90,10 +90,9 @@ def survival(probes: Iterable[Probe], visible: str) -> dict[str, Score]:
 def probes(
     history: History, frontier: Frontier, nodes: Mapping[bytes, Node], cut: int, most: int = PROBES
 ) -> list[Probe]:
-    """A sample of what the leaves before `cut` (index in the history) hold, `most` of each kind.
-
-    The address is the seed, so that the turns of a chat are probed for different things. `KeyError`
-    where a node is not in `nodes`.
+    """Return a sample of what the leaves before `cut` (index in the history) contain, `most` of
+    each kind. The address is the seed, so that the turns of a chat are probed for different things.
+    Raises `KeyError` if a node is not in `nodes`.
     """
     placed = walk(frontier.nodes, nodes)
     pairs = [(node, at) for node, at in placed if node.is_leaf and at.last < cut]
@@ -109,7 +108,7 @@ def probes(
 
 
 def kind(anchor: str) -> str:
-    """Tell the kind of an anchor by its form alone."""
+    """Return the kind of an anchor, by its form alone."""
     if _PATH.fullmatch(anchor):
         return PATH
     if _VALUE.match(anchor) and not _COMMIT.fullmatch(anchor):
@@ -118,7 +117,7 @@ def kind(anchor: str) -> str:
 
 
 def is_kept(probe: Probe, visible: str) -> bool:
-    """Return True if the probe appears as a word of its own, a number with its word near by."""
+    """Return True if the probe appears as a separate word, and a number with its word nearby."""
     for start in positions(probe.text, visible):
         around = visible[max(0, start - NEAR) : start + len(probe.text) + NEAR]
         if probe.word in around.lower():
@@ -127,7 +126,7 @@ def is_kept(probe: Probe, visible: str) -> bool:
 
 
 def positions(term: str, text: str) -> Iterator[int]:
-    """Offsets of a term in a text, not as a part of a longer word or number."""
+    """Yield offsets of a term in a text, except within a longer word or number."""
     start = text.find(term)
     while start >= 0:
         end = start + len(term)
@@ -139,18 +138,18 @@ def positions(term: str, text: str) -> Iterator[int]:
 
 
 def visible(fragments: Iterable[bytes]) -> str:
-    """The text that a model would read of these raw messages, without system messages."""
+    """Return the text that a model would read in these raw messages, without system messages."""
     messages = map(Message, fragments)
     return "\n".join(message.text for message in messages if message.role not in SYSTEM_ROLES)
 
 
 def cut_of(history: History, recent: int) -> int:
-    """The cut of an answer that sent the last `recent` tokens of the history as they are."""
+    """Return the cut of an answer that sent the last `recent` tokens of the history unchanged."""
     return bisect_left(range(len(history)), -recent, key=lambda at: -history.size(at))
 
 
 def text_of(history: History, place: NodePlace) -> str:
-    """The text that a node covers."""
+    """Return the text that a node covers."""
     pieces = []
     for message in range(place.first, place.last + 1):
         text = history.view(message).text
@@ -170,7 +169,7 @@ def _rules(history: History, pairs: Sequence[tuple[Node, NodePlace]]) -> list[st
 def _anchor_probes(
     history: History, name: str, anchors: Mapping[str, NodePlace], seed: bytes, most: int
 ) -> list[Probe]:
-    """Anchors that appear in their leaf's text: a masked secret does not."""
+    """Return anchors that appear in their leaf's text: a masked secret does not."""
     drawn: list[Probe] = []
     for anchor in _shuffled(anchors, seed):
         if len(drawn) == most:
@@ -183,7 +182,7 @@ def _anchor_probes(
 
 
 def _word(number: str, text: str, start: int) -> str:
-    """Return the word that a bare number counts: the word behind it, else the one before it."""
+    """Return the word that a bare number counts: the word after it, else the one before it."""
     if any(char.isalpha() for char in number):
         return ""
     end = start + len(number)
@@ -192,14 +191,14 @@ def _word(number: str, text: str, start: int) -> str:
 
 
 def _shuffled(texts: Iterable[str], seed: bytes) -> list[str]:
-    """In an order that is random by the seed, and the same in every process."""
+    """Shuffle by the seed, in the same way in every process."""
     return sorted(
         set(texts), key=lambda text: blake2b(text.encode("utf-8", "replace"), key=seed).digest()
     )
 
 
 def _joined(before: str, after: str) -> bool:
-    """Return True if two neighbours are letters or digits of one word."""
+    """Return True if two adjacent characters are letters or digits of one word."""
     return _is_wordy(before) and _is_wordy(after)
 
 

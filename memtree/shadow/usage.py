@@ -1,11 +1,11 @@
-"""Find what a model really used: paths, identifiers, options and error names of its answer that
-come from the history. Would they have been visible, had memory folded it?
+"""Measure what a model actually used: paths, identifiers, options and error names of its answer
+that come from the history. Would they have been visible after a fold?
 
 The answer comes back with the next request of the same conversation; until then only keyed hashes
-of what was visible are kept, never text.
+of the visible text's terms are kept, never text.
 
-    USED       everything that the answer took from the history
-    RECALLED   the part of it that is nowhere in the recent messages: only memory could keep it
+    USED       everything in the answer that comes from the history
+    RECALLED   the part of it that is not in the recent messages: only memory could keep it
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class SightRecord(NamedTuple):
 
 
 def seen(cut: int, visible: str, key: bytes) -> SightRecord:
-    """`key`: at most 64 random bytes of this process."""
+    """Record the terms of the visible text. `key`: at most 64 random bytes of this process."""
     every = {form for term in terms(visible) for form in forms(term)}
     return SightRecord(cut, array("Q", sorted(_hash(term, key) for term in every)).tobytes())
 
 
 def used(history: History, answer: int, before: SightRecord, key: bytes) -> dict[str, Score]:
-    """How much was visible of what the answer to the first `answer` messages took from them. Empty
-    where message `answer` is no answer."""
+    """Return how much of what the answer to the first `answer` messages took from them was visible.
+    Empty if message `answer` is not an answer."""
     if answer >= len(history) or history.facts[answer].role != "assistant":
         return {}
     named = sorted(terms(history.view(answer).text), key=lambda term: _hash(term, key))[:MOST]
@@ -55,13 +55,13 @@ def used(history: History, answer: int, before: SightRecord, key: bytes) -> dict
 
 
 def terms(text: str) -> set[str]:
-    """Paths and identifiers in a text of any length."""
+    """Return the paths and identifiers in a text of any length."""
     weighed = (term for part in _parts(text) for term in weigh(part, prose=False))
     return {term for term in weighed if kind(term) in (PATH, IDENTIFIER)}
 
 
 def forms(term: str) -> Iterator[str]:
-    """A term, and what it may be called for short: the end of a path, a part of a dotted name."""
+    """Yield a term and its short forms: the end of a path, a part of a dotted name."""
     yield term
     if kind(term) == PATH:
         parts = term.replace("\\", "/").strip("/").split("/")
@@ -71,7 +71,8 @@ def forms(term: str) -> Iterator[str]:
 
 
 def _present(history: History, messages: range, wanted: Iterable[str]) -> set[str]:
-    """Those that appear in these messages, read from the newest until all are found."""
+    """Return those that appear in these messages, which are read from the newest until all are
+    found."""
     left, present = set(wanted), set[str]()
     for message in reversed(messages):
         if not left:
@@ -84,7 +85,7 @@ def _present(history: History, messages: range, wanted: Iterable[str]) -> set[st
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Pieces that `weigh` reads whole, split at white space where there is some."""
+    """Yield pieces short enough for `weigh`, split at white space if there is any."""
     start = 0
     while start < len(text):
         end = start + REACH

@@ -1,8 +1,9 @@
 """Stores of trees, plans, memories and keys: `open_store(url)` gives one object for all ports.
 
-sqlite:///PATH       a file, relative to the working directory sqlite:////PATH      the same,
-absolute postgresql://...     a schema of a database, which many processes may share (extra
-`postgres`) memory:              nothing is kept
+sqlite:///PATH       a file, relative to the working directory
+sqlite:////PATH      the same, absolute
+postgresql://...     a schema of a database, which many processes may share (extra `postgres`)
+memory:              nothing is kept
 """
 
 from __future__ import annotations

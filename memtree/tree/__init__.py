@@ -1,1 +1,1 @@
-"""Stage 1: a history is cut into leaves, and leaves are grouped into a B-tree of summaries."""
+"""Stage 1: cut a history into leaves, and group leaves into a B-tree of summaries."""

@@ -1,8 +1,8 @@
 """The persistent, append-only B-tree over leaves: append, seal, walk.
 
-A *spine* is what an append has to know: for each level the nodes that have no parent yet, oldest
-first. When a level holds 13 of them, the oldest 4-12 become one node, cut at the weakest link
-between neighbours; the 13th is there so that the decision never depends on how many arrived at
+A *spine* is the state that an append needs: for each level the nodes that have no parent yet,
+oldest first. When a level holds 13 of them, the oldest 4-12 become one node, cut at the weakest
+link between neighbours; waiting for the 13th makes the decision independent of how many arrive at
 once. A sealed node never changes, and its id is the hash of its children's, so branches and
 sessions of one tenant share subtrees.
 
@@ -42,9 +42,8 @@ class Spine:
         nodes: Mapping[bytes, Node] | None = None,
         sealed: Mapping[bytes, Node] | None = None,
     ) -> None:
-        """`nodes` holds the frontier's own nodes. Raises `KeyError` where one is missing.
-
-        `sealed`: nodes that were sealed before; where one of them is needed, it is taken.
+        """`nodes` contains the frontier's own nodes. Raises `KeyError` if one is missing. `sealed`:
+        nodes that were sealed before and are reused where they match.
         """
         self._sealed = sealed or {}
         self.levels: list[list[Node]] = [[]]
@@ -77,7 +76,7 @@ class Spine:
         return self._sealed.get(_parent_id(children)) if self._sealed else None
 
     def nodes(self) -> list[Node]:
-        """Nodes from left to right, so the highest levels first."""
+        """Return the nodes from left to right, so the highest levels first."""
         return [node for level in reversed(self.levels) for node in level]
 
     def frontier(self) -> Frontier:
@@ -93,9 +92,8 @@ class Spine:
 
 
 def weakest_link(nodes: Sequence[Node]) -> int:
-    """How many of the oldest nodes to seal: 4-12, up to the pair that shares least.
-
-    Looks at the first 13 only. Equal links: the later one, so that nodes are full.
+    """Return how many of the oldest nodes to seal: 4-12, up to the pair that has least in common.
+    Looks at the first 13 only. Of equal links the later one is chosen, so that nodes are full.
     """
     profiles = [terms.unprofile(node.profile) for node in nodes[:SEAL_AT]]
     sizes = range(MIN_CHILDREN, min(MAX_CHILDREN, len(nodes) - 1) + 1)
@@ -109,7 +107,7 @@ def _parent_id(children: Sequence[Node]) -> bytes:
 
 
 def seal(children: Sequence[Node], summarise: Summarise) -> Node:
-    """One node over consecutive children of one level."""
+    """Make one node over consecutive children of one level."""
     level = children[0].level + 1
     merged = terms.merge(terms.unprofile(child.profile) for child in children)
     return Node(
@@ -127,9 +125,8 @@ def seal(children: Sequence[Node], summarise: Summarise) -> Node:
 def walk(
     roots: Iterable[bytes], nodes: Mapping[bytes, Node], start: NodePlace | None = None
 ) -> Iterator[tuple[Node, NodePlace]]:
-    """Nodes and their places in reading order, parents before children.
-
-    Raises `KeyError` where a node is missing.
+    """Yield nodes and their places in reading order, parents before children. Raises `KeyError` if
+    a node is missing.
     """
     place = start
     for id_ in roots:

@@ -1,4 +1,4 @@
-"""History to leaves: passages from structure, leaves from structure and cohesion. Lossless.
+"""Cut a history into leaves: passages by structure, leaves by structure and cohesion. Lossless.
 
 Two steps, both from text alone (never from embeddings), so that every kind of install finds the
 same leaves:
@@ -12,7 +12,7 @@ same leaves:
    these are there, borders fall in step again soon after an edit, and indexing message by
    message equals indexing at once.
 
-What it does not do: summarise (`digests/summarize.py`) or group leaves (`btree.py`).
+Summaries are made in `digests/summarize.py`, leaves are grouped in `btree.py`.
 """
 
 from __future__ import annotations
@@ -30,29 +30,30 @@ from memtree.tree import node
 
 MIN_LEAF, MAX_LEAF = 300, 900  # tokens, DESIGN section 1
 # Weights are UTF-8 bytes, about four to a token in any script: cheap where counting is not.
-MOST_MESSAGES = 20  # of a leaf that has `MIN_LEAF` tokens without more of them
-BLOCK = 560  # a block grows no further than this: what MiniLM reads of it is most of it
-PARAGRAPH = 240  # a paragraph end closes a block from here on
-UNIT = 5400  # a fence or JSON value up to this weight may fit a leaf; then its tokens decide
-CONTEXT = 3  # blocks on each side that cohesion looks at
+MOST_MESSAGES = 20  # in a leaf, if `MIN_LEAF` tokens do not need more messages
+BLOCK = 560  # limit of a block: MiniLM reads most of a block of this size
+PARAGRAPH = 240  # a paragraph's end closes a block from this size on
+UNIT = 5400  # a fence or JSON value up to this weight may fit into a leaf; then its tokens decide
+CONTEXT = 3  # blocks on each side that cohesion compares
 
 # Strength of the border before a block.
 GLUED, LINE, PARAGRAPH_BORDER, HEADING, MESSAGE, ROUND, ASK = range(7)
 
 _FENCE = re.compile(r"`{3,}|~{3,}")
-_REST_OF_FENCE = re.compile(r"[ \t`~]*+(?:\r\n?|\n|\Z)")  # of a line that closes a block of code
-_LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # as `str.splitlines` has them
+# after the marker, on a line that closes a block of code
+_REST_OF_FENCE = re.compile(r"[ \t`~]*+(?:\r\n?|\n|\Z)")
+_LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # as in `str.splitlines`
 _HEADING = re.compile(r"#{1,6} \S|\*\*[^*\n]+\*\*:?[ \t]*\n")
 _DEFINITION = re.compile(
     r"(?:@\w|(?:export |pub(?:lic)? |private |static |async |default )*"
     r"(?:def|class|function|func|fn|impl|struct|interface|type|enum|trait|module|mod)\b)"
 )
-_DEFINITION_BEGINS = "@epsadcfitm"  # characters
+_DEFINITION_BEGINS = "@epsadcfitm"  # first characters of a definition
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])")
 _KINDS = {"user": node.USER, "assistant": node.ASSISTANT, "tool": node.TOOL, "function": node.TOOL}
 
 
-class Block(NamedTuple):  # made by the ten thousand, three times as fast as a dataclass
+class Block(NamedTuple):  # created by the ten thousand, three times as fast as a dataclass
     """A run of one message's view: `message` is its index in the history; `border` is the
     strength of the border before it."""
 
@@ -86,15 +87,15 @@ class _Run(NamedTuple):
 
 
 def blocks(views: Sequence[View], first: int, skip: int) -> list[Block]:
-    """Blocks of consecutive messages, the first of which is message `first` of the history and
-    is read from character `skip` of its view on."""
+    """Return the blocks of consecutive messages; the first message has index `first` in the history
+    and is read from character `skip` of its view on."""
     runs = [
         run
         for offset, view in enumerate(views)
         for run in _message_runs(view, first + offset)
         if offset or run.start >= skip
     ]
-    # A coding session shows the same again and again: half of its blocks were there before.
+    # A coding session shows the same text repeatedly: half of its blocks occurred before.
     distinct = list(dict.fromkeys(run.text for run in runs))
     sizes = dict(zip(distinct, tokens.count_many(distinct), strict=True))
     terms_by_text = {text: terms.terms(text) for text in distinct}
@@ -115,8 +116,8 @@ def blocks(views: Sequence[View], first: int, skip: int) -> list[Block]:
 
 
 def blocks_of(leaf: node.Node, borders: bytes, first: int) -> list[Block]:
-    """The blocks that a leaf was made of, which begins with message `first`, from its passages.
-    `borders`: as `borders_of` told them."""
+    """Return the blocks that a leaf was made of, which begins with message `first`, from its
+    passages. `borders`: from `borders_of`."""
     return [
         Block(first + row.message, row.start, row.end, row.tokens, row.kind, border, counts)
         for row, border, counts in zip(
@@ -126,15 +127,15 @@ def blocks_of(leaf: node.Node, borders: bytes, first: int) -> list[Block]:
 
 
 def borders_of(blocks: Sequence[Block], leaf: node.Node) -> bytes:
-    """The borders before the blocks of a leaf, for `blocks_of`; empty where its passages do not
-    tell all about them: packed counts have a limit."""
+    """Return the borders before the blocks of a leaf, for `blocks_of`; empty if its passages do not
+    determine the blocks: packed counts have a limit."""
     if terms.is_capped(leaf.terms):
         return b""
     return bytes(block.border for block in blocks)
 
 
 def _loosened(borders: list[int], sizes: Sequence[int]) -> list[int]:
-    """Borders with the glue taken out of units that no leaf can hold."""
+    """Return borders that allow a cut inside units too large for a leaf."""
     first = 0
     for index in range(1, len(borders) + 1):
         if index < len(borders) and borders[index] == GLUED:
@@ -146,7 +147,7 @@ def _loosened(borders: list[int], sizes: Sequence[int]) -> list[int]:
 
 
 def cuts(blocks: Sequence[Block]) -> Iterator[LeafCut]:
-    """Final leaves, left to right. What follows the last one is not final yet."""
+    """Yield final leaves, left to right. Blocks after the last one are not final yet."""
     start = 0
     while (seen := _lookahead(blocks, start)) is not None:
         end = _leaf_end(blocks, start, seen)
@@ -155,7 +156,8 @@ def cuts(blocks: Sequence[Block]) -> Iterator[LeafCut]:
 
 
 def _lookahead(blocks: Sequence[Block], start: int) -> int | None:
-    """The first block that 900 tokens stand before, counted from `start`; None: not there yet."""
+    """Return the first block that has 900 tokens before it, counted from `start`; None: not reached
+    yet."""
     total = 0
     for index in range(start, len(blocks)):
         if total >= MAX_LEAF:
@@ -187,7 +189,8 @@ def _leaf_end(blocks: Sequence[Block], start: int, seen: int) -> int:
 def _best(
     blocks: Sequence[Block], borders: Sequence[tuple[int, int]], start: int, seen: int
 ) -> int:
-    """The best of (-strength, index), strongest first: 0 where there is none. Equal: the first."""
+    """Return the best of (-strength, index), strongest first: 0 if there is none. Of equal ones the
+    first."""
     best, best_score = 0, 0.0
     for strength, index in borders:
         if 1 - strength < best_score:
@@ -207,7 +210,7 @@ def _around(
 
 
 def _message_runs(view: View, message: int) -> Iterator[_Run]:
-    """Blocks of one message. The border before its first block is the message's own."""
+    """Yield the blocks of one message. The border before its first block is the message's own."""
     role = view.message.role
     border = ASK if role == "user" else ROUND if role == "assistant" else MESSAGE
     kind = _KINDS.get(role, node.USER)
@@ -219,9 +222,10 @@ def _message_runs(view: View, message: int) -> Iterator[_Run]:
 
 
 def _message_spans(view: View) -> Iterator[tuple[int, int, int, bool | None]]:
-    """(start, end, border, code?) for each block of a message; code None marks a tool call."""
+    """Yield (start, end, border, code?) for each block of a message; code None marks a tool
+    call."""
     text = view.text
-    if not text:  # an empty message still takes its place in a leaf
+    if not text:  # an empty message still occupies a place in a leaf
         yield 0, 0, HEADING, False
         return
     starts = [segment.start for segment in view.segments if segment.kind == "name"]
@@ -236,8 +240,9 @@ def _message_spans(view: View) -> Iterator[tuple[int, int, int, bool | None]]:
 def text_spans(
     text: str, whole: bool = False, glue: bool = True
 ) -> Iterator[tuple[int, int, int, bool]]:
-    """(start, end, border before it, code?) for each block of a text; they cover it. `whole`: it is
-    one value, as the arguments of a call are. `glue`: no border inside a unit that fits a leaf."""
+    """Yield (start, end, border before it, code?) for each block of a text; together they cover it.
+    `whole`: the text is one value, such as the arguments of a call. `glue`: no border inside a unit
+    that fits into a leaf."""
     if _fits(text, 0, len(text), BLOCK) and "```" not in text:
         yield 0, len(text), HEADING, False
         return
@@ -253,7 +258,8 @@ def text_spans(
 
 
 def _units(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Alternating prose and fenced code, [start, end, code?); a fence holds its marker lines."""
+    """Yield alternating prose and fenced code, [start, end, code?); a fence includes its marker
+    lines."""
     if "```" not in text and "~~~" not in text:
         yield 0, len(text), False
         return
@@ -274,8 +280,8 @@ def _units(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _line_start(text: str, fence: int) -> int | None:
-    """Where the line of a fence begins: up to three spaces or tabs before it; None for a fence
-    that stands further in."""
+    """Return where the line of a fence begins: up to three spaces or tabs before it; None for a
+    fence that is indented further."""
     start = fence
     while start > max(0, fence - 3) and text[start - 1] in " \t":
         start -= 1
@@ -283,7 +289,7 @@ def _line_start(text: str, fence: int) -> int | None:
 
 
 def _fill(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Blocks of one unit: (start, end, strength of the border before)."""
+    """Yield blocks of one unit: (start, end, strength of the border before)."""
     low, size, strength, blank = start, 0, HEADING, False
     for line_start, line_end, weight in _pieces(text, start, end):
         after_blank, begin = blank, text[line_start]
@@ -304,7 +310,7 @@ def _fill(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
 
 
 def is_heading(text: str, start: int) -> bool:
-    """Return True if a line that begins there is a heading."""
+    """Return True if a heading begins at `start`."""
     return _HEADING.match(text, start) is not None
 
 
@@ -313,7 +319,7 @@ def _breaks(border: int, size: int) -> bool:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Lines, and sentences of lines that are longer than a block: (start, end, weight)."""
+    """Yield lines, and sentences of lines that are longer than a block: (start, end, weight)."""
     at, plain = start, text.isascii()
     while at < end:
         newline = text.find("\n", at, end)
@@ -343,14 +349,15 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _word_end(text: str, low: int, stop: int) -> int:
-    """Where a run without sentences is cut: at the last space of a block's worth, or hard."""
+    """Return where to cut a run without sentences: at the last space within a block's weight, else
+    at that weight."""
     reach = BLOCK if text[low : low + BLOCK].isascii() else BLOCK // 3
     space = text.rfind(" ", low + reach // 2, min(stop, low + reach))
     return space + 1 if space > 0 else min(stop, low + reach)
 
 
 def _fits(text: str, start: int, end: int, weight: int) -> bool:
-    """Return True if [start, end) weighs so much at most; of what has more characters nothing is
+    """Return True if [start, end) has at most this weight; a text with more characters is not
     read."""
     return end - start <= weight and _weight(text[start:end]) <= weight
 

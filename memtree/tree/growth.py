@@ -1,6 +1,6 @@
 """Stage 1 of indexing: chunk, extract, seal. Text alone, no model, no I/O.
 
-`grow` takes what is known of a prefix and the messages that follow it, and gives the nodes that
+`grow` takes the frontier of a prefix and the messages that follow it, and returns the nodes that
 become final and, for every message, the frontier of the prefix that ends with it. Growing message
 by message gives the same nodes and frontiers as growing at once: a leaf joins the frontier of an
 address only when the text of *that* prefix makes it final.
@@ -35,8 +35,8 @@ RULES_REACH = 20_000  # characters of a user message searched for standing rules
 
 
 class OpenBlocks(NamedTuple):
-    """An open leaf and the borders before its blocks: with whole messages behind it, upon the same
-    frontier, it is cut into the same blocks again."""
+    """An open leaf and the borders before its blocks: on top of the same frontier, further messages
+    leave these blocks unchanged."""
 
     leaf: Node
     borders: bytes
@@ -49,7 +49,7 @@ class Tail:
     `addresses[i]` is the address of the prefix that ends with messages[i]. `known`: the length of
     the prefix whose frontier this is. It may reach beyond `frontier.messages`, because the last
     messages of a prefix only make earlier leaves final; shorter prefixes have another frontier.
-    `cut`: what is known of the first of these messages, which are not cut into blocks again.
+    `cut`: blocks of the first of these messages, which are not cut again.
     """
 
     frontier: Frontier
@@ -64,9 +64,9 @@ class Tail:
 
 @dataclass(frozen=True, slots=True)
 class GrownTree:
-    """Tree as stage 1 grew it. `open` holds what is not final yet as one leaf (None: nothing is),
-    of which only what ranking needs is made: see `extracted`. `cut`: the blocks of that leaf, for
-    the next run (`Tail`); None where they cannot be told."""
+    """Tree after stage 1. `open`: the part that is not final yet as one leaf (None: there is none),
+    with only the fields that ranking needs: see `extracted`. `cut`: the blocks of that leaf, for
+    the next run (`Tail`); None if they are unknown."""
 
     nodes: tuple[Node, ...] = ()
     frontiers: Mapping[bytes, Frontier] = ()  # type: ignore[assignment]
@@ -76,8 +76,8 @@ class GrownTree:
 
 
 def grow(tail: Tail, lines: ReadLines | None = None) -> GrownTree:
-    """Grow the tree over the messages of a tail. `lines`: what was found in other messages of the
-    same history."""
+    """Grow the tree over the messages of a tail. `lines`: lines read in other messages of the same
+    history."""
     first = tail.frontier.messages
     views = _Views(tail.messages, first, Volatile(tail.volatile))
     blocks = _blocks(tail, views)
@@ -110,7 +110,8 @@ def _blocks(tail: Tail, views: _Views) -> list[Block]:
 
 
 def _cut(blocks: Sequence[Block], open_: Node | None, frontier: Frontier) -> OpenBlocks | None:
-    """None for a leaf that begins within a message: what stood before it made its blocks, too."""
+    """Return the open blocks; None for a leaf that begins within a message, since the text before
+    it also determined its blocks."""
     if open_ is None or frontier.tail:
         return None
     borders = chunking.borders_of(blocks, open_)
@@ -118,7 +119,7 @@ def _cut(blocks: Sequence[Block], open_: Node | None, frontier: Frontier) -> Ope
 
 
 class _Views:
-    """The views of messages from `first` on, each made when it is asked for."""
+    """The views of messages from `first` on, each created on access."""
 
     def __init__(self, raws: Sequence[bytes], first: int, volatile: Volatile) -> None:
         self._raws, self._first, self._volatile = raws, first, volatile
@@ -150,8 +151,8 @@ def _next(blocks: Sequence[Block], index: int) -> Block | None:
 
 
 def summarise(children: Sequence[Summary], level: int, lines: ReadLines | None = None) -> Summary:
-    """Version 0 of an inner node's summary, from its children's; as old as the oldest of them.
-    `lines`: of the same history."""
+    """Return version 0 of an inner node's summary, made from its children's; its extraction version
+    is the oldest among them. `lines`: of the same history."""
     known = [summarize.Extract(child.headline, child.body, child.anchors) for child in children]
     made = _summary(summarize.node_summary(known, level, lines))
     oldest = min((child.extraction for child in children), default=made.extraction)
@@ -159,8 +160,8 @@ def summarise(children: Sequence[Summary], level: int, lines: ReadLines | None =
 
 
 class MessageTexts:
-    """The views of a history's messages by number, with the standing rules of each and what in it
-    is not the user's own words, found once."""
+    """The views of a history's messages by number, with the standing rules of each and the spans
+    that are not the user's own words, found once."""
 
     def __init__(self, view: Callable[[int], View], lines: ReadLines | None = None) -> None:
         self.view = view
@@ -178,8 +179,8 @@ class MessageTexts:
         return self._rules[message]
 
     def others(self, message: int) -> tuple[Span, ...]:
-        """Spans of a user's message that are not the user's own words. Of the whole message: what
-        tells so, the head of a mail, may lie in another leaf than the words."""
+        """Return the spans of a user's message that are not the user's own words. Reads the whole
+        message: the evidence, such as the head of a mail, may be in another leaf than the words."""
         if message not in self._others:
             self._others[message] = others_words(self.view(message).text)
         return self._others[message]
@@ -187,14 +188,14 @@ class MessageTexts:
 
 @dataclass(frozen=True, slots=True)
 class LeafExtract:
-    """Extract of a leaf's text beside its statistics: both can be made again from the text."""
+    """Extract of a leaf's text besides its statistics: both can be computed again from the text."""
 
     summary: Summary
     rules: tuple[tuple[int, int, int], ...]
 
 
 def leaf_extract(passages: Sequence[Passage], first: int, texts: MessageTexts) -> LeafExtract:
-    """Summary (version 0) and standing rules of a leaf that begins in message `first`."""
+    """Return summary (version 0) and standing rules of a leaf that begins in message `first`."""
     sources = []
     for passage in passages:
         message = first + passage.message
@@ -214,8 +215,8 @@ def leaf_extract(passages: Sequence[Passage], first: int, texts: MessageTexts) -
 
 
 def extracted(leaf: Node, first: int, view: Callable[[int], View]) -> Node:
-    """An open leaf, which begins in message `first`, with all that a final one has. It grows with
-    each turn, and few turns look at more of it than its words."""
+    """Return an open leaf, which begins in message `first`, with all fields of a final one. It
+    grows with each turn, and few turns need more of it than its terms."""
     texts = MessageTexts(view)
     extract = leaf_extract(leaf.passages, first, texts)
     counts = (
@@ -243,7 +244,7 @@ def _rules(
 
 
 class _Leaves:
-    """Makes leaves of blocks."""
+    """Makes leaves from blocks."""
 
     def __init__(
         self,
@@ -267,7 +268,7 @@ class _Leaves:
         )
 
     def open_leaf(self, blocks: Sequence[Block], following: Block | None = None) -> Node:
-        """Without summary, rules and profile."""
+        """Make a leaf without summary, rules and profile."""
         base = blocks[0].message
         last = blocks[-1]
         whole = following is None or following.message > last.message
@@ -286,7 +287,7 @@ class _Leaves:
         )
 
     def _id(self, blocks: Sequence[Block], passages: Sequence[Passage]) -> bytes:
-        """The hash of what the leaf covers: for each message its digest and the span in it."""
+        """Hash the content of the leaf: for each message its digest and the span in it."""
         spans: dict[int, list[int]] = {}
         for block, passage in zip(blocks, passages, strict=True):
             spans.setdefault(block.message, [passage.start, passage.end])[1] = passage.end

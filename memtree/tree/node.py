@@ -3,7 +3,7 @@
 None of these values holds message text beyond the capped extracts of a `Summary`. A position in a
 history is relative everywhere, so equal content has equal nodes wherever it stands.
 
-None refers back to what holds it, so the garbage collector need not look at them (`gc=False`): a
+None refers back to its container, so they are excluded from garbage collection (`gc=False`): a
 million tokens are 40,000 such values, and a full collection stops every request of the process.
 
     history text   |-- leaf --|------ leaf ------|-- leaf --|  not yet final ...
@@ -22,11 +22,11 @@ from memtree.text.words.terms import Terms
 USER, ASSISTANT, TOOL, CALL, CODE = range(5)  # kinds of passage
 KIND_NAMES = ("user", "assistant", "tool", "call", "code")
 _SOURCE_KINDS = {CODE: "code", CALL: "call", TOOL: "result"}
-MIN_CHILDREN, MAX_CHILDREN = 4, 12  # of a node that is no leaf: DESIGN section 1, "node"
+MIN_CHILDREN, MAX_CHILDREN = 4, 12  # of an inner node: DESIGN section 1, "node"
 
 
 def source_kind(kind: int) -> str:
-    """A passage's kind as summaries name it.
+    """Return the name of a passage's kind in summaries.
 
     >>> [source_kind(kind) for kind in (USER, ASSISTANT, TOOL, CALL, CODE)]
     ['text', 'text', 'result', 'call', 'code']
@@ -39,18 +39,17 @@ class Summary(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     Version 0 is extraction: it can be computed again from the posted text. A later version is a
     model's: `by` names the model's recipe, and `cost` the (input, output) tokens that it took,
-    rejected attempts with it. `extracted`: the extraction's body, where both are to be shown.
+    rejected attempts with it. `extracted`: the extraction's body, if both are to be shown.
+    `extraction`: the version of the extraction that made it (`digests.summarize.VERSION`), 0 for
+    nodes stored before versions existed, and for a model's summary. A renewed extraction of a
+    stored node has a `version` below 0, a later one a greater number: version 0 stays in the node,
+    and a model's is newer than any of them.
 
-    `extraction`: the version of the extraction that made it (`extraction.summarize.VERSION`), 0 of
-    nodes that were stored before it had one, and of a model's summary. One that was made anew for
-    a stored node has a `version` below 0, a later one a greater number: version 0 stays in the
-    node, and a model's is newer than any of them.
+    `rules`: for a stored leaf with a renewed summary, its standing rules by the present extraction
+    (`Node.rules`); None for all others.
 
-    `rules`: of a stored leaf whose summary was made anew, its standing rules as they are found
-    today (`Node.rules`); None of all others.
-
-    `settled`: of a node whose summaries by the model were all rejected, so that it is not asked
-    again; headline and body are the extraction's.
+    `settled`: all of the model's summaries for the node were rejected, so no further call is made;
+    headline and body are the extraction's.
     """
 
     headline: str
@@ -70,7 +69,7 @@ class Summary(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def shown(self) -> str:
-        """The body as an outline shows it."""
+        """Return the body as an outline shows it."""
         return f"{self.body} {self.extracted}" if self.extracted else self.body
 
 
@@ -89,11 +88,10 @@ class Passage(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A leaf (level 0: `passages`, `terms`) or a node over 4-12 children (`children`).
-
-    `messages`: message ends that lie inside. `tail`: characters of the following message that
-    are covered as well, 0 at a message border. `profile`: its most frequent terms, packed as
-    `Terms` are, for the strength of links between neighbours.
+    """A leaf (level 0: `passages`, `terms`) or a node over 4-12 children (`children`). `messages`:
+    message ends that lie inside. `tail`: covered characters of the following message, 0 at a
+    message boundary. `profile`: its most frequent terms, packed as `Terms` are, for the strength of
+    links between neighbours.
     """
 
     id: bytes
@@ -131,9 +129,9 @@ EMPTY = Frontier()
 
 
 class NodePlace(NamedTuple):
-    """Where a node stands in one history: it begins at character `start` of message `first`
-    and ends before (`end`, `tail`): `end` whole messages from the beginning, plus `tail`
-    characters of the next."""
+    """Place of a node in one history: it begins at character `start` of message `first` and ends
+    before (`end`, `tail`): `end` whole messages from the beginning, plus `tail` characters of the
+    next."""
 
     first: int
     start: int
@@ -142,7 +140,7 @@ class NodePlace(NamedTuple):
 
     @property
     def last(self) -> int:
-        """The last message that it touches."""
+        """Return the last message that it overlaps."""
         return self.end if self.tail else self.end - 1
 
 
@@ -156,7 +154,7 @@ def encode(value: Node | Frontier) -> bytes:
 
 
 def decode_node(data: bytes) -> Node:
-    """Raises `msgspec.DecodeError` where the bytes are no node."""
+    """Decode a node. Raises `msgspec.DecodeError` if the bytes are not a node."""
     return _node_decoder.decode(data)
 
 
@@ -165,6 +163,6 @@ def decode_frontier(data: bytes) -> Frontier:
 
 
 def after(place: NodePlace | None, node: Node) -> NodePlace:
-    """The place of `node` when it follows what ends at `place` (None: the history's start)."""
+    """Return the place of `node` if it follows `place` (None: the history's start)."""
     first, start = (place.end, place.tail) if place else (0, 0)
     return NodePlace(first, start, first + node.messages, node.tail)

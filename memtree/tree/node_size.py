@@ -1,4 +1,4 @@
-"""How many bytes a decoded node takes in memory, for caches that are bounded in bytes."""
+"""Memory size of a decoded node, for caches that are bounded in bytes."""
 
 from __future__ import annotations
 

@@ -1,20 +1,22 @@
-"""Stage 1 of one long tail in several runs at once: cut it into stretches, join what they found.
+"""Stage 1 of one long tail in several parallel runs: split it into stretches, join their results.
 
-A stretch is grown as if a history began with it. Leaf borders fall in step with those of the run
-before it soon (half of the time within 550 tokens, of 117 places of a coding session always within
-6,000), so that run goes on a little beyond its end. Where it ends at a border of the next stretch,
-all leaves from there on are the same as if one run had made them, since a leaf depends on nothing
-before it; only sealing is done again, mostly with nodes that the stretch has sealed already.
+A stretch is grown as if a history began with it. Its leaf borders soon coincide with those of the
+run before it (half of the time within 550 tokens, at 117 places of a coding session always within
+6,000), so that run continues a little beyond its end. Where it ends at a border of the next
+stretch, all leaves from there on are the same as if one run had made them, since a leaf depends on
+nothing before it; only sealing is done again, mostly with nodes that the stretch has sealed
+already.
 
     tail      |----------------------------------------------|
     first     |----------------------->|       ends at a border that both know
     second                       |-:--:--:-:---:---:--:--:---|
 
-Or in several steps one after the other (`in_steps`), so that what is sealed is at hand before the
-end is reached: then a leaf that is not final at the end of a step is made again in the next one.
+Alternatively it works in several steps one after the other (`in_steps`), so that sealed nodes are
+available before the end: a leaf that is not final at the end of a step is then made again in the
+next one.
 
-What it does not do: run anything at once (the indexer does), or guess: where borders do not agree,
-`join` says how far it came, and the rest is grown in one run.
+It runs nothing in parallel itself (`background/growing` does), and never guesses: if borders do not
+coincide, the joined part ends there, and the rest is grown in one run.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ STEP = 100_000  # bytes of messages: a twentieth of a second, some 50 leaves
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Messages [start, end) of a tail, counted from its first, as a tail of their own."""
+    """Messages [start, end) of a tail, counted from its first, as a separate tail."""
 
     start: int
     end: int
@@ -44,7 +46,8 @@ class Stretch:
 
 
 def split(tail: Tail, parts: int, overlap: int = OVERLAP) -> list[Stretch]:
-    """Up to `parts` stretches of about equal size, each reaching `overlap` bytes into the next."""
+    """Return up to `parts` stretches of about equal size, each extending `overlap` bytes into the
+    next."""
     ends = list(accumulate(len(message) for message in tail.messages))
     starts = {bisect_left(ends, ends[-1] * part // parts) + 1 for part in range(1, parts)}
     begins = [0, *sorted(start for start in starts if start < len(ends))]
@@ -71,15 +74,15 @@ def _part(tail: Tail, start: int, end: int) -> Tail:
 def join_next(
     tail: Tail, whole: GrownTree, end: int, stretch: Stretch, part: GrownTree
 ) -> GrownTree | None:
-    """Join what `part` in the next stretch adds to what is known of the first `end` messages;
-    None: their borders do not agree."""
+    """Join the result `part` for the next stretch to the tree of the first `end` messages; None if
+    their borders do not coincide."""
     skip = _in_step(whole.frontier, tail.frontier.messages + stretch.start, part)
     return None if skip is None else _added(tail, whole, end, stretch, part, skip)
 
 
 def in_steps(tail: Tail, size: int = STEP) -> Iterator[GrownTree]:
-    """Yield what one run finds, a step of about `size` bytes at a time: what each of them adds to
-    those before it. Together (`concat`) they are the same."""
+    """Yield the results of one run in steps of about `size` bytes: each contains what it adds to
+    those before. Together (`concat`) they equal the whole."""
     lines = read_lines()
     while True:
         end = reach(tail, size)
@@ -91,8 +94,8 @@ def in_steps(tail: Tail, size: int = STEP) -> Iterator[GrownTree]:
 
 
 def reach(tail: Tail, size: int) -> int:
-    """How many of its messages are to be grown at once, so that these steps have about equal
-    sizes of at most `size` bytes beyond the known prefix, where messages are not longer."""
+    """Return how many messages to grow at once, so that the steps have about equal sizes of at most
+    `size` bytes beyond the known prefix, unless a message is longer."""
     known = max(0, tail.known - tail.frontier.messages)
     ends = list(accumulate(len(message) for message in tail.messages[known:]))
     if not ends:
@@ -107,8 +110,7 @@ def first(tail: Tail, end: int) -> Tail:
 
 
 def rest(tail: Tail, grown: GrownTree, end: int) -> Tail:
-    """Return the work left after the first `end` messages of the tail, of which `grown` was
-    found."""
+    """Return the work left after the first `end` messages of the tail, whose result is `grown`."""
     at = grown.frontier.messages - tail.frontier.messages
     known = _known(tail, grown)
     return replace(
@@ -124,7 +126,7 @@ def rest(tail: Tail, grown: GrownTree, end: int) -> Tail:
 
 
 def rest_after(tail: Tail, grown: GrownTree) -> Tail:
-    """Return the work left where a run was cut off after it had found `grown`."""
+    """Return the work left when a run was stopped after the result `grown`."""
     if not grown.frontiers:
         return tail
     newest = list(grown.frontiers)[-1]
@@ -147,8 +149,8 @@ def _known(tail: Tail, grown: GrownTree) -> dict[bytes, Node]:
 
 
 def _in_step(frontier: Frontier, start: int, part: GrownTree) -> int | None:
-    """How many leaves of a stretch that begins with message `start` the frontier covers; None:
-    it does not end at a border of theirs."""
+    """Return how many leaves of a stretch that begins with message `start` the frontier covers;
+    None if it does not end at one of their borders."""
     border = (frontier.messages - start, frontier.tail)
     place = NodePlace(0, 0, 0, 0)
     for index, leaf in enumerate(_leaves(part)):
@@ -161,7 +163,7 @@ def _in_step(frontier: Frontier, start: int, part: GrownTree) -> int | None:
 def _added(
     tail: Tail, whole: GrownTree, end: int, stretch: Stretch, part: GrownTree, skip: int
 ) -> GrownTree:
-    """Those leaves of `part` that follow the first `skip`, on top of `whole`."""
+    """Return the leaves of `part` after the first `skip`, on top of `whole`."""
     spine = Spine(whole.frontier, _known(tail, whole), {n.id: n for n in part.nodes if n.level})
     leaves = _leaves(part)
     made: list[Node] = []

@@ -1,4 +1,4 @@
-"""Work of stages 2 and 3 on a node: the values that queues carry."""
+"""Work of stages 2 and 3 on a node: the values in queues."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memtree.tree.node import Node, NodePlace
 
 @dataclass(frozen=True, slots=True)
 class LeafWork:
-    """A leaf that lacks vectors, and where its first message stands in the history."""
+    """A leaf that lacks vectors, and the place of its first message in the history."""
 
     leaf: Node
     first: int
@@ -23,17 +23,18 @@ class LeafWork:
         return self.leaf.tokens
 
 
-NOTE = 90  # tokens of a child's summary as its parent's call shows it
+NOTE = 90  # tokens of a child's summary in its parent's prompt
 
 
 def to_read(node: Node) -> int:
-    """Tokens that a model has to read to summarise a node: its text, or its children's notes."""
+    """Return the tokens that a model must read to summarise a node: its text, or its children's
+    summaries."""
     return NOTE * len(node.children) if node.children else node.tokens
 
 
 @dataclass(frozen=True, slots=True)
 class NodeWork:
-    """A sealed node that lacks a model's summary, and where it stands in the history."""
+    """A sealed node that lacks a model's summary, and its place in the history."""
 
     node: Node
     place: NodePlace

@@ -1,8 +1,8 @@
 """A request body as bytes with known spans: read on demand, written back without re-encoding.
 
-`split` finds where each top-level field lies and builds no objects. `Body.rewritten` cuts out our
-own fields and puts in new messages; every other byte, white space and unknown fields included,
-stays as it was posted. What this file does not do: give the fields a meaning (`fields.py`).
+`split` finds the span of each top-level field and builds no objects. `Body.rewritten` removes our
+own fields and inserts new messages; every other byte, white space and unknown fields included,
+stays as it was posted. The meaning of the fields is defined elsewhere.
 
     >>> split(b'{"model": "m", "x":1e2, "memory":true}').rewritten()
     b'{"model": "m", "x":1e2}'
@@ -48,15 +48,15 @@ Result = TypeVar("Result")
 Remember = Callable[["Body", str, JsonItems], None]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# The place around, and the last step. A path for each value would hold all keys above it again.
+# The enclosing place, and the last step. A full path for each value would repeat all keys above it.
 _Place = tuple["_Place | None", str]
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
     """A posted JSON object; `spans` in the order of the body, under decoded keys. `arrays`: the
-    items of its arrays, as far as somebody asked for them or they are known (`known_bodies`).
-    `remember`: to be told of them."""
+    items of its arrays, as far as they were read or are known (`known_bodies`). `remember`: called
+    with newly read items."""
 
     raw: bytes
     spans: Mapping[str, FieldSpan]
@@ -64,12 +64,12 @@ class Body:
     remember: Remember | None = field(default=None, compare=False, repr=False)
 
     def fragment(self, name: str) -> bytes | None:
-        """The raw JSON of a field, None where it is absent."""
+        """Return the raw JSON of a field, None if it is absent."""
         span = self.spans.get(name)
         return None if span is None else self.raw[span.start : span.end]
 
     def value(self, name: str) -> Any:
-        """The decoded field, None where it is absent. Raises `BadRequest` naming it."""
+        """Return the decoded field, None if it is absent. Raises `BadRequest` that names it."""
         fragment = self.fragment(name)
         if fragment is None:
             return None
@@ -79,8 +79,8 @@ class Body:
             raise BadRequest(f"{name} is not valid JSON: {_reason(error)}", param=name) from error
 
     def items(self, name: str, most: int | None = None) -> JsonItems | None:
-        """Where the items of an array stand; None where the field is absent, no array, or empty.
-        Raises `BadRequest` where there are more than `most` (None: no limit)."""
+        """Return the places of an array's items; None if the field is absent, not an array, or
+        empty. Raises `BadRequest` if there are more than `most` (None: no limit)."""
         items = self.arrays.get(name)
         if items is None and (span := self.spans.get(name)) is not None:
             try:
@@ -101,8 +101,8 @@ class Body:
         return items
 
     def messages(self, most: int | None = None) -> RawMessages:
-        """The posted messages, not yet parsed. Raises `BadRequest` unless there are some, and
-        where there are more than `most` (None: no limit)."""
+        """Return the posted messages, not yet parsed. Raises `BadRequest` if there are none, or
+        more than `most` (None: no limit)."""
         items = self.items(MESSAGES, most)
         if items is None:
             raise BadRequest("messages must be a non-empty array", param="messages")
@@ -111,10 +111,9 @@ class Body:
         )
 
     def rewritten(self, changed: Mapping[str, bytes] | None = None) -> bytes:
-        """The body without our own fields and with the values of `changed` (raw JSON) put in, at
-        the end where they were not posted.
-
-        Nothing to change: the posted bytes themselves.
+        """Return the body without our own fields and with the values of `changed` (raw JSON), which
+        are appended if they were not posted. If nothing changes, these are the posted bytes
+        themselves.
         """
         changed = changed or {}
         if not changed and OWN_FIELDS.isdisjoint(self.spans):
@@ -125,7 +124,7 @@ class Body:
         for at, (name, span) in enumerate(spans):
             if name in OWN_FIELDS:
                 continue
-            # What stood before this field (comma, white space) stays with it, unless it is first.
+            # The text before this field (comma, white space) stays with it, unless it is first.
             head = span.key if kept == 0 else spans[at - 1][1].end
             pieces.append(self.raw[head : span.start])
             pieces.append(changed[name] if name in changed else self.raw[span.start : span.end])
@@ -142,8 +141,8 @@ class Body:
 def split(raw: bytes) -> Body:
     """Find the fields of a JSON object.
 
-    Raises `BadRequest` for anything that is no JSON object in UTF-8, and for a key that stands
-    twice: two readers of such a body may see two different requests.
+    Raises `BadRequest` for anything but a JSON object in UTF-8, and for a duplicate key: two
+    readers of such a body may see two different requests.
     """
     try:
         fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
@@ -166,7 +165,8 @@ def split(raw: bytes) -> Body:
 
 
 def _half_character(raw: bytes) -> str | None:
-    """Where an otherwise sound body has a lone surrogate, as in `messages[0].content`."""
+    """Return the place of a lone surrogate in an otherwise valid body, such as
+    `messages[0].content`."""
     try:
         body = json.loads(raw)
     except (ValueError, RecursionError):
@@ -192,25 +192,25 @@ def _shown(place: _Place | None) -> str:
 
 
 def joined(fragments: Iterable[bytes]) -> bytes:
-    """A JSON array of raw fragments."""
+    """Return a JSON array of raw fragments."""
     return b"[" + b",".join(fragments) + b"]"
 
 
 def extended(array: bytes, fragments: Iterable[bytes]) -> bytes:
-    """A JSON array that is not empty with more raw fragments behind its own bytes."""
+    """Append raw fragments to the bytes of a non-empty JSON array."""
     return b",".join((array.rstrip()[:-1], *fragments)) + b"]"
 
 
 async def off_loop(size: int, work: Callable[[], Result]) -> Result:
-    """Do `work` here, or in a thread where a body of `size` bytes would hold up the event loop."""
+    """Do `work` here, or in a thread if a body of `size` bytes would block the event loop."""
     if size > OFF_LOOP_BYTES:
         return await asyncio.to_thread(work)
     return work()
 
 
 def check_utf8(raw: bytes, spans: Mapping[str, FieldSpan]) -> None:
-    """Raise `BadRequest` unless every field is valid UTF-8: the decoder skips strings that nobody
-    reads. Messages are left out, since they are checked when they are read."""
+    """Raise `BadRequest` unless every field is valid UTF-8: the decoder skips strings that are not
+    read. Messages are left out, since they are checked when they are read."""
     for name, span in spans.items():
         if name != MESSAGES:
             try:
@@ -220,7 +220,7 @@ def check_utf8(raw: bytes, spans: Mapping[str, FieldSpan]) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Why a decoder failed, without a piece of what it read."""
+    """Return why a decoder failed, without quoting its input."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
     if isinstance(error, UnicodeDecodeError):

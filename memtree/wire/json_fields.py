@@ -1,5 +1,5 @@
-"""Where the fields of a JSON object stand in its bytes, so that one can be changed and the rest
-stays as it is."""
+"""Places of a JSON object's fields in its bytes, so that one can be changed without touching the
+rest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FieldSpan(NamedTuple):
 
 
 class DuplicateKey(ValueError):
-    """A key stands twice; `name` says which, empty where that is not known."""
+    """A duplicate key; `name`: the key, empty if unknown."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -30,14 +30,15 @@ class DuplicateKey(ValueError):
 
 
 def spans(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, FieldSpan]:
-    """Walk over an object that is known to be sound; `fields` tells how long each value is.
-    Raises `DuplicateKey`: two readers of such an object may see two different ones."""
+    """Scan an object that is known to be valid; `fields` gives the length of each value. Raises
+    `DuplicateKey`: two readers of such an object may see two different ones."""
     field_spans: dict[str, FieldSpan] = {}
     at = raw.index(b"{") + 1
     while match := _KEY.match(raw, at):
         key = msgspec.json.decode(match[1], type=str)
         value = bytes(fields[key])
-        # The decoder keeps the last of several values, so an earlier one differs or was seen.
+        # The decoder keeps the last of several values, so an earlier one differs, or its key was
+        # seen before.
         if key in field_spans or not raw.startswith(value, match.end()):
             raise DuplicateKey(key)
         field_spans[key] = FieldSpan(match.start(1), match.end(), match.end() + len(value))
@@ -49,9 +50,9 @@ def spans(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, FieldSpan]
 
 
 def with_value(raw: bytes, fields: Mapping[str, msgspec.Raw], name: str, value: bytes) -> bytes:
-    """Give one field of an object another value; all other bytes stay. `fields`: as for `spans`.
-    An object with a key that stands twice is written anew, since which of two values counts is the
-    decoder's to say, and so is one without the field."""
+    """Replace the value of one field; all other bytes stay. `fields`: as for `spans`. An object
+    with a duplicate key is encoded anew, since the decoder decides which value counts, and so is
+    one without the field."""
     try:
         span = spans(raw, fields).get(name)
     except DuplicateKey:

@@ -1,5 +1,5 @@
-"""Where the items of an array in a request's body stand in its bytes, and which of them came
-before: the posted messages of a chat, the items of a response."""
+"""Places of the items of an array in a request's body, and which of them came in an earlier
+request: the posted messages of a chat, the items of a response."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _GAP = re.compile(rb"[ \t\r\n]*+,?[ \t\r\n]*+")
 class JsonItems:
     """Items of a posted array, as places in the bytes of the body. Item i is
     `buffer[starts[i]:ends[i]]`, any JSON value. `number` names the list in this process; `earlier`:
-    the list with which it begins, item for item the same bytes, None where that is not known;
-    `size`: bytes of all items together."""
+    the list with which it begins, byte for byte, None if unknown; `size`: bytes of all items
+    together."""
 
     buffer: bytes
     starts: array[int]
@@ -37,12 +37,12 @@ class JsonItems:
         return self.buffer[self.starts[index] : self.ends[index]]
 
     def size_from(self, start: int) -> int:
-        """Bytes of the items from `start` on."""
+        """Return the bytes of the items from `start` on."""
         return sum(self.ends[start:]) - sum(self.starts[start:])
 
 
 def items_of(buffer: bytes, start: int, items: Sequence[msgspec.Raw]) -> JsonItems:
-    """The items, as decoded, of the sound array that begins at `start`."""
+    """Return the items, given as decoded, of the valid array that begins at `start`."""
     starts, ends = places_of(buffer, start, items)
     return JsonItems(buffer, starts, ends, next_number(), None, sum(ends) - sum(starts))
 
@@ -50,7 +50,8 @@ def items_of(buffer: bytes, start: int, items: Sequence[msgspec.Raw]) -> JsonIte
 def places_of(
     buffer: bytes, start: int, items: Sequence[msgspec.Raw]
 ) -> tuple[array[int], array[int]]:
-    """Where each item begins and ends. `items`: those of the sound array that begins at `start`."""
+    """Return where each item begins and ends. `items`: those of the valid array that begins at
+    `start`."""
     starts, ends = array(PLACES), array(PLACES)
     at, gap = start + 1, _GAP.match
     for item in items:

@@ -160,7 +160,8 @@ def said_on(spoken: Sequence[int], ends: Sequence[tuple[int, float]]) -> dict[in
     `spoken`: indexes of the user's messages, ascending; `ends`: length and time of each payload.
     Earlier messages of a payload are left out, since their day is unknown.
 
-    >>> said_on([0, 2, 4], [(5, 86_400.0)]) {4: datetime.date(1970, 1, 2)}
+    >>> said_on([0, 2, 4], [(5, 86_400.0)])
+    {4: datetime.date(1970, 1, 2)}
     """
     days: dict[int, date] = {}
     for length, at in ends:

@@ -1,6 +1,7 @@
 """Blocks that clients rewrite on every request, such as `<system-reminder>`; find and remove them.
 
->>> Volatile().strip("Go on.<system-reminder>12:00</system-reminder>") 'Go on.'
+>>> Volatile().strip("Go on.<system-reminder>12:00</system-reminder>")
+'Go on.'
 """
 
 from __future__ import annotations

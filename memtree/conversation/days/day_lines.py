@@ -1,7 +1,7 @@
 """Recognise lines that name a day and nothing else.
 
->>> day_line("Session 3 (1:56 pm on 8 May, 2023)").written.day, day_line("Lunch on 8 May, 2023") (8,
-None)
+>>> day_line("Session 3 (1:56 pm on 8 May, 2023)").written.day, day_line("Lunch on 8 May, 2023")
+(8, None)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Decode only the needed bytes of base64 data: the header of a 10 MB picture costs no more than
 that of a small one.
 
-    >>> Encoded.of("data:text/plain;base64,aGVsbG8gd29ybGQ=").read(6, 5)
+    >>> Base64Data.of("data:text/plain;base64,aGVsbG8gd29ybGQ=").read(6, 5)
     b'world'
 """
 

@@ -127,7 +127,8 @@ def _image(part: dict[str, Any]) -> int:
 def image_tokens(width: int, height: int, detail: object = "auto") -> int:
     """Return the tokens of an image of that many pixels.
 
-    >>> image_tokens(1024, 1024), image_tokens(1920, 1080), image_tokens(300, 100) (1399, 2500, 255)
+    >>> image_tokens(1024, 1024), image_tokens(1920, 1080), image_tokens(300, 100)
+    (1399, 2500, 255)
     """
     area = min(AREA_TOKENS, math.ceil(width * height / AREA_PER_TOKEN))
     usual = max(area, _tiles(width, height))

@@ -180,7 +180,8 @@ def retry_after(headers: Mapping[str, str]) -> float:
 def length(value: str) -> float:
     """Return the seconds in `6m0s`, `1h2m3.5s`, `12ms`, or a number; 0 for anything else.
 
-    >>> length("1m30.5s") 90.5
+    >>> length("1m30.5s")
+    90.5
     """
     if _LENGTH.sub("", value).strip():
         return openai_client.retry_after(value) if value.replace(".", "", 1).isdigit() else 0.0

@@ -22,8 +22,9 @@ def meant(scopes: AgentScopes, *, numbered: bool = False) -> tuple[str, dict[str
     """Return a condition on rows of `memory_scopes`, and its values. `numbered`: the query gives
     the rows' numbers, so no database should read all scopes of the tenant.
 
-    >>> meant(AgentScopes("t", None, None)) ('memory_scopes.tenant = :tenant AND memory_scopes.kind
-    = :scope_kind', {'tenant': 't', 'scope_kind': 'agent'})
+    >>> meant(AgentScopes("t", None, None))
+    ('memory_scopes.tenant = :tenant AND memory_scopes.kind = :scope_kind',\
+ {'tenant': 't', 'scope_kind': 'agent'})
     """
     tenant = "memory_scopes.tenant || ''" if numbered else "memory_scopes.tenant"
     parts = [f"{tenant} = :tenant", "memory_scopes.kind = :scope_kind"]

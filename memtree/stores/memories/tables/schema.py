@@ -258,7 +258,8 @@ TABLES = _tables()
 def steps(types: Mapping[str, str]) -> list[tuple[str, ...]]:
     """Return the statements of each step for a database.
 
-    >>> steps(SQLITE)[0][0] 'CREATE TABLE memory_tenants (tenant TEXT PRIMARY KEY, last INTEGER NOT
-    NULL, counted INTEGER NOT NULL) WITHOUT ROWID'
+    >>> steps(SQLITE)[0][0]
+    'CREATE TABLE memory_tenants (tenant TEXT PRIMARY KEY, last INTEGER NOT NULL, counted \
+INTEGER NOT NULL) WITHOUT ROWID'
     """
     return [tuple(statement.format(**types) for statement in step) for step in STEPS]

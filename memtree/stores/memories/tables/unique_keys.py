@@ -67,7 +67,8 @@ def unique_column(kind: str, key: bytes) -> str:
     """Hash a kind and its unique values for the column `unique_key`; "" if there are none. The
     result has a fixed size.
 
-    >>> unique_column("profile", b"") == "" != unique_column("profile", b"1") True
+    >>> unique_column("profile", b"") == "" != unique_column("profile", b"1")
+    True
     """
     named = plain(kind).encode() + b"\0" + key
     return sha256(named).hexdigest()[:32] if key else ""

@@ -26,7 +26,8 @@ MARK = """
 def message_key(digest: bytes) -> str:
     """Return the key of a message's mark: of fixed size, and never equal to the key of a snapshot.
 
-    >>> message_key(b"one") == snapshot_key(b"one") False
+    >>> message_key(b"one") == snapshot_key(b"one")
+    False
     """
     return sha256(b"message\0" + digest).hexdigest()[:32]
 
