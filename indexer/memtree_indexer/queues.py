@@ -1,4 +1,4 @@
-"""Queues in Redis for a server, where its settings name one."""
+"""Open the queues in Redis for a server, if its settings name them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IN_REDIS = "a queue in Redis", "redis", "queue"  # for `importing`
 
 
 def refuse_own_memory(settings: Settings) -> None:
-    """Raises `BadRequest` for a store that no other process can open."""
+    """Raise `BadRequest` for a store that no other process can open."""
     if settings.store.startswith("memory:"):
         raise BadRequest(
             "a queue in Redis needs a store that several processes can open", param="store"
@@ -29,9 +29,8 @@ def refuse_own_memory(settings: Settings) -> None:
 def open_redis_queues(
     settings: Settings, store: Store, clock: Clock, embedder: Embedder | None = None
 ) -> RedisQueues | None:
-    """Open queues in Redis, None where the setting names none. Redis is not contacted yet.
-
-    Raises `BadRequest` where the packages are missing, or the URL has what they do not know.
+    """Open queues in Redis; None if the setting names none. Does not connect to Redis yet. Raises
+    `BadRequest` if packages are missing, or the URL has options that they do not know.
     """
     if settings.queue == INPROCESS:
         return None
@@ -40,7 +39,8 @@ def open_redis_queues(
         from memtree_indexer.redis.client import RedisQueues  # noqa: PLC0415  the optional `redis` extra
     try:
         return RedisQueues.of(settings, store, clock, embedder)
-    except (TypeError, ValueError):  # of the URL's query; not shown, it may hold a password
+    # caused by the URL's query; not shown, since it may contain a password
+    except (TypeError, ValueError):
         raise BadRequest("queue: the URL has parts that cannot be used", param="queue") from None
 
 

@@ -1,11 +1,11 @@
 """The lock for growing a history: a key in Redis that expires by itself.
 
-It is renewed while it is held: a killed process holds up the others for ten seconds, and one that
-is paused for a few seconds keeps it. Its release is published on the channel. Names are hashes of
+It is renewed while it is held: a killed process blocks the others for ten seconds, and one that is
+paused for a few seconds keeps it. Its release is published on the channel. Names are hashes of
 addresses.
 
     take -> free: held, renewed ... -> released, published
-         -> held by another process: wait for the release or the expiry -> look into the store again
+         -> held by another process: wait for the release or the expiry -> read the store again
          -> Redis is down, or gives no answer within a second: granted locally
 """
 
@@ -29,9 +29,9 @@ from memtree_indexer.redis.pubsub import Channel
 log = logging.getLogger("memtree.queue")
 
 KEY = "memtree:turn:"
-LEASE = 10.0  # seconds; a process that cannot renew it for so long is dead or of no use
+LEASE = 10.0  # seconds; a process that cannot renew it for so long is dead or unusable
 RENEW = 0.15  # of a lease
-SOON = 0.05  # seconds; the least wait, so that an expiring lock is not asked for in a tight loop
+SOON = 0.05  # seconds; the shortest wait, so that an expiring lock is not polled in a tight loop
 
 # KEYS: the lock, then those of prefixes, newest first. ARGV: owner, milliseconds.
 TAKE = """
@@ -64,18 +64,20 @@ class BuildLocks:
     """The locks that one process holds or waits for."""
 
     def __init__(self, channel: Channel, lease: float = LEASE) -> None:
-        """`lease`: seconds after which a lock expires that nobody renews."""
+        """`lease`: seconds after which a lock expires unless it is renewed."""
         self._channel, self._lease = channel, lease
         self._me = secrets.token_hex(16)
-        self.held: dict[str, HeldLock] = {}  # by the name of an address, as are these:
-        self.waiting: dict[str, set[asyncio.Event]] = {}  # requests, until the lock is released
+        self.held: dict[str, HeldLock] = {}  # by the name of an address, as are those below
+        # requests that wait for the release of the lock
+        self.waiting: dict[str, set[asyncio.Event]] = {}
 
     async def take(self, tenant: str, addresses: Sequence[bytes]) -> GrowthLock | None:
-        """See `Peers.take`."""
+        """Take the lock: see `Peers.take`."""
         names = [name(tenant, address) for address in reversed(addresses)]
         if not self._channel.live or names[0] in self.held:
             return self.held.get(names[0], OWN)
-        with self._released(names) as ended:  # first: the release may come before the answer
+        # before asking, since the release may come before the answer
+        with self._released(names) as ended:
             try:
                 at, lapses = await self._ask(names)
             except QueueUnavailable:
@@ -95,7 +97,8 @@ class BuildLocks:
         )
         try:
             at, lapses = await asyncio.shield(asking)
-        except asyncio.CancelledError:  # it may be taken all the same, but not before it is asked
+        # the lock may be taken all the same, but not before Redis is asked
+        except asyncio.CancelledError:
             self._channel.behind(self._give_back(asking, names[0]))
             raise
         return at, lapses
@@ -111,7 +114,7 @@ class BuildLocks:
             async with asyncio.timeout(max(seconds, SOON)):
                 await ended.wait()
         except TimeoutError:
-            pass  # expired, or renewed since
+            pass  # expired, or renewed meanwhile
         log.info("turn.waited ms=%.0f", (asyncio.get_running_loop().time() - began) * 1000)
 
     def holds(self, held: HeldLock) -> None:
@@ -133,11 +136,11 @@ class BuildLocks:
                     lambda redis: redis.eval(KEEP, 1, KEY + name, self._me, lease)
                 )
             except QueueUnavailable:
-                continue  # the others go on without it, and so does this one
+                continue  # the others continue without it, and so does this process
 
     async def let_go(self, name: str) -> None:
         if not self._channel.live or name in self.held:
-            return  # it expires, or another request of this process has it
+            return  # it expires, or another request of this process holds it
         notice, channel = msgspec.json.encode(LockReleased(name)), self._channel.name
         try:
             await self._channel.ask(
@@ -148,7 +151,7 @@ class BuildLocks:
 
     @contextmanager
     def _released(self, names: Sequence[str]) -> Iterator[asyncio.Event]:
-        """An event that is set when one of these locks is released."""
+        """Yield an event that is set when one of these locks is released."""
         event = asyncio.Event()
         for name in names:
             self.waiting.setdefault(name, set()).add(event)
@@ -160,22 +163,22 @@ class BuildLocks:
                 if not self.waiting[name]:
                     del self.waiting[name]
 
-    # -- messages of the channel -------------------------------------------------------------
+    # -- messages from the channel -----------------------------------------------------------
 
     def wake(self, name: str) -> None:
-        """This lock was released."""
+        """Handle the release of this lock."""
         for event in self.waiting.get(name, ()):
             event.set()
 
     def wake_all(self) -> None:
-        """The channel is lost, so no release will be heard: all that wait go on."""
+        """Resume all waiting requests: the channel is lost, so no release will be heard."""
         for name in self.waiting:
             self.wake(name)
 
 
 class HeldLock:
-    """A lock of this process. Several of its requests may hold it at once: their runs of stage 1
-    are joined anyway."""
+    """A lock of this process. Several of its requests may hold it at once: they share one run of
+    stage 1 anyway."""
 
     def __init__(self, name: str, locks: BuildLocks) -> None:
         self.name = name
@@ -203,5 +206,5 @@ class HeldLock:
 
 
 def name(tenant: str, address: bytes) -> str:
-    """32 hex digits that reveal neither."""
+    """Return 32 hex digits that reveal neither tenant nor address."""
     return sha256(b"memtree turn\0" + tenant.encode() + b"\0" + address).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""A proxy's side of Redis: queues whose work workers do, and what proxies tell each other."""
+"""A proxy's side of Redis: queues whose work workers do, and messages between proxies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from memtree_indexer.redis.queue import RedisQueue, RedisSummaries, workers
 
 @dataclass(frozen=True, slots=True)
 class RedisQueues:
-    """Whoever opens it starts and closes it. No `summaries`: they are extracted."""
+    """Queues in Redis; the opener starts and closes them. `summaries`: None if no model writes
+    summaries."""
 
     link: RedisConnection
     outbox: Outbox
@@ -30,7 +31,7 @@ class RedisQueues:
     def of(
         cls, settings: Settings, store: Store, clock: Clock, embedder: Embedder | None
     ) -> RedisQueues:
-        """Build the queues in Redis that the settings name. `embedder`: None where nothing is
+        """Build the queues in Redis that the settings name. `embedder`: None if nothing is
         embedded."""
         link = RedisConnection(settings.queue)
         outbox = Outbox(settings.queue, link, clock, parts=settings.summary_leaves)
@@ -42,12 +43,13 @@ class RedisQueues:
         return cls(link, outbox, queue, summaries, RedisPeers(link))
 
     async def start(self, forgotten: Callable[[str | None], object]) -> None:
-        """`forgotten`: another process deleted something of this tenant (None: of anybody)."""
+        """Start. `forgotten`: called when another process has deleted something of a tenant (None:
+        of an unknown one)."""
         self.outbox.start()
         await self.peers.start(forgotten)
 
     async def workers(self) -> int:
-        """Worker processes that live. Raises `QueueUnavailable`."""
+        """Return the number of live worker processes. Raises `QueueUnavailable`."""
         return await workers(self.link)
 
     async def close(self, patience: float) -> None:

@@ -1,7 +1,7 @@
-"""The one client of Redis that a process has, and whether Redis is there.
+"""A process's only client of Redis, and whether Redis is reachable.
 
-Whoever asks gets an answer within seconds, or `QueueUnavailable`; an outage is logged when it
-begins and when it ends, not with every call. There is nothing to reconnect: the next call tries.
+A call is answered within seconds, or raises `QueueUnavailable`; an outage is logged when it begins
+and when it ends, not with every call. There is no reconnect logic: the next call tries again.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from memtree.errors import QueueUnavailable
 log = logging.getLogger("memtree.queue")
 
 CONNECT, COMMAND = 1.0, 2.0  # seconds
-CONNECTIONS = 32  # of one process: a burst of requests must not use up the server's
-BLOCKING = 5.0  # seconds that a command may take in a thread: it may wait for work
+CONNECTIONS = 32  # in one process: a burst of requests must not exhaust the server's
+BLOCKING = 5.0  # seconds that a command may take in a thread, where it may wait for work
 
 T = TypeVar("T")
 
 
 class RedisConnection:
-    """`client` may be used alone (pub/sub); it raises the errors of its package then."""
+    """`client` may be used directly (pub/sub); then it raises the errors of its package."""
 
     def __init__(self, url: str, *, command: float = COMMAND) -> None:
         """`command`: seconds that a command may take. Raises as `blocking`."""
@@ -38,28 +38,29 @@ class RedisConnection:
             url,
             socket_connect_timeout=CONNECT,
             socket_timeout=command,
-            # Once more at once, for a connection of the pool that a restart has closed.
+            # Retries once, immediately, for a pooled connection that was closed by a restart.
             retry=Retry(NoBackoff(), 1, supported_errors=(Lost,)),
             max_connections=CONNECTIONS,
             protocol=2,
         )
         pool: Any = self.client.connection_pool
-        pool.make_connection()  # finds what the URL should not have
+        pool.make_connection()  # reports unknown options of the URL
         self._down = False
 
     @property
     def seconds(self) -> float:
-        """Seconds that a command may take: `command`, or what the URL says (`?socket_timeout=`)."""
+        """Return the seconds that a command may take: `command`, or the URL's
+        `?socket_timeout=`."""
         return float(self.client.connection_pool.connection_kwargs["socket_timeout"])
 
     @property
     def up(self) -> bool:
-        """The last call was answered."""
+        """Return True if the last call was answered."""
         return not self._down
 
     async def run(self, action: Callable[[Redis], Awaitable[T]]) -> T:
         """Run `action` with the client and return its result. Raises `QueueUnavailable`; the action
-        may have been done all the same, or twice, so it must be one that can be repeated."""
+        may have run anyway, or twice, so it must be repeatable."""
         try:
             result = await action(self.client)
         except (RedisError, OSError) as error:
@@ -71,8 +72,9 @@ class RedisConnection:
         await self.client.aclose()
 
     def lost(self, error: Exception) -> QueueUnavailable:
-        """A call of anybody failed; returns what to raise."""
-        # The kind alone: what an error says may quote a command or an address with its password.
+        """Record that a call failed, by any caller; returns the error to raise."""
+        # The type alone: the message of an error may quote a command or an address with its
+        # password.
         kind = type(error).__name__
         if not self._down:
             self._down = True
@@ -80,15 +82,15 @@ class RedisConnection:
         return QueueUnavailable(f"Redis cannot be used: {kind}")
 
     def answered(self) -> None:
-        """Note that Redis answered some call, which ends an outage."""
+        """Record that Redis answered some call, which ends an outage."""
         if self._down:
             self._down = False
             log.info("queue.back")
 
 
 def blocking(url: str) -> Blocking:
-    """A client for threads: RQ knows no other. Raises the errors of its package when it is used,
-    `TypeError` or `ValueError` for a URL with parts that it does not know."""
+    """Return a client for threads, the only kind that RQ supports. It raises the errors of its
+    package; raises `TypeError` or `ValueError` for a URL with unknown options."""
     client = Blocking.from_url(
         url,
         socket_connect_timeout=CONNECT,

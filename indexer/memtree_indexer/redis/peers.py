@@ -1,6 +1,6 @@
 """`Peers` over Redis: one proxy at a time grows a long history, and all are notified of deletions.
 
-A notice that could not be published is owed until Redis is back. Messages hold hashes of addresses
+A notice that could not be published is kept until Redis is back. Messages hold hashes of addresses
 and the ids of tenants, nothing else.
 """
 
@@ -22,11 +22,11 @@ from memtree_indexer.redis.pubsub import Channel
 
 log = logging.getLogger("memtree.queue")
 
-MAX_OWED = 1_000  # tenants; of more, the notice is that everything is to be dropped
+MAX_OWED = 1_000  # tenants; if there are more, the notice is that everything must be dropped
 
 
 class DeletionNotice(msgspec.Struct, frozen=True, tag="forgotten"):
-    """Something of this tenant was deleted (None: of some, too many to name)."""
+    """Something of this tenant was deleted (None: of several tenants, too many to name)."""
 
     sender: str
     tenant: str | None
@@ -36,7 +36,7 @@ _MESSAGES = msgspec.json.Decoder(LockReleased | DeletionNotice)
 
 
 class RedisPeers:
-    """The `Peers` of one process. `start()` and `close()` belong to a running loop."""
+    """The `Peers` of one process. Call `start()` and `close()` in a running event loop."""
 
     def __init__(
         self,
@@ -54,33 +54,33 @@ class RedisPeers:
 
     @property
     def owed(self) -> tuple[str | None, ...]:
-        """Tenants of whose deletions the others are not notified yet; None: of some."""
+        """Return the tenants whose deletions the others do not know yet; None: of several."""
         return tuple(self._owed)
 
     @property
     def live(self) -> bool:
-        """The others can be reached and heard, as far as is known."""
+        """Return True if the others can be reached and heard, as far as is known."""
         return self.channel.live
 
     async def start(self, forgotten: Callable[[str | None], object]) -> None:
-        """Begin to listen to other processes; waits a second for Redis, no longer. `forgotten`:
-        called with the tenant of each deletion, and with None where some may have been missed, such
-        as those before the channel began."""
+        """Start listening to other processes; waits at most a second for Redis. `forgotten`: called
+        with the tenant of each deletion, and with None if some may have been missed, such as those
+        before the channel began."""
         self._forgotten = forgotten
         await self.channel.open()
 
     async def close(self) -> None:
-        """Publish what is owed, as far as Redis takes it now."""
+        """Publish pending notices, as far as Redis accepts them now, and end."""
         if self._owed:
             self.channel.behind(self._publish_owed())
         await self.channel.close()
 
     async def take(self, tenant: str, addresses: Sequence[bytes]) -> GrowthLock | None:
-        """See `Peers.take`."""
+        """Take the lock: see `Peers.take`."""
         return await self.locks.take(tenant, addresses)
 
     async def forgotten(self, tenant: str) -> None:
-        """See `Peers.forgotten`."""
+        """Notify the others: see `Peers.forgotten`."""
         self._owe(tenant)
         if self.live:
             await self._publish_owed()
@@ -93,8 +93,8 @@ class RedisPeers:
             self._owed[tenant] = None
 
     async def _publish_owed(self) -> None:
-        """Publish what is owed. What could not be published stays owed, also where the request
-        that waits for it is cancelled."""
+        """Publish pending notices. Those that could not be published stay pending, also if the
+        request that waits for it is cancelled."""
         owed, self._owed = self._owed, {}
         try:
             while owed:
@@ -102,12 +102,12 @@ class RedisPeers:
                 await self.channel.ask(partial(_publish, self.channel.name, notice))
                 owed.pop(next(iter(owed)))
         except QueueUnavailable:
-            pass  # published with the next sign of life
+            pass  # published when the connection works again
         finally:
             for tenant in owed:
                 self._owe(tenant)
 
-    # -- messages of the channel -------------------------------------------------------------
+    # -- messages from the channel -----------------------------------------------------------
 
     def began(self) -> None:
         """Report that deletions may have been missed while the channel was lost. Called as a
@@ -122,7 +122,7 @@ class RedisPeers:
     def heard(self, message: bytes) -> None:
         try:
             notice = _MESSAGES.decode(message)
-        except msgspec.MsgspecError:  # of another version
+        except msgspec.MsgspecError:  # from another version
             log.warning("channel.unreadable bytes=%d", len(message))
             return
         if isinstance(notice, LockReleased):

@@ -2,7 +2,7 @@
 
 When the connection is lost, Redis forgets the subscription and keeps no message for later. So the
 listener is called when a subscription begins, since earlier messages were missed, and `live` says
-whether it works: with a lost channel nobody asks Redis anything, and no request loses a second.
+if it works: while the channel is lost no query is sent to Redis, and no request loses a second.
 """
 
 from __future__ import annotations
@@ -22,40 +22,41 @@ from memtree_indexer.redis.connection import RedisConnection
 
 log = logging.getLogger("memtree.queue")
 
-CHANNEL = "memtree:told:"  # and the database's number: channels know no databases
-BEAT = 2.0  # seconds of silence after which Redis is asked for a sign of life, and has for it
-# Questions without an answer after which the connection is lost. One is not enough: where this
-# process is held up for a while, the time is over before what has come meanwhile is read.
+# followed by the database's number, since channels are shared by all databases
+CHANNEL = "memtree:told:"
+BEAT = 2.0  # seconds of silence after which Redis is pinged, and which it has to answer
+# Unanswered pings after which the connection counts as lost. One is not enough: if this process
+# itself is held up, the time is over before it reads an answer that has arrived.
 UNANSWERED = 2
 AGAIN = 0.5  # seconds between two attempts
-ANSWER = 0.5  # of the time that a command may take, which is a second: a chat may wait for it
+ANSWER = 0.5  # of a command's time limit, which is a second: a chat may be waiting
 
 T = TypeVar("T")
 
 
 class Listener(Protocol):
     def began(self) -> None:
-        """Messages come from now on; earlier ones were missed."""
+        """Messages arrive from now on; earlier ones were missed."""
         ...
 
     def heard(self, message: bytes) -> None: ...
 
     def alive(self) -> None:
-        """A sign of life after silence."""
+        """Redis answered after silence."""
         ...
 
     def lost(self) -> None:
-        """No message comes any more, until it begins again."""
+        """No message arrives any more, until `began` is called again."""
         ...
 
 
 class Channel:
-    """`open()` and `close()` belong to a running loop."""
+    """A subscription. Call `open()` and `close()` in a running event loop."""
 
     def __init__(
         self, link: RedisConnection, listener: Listener, *, answer: float | None = None
     ) -> None:
-        """`answer`: seconds that Redis has for one, None: half of those for a command."""
+        """`answer`: seconds that Redis has for an answer, None: half of those for a command."""
         self._link, self._listener = link, listener
         self._answer = ANSWER * link.seconds if answer is None else answer
         database = link.client.connection_pool.connection_kwargs.get("db") or 0
@@ -67,11 +68,11 @@ class Channel:
 
     @property
     def live(self) -> bool:
-        """Messages come, and whoever asked last was answered."""
+        """Return True if messages arrive, and the last query was answered."""
         return self._subscribed.is_set() and not self._doubted
 
     async def open(self) -> None:
-        """Begin to listen; wait for the subscription as long as for an answer."""
+        """Start listening; wait for the subscription as long as for an answer."""
         self._task = asyncio.create_task(self._run(), name="channel")
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._answer):
@@ -85,8 +86,8 @@ class Channel:
             self._task = None
 
     async def ask(self, action: Callable[[Redis], Awaitable[T]]) -> T:
-        """Run `action` as `RedisConnection.run` does, but not for as long. Without an answer the
-        channel is not live until the next sign of life. Raises `QueueUnavailable`."""
+        """Run `action` as `RedisConnection.run` does, but with a shorter time limit. Without an
+        answer the channel is not live until Redis answers again. Raises `QueueUnavailable`."""
         try:
             async with asyncio.timeout(self._answer):
                 return await self._link.run(action)
@@ -103,7 +104,7 @@ class Channel:
         return not self._background
 
     async def drain(self) -> None:
-        """Wait for what goes on in the background: each answer takes a second at most."""
+        """Wait for background work: each answer takes a second at most."""
         await asyncio.gather(*self._background, return_exceptions=True)
 
     def behind(self, work: Coroutine[Any, Any, None]) -> None:
@@ -126,7 +127,7 @@ class Channel:
             await asyncio.sleep(AGAIN)
 
     async def _listen(self, subscription: PubSub) -> None:
-        """Until the connection is lost. Raises errors of Redis's package."""
+        """Listen until the connection is lost. Raises errors of Redis's package."""
         pings = 0
         while True:
             message: dict[str, Any] | None = await subscription.get_message(timeout=BEAT)
@@ -143,7 +144,7 @@ class Channel:
         self._doubted = False
         if message["type"] == "message":
             self._listener.heard(message["data"])
-        elif message["type"] == "subscribe":  # also after the client has connected anew by itself
+        elif message["type"] == "subscribe":  # also after the client has reconnected by itself
             self._subscribed.set()
             self._said = False
             self._listener.began()
@@ -151,7 +152,7 @@ class Channel:
             self._listener.alive()
 
     def _lost(self, error: Exception) -> None:
-        if not self._said:  # once in an outage
+        if not self._said:  # once during an outage
             self._said = True
             log.warning("channel.lost error=%s", type(error).__name__)
         self._subscribed.clear()

@@ -1,4 +1,4 @@
-"""The queues of stages 2 and 3 as a proxy sees them when workers do the work."""
+"""The queues of stages 2 and 3 in a proxy, when workers do the work."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from memtree_indexer.redis.jobs.payloads import tenant_name
 from memtree_indexer.redis.jobs.pending import StageJobs
 from memtree_indexer.redis.jobs.remaining import unembedded, unsummarised
 
-WORKERS = "memtree:workers"  # sorted set: processes by the time until which they are known to live
-STATE = "memtree:state:"  # of a tenant's summaries, where it is not "ok"
+WORKERS = "memtree:workers"  # sorted set: processes by the time until which they count as live
+STATE = "memtree:state:"  # of a tenant's summaries, if it is not "ok"
 
 
 class _StageQueue:
@@ -50,12 +50,12 @@ class _StageQueue:
 
 
 class RedisQueue(_StageQueue):
-    """An `IndexQueue`."""
+    """An `IndexQueue` in Redis."""
 
     def __init__(
         self, outbox: Outbox, link: RedisConnection, store: TreeStore, embedder: Embedder | None
     ) -> None:
-        """`embedder`: None where nothing is submitted."""
+        """`embedder`: None if nothing is submitted."""
 
         def remaining(tenant: str, ids: Sequence[bytes]) -> Awaitable[Mapping[bytes, Node]]:
             return unembedded(store, tenant, embedder.recipe if embedder else "", ids)
@@ -75,7 +75,7 @@ class RedisQueue(_StageQueue):
 
 
 class RedisSummaries(_StageQueue):
-    """A `SummaryQueue`."""
+    """A `SummaryQueue` in Redis."""
 
     def __init__(
         self, outbox: Outbox, link: RedisConnection, store: TreeStore, spending: Spending
@@ -93,12 +93,12 @@ class RedisSummaries(_StageQueue):
         *,
         backfill: bool = False,
     ) -> None:
-        """`nodes` stay here: the worker reads them from the store."""
+        """Submit the work. `nodes` are not sent: the worker reads them from the store."""
         if work:
             self._outbox.put(SUMMARIES, job(history, start, work, backfill=backfill))
 
     async def status(self, tenant: str) -> SummaryStatus:
-        """`unavailable` also where Redis does not answer, or no worker lives."""
+        """Return the status; `unavailable` also if Redis does not answer, or no worker is live."""
         count = (await self._stage.of(tenant)).count + self._stage.unsent.owed(tenant)
         return await self._spending.status(tenant, await self._state(tenant), count)
 
@@ -116,5 +116,5 @@ class RedisSummaries(_StageQueue):
 
 
 async def workers(link: RedisConnection) -> int:
-    """Worker processes that live. Raises `QueueUnavailable`."""
+    """Return the number of live worker processes. Raises `QueueUnavailable`."""
     return int(await link.run(lambda client: client.zcount(WORKERS, time.time(), "+inf")))

@@ -1,7 +1,7 @@
-"""The function that RQ's jobs name. It hands its work to the lane whose thread it runs in.
+"""The function named by RQ's jobs. It passes its work to the lane in whose thread it runs.
 
-`Ticket` finds it by its name in this release and in the one before, and nothing else: what stands
-in Redis never chooses which function a worker imports.
+`Ticket` resolves its name in this release and in the one before, and no other: data in Redis never
+chooses which function a worker imports.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Ticket(Job):
 
     @property
     def func(self) -> Callable[[str, str, str], None]:
-        """Return `run`. Raises ValueError for a job that names another function."""
+        """Return `run`. Raises `ValueError` for a job that names another function."""
         if self.func_name not in NAMES:
             raise ValueError("the job names a function that is not for workers of MemTree")
         return run
@@ -32,7 +32,7 @@ class Ticket(Job):
 
 @contextmanager
 def handed_to(do: Callable[[JobName], None]) -> Iterator[None]:
-    """While the block runs, tickets of this thread go to `do`."""
+    """Pass tickets of this thread to `do` while the block runs."""
     _here.do = do
     try:
         yield
@@ -41,5 +41,5 @@ def handed_to(do: Callable[[JobName], None]) -> Iterator[None]:
 
 
 def run(stage: str, tenant: str, id_: str) -> None:
-    """Do nothing. A worker of RQ's own would call this, and it has no parts for the work."""
+    """Do nothing. One of RQ's own workers would call this, and it lacks the parts for the work."""
     _here.do(JobName(stage, tenant, id_))

@@ -1,1 +1,1 @@
-"""Jobs in Redis: added, started, released, counted."""
+"""Jobs in Redis: add, start, release and count them."""

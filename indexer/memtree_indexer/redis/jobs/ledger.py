@@ -1,8 +1,8 @@
-"""The jobs of all processes, as Redis holds them: added, started, released, recovered.
+"""The jobs of all processes in Redis: add, start, release and recover them.
 
 Blocking, for threads: tickets are RQ jobs, and RQ has no other client. Each step is one script
-(`lua_scripts.py`); tickets are given out after it, and one that is lost in between is found by
-`recovery.py`. Raises the errors of the package `redis`.
+(`lua_scripts.py`); tickets are issued after it, and `recovery.py` finds tickets that are lost in
+between. Raises the errors of the package `redis`.
 
     add -> in line -> ticket in RQ's queue -> begin -> progress ... -> release -> in line, or gone
 """
@@ -29,9 +29,9 @@ STAGES = (EMBED, SUMMARIES)
 PAYLOAD_SECONDS = 3_600  # renewed while a worker lives, see `recovery.py`
 LEASE = 15  # seconds
 MAX_DEATHS = 5
-ATTEMPTS = 20  # against others that change the same tenant's jobs at once
-# The function that tickets name. Workers of 0.1.0 import it by this name, so this release writes
-# it; its own workers take the new name, too, which the next one can write.
+ATTEMPTS = 20  # attempts against concurrent changes of the same tenant's jobs
+# Name of the function in tickets. Workers of 0.1.0 import it by this name, so this release still
+# writes it; its own workers accept the new name, too, which the next release can write.
 RUN = "indexer.redis.rq_job.run"
 LIFE, CLOCK = "memtree:life", "memtree:clock"  # see `sent_jobs.py`
 
@@ -49,7 +49,7 @@ class JobName:
 class JobEntry:
     """Entry of a job in Redis. `first`, `last`: short ids at the ends of its work. `since`: unix
     seconds of its first submission; `at`: Redis's own, of the submission of its payload. `owed`:
-    given up, and deferred until the history is posted again. `version`: of the payload."""
+    given up until the history is posted again. `version`: of the payload."""
 
     start: str
     end: str
@@ -67,7 +67,7 @@ class JobEntry:
 
     @classmethod
     def read(cls, data: bytes | str) -> JobEntry:
-        """Fields of a newer version of the program are left out."""
+        """Decode an entry; fields of newer versions of the program are ignored."""
         fields = json.loads(data)
         return cls(**{name: fields[name] for name in cls.__slots__ if name in fields})
 
@@ -77,7 +77,7 @@ class JobEntry:
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """A job to be added. `addresses`: of its whole history. `age`: seconds since its submission."""
+    """A job to add. `addresses`: of its whole history. `age`: seconds since its submission."""
 
     stage: str
     tenant: str
@@ -91,7 +91,7 @@ class NewJob:
 
 @dataclass(frozen=True, slots=True)
 class AddedJob:
-    """Under which name a job is in Redis; see `sent_jobs.py` for the other two."""
+    """Name of a job in Redis; see `sent_jobs.py` for the other two."""
 
     id: str
     life: bytes
@@ -100,7 +100,7 @@ class AddedJob:
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    """A tenant's jobs of a stage at one moment. `ticketed`: those with a ticket, the ones under way
+    """A tenant's jobs of a stage at one moment. `ticketed`: those with a ticket, running ones
     first; `now`: unix seconds of Redis."""
 
     rev: bytes
@@ -118,8 +118,8 @@ class StartedJob:
 
 @dataclass(frozen=True, slots=True)
 class SliceOutcome:
-    """Work that a slice leaves: tokens, and leaves or nodes; seconds before it goes on; attempts
-    that failed in a row; whether it is given up."""
+    """Work left after a slice: tokens, and leaves or nodes; seconds before it continues; failed
+    attempts in a row; True if it is given up."""
 
     tokens: int = 0
     count: int = 0
@@ -129,11 +129,11 @@ class SliceOutcome:
 
 
 class JobLedger:
-    """The jobs in Redis, through one client. `who`: the worker thread that asks, by name."""
+    """The jobs in Redis, through one client. `who`: name of the calling worker thread."""
 
     def __init__(self, client: Redis) -> None:
-        self.client: Any = client  # whose stubs allow for text where it gives bytes
-        self._life = secrets.token_hex(8)  # a name for the life of an empty Redis
+        self.client: Any = client  # its type stubs assume text where it returns bytes
+        self._life = secrets.token_hex(8)  # a new name for the lifetime of an empty Redis
         self._scripts = {
             name: client.register_script(getattr(lua_scripts, name))
             for name in (
@@ -152,12 +152,12 @@ class JobLedger:
     # -- proxies -----------------------------------------------------------------------------
 
     def add(self, new: NewJob, now: float, wait: float = 0.0) -> AddedJob:
-        """Put a job in the place of those that it replaces; `wait`: seconds that a job which
-        is new here is left for more to come.
+        """Add a job in the place of those that it replaces; `wait`: seconds that a new job waits
+        for more work.
 
         A job that waited for Redis in one process may come after a newer one of the same
-        conversation from another. That one stays: the late job is not needed where the newer one
-        has all its work, and stands beside it otherwise.
+        conversation from another. The newer one stays: the late job is dropped if the newer one has
+        all its work, and stored beside it otherwise.
         """
         for _ in range(ATTEMPTS):
             jobs = self._snapshot(new.stage, new.tenant)
@@ -182,10 +182,11 @@ class JobLedger:
         at: float,
         due: tuple[float, float],
     ) -> AddedJob | None:
-        """None where the jobs have changed since the snapshot. `due`: as `now` and `wait`."""
+        """Add the job; None if the jobs have changed since the snapshot. `due`: as `now` and
+        `wait`."""
         free = new.id in replaced or new.id not in jobs.entries
         own = new.id if free else secrets.token_hex(16)
-        # One that is under way goes on with the new payload, so that no other worker begins.
+        # A running job continues with the new payload, so that no other worker starts.
         id_ = next((each for each in (*jobs.ticketed, own) if each in replaced), own)
         name = JobName(new.stage, new.tenant, id_)
         since = [old.since for old in replaced.values() if not old.owed]
@@ -203,7 +204,7 @@ class JobLedger:
         return AddedJob(id_, life, version)
 
     def forget(self, stage: str, tenant: str, addresses: Iterable[str] | None) -> set[str]:
-        """Drop jobs of histories that end at one of these addresses, or all; returns which."""
+        """Drop jobs of histories that end at one of these addresses, or all; returns their ids."""
         which = JobName(stage, tenant, "1" if addresses is None else "0")
         gone, given = self._call("FORGET", which, *(addresses or ()))
         self._give(stage, tenant, given)
@@ -212,30 +213,30 @@ class JobLedger:
     # -- workers -----------------------------------------------------------------------------
 
     def begin(self, name: JobName, who: str) -> StartedJob | None:
-        """None where there is nothing to do, or another worker holds the lease."""
+        """Start a job; None if there is nothing to do, or another worker holds the lease."""
         what, entry, payload, given = self._call("BEGIN", name, who, LEASE)
         self._give(name.stage, name.tenant, given)
         return StartedJob(JobEntry.read(entry), payload) if what == b"ok" else None
 
     def progress(self, name: JobName, who: str, version: int, left: SliceOutcome) -> bool:
-        """Note how far it is; whether `who` still holds the job."""
+        """Report progress; returns False if `who` no longer holds the job."""
         return bool(self._call("PROGRESS", name, who, version, left.tokens, left.count))
 
     def hold(self, name: JobName, who: str) -> bool:
-        """Renew a lease; False where it is another's."""
+        """Renew a lease; returns False if another worker holds it."""
         return bool(self._call("HOLD", name, who, LEASE))
 
     def forgot(self, tenant: str) -> bytes:
-        """A value that changes whenever something of the tenant is deleted."""
+        """Return a value that changes whenever something of the tenant is deleted."""
         return bytes(self.client.get(f"memtree:forgot:{tenant}") or b"")
 
     def leased(self, names: Sequence[JobName]) -> set[JobName]:
-        """Those that a worker holds the lease of."""
+        """Return those jobs whose lease a worker holds."""
         held = self.client.mget([f"memtree:lease:{name.id}" for name in names]) if names else []
         return {name for name, who in zip(names, held, strict=True) if who}
 
     def prolong(self) -> None:
-        """Renew the expiry of the payloads of jobs that wait."""
+        """Renew the expiry of the payloads of waiting jobs."""
         for stage, tenant in self.tenants():
             self._call("TIDY", JobName(stage, tenant, ""))
             with self.client.pipeline(transaction=False) as pipe:
@@ -245,7 +246,7 @@ class JobLedger:
                 pipe.execute()
 
     def release(self, name: JobName, who: str, version: int, left: SliceOutcome) -> None:
-        """Give a job back with what is left of it. Ignored where the lease is another's."""
+        """Return a job with the work left. Ignored if another worker holds the lease."""
         given = self._call(
             "RELEASE", name, who, version, left.tokens, left.count, left.tries, int(left.owed),
             time.time(), left.wait,
@@ -253,21 +254,21 @@ class JobLedger:
         self._give(name.stage, name.tenant, given)
 
     def recover(self, name: JobName) -> None:
-        """Put a job in line again whose worker died or whose ticket was lost."""
+        """Queue a job again whose worker died or whose ticket was lost."""
         self._drop_ticket(name)
         self._give(name.stage, name.tenant, self._call("RECOVER", name, MAX_DEATHS))
 
     def due(self, now: float) -> None:
-        """Put in line the jobs whose time has come."""
+        """Queue the jobs that are due."""
         for stage in STAGES:
             for member in self.client.zrangebyscore(f"memtree:later:{stage}", 0, now):
                 tenant, id_ = member.decode().split(" ")
                 self._give(stage, tenant, self._call("DUE", JobName(stage, tenant, id_)))
 
-    # -- looking -----------------------------------------------------------------------------
+    # -- reading -----------------------------------------------------------------------------
 
     def out(self) -> dict[JobName, bool]:
-        """Jobs with a ticket, and whether a worker ever began with that ticket."""
+        """Return the jobs with a ticket, each with True if a worker ever began with that ticket."""
         whose = self.tenants()
         with self.client.pipeline(transaction=False) as pipe:
             for stage, tenant in whose:
@@ -287,7 +288,7 @@ class JobLedger:
         ]
 
     def queued(self) -> set[str]:
-        """Jobs whose tickets stand in RQ's queues."""
+        """Return the jobs whose tickets are in RQ's queues."""
         return {
             id_
             for stage in STAGES
@@ -296,7 +297,7 @@ class JobLedger:
         }
 
     def queues(self, stage: str) -> list[Queue]:
-        """RQ's queues of a stage, the more urgent one first."""
+        """Return RQ's queues of a stage, the more urgent one first."""
         return [self._queue(stage, letter) for letter in ("i", "b")]
 
     # ----------------------------------------------------------------------------------------
@@ -320,15 +321,15 @@ class JobLedger:
         )
 
     def _covers(self, new: NewJob, id_: str, old: JobEntry) -> bool:
-        """Return True if the new job holds all work of the old one, and the old one was not given
-        up."""
+        """Return True if the new job contains all work of the old one, and the old one was not
+        given up."""
         mine = {each[:SHORT].hex() for each in new.ids}
         if old.owed or old.first not in mine or old.last not in mine:
             return False
         return contains(shorts(new.ids), self._work(id_) or b"?")
 
     def _has_all(self, new: NewJob, id_: str) -> bool:
-        """Return True if the job in Redis holds all work of the new one."""
+        """Return True if the job in Redis contains all work of the new one."""
         return contains(self._work(id_), shorts(new.ids))
 
     def _work(self, id_: str) -> bytes:
@@ -344,7 +345,7 @@ class JobLedger:
         )
 
     def _give(self, stage: str, tenant: str, given: Sequence[bytes]) -> None:
-        """Tickets, as RQ jobs: their arguments are names."""
+        """Issue tickets as RQ jobs, whose arguments are names."""
         for id_, letter in zip(given[::2], given[1::2], strict=True):
             self._queue(stage, letter.decode()).enqueue_call(
                 RUN,

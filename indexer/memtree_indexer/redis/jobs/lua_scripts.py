@@ -1,5 +1,5 @@
-"""Lua scripts for the changes that Redis has to make in one step. They need one server, since they
-make keys out of names.
+"""Lua scripts for changes that Redis must make atomically. They need a single server, since they
+construct keys from names.
 
     memtree:ledger:STAGE:TENANT   hash: job -> entry (JSON: numbers and addresses), `rev`
     memtree:line:STAGE:TENANT:P   sorted set: jobs that wait, by turn; P: i, or b (backfill)
@@ -7,8 +7,8 @@ make keys out of names.
     memtree:later:STAGE           sorted set: "TENANT JOB" by the time before which it must not run
     memtree:tenants:STAGE         set: tenants with a ledger
     memtree:payload:JOB           what `payloads.py` packs; memtree:work:JOB: its works' short ids
-    memtree:lease:JOB             who holds it; expires when that worker dies
-    memtree:life                  a random name, as long as Redis keeps its data
+    memtree:lease:JOB             the worker that holds it; expires when that worker dies
+    memtree:life                  a random name, which lasts as long as Redis keeps its data
 
 A ticket is an RQ job. Of one tenant and priority at most `TICKETS` are out, so that the first place
 in RQ's queue is never many slices away from anybody else.
@@ -88,11 +88,11 @@ end
 """
 )
 
-# ARGV: job, its entry, the `rev` it was decided by, jobs it replaces (JSON), payload, works, how
-# many seconds both last, now, seconds before it is due, a name for a new life. Returns nil where
-# the ledger changed since, else [whether a ticket must be moved to the other queue, tickets to
-# give out, version, life]. What the replaced jobs wait for after failures, it waits for too; not so
-# those that were given up. What waits for more to come waits as long as the first one would have.
+# ARGV: job, its entry, the `rev` it was decided by, jobs it replaces (JSON), payload, works,
+# seconds until both expire, now, seconds until it is due, a name for a new life. Returns nil if the
+# ledger has changed since, else [1 if a ticket must be moved to the other queue, tickets to issue,
+# version, life]. The job inherits the replaced jobs' waits after failures, except of those that
+# were given up. A job that waits for more work is due when the first one would have been.
 ADD = (
     _COMMON
     + """
@@ -140,7 +140,7 @@ return {move, promote(), new.version, redis.call('GET', 'memtree:life')}
 """
 )
 
-# ARGV: job, who, seconds of the lease. Returns [what, entry, payload, tickets to give out].
+# ARGV: job, who, seconds of the lease. Returns [result, entry, payload, tickets to issue].
 BEGIN = (
     _COMMON
     + """
@@ -161,8 +161,8 @@ return {'ok', cjson.encode(one), payload, promote()}
 """
 )
 
-# ARGV: job, who, version, tokens and works that are left. Returns whether to go on: 0 where the
-# job is another's or gone.
+# ARGV: job, who, version, tokens and works left. Returns 1 to continue, 0 if another worker holds
+# the job or it is gone.
 PROGRESS = (
     _COMMON
     + """
@@ -176,8 +176,8 @@ return 1
 """
 )
 
-# ARGV: job, who, version, tokens and works that are left, tries, owed (1: given up until its
-# history is posted again), now, seconds before it may go on. Returns tickets to give out.
+# ARGV: job, who, version, tokens and works left, tries, owed (1: given up until its history is
+# posted again), now, seconds before it may continue. Returns tickets to issue.
 RELEASE = (
     _COMMON
     + """
@@ -209,8 +209,8 @@ return promote()
 """
 )
 
-# ARGV: job, most deaths. Its worker died, or its ticket was lost: in line again. A job whose
-# workers die again and again is given up. Returns tickets to give out.
+# ARGV: job, most deaths. Its worker died, or its ticket was lost: queue it again. A job whose
+# workers keep dying is given up. Returns tickets to issue.
 RECOVER = (
     _COMMON
     + """
@@ -233,7 +233,7 @@ return promote()
 """
 )
 
-# ARGV: job. Its time has come. Returns tickets to give out.
+# ARGV: job, which is due. Returns tickets to issue.
 DUE = (
     _COMMON
     + """
@@ -245,7 +245,7 @@ return promote()
 """
 )
 
-# ARGV: all (1 or 0), then addresses (hex). Returns [jobs that are gone, tickets to give out].
+# ARGV: all (1 or 0), then addresses (hex). Returns [removed jobs, tickets to issue].
 FORGET = (
     _COMMON
     + """
@@ -266,7 +266,7 @@ return {gone, promote()}
 """
 )
 
-# ARGV: job, who, seconds. Prolongs a lease that is one's own; returns whether it is.
+# ARGV: job, who, seconds. Extends the worker's own lease; returns 1 if it holds it.
 HOLD = (
     _COMMON
     + """
@@ -277,7 +277,7 @@ return 1
 """
 )
 
-# Nothing is left of a tenant whose ledger has lapsed.
+# Removes everything of a tenant whose ledger has expired.
 TIDY = (
     _COMMON
     + """

@@ -1,9 +1,10 @@
-"""From a proxy to Redis: what is submitted goes into memory at once, and from there when it can.
+"""From a proxy to Redis: submitted jobs go into memory at once, and from there to Redis when
+possible.
 
-The event loop never waits: compressing and talking to Redis happen in a thread. While Redis is away
-the newest job of each conversation waits here, within the bounds that jobs in one process have, and
-goes out when Redis is back; so does what is to be forgotten, and before any job. What was sent is
-remembered without its text (`sent_jobs.py`).
+The event loop never waits: compression and communication with Redis happen in a thread. While Redis
+is down the newest job of each conversation waits here, within the limits of in-process queues, and
+is sent when Redis is back; so are deletions, before any job. Jobs that were sent are remembered
+without their text (`sent_jobs.py`).
 """
 
 from __future__ import annotations
@@ -28,21 +29,23 @@ from memtree_indexer.redis.jobs.sent_jobs import SentJobs
 
 log = logging.getLogger("memtree.queue")
 
-AGAIN = 0.5  # seconds between two attempts while Redis is away
-# Of the time that a command may take: a deletion waits so long for the number of jobs that go.
+AGAIN = 0.5  # seconds between two attempts while Redis is down
+# Multiple of a command's time limit: a deletion waits so long for the number of removed jobs.
 ANSWER = 1.5
-MAX_FORGETS = 1_000  # tenants; of more at once the oldest is left to its payloads' end
+# tenants; if more deletions wait, the oldest is dropped and its payloads expire by themselves
+MAX_FORGETS = 1_000
 
 Addresses = frozenset[bytes] | None
 
 
 class Outbox:
-    """`start()` and `close()` belong to a running loop."""
+    """Jobs and deletions on their way to Redis. Call `start()` and `close()` in a running event
+    loop."""
 
     def __init__(
         self, url: str, link: RedisConnection, clock: Clock, *, parts: int, gather: float = GATHER
     ):
-        """`parts`: nodes of a full call for summaries; what is less waits `gather` seconds."""
+        """`parts`: nodes of a full call for summaries; fewer nodes wait `gather` seconds."""
         self.jobs: dict[str, Jobs[Any]] = {stage: Jobs() for stage in STAGES}
         self.sent_jobs = {stage: SentJobs() for stage in STAGES}
         self._link, self._clock = link, clock
@@ -77,14 +80,14 @@ class Outbox:
         return len(gone)
 
     async def sent(self) -> None:
-        """Until nothing is left here."""
+        """Wait until everything here is sent."""
         await self._empty.wait()
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run(), name="outbox")
 
     async def close(self, patience: float = 5.0) -> None:
-        """Send what can be sent within `patience` seconds; the rest is deferred until its history
+        """Send what can be sent within `patience` seconds; other jobs stay owed until their history
         is posted again."""
         if self._task is not None:
             await self._stop(self._task, patience)
@@ -128,7 +131,7 @@ class Outbox:
             self._empty.set()
 
     async def _step(self) -> float | None:
-        """One thing that is to be sent; returns seconds before the next, None: there is none."""
+        """Send one item; returns the seconds before the next, None if there is none."""
         try:
             if self._forgets:
                 await self._forget_first()
@@ -145,8 +148,8 @@ class Outbox:
         return 0.0
 
     def _release_forgets(self) -> None:
-        """Let deletions go on that wait for a number which nobody can tell now; what they delete
-        is still to be sent."""
+        """Resume deletions that wait for a number which is not available now; they are still to be
+        sent."""
         for _, gone_jobs in self._forgets.values():
             if not gone_jobs.done():
                 gone_jobs.set_result(set())
@@ -156,13 +159,13 @@ class Outbox:
         what = self._forgets[whose]
         names = None if what[0] is None else [address.hex() for address in what[0]]
         gone = await asyncio.to_thread(self._ledger.forget, whose[0], tenant_name(whose[1]), names)
-        if self._forgets.get(whose) == what:  # more may have come meanwhile
+        if self._forgets.get(whose) == what:  # further deletions may have come meanwhile
             del self._forgets[whose]
             if not what[1].done():
                 what[1].set_result(gone)
 
     async def _send_first(self) -> bool:
-        """Send the job that waits longest; False where none does."""
+        """Send the job that has waited longest; returns False if there is none."""
         for stage, jobs in self.jobs.items():
             job = next(jobs.due(0.0), None)
             if job is None:
@@ -170,19 +173,19 @@ class Outbox:
             try:
                 added = await asyncio.to_thread(self._send, stage, job)
             except (RedisError, OSError):
-                jobs.move_to_end(job)  # what Redis refuses must not hold up the others
+                jobs.move_to_end(job)  # a job that Redis refuses must not block the others
                 raise
             except Exception:
                 log.exception("queue.job_not_sent")
                 jobs.give_up(job)
                 return True
             self.sent_jobs[stage].add(job, added.id, added.life, added.version)
-            jobs.drop(job)  # unless a newer one has taken its place meanwhile
+            jobs.drop(job)  # unless a newer one has replaced it meanwhile
             return True
         return False
 
     def _send(self, stage: str, job: Job[Any]) -> AddedJob:
-        """In a thread."""
+        """Send a job, in a thread."""
         work = list(job.work.values())
         payload = payload_of(job.history, job.start, work)
         ids = [each.id for each in work]
@@ -209,6 +212,6 @@ class Outbox:
         return self._ledger.add(new, self._clock.now(), self._wait(stage, job))
 
     def _wait(self, stage: str, job: Job[Any]) -> float:
-        """Seconds that it is left for more to come."""
+        """Return the seconds that a job waits for more work."""
         full = len(job.work) >= self._parts or job.tokens >= CALL_TOKENS
         return 0.0 if stage == EMBED or full else self._gather

@@ -1,8 +1,8 @@
 """Payloads of jobs in Redis: the posted messages that the work reads, compressed.
 
-Nodes are not in it, the worker reads them from the store by their ids; messages that no work
-touches are not in it either, so a turn that adds little to a long history sends little. This is the
-only thing in Redis that holds text, and it goes with its job.
+They contain no nodes, which the worker reads from the store by their ids, and no messages that the
+work does not need, so a turn that adds little to a long history sends little. Payloads are the only
+text in Redis, and are deleted with their jobs.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-LEVEL = 3  # zstd: 300 MB a second here, half a JSON history's size and less
-SHORT = 8  # bytes of a work's id that are enough to tell whether one job holds another's work
+LEVEL = 3  # zstd: 300 MB a second here, to half of a JSON history's size or less
+SHORT = 8  # bytes of a work item's id that suffice to check if one job contains another's work
 SHOWN = 16  # bytes of hashes in names
 
-Item = tuple[bytes, int, int, int, int]  # a work's id and its place
+Item = tuple[bytes, int, int, int, int]  # a work item's id and its place
 
 
 class PayloadMessage(msgspec.Struct, array_like=True, gc=False):
-    """One message that is needed: where it stands, as what it was posted, and its bytes."""
+    """A message that the work needs: its index in the history and in the posted list, and its
+    bytes."""
 
     index: int
     posted: int
@@ -48,8 +49,8 @@ class Payload(msgspec.Struct, array_like=True):
     work: list[Item]
 
     def history(self) -> History:
-        """Return the part of the history that the work reads; each missing message is an empty
-        one."""
+        """Return the part of the history that the work reads; messages that are not needed are
+        empty."""
         size = 1 + max((message.index for message in self.said), default=-1)
         messages, facts, posted = [_NOTHING] * size, [_NO_FACTS] * size, [0] * size
         for message in self.said:
@@ -75,7 +76,7 @@ class Payload(msgspec.Struct, array_like=True):
         return [item[0] for item in self.work]
 
     def leaves(self, nodes: Mapping[bytes, Node]) -> list[LeafWork]:
-        """Those that the store still has."""
+        """Return the work on leaves that the store still has."""
         return [LeafWork(nodes[id_], first) for id_, first, *_ in self.work if id_ in nodes]
 
     def nodes(self, nodes: Mapping[bytes, Node]) -> list[NodeWork]:
@@ -92,7 +93,7 @@ def pack(payload: Payload) -> bytes:
 
 
 def unpack(data: bytes) -> Payload:
-    """Raises `ValueError` for what no `pack` made."""
+    """Decode a payload. Raises `ValueError` if `pack` did not make it."""
     try:
         return msgspec.msgpack.decode(zstd.decompress(data), type=Payload)
     except (zstd.ZstdError, msgspec.MsgspecError) as error:
@@ -115,23 +116,23 @@ def payload_of(history: History, start: bytes, work: Iterable[LeafWork | NodeWor
 
 
 def job_id(tenant: str, stage: str, start: bytes) -> str:
-    """The name of a job: the same conversation at the same place gets the same one."""
+    """Return the name of a job, which is the same for the same conversation and place."""
     data = b"\0".join((tenant.encode(), stage.encode(), start))
     return blake2b(data, digest_size=SHOWN).hexdigest()
 
 
 def tenant_name(tenant: str) -> str:
-    """How a tenant is called in Redis."""
+    """Return the name of a tenant in Redis."""
     return blake2b(tenant.encode(), digest_size=SHOWN).hexdigest()
 
 
 def shorts(ids: Sequence[bytes]) -> bytes:
-    """The beginnings of these ids, one after the other."""
+    """Return the beginnings of these ids, concatenated."""
     return b"".join(id_[:SHORT] for id_ in ids)
 
 
 def contains(more: bytes, less: bytes) -> bool:
-    """Return True if all ids of `less` are in `more` (both as `shorts` made them)."""
+    """Return True if all ids of `less` are in `more` (both from `shorts`)."""
     return _cut(less) <= _cut(more)
 
 

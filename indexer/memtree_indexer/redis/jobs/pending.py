@@ -1,5 +1,5 @@
-"""Count the work of one stage that is not done, as a proxy knows it: in the outbox, in Redis, or
-lost with Redis."""
+"""Count the unfinished work of one stage, as a proxy knows it: in the outbox, in Redis, or lost
+with Redis."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from memtree_indexer.redis.jobs.outbox import Outbox
 from memtree_indexer.redis.jobs.payloads import tenant_name
 from memtree_indexer.redis.jobs.sent_jobs import SentJob
 
-# Of a tenant's leaves or nodes, those that the store says are not done; see `remaining.py`.
+# Returns those of a tenant's leaves or nodes that the store lists as unfinished; see
+# `remaining.py`.
 Remaining: TypeAlias = Callable[[str, Sequence[bytes]], Awaitable[Mapping[bytes, Node]]]
 
 
 @dataclass(frozen=True, slots=True)
 class UndoneWork:
-    """Undone work of one job: tokens, and how many leaves or nodes."""
+    """Unfinished work of one job: tokens, and the number of leaves or nodes."""
 
     tokens: int
     count: int
@@ -35,9 +36,9 @@ class UndoneWork:
 
 @dataclass(frozen=True, slots=True)
 class TenantJobs:
-    """Jobs of one tenant that wait: those in the outbox; in Redis those under way or in line
-    (`queued`) and those given up; the work of jobs that Redis lost, or of which nobody can tell
-    while it does not answer."""
+    """Unfinished jobs of one tenant: those in the outbox; those in Redis that are running or queued
+    (`queued`) and those given up; the work of jobs that Redis lost, or whose state is unknown while
+    it does not answer."""
 
     unsent: Sequence[Job[Any]]
     queued: Sequence[JobEntry]
@@ -46,21 +47,21 @@ class TenantJobs:
 
     @property
     def pending(self) -> Pending:
-        """Work that waits. Work that was given up does not: it is deferred until the history is
-        posted again."""
+        """Return the waiting work, without work that was given up until the history is posted
+        again."""
         jobs: tuple[Job[Any] | JobEntry | UndoneWork, ...]
         jobs = (*self.unsent, *self.queued, *self.lost)
         return Pending(sum(job.tokens for job in jobs), len(jobs))
 
     @property
     def count(self) -> int:
-        """Count leaves or nodes that are not done, those given up included."""
+        """Count unfinished leaves or nodes, those given up included."""
         sent: tuple[JobEntry | UndoneWork, ...] = (*self.queued, *self.given_up, *self.lost)
         return sum(len(job.work) for job in self.unsent) + sum(job.count for job in sent)
 
 
 class StageJobs:
-    """Those of one stage."""
+    """Unfinished jobs of one stage."""
 
     def __init__(
         self, stage: str, outbox: Outbox, link: RedisConnection, remaining: Remaining
@@ -68,12 +69,12 @@ class StageJobs:
         self.stage, self.link = stage, link
         self.unsent, self._sent = outbox.jobs[stage], outbox.sent_jobs[stage]
         self._remaining = remaining
-        # By tenant the jobs in Redis by id, as they were when it answered last.
+        # The jobs in Redis by tenant and id, as of its last answer.
         self._last: OrderedDict[str, Mapping[str, JobEntry]] = OrderedDict()
 
     async def of(self, tenant: str) -> TenantJobs:
-        """Look at the jobs that wait here first, and in Redis next, so that a job which is sent
-        meanwhile counts once and is never missed."""
+        """Read the tenant's jobs, first here and then in Redis, so that a job which is sent
+        meanwhile is counted once and never missed."""
         unsent, sent = self.unsent.of(tenant), self._sent.of(tenant)
         try:
             entries, missing = await self._look(tenant, sent)
@@ -94,7 +95,7 @@ class StageJobs:
         self._last.pop(tenant, None)
 
     async def backlog(self) -> Backlog:
-        """Raises `QueueUnavailable`."""
+        """Return the backlog. Raises `QueueUnavailable`."""
         jobs = await self.link.run(lambda client: _of_all(client, self.stage))
         oldest = min((job.since for job in jobs), default=0.0)
         age = max(0.0, time.time() - oldest) if jobs else 0.0
@@ -103,7 +104,8 @@ class StageJobs:
     async def _look(
         self, tenant: str, sent: Sequence[SentJob]
     ) -> tuple[Mapping[str, JobEntry], list[SentJob]]:
-        """Jobs in Redis by id, and those of `sent` that it lost. Raises `QueueUnavailable`."""
+        """Return the jobs in Redis by id, and those of `sent` that it lost. Raises
+        `QueueUnavailable`."""
         key = f"memtree:ledger:{self.stage}:{tenant_name(tenant)}"
         entries, life, clock = await self.link.run(lambda client: _state(client, key))
         remember(self._last, tenant, entries)
@@ -115,7 +117,7 @@ class StageJobs:
         return entries, lost
 
     async def _undone(self, tenant: str, job: SentJob) -> UndoneWork:
-        """Ask the store which part of the job's work is not done."""
+        """Query the store for the unfinished part of the job's work."""
         try:
             ids = await self._remaining(tenant, list(job.work))
         except Unavailable:
@@ -126,14 +128,14 @@ class StageJobs:
 
 
 async def _state(client: Any, key: str) -> tuple[Mapping[str, JobEntry], bytes, int]:
-    """The jobs of a ledger by id; Redis's life and clock, see `sent_jobs.py`."""
+    """Return the jobs of a ledger by id; Redis's life and clock, see `sent_jobs.py`."""
     async with client.pipeline() as pipe:
         rows, life, clock = await pipe.hgetall(key).get(LIFE).get(CLOCK).execute()
     return _entries(rows), life or b"", int(clock or 0)
 
 
 async def _of_all(client: Any, stage: str) -> list[JobEntry]:
-    """Jobs of all tenants that wait, without those given up."""
+    """Return the waiting jobs of all tenants, without those given up."""
     jobs: list[JobEntry] = []
     for tenant in await client.smembers(f"memtree:tenants:{stage}"):
         rows = await client.hgetall(f"memtree:ledger:{stage}:{tenant.decode()}")

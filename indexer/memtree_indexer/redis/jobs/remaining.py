@@ -1,6 +1,6 @@
-"""Ask the store which part of a job's work is still to be done. Raises `StoreUnavailable`.
+"""Query the store for the unfinished part of a job's work. Raises `StoreUnavailable`.
 
-Nodes that are gone from the store are not: their history was forgotten.
+Nodes that are gone from the store count as finished: their history was forgotten.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from memtree.tree.node import Node
 async def unembedded(
     store: TreeStore, tenant: str, recipe: str, ids: Sequence[bytes]
 ) -> Mapping[bytes, Node]:
-    """Return those of these leaves, by id, that have no vectors of the recipe."""
+    """Return those of these leaves, by id, that have no vectors under the recipe."""
     nodes = await store.nodes(tenant, ids)
     embedded = await store.vectors(tenant, recipe, list(nodes))
     return {id_: node for id_, node in nodes.items() if id_ not in embedded}

@@ -1,8 +1,8 @@
-"""The jobs that this process sent to Redis and does not know to be done: names, numbers, no text.
+"""The jobs that this process sent to Redis and has not seen finished: names, numbers, no text.
 
-Redis may lose what it held, and then nobody works on those jobs any more. So that they count as
-pending until their history is posted again, whoever sent one keeps what tells it apart from a job
-that is done. Both are missing in Redis, but:
+Redis may lose its data, and then nobody works on those jobs any more. So that they count as pending
+until their history is posted again, the sender remembers how to tell a lost job from a finished
+one. Both are missing in Redis, but:
 
 - `memtree:life` is a random name that Redis has for as long as it keeps its data. Another name than
   when the job was sent, or none: everything from then is lost.
@@ -24,7 +24,7 @@ MAX_WORK = 100_000  # leaves or nodes of all jobs, some 150 bytes each
 
 @dataclass(frozen=True, slots=True)
 class SentJob:
-    """`id`, `life`, `version`: what Redis named it, when; `start`, `end`: addresses; `work`: the
+    """`id`, `life`, `version`: what Redis assigned to it; `start`, `end`: addresses; `work`: the
     tokens of each leaf or node by its id."""
 
     id: str
@@ -35,20 +35,20 @@ class SentJob:
     work: Mapping[bytes, int]
 
     def is_lost(self, life: bytes, clock: int) -> bool:
-        """Return True if Redis, which does not have the job, lost it: told by the life and clock
+        """Return True if Redis, which does not have the job, lost it, judging by the life and clock
         that Redis has now."""
         return self.life != life or self.version > clock
 
 
 class SentJobs:
-    """Those of one stage, by tenant and the address where they start. Bounded: the oldest go."""
+    """Jobs of one stage, by tenant and the address where they start. Bounded; oldest first out."""
 
     def __init__(self, max_work: int = MAX_WORK) -> None:
         self._max_work = max_work
         self._jobs: OrderedDict[tuple[str, bytes], SentJob] = OrderedDict()
 
     def add(self, job: Job[Any], id_: str, life: bytes, version: int) -> None:
-        """It takes the place of those that began in the same history."""
+        """Add a job in the place of those that began in the same history."""
         addresses = set(job.history.addresses)
         for old in self.of(job.tenant):
             if old.start in addresses:
@@ -63,7 +63,7 @@ class SentJobs:
         return [sent for (whose, _), sent in self._jobs.items() if whose == tenant]
 
     def drop(self, tenant: str, sent: SentJob) -> None:
-        """Unless a newer one has taken its place meanwhile."""
+        """Drop a job, unless a newer one has replaced it meanwhile."""
         if self._jobs.get((tenant, sent.start)) is sent:
             del self._jobs[tenant, sent.start]
 

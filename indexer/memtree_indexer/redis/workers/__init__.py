@@ -1,1 +1,1 @@
-"""Worker processes: lanes that take jobs, time slices, recovery of lost jobs."""
+"""Worker processes: lanes that take jobs, time slices, and recovery of lost jobs."""

@@ -1,8 +1,8 @@
 """Heartbeats of a worker's jobs, and recovery of those whose worker died. One thread a process.
 
-A job under way has a lease of 15 seconds, renewed every 3. A killed worker renews none, and within
-5 more seconds the first process to look puts the job in line again. A ticket that no worker began
-is lost where it is in no queue at two looks in a row: at one it may just have been taken.
+A running job has a lease of 15 seconds, renewed every 3. A killed worker renews none, and within 5
+more seconds the first process that checks queues the job again. A ticket that no worker began is
+lost if it is in no queue at two checks in a row: at one it may just have been taken.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memtree_indexer.redis.workers.rq_worker import WorkerThread
 log = logging.getLogger("memtree.queue")
 
 TICK, BEAT, LOOK = 1.0, 3.0, 5.0  # seconds
-TIDY = 60.0  # seconds between two times that RQ's registries are cleaned and payloads renewed
+TIDY = 60.0  # seconds between two cleanings of RQ's registries, which also renew payloads
 
 
 class QueueRecovery(threading.Thread):
@@ -58,7 +58,7 @@ class QueueRecovery(threading.Thread):
         self._leave()
 
     def step(self, now: float) -> None:
-        """Do what is due at `now` (monotonic seconds)."""
+        """Run the tasks that are due at `now` (monotonic seconds)."""
         if self._is_due("beat", now, BEAT):
             self.beat()
         self._ledger.due(time.time())

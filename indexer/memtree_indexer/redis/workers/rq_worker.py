@@ -1,9 +1,9 @@
 """Worker threads (lanes) that take tickets from RQ's queues and hand them to the event loop.
 
-RQ's own worker forks for each job. Its simple one quits when Redis is away for a moment, takes the
-process's signals, and sends no heartbeat while a job runs. Forking is no choice: the models are
-loaded and have threads (docs/decisions/0012). So a lane runs RQ's `SimpleWorker` in a loop of its
-own, is kept alive from outside (`recovery.py`), and reconnects for ever.
+RQ's own worker forks for each job. Its `SimpleWorker` quits when Redis is down for a moment, takes
+the process's signals, and sends no heartbeat while a job runs. Forking is impossible here: the
+models are loaded and have threads (docs/decisions/0012). So a lane runs `SimpleWorker` in its own
+loop, `recovery.py` sends its heartbeats, and it reconnects without limit.
 """
 
 from __future__ import annotations
@@ -32,14 +32,13 @@ from memtree_indexer.redis.workers.time_slice import SliceRunner, TimeSlice
 
 log = logging.getLogger("memtree.queue")
 
-WAIT = 1  # seconds that a lane waits for a ticket before it looks whether it is to stop
-AGAIN, AGAIN_MOST = 0.5, 5.0  # seconds between attempts while Redis is away
+WAIT = 1  # seconds that a lane waits for a ticket before it checks if it must stop
+AGAIN, AGAIN_MOST = 0.5, 5.0  # seconds between attempts while Redis is down
 TTL = 2 * LEASE
 
 
 class IdleWatch:
-    """Watch that tells whether all lanes have found nothing to do since the last of them had
-    something."""
+    """Reports when all lanes have been idle since the last of them had work."""
 
     def __init__(self, lanes: int) -> None:
         self._lanes, self._idle = lanes, set[int]()
@@ -56,7 +55,8 @@ class IdleWatch:
 
 
 class _Unlimited(BaseDeathPenalty):
-    """RQ's limits are alarms, which only a main thread may set; a slice ends by itself."""
+    """Disables RQ's time limits: they are alarms, which only a main thread may set; a slice ends by
+    itself."""
 
     def setup_death_penalty(self) -> None:
         pass
@@ -66,7 +66,7 @@ class _Unlimited(BaseDeathPenalty):
 
 
 class _Worker(SimpleWorker):
-    """RQ's side of a lane, from one connection to the next."""
+    """RQ's side of a lane, for the lifetime of one connection."""
 
     death_penalty_class = _Unlimited
     job_class = rq_job.Ticket
@@ -86,7 +86,7 @@ class _Worker(SimpleWorker):
         return TTL
 
     def beat(self) -> None:
-        at = self.at  # which the lane's own thread may change meanwhile
+        at = self.at  # a copy: the lane's own thread may change it meanwhile
         if at:
             self.maintain_heartbeats(*at)
         else:
@@ -107,7 +107,7 @@ class WorkerThread(threading.Thread):
         stop: threading.Event,
         idle: IdleWatch | None = None,
     ) -> None:
-        """`idle`: in a burst, which ends when all lanes found nothing."""
+        """`idle`: set in a burst, which ends when all lanes are idle."""
         super().__init__(name=f"lane-{stage}-{number}", daemon=True)
         self._number, self._stage = number, stage
         self._client, self._link = client, link
@@ -132,7 +132,7 @@ class WorkerThread(threading.Thread):
             pause = min(AGAIN_MOST, 2 * pause)
 
     def beat(self) -> None:
-        """Renew RQ's heartbeat and the lease of its job. From another thread."""
+        """Renew RQ's heartbeat and the lease of its job. Called from another thread."""
         worker, holds = self._worker, self._holds
         if worker:
             worker.beat()
@@ -153,7 +153,7 @@ class WorkerThread(threading.Thread):
         worker.heartbeat(TTL)
         self._worker = worker
         try:
-            self._release()  # of what was done when the connection was lost
+            self._release()  # of work that was done when the connection was lost
             self._take_tickets(worker)
             worker.register_death()  # type: ignore[no-untyped-call]
         finally:
@@ -189,8 +189,8 @@ class WorkerThread(threading.Thread):
         return taken  # type: ignore[no-any-return]
 
     def _do(self, who: str, name: JobName) -> None:
-        """The body of an RQ job, in this thread. The job is given back behind RQ's own ending,
-        which deletes what a new ticket of the same name would need."""
+        """Run the body of an RQ job, in this thread. The job is returned after RQ's own ending,
+        which deletes data that a new ticket with the same name would need."""
         begun = self._ledger.begin(name, who)
         if begun is None:
             return

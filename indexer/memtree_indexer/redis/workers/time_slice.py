@@ -1,7 +1,7 @@
 """Work on one ticket for a worker: a time slice of one job, then the next job has its turn.
 
-The store says what is still to be done, so a slice begins where the last one ended, whichever
-worker ran it.
+The store knows which work is unfinished, so a slice begins where the last one ended, in whichever
+worker.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from memtree_indexer.redis.jobs.remaining import unembedded, unsummarised
 
 log = logging.getLogger("memtree.queue")
 
-EMBED_SLICE, SUMMARY_SLICE = 5.0, 10.0  # seconds after which no further batch or call begins
-LOOK = 0.5  # seconds between two looks at whether a job is still wanted
+EMBED_SLICE, SUMMARY_SLICE = 5.0, 10.0  # seconds after which no further batch or call starts
+LOOK = 0.5  # seconds between two checks that a job is still wanted
 
 
 @dataclass(frozen=True, slots=True)
 class TimeSlice:
-    """One slice: whose, which job, by whom."""
+    """One slice: tenant, job and worker."""
 
     name: JobName
     begun: StartedJob
@@ -50,8 +50,8 @@ class TimeSlice:
 
 
 class SliceRunner:
-    """Runs in a worker's event loop. No `passages`: nothing is embedded here; no `summaries`:
-    nothing is summarised."""
+    """Runs slices in a worker's event loop. `passages`: None if nothing is embedded here;
+    `summaries`: None if nothing is summarised."""
 
     def __init__(
         self,
@@ -65,8 +65,8 @@ class SliceRunner:
         patience: float = 5.0,
         report: Callable[[str, str], None] = lambda tenant, state: None,
     ) -> None:
-        """`patience`: seconds that calls under way have when `stop` is set. `report`: gets the
-        state of a tenant's summaries, by its name in Redis; in a thread."""
+        """`patience`: seconds that running calls have when `stop` is set. `report`: receives the
+        state of a tenant's summaries, by its name in Redis; called in a thread."""
         self._store, self._clock, self._ledger = store, clock, ledger
         self._passages, self._summaries, self._stop = passages, summaries, stop
         self._patience, self._report = patience, report
@@ -74,8 +74,7 @@ class SliceRunner:
         self.done = StageTotals()  # of stage 2; stage 3 counts itself
 
     async def run(self, slice_: TimeSlice) -> SliceOutcome:
-        """Run one slice. Work that failed is tried again later, or given up. Raises where Redis
-        fails."""
+        """Run one slice. Failed work is repeated later, or given up. Raises if Redis fails."""
         entry = slice_.begun.entry
         try:
             payload = await asyncio.to_thread(unpack, slice_.begun.payload)
@@ -101,8 +100,9 @@ class SliceRunner:
         assert self._passages
         history, end = payload.history(), self._clock.monotonic() + EMBED_SLICE
         work = await self._unembedded(payload)
-        # One batch at least, however long the look-up took: a job without progress comes for ever.
-        # Who was held up for longer than its lease finds before a batch that the job is another's.
+        # At least one batch, however long the look-up took: otherwise a job could return for ever
+        # without progress. A worker that was held up beyond its lease finds out before a batch that
+        # another one has the job.
         while work and not self._stop.is_set() and await self._goes_on(slice_, work):
             batch = first_batch(work, BATCH_TOKENS)
             begun = self._clock.monotonic()
@@ -145,8 +145,8 @@ class SliceRunner:
         return SliceOutcome(left.tokens, left.count, wait, job.tries, finished and given_up)
 
     async def _withdraw(self, job: SummaryJob) -> None:
-        """Calls under way are paid for, so they may end, but not for long where the process is to
-        stop."""
+        """Withdraw a job. Running calls are paid for, so they may finish, but only briefly if the
+        process is stopping."""
         assert self._summaries
         self._summaries.withdraw(job)
         waited = 0.0
@@ -180,13 +180,13 @@ class SliceRunner:
     # ----------------------------------------------------------------------------------------
 
     async def _goes_on(self, slice_: TimeSlice, work: Sequence[LeafWork | NodeWork]) -> bool:
-        """Report progress; False where the job is gone, or another's."""
+        """Report progress; returns False if the job is gone, or another worker has it."""
         version = slice_.begun.entry.version
         step = partial(self._ledger.progress, slice_.name, slice_.who, version, _left(work))
         return await asyncio.to_thread(step)
 
     async def _drop_deleted(self, name: str, tenant: str) -> None:
-        """Drop a tenant's cached vectors where something of it was deleted since its last slice."""
+        """Drop a tenant's cached vectors if something of it was deleted since its last slice."""
         now = await asyncio.to_thread(self._ledger.forgot, name)
         before = self._forgot.get(name)
         remember(self._forgot, name, now)

@@ -1,7 +1,7 @@
 """A worker process: one event loop with store, embedder and summariser, and lanes around it.
 
-The lanes only wait for tickets. The work itself is what a single process does, in one loop and
-without a fork, so models are loaded once and their threads survive.
+The lanes only wait for tickets. The work runs as in a single process, in one loop and without a
+fork, so models are loaded once and their threads survive.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from memtree_indexer.redis.workers.recovery import QueueRecovery
 from memtree_indexer.redis.workers.rq_worker import IdleWatch, WorkerThread
 from memtree_indexer.redis.workers.time_slice import SliceRunner
 
-STATE_SECONDS = 120  # that a tenant's summary state is valid: its next slice sets it again
+STATE_SECONDS = 120  # how long a tenant's summary state is valid: its next slice sets it again
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerParts:
-    """Parts that the work is done with. Whoever opens them closes them. No `embedder`: stage 2 is
-    left to others; no `three`: stage 3 is."""
+    """Parts that do the work; the opener closes them. `embedder`: None leaves stage 2 to others;
+    `three`: None leaves stage 3."""
 
     store: Store
     clock: Clock
@@ -46,7 +46,7 @@ class WorkerParts:
 
 
 class Worker:
-    """A worker's lanes and heartbeats. `burst`: ends when there is nothing left to do."""
+    """A worker's lanes and heartbeats. `burst`: end when there is no work left."""
 
     def __init__(
         self, settings: Settings, parts: WorkerParts, link: RedisConnection, *, burst: bool = False
@@ -80,7 +80,7 @@ class Worker:
         self._burst = burst
 
     async def run(self) -> None:
-        """Until `stop` is set, or in a burst until nothing is left to do."""
+        """Run until `stop` is set, or in a burst until there is no work left."""
         if self._burst:
             await asyncio.to_thread(self._ledger.due, float("inf"))
         self._recovery.start()
@@ -97,7 +97,7 @@ class Worker:
                 client.close()
 
     def forgotten(self, tenant: str | None) -> None:
-        """A proxy deleted something of this tenant (None: of some tenant)."""
+        """Handle a deletion by a proxy of something of this tenant (None: of an unknown one)."""
         if self.passages is None:
             return
         if tenant is None:
@@ -106,7 +106,8 @@ class Worker:
             self.passages.forget(tenant)
 
     def _report(self, tenant: str, state: str) -> None:
-        """Publish the state of a tenant's summaries, for the proxies' status. In a thread."""
+        """Publish the state of a tenant's summaries, for the proxies' status. Called in a
+        thread."""
         client: Redis = self._client
         if state == "ok":
             client.delete(STATE + tenant)
@@ -117,7 +118,7 @@ class Worker:
 
 
 def quiet_rq() -> None:
-    """Job ends and lost connections are logged by us, without tracebacks."""
+    """Silence RQ's log: job ends and lost connections are logged here, without tracebacks."""
     for name in ("rq", "rq.worker", "rq.job", "rq.queue", "rq.registry", "rq.scheduler"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
@@ -126,7 +127,7 @@ def quiet_rq() -> None:
 async def open_workshop(
     settings: Settings, parts: WorkerParts, *, burst: bool = False
 ) -> AsyncIterator[Worker]:
-    """A worker that is not running yet."""
+    """Open a worker that is not running yet."""
     link = RedisConnection(settings.queue)
     peers = RedisPeers(link)
     quiet_rq()
