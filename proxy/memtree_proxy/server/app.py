@@ -1,4 +1,4 @@
-"""The routes, put together from services that the composition root has built."""
+"""Build the routes from services that the composition root has opened."""
 
 from __future__ import annotations
 
@@ -96,14 +96,13 @@ from memtree_proxy.upstream.upstreams import Upstreams
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Services for the routes. Whoever builds them closes them. `summaries`: the queue of stage 3,
-    for its metrics. No `tallies`: usage is not counted, and what is measured in shadow mode is in
-    the metrics alone. No `requests`: there is no log of single requests. `collectors`: numbers of
-    the process, for its metrics; those that have to be asked first are asked. `caches`: of posted
-    conversations, by name. No `spans`: there are no traces. `health`: of the parts that were built.
-    `local`: this machine's user. `tenants`: gives the names of those whose memory is kept.
-    `log_pace`: seconds between two transactions of the log. `leases`: of `memtree wrap`, where that
-    started the server."""
+    """Services for the routes; their builder closes them. `summaries`: the queue of stage 3, for
+    its metrics. `tallies`: None to count no usage, which leaves results of shadow mode to the
+    metrics. `requests`: None for no log of single requests. `collectors`: further metrics of the
+    process. `caches`: of posted conversations, by name. `spans`: None for no traces. `health`: of
+    the parts that were built. `local`: this machine's user. `tenants`: returns the names of tenants
+    with stored memory. `log_pace`: seconds between two transactions of the log. `leases`: of
+    `memtree wrap`, if that started the server."""
 
     memory: ContextMemory
     memory_services: MemoryServices
@@ -127,7 +126,7 @@ class Services:
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """Parts that several routes use, or a route and what stands around all of them."""
+    """Parts that several routes use, or a route and the middleware around all routes."""
 
     gate: Gate
     plain: MemoryRequests
@@ -159,7 +158,7 @@ def create_app(services: Services) -> Starlette:
     state.shadows, state.usage, state.requests = shared.shadows, shared.usage, shared.requests
     state.mcp, state.objects, state.streams = shared.mcp, key.objects, shared.streams
     app.router.redirect_slashes = False
-    app.router.default = Handler(error_response.not_found)  # a target that is no path: `*`
+    app.router.default = Handler(error_response.not_found)  # for a target that is not a path: `*`
     return app
 
 
@@ -215,7 +214,7 @@ def _completions(services: Services, shared: _Shared) -> CompletionRoutes:
 
 
 def _routes(services: Services, shared: _Shared, completions: CompletionRoutes) -> list[Route]:
-    """All routes; the first that a path fits takes it."""
+    """Return all routes; the first that matches a path handles it."""
     settings, gate, mcp = services.settings, shared.gate, shared.mcp
     passthrough = Passthrough(gate, services.upstreams, shared.policy, shared.server_key)
     return [
@@ -225,9 +224,10 @@ def _routes(services: Services, shared: _Shared, completions: CompletionRoutes) 
         *own("/health", health, "GET"),
         *own("/healthz", health, "GET"),
         *own("/health/details", HealthDetails(services.health, gate).show, "GET"),
-        # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
+        # Only at the root: /v1/metrics still reaches an upstream that has a page of its own.
         Route("/metrics", Handler(MetricsPage(shared.metrics, gate).show, "GET")),
-        # So does /v1/mcp. With a slash at its end it is ours too: it must not reach the upstream.
+        # /v1/mcp still reaches the upstream, too. With a slash at its end the path is ours as well:
+        # it must not reach the upstream.
         Route("/mcp", Handler(mcp.handle, "POST")),
         Route("/mcp/", Handler(mcp.handle, "POST")),
         *_descriptions(settings),
@@ -280,7 +280,7 @@ def _context_memory(services: Services, shared: _Shared) -> list[Route]:
 
 
 def _memories(services: Services, shared: _Shared) -> list[Route]:
-    """Routes of saved memories. Below their roots nothing is the upstream's."""
+    """Routes of saved memories. No path below their roots goes to the upstream."""
     uses, settings, gate = services.memory_services, services.settings, shared.gate
     streams, plain, costly = shared.streams, shared.plain, shared.costly
     users = UserRequests(gate, settings)
@@ -319,7 +319,7 @@ def _memories(services: Services, shared: _Shared) -> list[Route]:
 def _collectors(
     services: Services, shared: _Shared, caches: Mapping[str, SizedCache]
 ) -> list[Collector]:
-    """Collect what is shown beside the metrics of requests."""
+    """Collect metrics other than those of requests."""
     return [
         *([SummaryMetrics(services.summaries)] if services.summaries else []),
         ExtractionMetrics(services.memory_services.extracting),
@@ -340,7 +340,8 @@ def _descriptions(settings: Settings) -> list[Route]:
 
 
 def _web_pages(settings: Settings, session: PageSession) -> list[Route]:
-    """At the root alone; below the prefixes there is nothing, and it is not the upstream's."""
+    """Routes of the web pages, only at the root; below the prefixes these paths answer 404, and
+    never go to the upstream."""
     pages = WebPages(settings)
     return [
         Route(DEMO_PATH, Handler(DemoSession(settings).show, "GET")),
@@ -353,7 +354,7 @@ def _web_pages(settings: Settings, session: PageSession) -> list[Route]:
 
 
 def _wrapping(leases: Leases | None) -> list[Route]:
-    """Return the routes for `memtree wrap`. Its paths never go upstream, on any server."""
+    """Return the routes for `memtree wrap`. These paths never go to the upstream, on any server."""
     routes = everywhere("/w/{rest:rest}", closed_path)
     if leases is not None:
         routes.append(Route(LEASE_PATH, Handler(leases.lease, "POST")))
@@ -370,7 +371,7 @@ def _session(services: Services, gate: Gate) -> PageSession:
 
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
-    """End what goes on in the background before memory and store are closed."""
+    """End background work before memory and store are closed."""
     yield
     await app.state.mcp.close()
     await app.state.objects.close()

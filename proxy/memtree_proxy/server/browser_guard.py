@@ -1,7 +1,7 @@
-"""The rules of `browser_policy` applied: Host on every path, preflights, then what a route checks.
+"""Apply the rules of `browser_policy`: Host on every path, preflights, then the checks of a route.
 
-The middleware runs for every request; `check` runs for the routes of ours, which is where Origin
-and Content-Type count. Requests that only pass through to the upstream are not held up here.
+The middleware runs for every request; `check` runs for our own routes, for which Origin and
+Content-Type matter. Requests that are relayed to the upstream are not checked here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BODILESS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 @dataclass(slots=True)
 class BrowserRequest:
-    """A request as the rules see it. `cors`: headers that its answer shall have."""
+    """A request as the rules need it. `cors`: headers for its answer."""
 
     policy: BrowserPolicy
     fetch: FetchHeaders
@@ -39,7 +39,7 @@ class BrowserRequest:
 
 
 class BrowserGuard:
-    """ASGI middleware inside of `Edge`, which renders what is raised here."""
+    """ASGI middleware inside of `Edge`, which renders the errors raised here."""
 
     def __init__(
         self, app: ASGIApp, policy: BrowserPolicy, gate: Gate, routes: Sequence[BaseRoute]
@@ -74,7 +74,7 @@ class BrowserGuard:
         await self.app(scope, receive, send)
 
     def _is_ours(self, scope: Scope, method: str) -> bool:
-        """Return True if a route of ours would take the same request under another method."""
+        """Return True if one of our routes would handle the same request with another method."""
         probe = {**scope, "method": method}
         for route in self._routes:
             match, child = route.matches(probe)
@@ -84,7 +84,7 @@ class BrowserGuard:
 
 
 def check(scope: Scope) -> None:
-    """For a route of ours. Raises `Forbidden` or `UnsupportedMedia`."""
+    """Check a request for one of our routes. Raises `Forbidden` or `UnsupportedMedia`."""
     request: BrowserRequest = scope[_KEY]
     method = scope["method"]
     request.policy.check_origin(method, scope["path"], request.fetch)
@@ -93,19 +93,18 @@ def check(scope: Scope) -> None:
 
 
 def answer_headers(scope: Scope, headers: Headers) -> Headers:
-    """The headers of an answer, an error's included, with CORS as it shall be."""
+    """Return the headers of an answer, also of an error, with the CORS headers it needs."""
     request: BrowserRequest | None = scope.get(_KEY)
     return headers if request is None else with_cors(headers, request.cors, ours=is_ours(scope))
 
 
 def is_ours(scope: Scope) -> bool:
-    """Return True if the route of a request is ours, not the one that passes everything else
-    through."""
+    """Return True if the route of a request is ours, not the one that relays all other paths."""
     return request_trace.pattern(scope) != request_trace.RELAYED
 
 
 def _preflighted(scope: Scope, fetch: FetchHeaders) -> str | None:
-    """The method that a preflight asks for; None: the request is no preflight."""
+    """Return the method that a preflight asks for; None if the request is not a preflight."""
     if scope["method"] != "OPTIONS" or fetch.origin is None:
         return None
     for name, value in scope["headers"]:

@@ -36,7 +36,7 @@ class CompletionRoutes:
 
     @property
     def caches(self) -> Mapping[str, SizedCache]:
-        """Caches of what dialects know of posted histories, by name."""
+        """Return the dialects' caches of posted histories, by name."""
         return {
             "message_translations": self._messages,
             "response_translations": self._responses,
@@ -58,8 +58,8 @@ class CompletionRoutes:
         ]
 
     def errors(self, scope: Scope) -> ErrorAnswers:
-        """In which form a request is told of errors of ours: that of its path, whatever is below
-        it."""
+        """Return the form of errors for a request: that of the API of its path, also for paths
+        below."""
         first = request_body.without_prefix(scope["path"]).lstrip("/").partition("/")[0]
         if first == "messages":
             return self._messages.errors
@@ -72,8 +72,8 @@ class CompletionRoutes:
 
 
 class WebSocketRoute(Route):
-    """Takes a path where a client asks for a WebSocket. The server drops the offer itself from the
-    headers, and leaves the rest of the handshake."""
+    """Matches a path if a client asks for a WebSocket. The server has already removed the offer
+    itself from the headers, and leaves the rest of the handshake."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         if scope["type"] == "http" and scope["method"] == "GET":
@@ -84,5 +84,5 @@ class WebSocketRoute(Route):
 
 
 async def no_web_socket(request: Request) -> Response:
-    """Codex goes on over HTTP at once for this status, and for no other."""
+    """Decline a WebSocket. With this status, and no other, Codex continues over HTTP at once."""
     raise error_response.UpgradeRequired("WebSockets are not spoken here; use POST.")

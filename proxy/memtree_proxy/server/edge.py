@@ -1,8 +1,9 @@
-"""Around every request: its trace, errors, counts, one log line, and an end when the client goes.
+"""Around every request: its trace, errors, counts, one log line, and cancellation when the client
+disconnects.
 
-When the client hangs up, the connection says so (`HangUp`), and the request's task is cancelled
-wherever it stands: in memory, waiting for the upstream's headers, or in mid-stream.
-What this file does not do: know any route.
+When the client hangs up, the connection reports it (`HangUp`), and the request's task is cancelled
+wherever it is: in memory, waiting for the upstream's headers, or in mid-stream. This file knows no
+routes.
 """
 
 from __future__ import annotations
@@ -34,9 +35,8 @@ from memtree_proxy.server.protocol.upload_timeout import Upload
 
 @dataclass(frozen=True, slots=True)
 class Recorders:
-    """Who notes a request that has ended. `sinks`: what memory made of it is counted by each.
-    `sent`: knows what went before it; `requests`: keeps a row of it. `spans`: None where there are
-    no traces."""
+    """Recorders of ended requests. `sinks`: each counts the outcome of memory. `sent`: knows the
+    earlier requests; `requests`: writes a row. `spans`: None for no traces."""
 
     metrics: Metrics
     sinks: Sequence[OutcomeSink] = ()
@@ -46,7 +46,7 @@ class Recorders:
 
 
 class Edge:
-    """ASGI middleware around all others of ours."""
+    """ASGI middleware outside of all others of ours."""
 
     def __init__(
         self,
@@ -56,8 +56,8 @@ class Edge:
         upload_seconds: float = 30.0,
         head: Callable[[Scope, Headers], Headers] = lambda _, headers: headers,
     ) -> None:
-        """`errors`: in which form a request is told of them. `head`: what else becomes of the
-        headers of an answer, an error's included."""
+        """`errors`: the form of errors for a request. `head`: changes the headers of an answer,
+        also of an error."""
         self.app = app
         self._head, self._errors = head, errors
         self._recorders, self._upload_seconds = recorders, upload_seconds
@@ -92,7 +92,7 @@ class Edge:
             await self._answer(scope, exchange, seen)
         except asyncio.CancelledError:
             if task is None or not exchange.client_gone:
-                raise  # the server stops
+                raise  # the server is stopping
             task.uncancel()
             seen.status = CLIENT_GONE
         finally:
@@ -104,7 +104,8 @@ class Edge:
         seconds = time.perf_counter() - seen.work.begun
         if seen.memory.answer is not None:
             self._save(seen, seen.memory.answer)
-            seen.memory.answer = None  # it holds text, and the trace waits for the log
+            # it holds text, and the trace is kept until the log is written
+            seen.memory.answer = None
         recorders = self._recorders
         if recorders.requests is not None and seen.entry.dialect:
             recorders.requests.add(seen, seconds)
@@ -116,7 +117,7 @@ class Edge:
         seen.log(seconds * 1000)
 
     def _save(self, seen: request_trace.Trace, answer: Answer) -> None:
-        """Reckon what memory saved on a request that has ended: nothing where nobody bills it."""
+        """Compute what memory saved on an ended request; nothing if it is not billed."""
         tenant, several, came = seen.tenant or "", seen.rounds.recalls > 0, seen.entry.came
         known = (tenant, seen.entry.model, answer)
         saving = self._recorders.sent.saving(*known, came, seen.usage, several=several)
@@ -148,7 +149,7 @@ class Edge:
             return
         if exchange.status:
             # In mid-stream: the server closes a connection whose answer is not complete, and the
-            # client sees a cut stream. A clean end would pass half an answer off as a whole one.
+            # client sees a cut stream. A clean end would present half an answer as a whole one.
             log.event("http.cut", route=seen.route, why=type(error).__name__)
             return
         headers = [*seen.headers(), *seen.own_ids()]
@@ -161,8 +162,8 @@ class Edge:
 
 
 class HttpExchange:
-    """One request and its answer: `receive` and `send` that notice how far both are. `read`: all of
-    the request is there. `finished`: all of the answer is out."""
+    """One request and its answer: `receive` and `send` that track the progress of both. `read`: the
+    whole request was received. `finished`: the whole answer was sent."""
 
     def __init__(
         self,
@@ -172,7 +173,7 @@ class HttpExchange:
         head: Callable[[Headers], Headers],
         passes: Callable[[bytes], None] = lambda _: None,
     ) -> None:
-        """`head`: what becomes of the headers of the answer; `passes`: sees its bytes."""
+        """`head`: changes the headers of the answer; `passes`: called with its bytes."""
         self._head, self._passes = head, passes
         self._receive = receive
         self._upload = upload
@@ -183,8 +184,8 @@ class HttpExchange:
         self.client_gone = False
 
     def give_up(self) -> bool:
-        """The client has hung up: whether the handler is to be stopped. One that reads the body
-        finds that out by itself."""
+        """Handle the client's hang-up; returns True if the handler must be stopped. A handler that
+        reads the body finds out by itself."""
         self.client_gone = self.client_gone or (self.read and not self.finished)
         return self.client_gone
 
@@ -205,6 +206,7 @@ class HttpExchange:
         else:
             self._passes(message.get("body", b""))
             if not message.get("more_body"):
-                # Before the send: the server reports an end to `receive` as soon as all is out.
+                # Before the send: the server reports an end to `receive` as soon as everything is
+                # sent.
                 self.finished = True
         await self._send(message)

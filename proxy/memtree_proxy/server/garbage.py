@@ -1,13 +1,13 @@
-"""When the collector of cyclic garbage looks at what: often at what is new, seldom at everything.
+"""Schedule the collector of cyclic garbage: new objects often, all objects seldom.
 
-No request moves while it looks, and Python looks at everything that lives once enough is new: at
-a conversation of a million tokens that took 30 to 150 ms every few requests, for caches in which
-nothing is cyclic. Here what survives a full collection is frozen, so that the next one looks only
-at what came since. Frozen objects are still freed as soon as nothing refers to them; what is lost
-until the next look at everything is only a cycle that lived through a full collection and was left
-afterwards. That look is taken when no request is under way, and in a server that never rests every
-quarter of an hour. (From Python 3.14 on the collector takes small steps by itself; then only what
-the process starts with is frozen.)
+No request proceeds while it runs, and Python scans all live objects once enough new ones exist:
+with a conversation of a million tokens that took 30 to 150 ms every few requests, for caches
+without any cycles. Here objects that survive a full collection are frozen, so that the next one
+scans only newer ones. Frozen objects are still freed as soon as nothing refers to them; only a
+cycle that survived a full collection and became garbage later has to wait for the next scan of
+everything. That scan runs when no request is active, and every quarter of an hour in a server that
+is never idle. (From Python 3.14 on the collector works in small steps by itself; then only the
+objects of start-up are frozen.)
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# New objects before the youngest are looked at, such collections before the middle ones are, and
-# those before a full one. A full one sees some 30,000 objects: 2 to 8 ms. Python's own
+# New objects before the youngest generation is collected, such collections before the middle one
+# is, and those before a full one. A full one scans some 30,000 objects: 2 to 8 ms. Python's own
 # (700, 10, 10) take twice the CPU time at a million tokens.
 THRESHOLDS = (3_000, 4, 1)
 OLDEST = 2
-FULL_COLLECTIONS = 10  # before a look at everything is worth its time: 300,000 new objects
-LONGEST_SECONDS = 15 * 60  # without a look at everything where some request is always under way
-LOOK_SECONDS = 5.0  # between two looks at whether the server rests
-GIVE_SECONDS = 60.0  # between two times that memory is given back where it never rests
+FULL_COLLECTIONS = 10  # before a scan of everything is worth its time: 300,000 new objects
+LONGEST_SECONDS = 15 * 60  # without a scan of everything, if some request is always active
+LOOK_SECONDS = 5.0  # between two checks that the server is idle
+GIVE_SECONDS = 60.0  # between two releases of memory if it is never idle
 
 
 @contextmanager
 def short_collections() -> Iterator[None]:
-    """Collections that are short however much lives, while the block runs."""
+    """Keep collections short, however many objects live, while the block runs."""
     before = gc.get_threshold()
     collect_everything()
     gc.set_threshold(*THRESHOLDS)
@@ -46,8 +46,8 @@ def short_collections() -> Iterator[None]:
 
 
 def collect_everything() -> int:
-    """Look at all that lives, frozen or not, and freeze what is left. Returns how many objects
-    were garbage. At a million tokens it takes some 100 ms."""
+    """Scan all live objects, frozen or not, and freeze those left. Returns how many objects were
+    garbage. At a million tokens it takes some 100 ms."""
     gc.unfreeze()
     collected = gc.collect()
     gc.freeze()
@@ -55,8 +55,8 @@ def collect_everything() -> int:
 
 
 def is_due(collections: int, seconds: float, *, resting: bool) -> bool:
-    """Return True if it is time to look at everything: `collections` full ones and `seconds` ago it
-    was done last."""
+    """Return True if it is time to scan everything. `collections`, `seconds`: full collections and
+    time since the last such scan."""
     worth = collections >= FULL_COLLECTIONS
     return worth and (resting or seconds >= LONGEST_SECONDS)
 
@@ -66,10 +66,11 @@ async def collect_at_rest(
     every: float = LOOK_SECONDS,
     give_back: Callable[[], object] | None = None,
 ) -> None:
-    """Look at everything when it is due, until cancelled. `requests`: answered so far, and under
-    way now; the server rests where none came between two looks and none is under way. `give_back`:
-    called once in each rest, and each minute without, for what the allocator holds of large
-    requests. It takes 70 ms of another thread where that is 500 MB."""
+    """Scan everything when it is due, until cancelled. `requests`: returns how many were answered
+    so far, and how many are active; the server is idle if none came between two checks and none is
+    active. `give_back`: called once in each idle phase, and otherwise each minute, to release
+    memory that the allocator keeps after large requests. It takes 70 ms of another thread for 500
+    MB."""
     give_back = give_back or allocator_trim()
     done, at, answered, given = full_collections(), time.monotonic(), -1, 0
     given_at = at
@@ -87,17 +88,17 @@ async def collect_at_rest(
 
 
 def allocator_trim() -> Callable[[], object]:
-    """Gives memory that is free in the C library back to the system, where that can be asked for:
-    what a body of 4 MB needed stays with the process otherwise."""
+    """Return a function that returns free memory of the C library to the system, if that is
+    supported: otherwise the memory for a body of 4 MB stays with the process."""
     try:
         trim = ctypes.CDLL(None).malloc_trim
-    except (OSError, TypeError, AttributeError):  # neither Windows, macOS nor musl have it
+    except (OSError, TypeError, AttributeError):  # Windows, macOS and musl lack it
         return lambda: None
     return lambda: trim(0)
 
 
 def full_collections() -> int:
-    """How many there were in this process."""
+    """Return the number of full collections in this process."""
     return int(gc.get_stats()[OLDEST]["collections"])
 
 

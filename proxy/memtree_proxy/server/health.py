@@ -1,5 +1,4 @@
-"""Tell whether the process answers, and, for the operator, what is wrong with its parts and what
-its metrics count."""
+"""Health of the process, and, for the operator, problems of its parts and its metrics."""
 
 from __future__ import annotations
 
@@ -15,12 +14,12 @@ from memtree_proxy.observability.metrics.metrics import Metrics
 
 
 async def health(_: Request) -> Response:
-    """Asks nothing of the parts, and needs no credential."""
+    """Answer that the process runs. Checks no parts, and needs no credential."""
     return JSONResponse({"status": "ok", "version": __version__})
 
 
 class HealthDetails:
-    """`GET /health/details`: what `memtree doctor` would say of the running server."""
+    """`GET /health/details`: the checks of `memtree doctor` for the running server."""
 
     def __init__(self, report: HealthReport, gate: Gate) -> None:
         self._report = report
@@ -33,7 +32,7 @@ class HealthDetails:
 
 
 class MetricsPage:
-    """`GET /metrics`."""
+    """Answers `GET /metrics`."""
 
     def __init__(self, metrics: Metrics, gate: Gate) -> None:
         self._metrics = metrics

@@ -1,7 +1,7 @@
 """The sockets that a server listens on, bound before anything else of it begins.
 
-A port that is taken is then known at once: before the store is opened, and before a banner says
-that the server is there.
+A port in use is then reported at once: before the store is opened, and before a banner says that
+the server is running.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ _NOT_HERE = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
 @contextmanager
 def bound(host: str, port: int) -> Iterator[list[socket.socket]]:
-    """A socket for each address of `host`, closed at the end. None of them listens yet.
-
-    Raises `BadRequest` that says why nobody can listen there, and what to do about it.
+    """Yield a socket for each address of `host`; they are closed at the end. None of them listens
+    yet. Raises `BadRequest` that says why it is impossible to listen there, and what to do.
     """
     if not 0 <= port <= MAX_PORT:
         raise BadRequest(f"port must be at most {MAX_PORT}, not {port}", param="port")
@@ -35,7 +34,7 @@ def bound(host: str, port: int) -> Iterator[list[socket.socket]]:
         missing: OSError | None = None
         for family, kind, protocol, address in _addresses(host, port):
             try:
-                # With its protocol: only then does asyncio turn Nagle's algorithm off.
+                # With its protocol, since only then does asyncio turn Nagle's algorithm off.
                 server = stack.enter_context(socket.socket(family, kind, protocol))
                 _bind(server, address)
             except OSError as error:
@@ -50,8 +49,8 @@ def bound(host: str, port: int) -> Iterator[list[socket.socket]]:
 
 
 def listen(sockets: Sequence[socket.socket], host: str) -> int:
-    """Let connections come in from now on, and return the port. Raises `BadRequest`: two programs
-    may bind the same port as long as neither of them listens."""
+    """Start listening, and return the port. Raises `BadRequest`: two programs may bind the same
+    port as long as neither of them listens."""
     port = int(sockets[0].getsockname()[1])
     for server in sockets:
         try:
@@ -62,8 +61,8 @@ def listen(sockets: Sequence[socket.socket], host: str) -> int:
 
 
 def accept_backlog(sockets: Sequence[socket.socket]) -> list[socket.socket]:
-    """Accept the connections that wait for it, and only those: `sockets` do not block. Those that
-    cannot be accepted are left out: they are gone, or too many files are open."""
+    """Accept the connections that are waiting now; `sockets` do not block. Connections that cannot
+    be accepted are left out: they are gone, or too many files are open."""
     accepted: list[socket.socket] = []
     for server in sockets:
         for _ in range(BACKLOG):
@@ -93,7 +92,7 @@ def refusal(host: str, port: int, error: OSError) -> BadRequest:
 
 
 def shown_address(host: str, port: int) -> str:
-    """Host and port as in a URL."""
+    """Return host and port as in a URL."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
@@ -107,7 +106,7 @@ def _addresses(host: str, port: int) -> list[tuple[int, int, int, Any]]:
 
 
 def _bind(server: socket.socket, address: Any) -> None:
-    if os.name == "posix":  # elsewhere this would let two programs share a port
+    if os.name == "posix":  # on other systems this would let two programs share a port
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if server.family == socket.AF_INET6:
         server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)

@@ -1,4 +1,4 @@
-"""How routes of ours are made: under every prefix, for some methods or all."""
+"""Construct our routes: under every prefix, for some methods or all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.server import browser_guard
 from memtree_proxy.wire.operation import operations
 
-MOST_KNOWN, LONGEST_KNOWN = 1_024, 256  # paths that are remembered, and characters of one
+MOST_KNOWN, LONGEST_KNOWN = 1_024, 256  # paths that are cached, and characters of each
 
 TRACE, METHODS = "TRACE", ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
@@ -26,7 +26,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class PathRest(PathConvertor):
-    """Converter for the rest of a path, whatever it holds: Starlette's own stops at a line's end
+    """Converter for the rest of a path, with any characters: Starlette's own stops at a line break
     (%0a)."""
 
     regex = "(?s:.*)"
@@ -36,7 +36,8 @@ register_url_convertor("rest", PathRest())
 
 
 class Handler:
-    """An endpoint as an ASGI app, so that Starlette gives it any method; no `methods`: all."""
+    """An endpoint as an ASGI app, so that Starlette passes it any method; `methods`: empty for
+    all."""
 
     def __init__(self, endpoint: Endpoint, *methods: str) -> None:
         self._endpoint = endpoint
@@ -47,7 +48,7 @@ class Handler:
         routed_method = "GET" if method == "HEAD" else method
         if browser_guard.is_ours(scope):
             browser_guard.check(scope)
-        # TRACE shows a client's headers to whoever could have it sent; nobody needs it.
+        # TRACE returns a client's headers to anybody who can make it send one; nobody needs it.
         if method == TRACE or (self._methods and routed_method not in self._methods):
             raise error_response.MethodNotAllowed(method, ", ".join(self._methods or METHODS))
         response = await self._endpoint(Request(scope, receive, send))
@@ -55,8 +56,8 @@ class Handler:
 
 
 class RouteTable:
-    """Caches which routes fit a path. Starlette's router tests some two hundred routes for every
-    request; what a route requires beside its path is still tested each time."""
+    """Caches which routes match a path. Starlette's router tests some two hundred routes for every
+    request; conditions of a route other than its path are still tested each time."""
 
     def __init__(self, router: Router, most: int = MOST_KNOWN) -> None:
         self._router = router
@@ -78,7 +79,7 @@ class RouteTable:
         await self._router.default(scope, receive, send)
 
     def fitting(self, path: str) -> tuple[BaseRoute, ...]:
-        """The routes that a path fits, under one method or another, in their order."""
+        """Return the routes that match a path, under any method, in their order."""
         known = self._known.get(path)
         if known is None:
             known = tuple(
@@ -92,7 +93,8 @@ class RouteTable:
 
 
 class App(Starlette):
-    """With our middleware alone: `Edge` renders all errors, so Starlette's own two see none."""
+    """Starlette with our middleware only: `Edge` renders all errors, so Starlette's two error
+    middlewares see none."""
 
     def build_middleware_stack(self) -> ASGIApp:
         app: ASGIApp = RouteTable(self.router)
@@ -102,18 +104,18 @@ class App(Starlette):
 
 
 def everywhere(path: str, endpoint: Endpoint, method: str | None = None) -> list[Route]:
-    """A route under every prefix; another method goes on to the routes after it."""
+    """Make a route under every prefix; other methods continue with the routes after it."""
     methods = None if method is None else [method]
     return [Route(prefix + path, Handler(endpoint), methods=methods) for prefix in PREFIXES]
 
 
 def own(path: str, endpoint: Endpoint, *methods: str) -> list[Route]:
-    """A route under every prefix that is ours alone: another method is a 405."""
+    """Make a route under every prefix that is exclusively ours: another method is a 405."""
     return [Route(prefix + path, Handler(endpoint, *methods)) for prefix in PREFIXES]
 
 
 def described(*routes: object) -> list[Route]:
-    """The routes whose rows stand at the handlers of these objects. Names come before ids: no
+    """Return the routes declared at the handlers of these objects. Fixed names come before ids: no
     memory is called `search`."""
     by_path: dict[str, dict[str, Endpoint]] = {}
     for handlers in routes:
@@ -127,7 +129,7 @@ def described(*routes: object) -> list[Route]:
 
 
 def family(root: str, *routes: object) -> list[Route]:
-    """Those routes, and a 404 for whatever else lies below their root."""
+    """Return those routes, and a 404 for all other paths below their root."""
     return [*described(*routes), *everywhere(f"{root}/{{rest:rest}}", error_response.not_found)]
 
 
@@ -136,7 +138,7 @@ def _names_first(path: str) -> list[bool]:
 
 
 def _by_method(handlers: dict[str, Endpoint]) -> tuple[Endpoint, *tuple[str, ...]]:
-    """The endpoint that answers each method by its handler, then the methods."""
+    """Return the endpoint that dispatches by method, then the methods."""
 
     async def handled(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method

@@ -37,21 +37,24 @@ from memtree_proxy.server.wrapped.leases import Leases
 from memtree_proxy.server.wrapped.run_folders import sweep
 from memtree_proxy.upstream.upstreams import Upstreams, anthropic_base, is_apart
 
-# Longer than clients keep an idle connection (Go 90 s, undici 4 s, httpx 5 s): the side that closes
-# first must be theirs, or a request may run into a connection that is just being closed.
+# Longer than clients keep an idle connection (Go 90 s, undici 4 s, httpx 5 s): the client must be
+# the side that closes first, or a request may arrive on a connection that is just being closed.
 KEEP_ALIVE_SECONDS = 95
-STORE_SECONDS = 3.0  # that a store in a server has to answer before the server says so
-WARM_AFTER_SECONDS = 4.0  # what is stopped soon has started no child
-LISTENS_AFTER_SECONDS = 0.2  # then it does, and what was waiting for that has its answer
-SWEEP_SECONDS = 1.0  # from the end of a lease until its process, which was perhaps killed, is gone
-TURNS_TO_BEGIN = 3  # of asyncio's loop, from accepting a connection until its protocol is told
+# time in which a store on a server must answer before the server reports it as unavailable
+STORE_SECONDS = 3.0
+WARM_AFTER_SECONDS = 4.0  # a server that is stopped soon starts no child
+# after this time it listens, and callers that waited for it were answered
+LISTENS_AFTER_SECONDS = 0.2
+# from the end of a lease until its process, which may have been killed, is gone
+SWEEP_SECONDS = 1.0
+TURNS_TO_BEGIN = 3  # of asyncio's loop, from accepting a connection until its protocol is called
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 async def serve(settings: Settings, idle: float | None = None) -> None:
     """Serve until a signal comes. `idle`: this server is for `memtree wrap`, and ends after so many
-    seconds without a run. Raises `BadRequest` or a store error when it cannot begin."""
-    BrowserPolicy.of(settings)  # a mistake in these settings is said first
+    seconds without a run. Raises `BadRequest` or a store error if it cannot start."""
+    BrowserPolicy.of(settings)  # errors in these settings are reported first
     with bound(settings.host, settings.port) as sockets:
         async with open_runtime(settings, lasting=True, queues=open_redis_queues) as runtime:
             await refuse_open_door(settings, runtime)
@@ -71,7 +74,7 @@ async def serve(settings: Settings, idle: float | None = None) -> None:
 
                 server = Server(listening(app, settings), stopping)
                 allow_many_files()
-                # Signals from the first line on that says that it serves
+                # Signals are handled from the line on that announces the server
                 with short_collections(), server.capture_signals():
                     waits = await store_is_away(runtime, settings)
                     port = listen(sockets, settings.host)
@@ -85,9 +88,9 @@ async def serve(settings: Settings, idle: float | None = None) -> None:
 
 
 async def compile_phrases() -> None:
-    """Compile the phrases that standing rules are found by, a language at a time and beside the
-    event loop: the first turn that has one of a language would wait 20 ms for it, and with it all
-    others. What children grow compiles nothing here."""
+    """Compile the phrases by which standing rules are found, one language at a time and outside the
+    event loop: otherwise the first turn in a language, and all others with it, would wait 20 ms.
+    Child processes compile nothing here."""
     steps = standing_rules.warm_up()
     while await asyncio.to_thread(next, steps, True) is None:
         pass
@@ -95,9 +98,9 @@ async def compile_phrases() -> None:
 
 @asynccontextmanager
 async def loading_behind(runtime: Runtime) -> AsyncIterator[None]:
-    """Load what the first requests need while the server answers already. The first history that a
-    new server sees is often a long one: a child is ready for it soon after the start, and given
-    back a minute later where none came."""
+    """Load what the first requests need while the server answers already. The first history of a
+    new server is often a long one: a child process is started for it soon after start-up, and ended
+    a minute later if none came."""
 
     async def load() -> None:
         await asyncio.sleep(LISTENS_AFTER_SECONDS)
@@ -116,7 +119,7 @@ async def loading_behind(runtime: Runtime) -> AsyncIterator[None]:
 
 
 def sweeping(settings: Settings) -> Callable[[], None]:
-    """Make what removes the files of runs that were killed, a moment after it is called."""
+    """Return a function that removes the files of killed runs, a moment after it is called."""
 
     def soon() -> None:
         asyncio.get_running_loop().call_later(SWEEP_SECONDS, sweep, settings.data_folder)
@@ -151,7 +154,7 @@ async def ended_unused(
 
 
 def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
-    """How the server listens."""
+    """Return uvicorn's configuration."""
     return uvicorn.Config(
         app,
         host=settings.host,
@@ -161,18 +164,18 @@ def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        date_header=False,  # a relayed answer brings the upstream's
+        date_header=False,  # relayed answers have the upstream's date
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=settings.shutdown_seconds,
     )
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, but without raising a caught signal again after it has stopped: that would
-    end the process before the index queue is drained and the store is closed."""
+    """uvicorn's server, except that it does not raise a caught signal again after it has stopped:
+    that would end the process before the index queue is drained and the store is closed."""
 
     def __init__(self, config: uvicorn.Config, stopping: Callable[[], None]) -> None:
-        """`stopping`: called as soon as it is to stop, while it waits for answers to end."""
+        """`stopping`: called as soon as it must stop, while it still waits for answers to end."""
         super().__init__(config)
         self._stopping = stopping
 
@@ -184,8 +187,8 @@ class Server(uvicorn.Server):
             garbage.cancel()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Shut down as the parent does, but for connections that wait to be accepted: closing what
-        listens would reset them, and after a moment of much work there may be many."""
+        """Shut down as the parent does, but serve connections that wait to be accepted: closing the
+        listening socket would reset them, and after a busy moment there may be many."""
         late = accept_backlog(sockets or [])
         for server in self.servers:
             server.close()
@@ -195,7 +198,7 @@ class Server(uvicorn.Server):
         for connection in late:
             try:
                 await loop.connect_accepted_socket(self._protocol, connection)
-            except OSError:  # macOS lets nobody set an option of a socket whose client has gone
+            except OSError:  # macOS allows no option on a socket whose client has disconnected
                 connection.close()
         for _ in range(TURNS_TO_BEGIN):
             await asyncio.sleep(0)
@@ -206,7 +209,7 @@ class Server(uvicorn.Server):
         return new(self.config, self.server_state, self.lifespan.state)
 
     def requests(self) -> tuple[int, int]:
-        """How many were answered, and how many are under way."""
+        """Return how many requests were answered, and how many are active."""
         return self.server_state.total_requests, len(self.server_state.tasks)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -264,13 +267,14 @@ async def open_services(
 
 
 async def kept_tenants(runtime: Runtime) -> set[str]:
-    """Return the names of all whose context memory or saved memories are kept."""
+    """Return the names of all tenants with context memory or saved memories."""
     names = {row.name for row in await runtime.store.tenants()}
     return names | {scope.tenant for scope, _ in await runtime.memories.memory_scopes(None)}
 
 
 async def refuse_open_door(settings: Settings, runtime: Runtime) -> None:
-    """Without keys anybody who reaches the port is let in, so the port stays on loopback."""
+    """Raise unless the port is on loopback or keys are required: without keys anybody who reaches
+    the port has access."""
     if settings.open or is_loopback(settings.host) or await runtime.store.has_keys():
         return
     raise BadRequest(
@@ -281,8 +285,9 @@ async def refuse_open_door(settings: Settings, runtime: Runtime) -> None:
 
 
 async def store_is_away(runtime: Runtime, settings: Settings) -> bool:
-    """Return True if a store that is a server does not answer: it may come later. A file of this
-    machine is only waited for, since opening it may take longer than that on a busy one."""
+    """Return True if the store is a database server that does not answer: it may start later. A
+    file on this machine is waited for, since opening it may take longer than that on a busy
+    machine."""
     if not settings.store.startswith("postgres"):
         await runtime.store.has_keys()
         return False
@@ -295,7 +300,7 @@ async def store_is_away(runtime: Runtime, settings: Settings) -> bool:
 
 
 def announce(settings: Settings, runtime: Runtime, port: int, store_is_away: bool = False) -> None:
-    """Announce what a person wants to see first: where to point the client, and what is on."""
+    """Print what a person needs first: where to point the client, and which features are on."""
     while_ = " until it is there" if runtime.embedder else ""
     ranking = f"words alone{while_}: {runtime.trouble}" if runtime.trouble else "words and meaning"
     away = " does not answer: until it does, chats go on without memory" * store_is_away
@@ -315,8 +320,8 @@ def announce(settings: Settings, runtime: Runtime, port: int, store_is_away: boo
 
 
 def messages_line(settings: Settings) -> list[str]:
-    """Return the line that tells where requests of the Messages API go, if that is not the upstream
-    of the others."""
+    """Return a line that names the upstream of the Messages API, if it differs from the upstream of
+    the others."""
     if not is_apart(settings):
         return []
     return [f"  messages  {anthropic_base(settings) or 'none (/messages answers 503)'}"]

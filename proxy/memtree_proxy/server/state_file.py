@@ -1,8 +1,9 @@
-"""The state file of a running server, by which programs of the same user find it and prove that
-they are this user's: `servers/PID.json` in the data folder, for its owner alone to read.
+"""The state file of a running server, by which programs of the same user find it and authenticate
+as that user: `servers/PID.json` in the data folder, readable by its owner only.
 
-It is removed at the end. What a killed server left is removed by the next that starts, and nobody
-takes it for a server meanwhile: whoever reads it has the server prove that it knows the secret.
+It is removed at the end. The next server that starts removes the file of a killed one, and no
+program mistakes it for a server meanwhile: readers require a proof that the server knows the
+secret.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ log = logging.getLogger("memtree.server")
 
 
 class ServerState(msgspec.Struct, frozen=True, kw_only=True):
-    """A running server, as its file says it."""
+    """A running server, as described in its file."""
 
     pid: int
     host: str
     port: int
     version: str
     secret: str
-    for_wraps: bool = False  # `memtree wrap` started it
+    for_wraps: bool = False  # started by `memtree wrap`
 
     @property
     def url(self) -> str:
-        """Address by which this machine reaches the server."""
+        """Return the URL by which this machine reaches the server."""
         host = ANY_ADDRESS.get(self.host, self.host)
         return f"http://{shown_address(host, self.port)}"
 
@@ -52,7 +53,8 @@ class ServerState(msgspec.Struct, frozen=True, kw_only=True):
 def state_file(
     settings: Settings, port: int, secret: str, *, for_wraps: bool = False
 ) -> Iterator[None]:
-    """Keep the file of this process while it serves. Serving goes on where it cannot be written."""
+    """Keep the file of this process while it serves. The server continues even if it cannot be
+    written."""
     state = ServerState(
         pid=os.getpid(),
         host=settings.host,
@@ -65,14 +67,15 @@ def state_file(
     try:
         yield
     finally:
-        # In containers many processes have the number 1, and they may share the folder.
+        # In containers many processes have the id 1, and they may share the folder.
         if path is not None and _read(path) == state:
             with contextlib.suppress(OSError):
                 path.unlink()
 
 
 def known_servers(folder: Path | None) -> list[ServerState]:
-    """Servers that have a file, the latest start first. They may have ended meanwhile."""
+    """Return the servers that have a file, the latest start first. They may have ended
+    meanwhile."""
     states = [(path, _read(path)) for path in _files(folder)]
     latest = sorted(states, key=lambda pair: _started(pair[0]), reverse=True)
     return [state for _, state in latest if state is not None]

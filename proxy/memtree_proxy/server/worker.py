@@ -1,7 +1,7 @@
-"""`memtree worker`: does what proxies have put into Redis, until a signal comes.
+"""`memtree worker`: does the jobs that proxies have put into Redis, until a signal comes.
 
-The first signal ends slices and gives the rest back to the queue; the second ends the process at
-once, and what it was at is done by others some seconds later.
+The first signal ends slices and returns the rest to the queue; the second ends the process at once,
+and other workers continue its jobs some seconds later.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("memtree")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-AT_ONCE = 1  # exit code of a second signal
+AT_ONCE = 1  # exit code after a second signal
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Raises `BadRequest` or a store error where it cannot begin."""
+    """Run a worker. Raises `BadRequest` or a store error if it cannot start."""
     if settings.queue == INPROCESS:
         raise BadRequest(
             "a worker needs a queue in Redis: set queue (MEMTREE_QUEUE) to redis://HOST:PORT/DB",
@@ -63,7 +63,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         from memtree_indexer.redis.workers.worker import open_workshop  # noqa: PLC0415
     try:
         blocking(settings.queue).close()
-    except (TypeError, ValueError):  # not shown: it may hold a password
+    except (TypeError, ValueError):  # not shown, since it may contain a password
         raise BadRequest("queue: the URL has parts that cannot be used", param="queue") from None
     async with (
         open_parts(settings) as parts,
@@ -78,14 +78,14 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 
 @asynccontextmanager
 async def open_parts(settings: Settings) -> AsyncIterator[WorkerParts]:
-    """Store, embedder and summariser of this process."""
+    """Open store, embedder and summariser of this process."""
     from memtree_indexer.redis.workers.worker import WorkerParts  # noqa: PLC0415
 
     store = await asyncio.to_thread(open_store, settings.store)
     try:
         embedder, _ = await open_embedder(settings, patient=True)
         summarizer, clock = open_summarizer(settings), SystemClock()
-        # Gathering is done before a job is handed out.
+        # Waiting for fuller calls happens before a job is handed out.
         three = (
             SummaryStage.of(settings, store, clock, summarizer, gather=0.0) if summarizer else None
         )
@@ -108,13 +108,13 @@ async def open_parts(settings: Settings) -> AsyncIterator[WorkerParts]:
 
 @contextlib.contextmanager
 def stopping(workshop: Worker) -> Iterator[None]:
-    """While the block runs, a signal stops the workshop."""
+    """Stop the workshop on a signal while the block runs."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
         if workshop.stop.is_set():
             logging.shutdown()
-            os._exit(AT_ONCE)  # threads may be in calls that nobody can end
+            os._exit(AT_ONCE)  # threads may be in calls that nothing can end
         log.info("worker.stopping")
         workshop.stop.set()
 
@@ -129,7 +129,7 @@ def stopping(workshop: Worker) -> Iterator[None]:
 
 @asynccontextmanager
 async def watched(workshop: Worker, host: str, port: int | None) -> AsyncIterator[None]:
-    """`/health` and `/metrics` while the block runs; no `port`: neither."""
+    """Serve `/health` and `/metrics` while the block runs; `port`: None for neither."""
     if port is None:
         yield
         return
@@ -148,7 +148,7 @@ async def watched(workshop: Worker, host: str, port: int | None) -> AsyncIterato
 
 
 class _Quiet(uvicorn.Server):
-    """Signals are the worker's."""
+    """Leaves signals to the worker."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -156,8 +156,8 @@ class _Quiet(uvicorn.Server):
 
 
 def health_app(workshop: Worker, tally: Tally) -> Starlette:
-    """`/health` is 200 while the process lives and works; `redis` says whether Redis answers, which
-    no restart of a worker can repair."""
+    """Return the app with `/health`, which is 200 while the process works; `redis` says if Redis
+    answers, which restarting a worker cannot repair."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     registry.register(ProcessMetrics(tally))

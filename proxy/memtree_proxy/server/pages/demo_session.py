@@ -1,7 +1,7 @@
-"""`GET /ui/demo.json`: the made-up session of `memtree demo`, for the page that draws trees.
+"""`GET /ui/demo.json`: the demo session of `memtree demo`, for the page that draws trees.
 
-It is the same for everybody and holds nothing of anybody, so it needs no credential. It is made
-when somebody asks for it first, and kept.
+It is the same for everybody and contains nobody's data, so it needs no credential. It is made on
+the first request, and kept.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from memtree_proxy.demo.session import session
 from memtree_proxy.server.pages.web_pages import WebFile, answer
 
 PATH = "/ui/demo.json"
-TOKENS = 100_000  # its tree stands within a second or two, also where embeddings take a minute
+TOKENS = 100_000  # its tree is ready within a second or two, even if embeddings take a minute
 QUESTIONS = 4
 
 
 class DemoSession:
-    """Answers with the session where the pages are on."""
+    """Answers with the session if the pages are on."""
 
     def __init__(self, settings: Settings) -> None:
         self._on = settings.ui
@@ -31,7 +31,7 @@ class DemoSession:
         self._file: WebFile | None = None
 
     async def show(self, request: Request) -> Response:
-        """Raises `NotFound`."""
+        """Answer with the session. Raises `NotFound` if the pages are off."""
         if not self._on:
             raise NotFound(f"There is no {request.method} {PATH} here.")
         async with self._making:
@@ -41,7 +41,8 @@ class DemoSession:
 
 
 def demo_file(tokens: int = TOKENS) -> WebFile:
-    """`{"messages": [...], "questions": [...]}`; the questions spread over the session."""
+    """Return `{"messages": [...], "questions": [...]}` as a file; the questions are spread over the
+    session."""
     messages, facts = session(tokens)
     step = max(1, len(facts) // QUESTIONS)
     shown = {

@@ -1,7 +1,8 @@
-"""`GET /` of a browser: a small page that says what runs here and what to paste where.
+"""`GET /` from a browser: a small page that says what runs here and which settings to paste into
+clients.
 
-Everything else on `/` goes to the upstream, as it always did. The page holds no data, loads nothing
-and runs no script, so that a link from any site may lead to it.
+All other requests for `/` are relayed to the upstream. The page contains no data, loads nothing and
+runs no script, so any site may link to it.
 """
 
 from __future__ import annotations
@@ -40,13 +41,14 @@ HEADERS = {
     ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
-    "cache-control": "no-store",  # it shows the Host, and other requests for `/` are the upstream's
+    # the page shows the Host, and other requests for `/` belong to the upstream
+    "cache-control": "no-store",
     "vary": "Accept, Sec-Fetch-Mode",
 }
 
 
 class HomeRoute(Route):
-    """Route that takes `/` only from a browser that visits the page."""
+    """Route that handles `/` only for a browser that visits the page."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         accept = Headers(scope=scope).get("accept", "") if scope["type"] == "http" else ""
@@ -65,12 +67,12 @@ class HomePage:
 
 
 async def show_map(_: Request) -> Response:
-    """Answer `/llms.txt`: where the documentation is, for language models (https://llmstxt.org)."""
+    """Answer `/llms.txt`: links to the documentation, for language models (https://llmstxt.org)."""
     return Response(_MAP, media_type="text/plain")
 
 
 def base_url(request: Request, settings: Settings) -> str:
-    """Return what a client takes as its base URL: by the name under which the page was reached."""
+    """Return the base URL for clients, with the host name under which the page was reached."""
     if settings.public_url is not None:
         return settings.public_url.rstrip("/") + "/v1"
     host = request.headers.get("host", "")
@@ -80,15 +82,15 @@ def base_url(request: Request, settings: Settings) -> str:
 
 
 def render(base: str, *, pages: bool) -> str:
-    """Render the home page. `pages`: whether it links to the web pages."""
+    """Render the home page. `pages`: True to link to the web pages."""
     return Template(_PAGE).substitute(
         base=escape(base), version=escape(__version__), pages=_LINK if pages else ""
     )
 
 
 class DocumentPage:
-    """`GET /openapi.json`: the document, made when it is first asked for. Needs no credential: it
-    says nothing that the documentation does not."""
+    """`GET /openapi.json`: the document, made on the first request. Needs no credential, since it
+    says nothing beyond the documentation."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

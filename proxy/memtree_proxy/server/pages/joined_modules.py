@@ -1,9 +1,10 @@
-"""The modules of a page joined into one script, so that a slow line loads one file and not dozens.
+"""Join the modules of a page into one script, so that a slow connection loads one file instead of
+dozens.
 
-Reads modules as those of `web/` are written, and refuses others: they import names
-(`import { a, b as c } from "./x.js"`), they export declarations (`export function f`) or a list,
-and none imports itself over others. Each becomes a function that runs once and returns its exports,
-behind those that it imports. So neither developers nor the sdist need a bundler.
+Supports the form of the modules in `web/`, and refuses others: they import names (`import { a, b as
+c } from "./x.js"`), they export declarations (`export function f`) or a list, and imports form no
+cycles. Each becomes a function that runs once and returns its exports, placed after those that it
+imports. So neither developers nor the sdist need a bundler.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ _LEFT = re.compile(r"^(?:import|export)\b", re.M)
 def joined(module: str, scripts: Mapping[str, str], static: str) -> str:
     """Return one script that does what `module` does.
 
-    `scripts`: the text of each module by its name, as in `chat/page.js`. `static`: the address
-    below which they are served one by one, for those that are loaded late. Raises `ValueError`
-    where a module is missing, imports itself, or is written otherwise.
+    `scripts`: the text of each module by its name, such as `chat/page.js`. `static`: the address
+    below which modules that are loaded late are served. Raises `ValueError` if a module is missing,
+    imports itself, or has another form.
     """
     order: list[str] = []
     _visit(module, scripts, order, ())
@@ -36,7 +37,8 @@ def joined(module: str, scripts: Mapping[str, str], static: str) -> str:
 
 
 def resolved(module: str, target: str) -> str:
-    """Return the name of the module that `module` calls `target`, as in `../shell/key.js`."""
+    """Return the name of the module that `module` imports as `target`, such as
+    `../shell/key.js`."""
     parts = module.split("/")[:-1]
     for step in target.split("/"):
         if step == "..":
@@ -49,7 +51,7 @@ def resolved(module: str, target: str) -> str:
 def _visit(
     module: str, scripts: Mapping[str, str], order: list[str], above: tuple[str, ...]
 ) -> None:
-    """Append the module to `order`, behind what it imports."""
+    """Append the module to `order`, after its imports."""
     if module in order:
         return
     if module in above:
@@ -63,7 +65,8 @@ def _visit(
 
 @cache  # pages share most of their modules
 def _function(name: str, text: str, static: str) -> str:
-    """Return the module as a function that is called at once, bound to its name in the script."""
+    """Return the module as a function that is called at once, assigned to its name in the
+    script."""
     exports = [(export, export) for export in _DECLARATION.findall(text)]
 
     def imported(match: re.Match[str]) -> str:
@@ -92,7 +95,7 @@ def _function(name: str, text: str, static: str) -> str:
 
 
 def _bound(name: str) -> str:
-    """Return the variable of a module, which none of its own variables is called."""
+    """Return the variable for a module; no variable inside the module has this name."""
     return re.sub(r"\W", "_", name) + "$"
 
 

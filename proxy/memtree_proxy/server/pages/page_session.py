@@ -1,7 +1,7 @@
-"""`/ui/session`: whose key a page goes on with that nobody gave one.
+"""`/ui/session`: find a key for a page that has none.
 
-GET   {"keyless": true, "empty": true, "others": true}, for who comes without a key
-GET   ?nonce=...: {"proof": "..."}, by which a program knows the server of a state file
+GET   {"keyless": true, "empty": true, "others": true}, for a page without a key
+GET   ?nonce=...: {"proof": "..."}, by which a program recognises the server of a state file
 POST  {"code": "..."} of `memtree ui`: {"key": "..."} of this machine's user; null where access
       keys are configured, since only the user knows which of them the client uses
 """
@@ -25,7 +25,7 @@ from memtree_proxy.http import request_body
 
 PATH = "/ui/session"
 NO_STORE = {"cache-control": "no-store"}
-# JSON may write a character in twelve bytes, and an object in more than its content.
+# JSON may encode a character in twelve bytes, and an object has more than its content.
 _LONGEST_BODY = 12 * LONGEST_CODE + 1_000
 
 
@@ -35,8 +35,8 @@ class _Posted(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class PageSession:
-    """`local`: None where nobody can prove to be this machine's user. `tenants`: gives the names
-    of those whose memory is kept. `on_lookup`: called when a program looks for this server."""
+    """`local`: None if nobody can prove to be this machine's user. `tenants`: returns the names of
+    tenants with stored memory. `on_lookup`: called when a program looks for this server."""
 
     gate: Gate
     settings: Settings
@@ -45,8 +45,8 @@ class PageSession:
     on_lookup: Callable[[], object] = lambda: None
 
     async def handle(self, request: Request) -> Response:
-        """Answer a page that signs in, or a program that proves itself. Raises `NotFound` where the
-        pages are off, `BadRequest` and `Unauthorized`."""
+        """Answer a page that signs in, or a program that verifies this server. Raises `NotFound` if
+        the pages are off, `BadRequest` and `Unauthorized`."""
         if not self.settings.ui:
             raise NotFound(f"There is no {request.method} {PATH} here.")
         if request.method == "POST":

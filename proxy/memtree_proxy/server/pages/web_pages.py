@@ -2,12 +2,12 @@
 
 All of them are read, joined and compressed when the server starts. A request names a file by its
 exact path or gets a 404; no part of a request ever becomes a path of the file system. The pages
-hold no data, so anybody may fetch them and a link on any site may lead to them; what they show they
-fetch with the key that their user gave them.
+contain no data, so anybody may fetch them and any site may link to them; they fetch their data with
+the key that their user entered.
 
     /ui, /ui/memories, /ui/tree,             one document each, made from page.html, with the style
     /ui/requests, /ui/state                  sheets of all folders in it
-    /ui/-/HASH/PAGE.js                       the modules of a page, joined; kept for good
+    /ui/-/HASH/PAGE.js                       the modules of a page, joined; cached for ever
     /ui/static/FOLDER/.../NAME               each module, the icon, licences
 """
 
@@ -34,13 +34,13 @@ from memtree_proxy.server.pages.joined_modules import joined
 ROOT = Path(__file__).resolve().parents[2] / "web"
 STATIC = "/ui/static/"
 JOINED = "/ui/-/"
-FOR_GOOD = "public, max-age=31536000, immutable"  # its address holds the hash of what it says
-# In the order of their styles
+FOR_GOOD = "public, max-age=31536000, immutable"  # its address contains the hash of its content
+# In the order of their style sheets
 _FOLDERS = ("vendor", "shell", "chat", "memories", "tree", "state", "requests")
 
 
 def _style() -> str:
-    """Return the style sheets of all folders, joined; of a folder base.css comes first."""
+    """Return the style sheets of all folders, joined; in each folder base.css comes first."""
     files = [
         file
         for folder in _FOLDERS
@@ -75,7 +75,7 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class PageAddress:
-    """A page: where it is, what its tab is called, and the module that draws it."""
+    """A page: its path, the title of its tab, and the module that draws it."""
 
     path: str
     title: str
@@ -94,8 +94,8 @@ _PAGE_PATHS = frozenset(page.path.encode() for page in PAGES)
 
 @dataclass(frozen=True, slots=True)
 class WebFile:
-    """A file as it is sent. `tag`: its entity tag, without quotes; that of the compressed form
-    has `-gz` at its end. `caching`: its Cache-Control."""
+    """A file as it is sent. `tag`: its entity tag, without quotes; that of the compressed form ends
+    with `-gz`. `caching`: its Cache-Control."""
 
     media_type: str
     content: bytes
@@ -121,8 +121,8 @@ class WebPages:
             self._files = {path.encode(): file for path, file in files.items()}
 
     async def show(self, request: Request) -> Response:
-        """Raises `NotFound`."""
-        # As it was sent: an encoded slash or dot names no file.
+        """Answer with a file. Raises `NotFound`."""
+        # The undecoded path: an encoded slash or dot names no file.
         path = request.scope["raw_path"]
         file = self._files.get(path)
         if file is None and path.removesuffix(b"/") in _PAGE_PATHS and self._files:
@@ -133,13 +133,13 @@ class WebPages:
 
 
 def moved(path: bytes, query: bytes) -> Response:
-    """To the page, for whoever typed a slash at its end."""
+    """Redirect to the page if a slash was appended to its path."""
     place = path + b"?" + query if query else path
     return Response(status_code=308, headers={**HEADERS, "location": place.decode("latin-1")})
 
 
 def answer(file: WebFile, headers: Mapping[str, str]) -> Response:
-    """The file, or 304 where the browser has it; compressed where that is accepted."""
+    """Return the file, or 304 if the browser has it; compressed if that is accepted."""
     packed = accepts_gzip(headers.get("accept-encoding", ""))
     tag = f'"{file.tag}-gz"' if packed else f'"{file.tag}"'
     known = headers.get("if-none-match", "")
@@ -169,9 +169,8 @@ def accepts_gzip(accepted: str) -> bool:
 
 @cache
 def web_files(root: Path, model: str = "") -> Mapping[str, WebFile]:
-    """Every file that is served, by its path. Read once by a process.
-
-    `model`: what a first chat begins with, empty where a person chooses."""
+    """Return every file that is served, by its path. Read once per process. `model`: the model of a
+    first chat, "" if a person chooses."""
     scripts: dict[str, str] = {}
     files: dict[str, WebFile] = {}
     for folder in _FOLDERS:
@@ -194,7 +193,7 @@ def web_files(root: Path, model: str = "") -> Mapping[str, WebFile]:
 
 
 def render(template: Template, page: PageAddress, script: str, model: str) -> str:
-    """Return the document of a page, which shows its frame before `script` is there."""
+    """Return the document of a page, which shows its frame before `script` is loaded."""
     links = "\n".join(
         f'<a href="{escape(other.path)}"{" aria-current=page" if other is page else ""}>'
         f"{escape(other.title)}</a>"

@@ -1,1 +1,1 @@
-"""HTTP as the server speaks it to clients: heads, bodies, hang-ups."""
+"""HTTP between clients and the server: request heads, bodies, disconnects."""

@@ -1,7 +1,7 @@
-"""The transport of a client as an answer is written to it: the head goes out with what follows.
+"""The transport of a client for its answers: the head is sent together with the data after it.
 
-uvicorn writes a head, a body and an end each by itself, which are three calls of the system for a
-small answer; a head alone waits for one turn of the event loop at most.
+uvicorn writes a head, a body and an end separately, which are three system calls for a small
+answer; here a head without data waits for at most one turn of the event loop.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import asyncio
 
 
 class AnswerWriter:
-    """Writer of one connection, whose answers come one after the other. It has as much of a
-    transport as uvicorn's `RequestResponseCycle` uses."""
+    """Writer of one connection, whose answers come one after the other. It implements the part of a
+    transport that uvicorn's `RequestResponseCycle` uses."""
 
     __slots__ = ("_head", "_loop", "_next_is_head", "_transport")
 
@@ -37,7 +37,7 @@ class AnswerWriter:
             self._transport.write(head)
 
     def end(self) -> None:
-        """The answer is over."""
+        """Mark the end of the answer."""
         self.flush()
         self._next_is_head = True
 

@@ -1,4 +1,4 @@
-"""How a request learns that its client has gone, without a task that waits for it."""
+"""Tell a request that its client has disconnected, without a task that waits for it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 
 class HangUp:
-    """Watch for the hang-up of one connection, which has one request under way at a time."""
+    """Watches one connection for a disconnect; the connection has one active request at a time."""
 
-    KEY = "memtree.hang_up"  # in the scope of a request
+    KEY = "memtree.hang_up"  # key in the scope of a request
     __slots__ = ("_gone", "_told")
 
     def __init__(self) -> None:
@@ -16,14 +16,15 @@ class HangUp:
         self._told: Callable[[], None] | None = None
 
     def watch(self, callback: Callable[[], None]) -> None:
-        """Call `callback` when the client has gone, even if it went before its request began."""
+        """Call `callback` when the client disconnects, also if it did so before its request
+        began."""
         self._told = callback
         if self._gone:
             self.tell()
 
     def unwatch(self, callback: Callable[[], None]) -> None:
-        """`callback` has no need to know any more. The next request of the connection may watch
-        already: a handler may still have work once its answer is out."""
+        """Stop watching for `callback`. The next request of the connection may watch already: a
+        handler may still have work after its answer is sent."""
         if self._told == callback:
             self._told = None
 

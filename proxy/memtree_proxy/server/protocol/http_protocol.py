@@ -1,10 +1,10 @@
-"""uvicorn's HTTP protocol, guarded: heads that are too large, that do not end, or that are no HTTP.
+"""uvicorn's HTTP protocol with limits: for heads that are too large, never end, or are not HTTP.
 
 uvicorn 0.54 reads headers of any size, for as long as they take, and answers broken ones in plain
 text. Here a head has a size limit and a time limit, and refusals have the shape of all our errors.
-No timer runs while an answer is under way: a stream may take hours. While the server stops, what a
-client has sent is answered before its connection is closed. What this file does not do: limit
-bodies that somebody reads, which `request_body` and `upload_timeout` do.
+No timer runs while an answer is sent: a stream may take hours. While the server stops, requests
+already sent are answered before their connection is closed. Bodies that a handler reads are limited
+by `request_body` and `upload_timeout`.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from memtree_proxy.server.protocol.answer_writer import AnswerWriter
 from memtree_proxy.server.protocol.hang_up import HangUp
 
 MAX_HEADERS = 200
-MAX_QUEUED = 100  # requests sent ahead on one connection; no client of models does that at all
-READ_QUEUED = 10  # with so many sent ahead nothing more is read until an answer is out
+MAX_QUEUED = 100  # requests sent ahead on one connection; no client of models sends any
+READ_QUEUED = 10  # with so many sent ahead, reading pauses until an answer is sent
 LINGER_SECONDS = 2.0
-FIRST_REQUEST_SECONDS = 5.0  # from connecting, while the server stops; Go's net/http gives as much
+FIRST_REQUEST_SECONDS = 5.0  # from connecting, while the server stops; Go's net/http allows as much
 
 
 class GuardedProtocol(HttpToolsProtocol):
     """HTTP protocol of one connection, with limits on sizes and times. uvicorn makes the object, so
     the limits are attributes of a class."""
 
-    max_header_bytes: ClassVar[int]  # request line and headers together
+    max_header_bytes: ClassVar[int]  # of request line and headers together
     seconds: ClassVar[float]  # for a head, and for the rest of a body that nobody reads any more
 
     _timer: asyncio.TimerHandle | None = None
-    _deaf = False  # whatever still comes in is thrown away
+    _deaf = False  # set to discard all further input
     _refused: MemTreeError | None = None
     _in_head = False
     _in_message = False
     _stopping = False
     _measured = 0  # bytes of this head (or of the trailers) that the parser has reported
-    _fed = 0  # bytes of this head as far as they came in; the chunk it began in is left out
-    _chunk = 0  # bytes that came in last
+    _fed = 0  # bytes of this head received so far, without the chunk it began in
+    _chunk = 0  # size of the last chunk
 
     # ---------------------------------------------------------------- the connection
 
@@ -75,17 +75,18 @@ class GuardedProtocol(HttpToolsProtocol):
             self._look_after(len(data))
 
     def shutdown(self) -> None:
-        """The server stops: answer what has come in, and the first request of a new connection.
+        """Stop the server's side: answer received requests, and the first request of a new
+        connection.
 
-        uvicorn closes where no answer is under way. That resets a connection on which a request
-        has come that nobody has read yet, and one whose head is half read.
+        uvicorn closes the connection if no answer is being sent. That resets a connection on which
+        a request has arrived that was not read yet, or whose head is half read.
         """
         self._stopping = True
-        self.timeout_keep_alive = 0  # still, the loop reads what has come in before that is over
+        self.timeout_keep_alive = 0  # even so, the loop reads received data before the timer ends
         if self._deaf or self._in_head:
-            return  # a timer runs
+            return  # a timer is running
         if self._answering:
-            # Where the head of the answer is out the client does not expect the connection to end:
+            # If the head of the answer is sent, the client does not expect the connection to end:
             # it may have sent its next request, which is then answered too.
             self.cycle.keep_alive = self.cycle.keep_alive and self.cycle.response_started
         elif self._in_message:
@@ -105,11 +106,11 @@ class GuardedProtocol(HttpToolsProtocol):
                 return
 
     def _declined(self) -> bytes:
-        """The head that was just read, without its offer to upgrade, for a parser of its own.
+        """Return the head that was just read, without its offer to upgrade, for a separate parser.
 
         RFC 9110 section 7.8: "A server MAY ignore a received Upgrade header field". Java's client
         and Ktor offer h2c with every first request; httptools then takes the request for one
-        without a body, and what follows for another protocol.
+        without a body, and the following bytes for another protocol.
         """
         version = self.parser.get_http_version().encode()
         line = self.parser.get_method() + b" " + self.url + b" HTTP/" + version + b"\r\n"
@@ -122,16 +123,16 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._deaf or self.transport.is_closing():
             return
         if self._in_head:
-            # A header that is not complete stays in the parser, which sets it no bounds.
+            # An incomplete header stays in the parser, which sets it no limit.
             self._fed += size
             if self._fed > self.max_header_bytes:
                 self._refuse(self._too_large())
             elif self._timer is None:
                 self._start(self.seconds, self._late)
         elif not self._in_message and not self._answering:
-            self._rest()  # an empty line, say, begins no request
+            self._rest()  # an empty line, for example, begins no request
 
-    # ---------------------------------------------------------------- callbacks of the parser
+    # ---------------------------------------------------------------- parser callbacks
 
     def on_message_begin(self) -> None:
         if len(self.pipeline) >= MAX_QUEUED:
@@ -149,7 +150,7 @@ class GuardedProtocol(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         self._measure(len(name) + len(value) + 4)
         if not self._in_head:
-            return  # a trailer: uvicorn would put it among the headers that were judged before
+            return  # a trailer: uvicorn would put it among the headers that were already checked
         if len(self.headers) >= MAX_HEADERS:
             raise self._refusal(HeadersTooLarge(f"There are more than {MAX_HEADERS} headers."))
         super().on_header(name, value)
@@ -158,8 +159,8 @@ class GuardedProtocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             if self.parser.get_method() == b"CONNECT":
                 raise self._refusal(BadRequest("CONNECT is not spoken here."))
-            return  # comes again, see `_declined`
-        super().on_headers_complete()  # may find that the target is none
+            return  # called again, see `_declined`
+        super().on_headers_complete()  # may find that the target is invalid
         self.cycle.transport = cast("asyncio.Transport", self._writer)  # its task has not begun
         if self._stopping:
             self.cycle.keep_alive = False
@@ -185,27 +186,29 @@ class GuardedProtocol(HttpToolsProtocol):
         self._writer.end()
         super().on_response_complete()
         if self._in_message and not self._in_head and self._timer is None:
-            # Answered before all was there: closing at once would reset the connection, and the
-            # client would see that instead of the answer.
+            # Answered before the whole body was received: closing at once would reset the
+            # connection, and the client would see that instead of the answer.
             self._start(self.seconds, self.transport.close)
 
-    # ---------------------------------------------------------------- what follows is ours
+    # ---------------------------------------------------------------- own methods
 
     @property
     def _answering(self) -> bool:
-        cycle: RequestResponseCycle | None = self.cycle  # none before the first head
+        cycle: RequestResponseCycle | None = self.cycle  # None before the first head
         return cycle is not None and not cycle.response_complete
 
     @property
     def _queued(self) -> int:
-        """Bytes of the bodies that were sent ahead."""
+        """Return the bytes of the bodies that were sent ahead."""
         return sum(len(cycle.body) for cycle, _ in self.pipeline)
 
     def _read_on(self) -> None:
-        """Go on reading while an answer is under way: only a read tells that the client has gone.
+        """Continue reading while an answer is sent: only a read shows that the client has
+        disconnected.
 
-        uvicorn stops reading at a body of over 64 KiB and at a request that is sent ahead, and goes
-        on when the answer is out. What is sent ahead is bounded here by its number and its bytes.
+        uvicorn pauses reading at a body of over 64 KiB and at a request that is sent ahead, and
+        resumes when the answer is sent. Requests sent ahead are limited here by their number and
+        bytes.
         """
         if len(self.pipeline) < READ_QUEUED and self._queued <= HIGH_WATER_LIMIT:
             self.flow.resume_reading()
@@ -221,7 +224,7 @@ class GuardedProtocol(HttpToolsProtocol):
         )
 
     def _refusal(self, error: MemTreeError) -> MemTreeError:
-        """Kept, since the parser raises an error of its own for it."""
+        """Store the error, since the parser raises one of its own for it."""
         self._refused = error
         return error
 
@@ -229,18 +232,18 @@ class GuardedProtocol(HttpToolsProtocol):
         self._refuse(RequestTimeout(f"The headers were not complete in {self.seconds:.0f} s."))
 
     def _refuse(self, error: MemTreeError) -> None:
-        """Answer with `error`, and read nothing more from this connection."""
+        """Answer with `error`, and ignore all further input on this connection."""
         self._deaf = True
         self._stop()
         log.event(log.REFUSED, status=error.status, code=error.code)
         in_body = self._in_message and not self._in_head
         if not self._answering:
             if in_body:
-                self.transport.close()  # of a request that has its answer
+                self.transport.close()  # the request has its answer already
             else:
                 self._say(error)
         elif in_body and not self.pipeline:
-            # Of the request under way. Its handler sees a client that has gone.
+            # The active request has begun its answer. Its handler sees a disconnected client.
             if self.cycle.response_started:
                 self.transport.close()
             else:
@@ -248,7 +251,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         else:
-            self.cycle.keep_alive = False  # those before are answered to the end
+            self.cycle.keep_alive = False  # earlier requests are answered to the end
 
     def _say(self, error: MemTreeError) -> None:
         response = error_response.render(error)
@@ -263,7 +266,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._start(LINGER_SECONDS, self.transport.close)
 
     def _rest(self) -> None:
-        """Nothing is under way: the connection may stay for as long as it may between requests."""
+        """Start the keep-alive timer, since no request is active."""
         self._unset_keepalive_if_required()
         seconds: float = self.timeout_keep_alive
         first = cast("RequestResponseCycle | None", self.cycle) is None
@@ -284,7 +287,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
 
 def guarded(settings: Settings) -> type[GuardedProtocol]:
-    """The protocol with the limits of `settings`."""
+    """Return the protocol class with the limits of `settings`."""
 
     class BoundProtocol(GuardedProtocol):
         max_header_bytes = settings.max_header_bytes

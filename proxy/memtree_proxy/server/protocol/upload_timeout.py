@@ -1,7 +1,7 @@
-"""How long a client may take to send its body: a pause has a limit, and so has crawling.
+"""Time limits for a client's upload: for pauses, and for very slow transfer.
 
-Only time in which somebody waits for the client counts. A body that goes on to a slow upstream is
-read slowly, and that is not the client's doing.
+Only time in which the server waits for the client counts. A body that is relayed to a slow upstream
+is read slowly, and that is not the client's fault.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from starlette.types import Message, Receive
 from memtree.errors import RequestTimeout
 
 MIN_BYTES_PER_SECOND = 1_000
-CRAWL = 4  # times the longest pause: how long a body may come more slowly than that
+CRAWL = 4  # factor for the longest pause: how long a body may arrive more slowly than that
 
 
 class Upload:
-    """The body of one request as it comes in. `seconds`: the longest pause."""
+    """The body of one request while it is received. `seconds`: the longest pause."""
 
     def __init__(self, seconds: float, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
@@ -28,7 +28,7 @@ class Upload:
         self._size = 0
 
     async def next(self, receive: Receive) -> Message:
-        """Raises `RequestTimeout`."""
+        """Receive the next message. Raises `RequestTimeout`."""
         started = self._monotonic()
         try:
             async with asyncio.timeout(self._seconds):

@@ -1,1 +1,1 @@
-"""Runs of `memtree wrap` on a server: leases and their folders."""
+"""Runs of `memtree wrap` on a server: their leases and their folders."""

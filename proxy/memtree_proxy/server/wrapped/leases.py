@@ -1,13 +1,13 @@
 """The runs of `memtree wrap` on a server that such a command started.
 
-Each run holds one open connection, its lease, and names with it the tokens of its paths. They are
-good until the connection ends, however it ends: nothing needs to be noted of a run that was killed.
-A server that has had no lease for a while, and no work, ends.
+Each run holds one open connection, its lease, which names the tokens of its paths. They are valid
+until the connection ends, for whatever reason, so a killed run needs no cleaning up. A server that
+has had no lease for a while, and no work, ends.
 
     POST /wrap/lease    {"code", "run", "paths": {TOKEN: {"upstream", "anthropic_upstream"}}}
-                        a line `{"run": ...}` once the paths are open, then signs of life
+                        a line `{"run": ...}` once the paths are open, then heartbeats
     /w/TOKEN/...        any other route, by the rules of `WrappedPath`
-    GET /w/TOKEN/wrap/totals    what the run's requests were
+    GET /w/TOKEN/wrap/totals    totals of the run's requests
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PREFIX = "/w/"
 BEAT_SECONDS = 5.0
 MAX_RUNS, MAX_PATHS = 256, 64
 _LONGEST_BODY = 64_000
-_CLOSED = "/w/-"  # what is left of a path whose token is none: it must not be logged
+_CLOSED = "/w/-"  # replaces a path with an invalid token, which must not be logged
 _UNKNOWN = (
     "This address belongs to a `memtree wrap` that has ended, or to none. Start the program again "
     "with `memtree wrap`."
@@ -63,7 +63,7 @@ class _Posted(msgspec.Struct, forbid_unknown_fields=True):
 class RunTotals:
     """Totals of a run's requests. `saved_tokens`: uncached input tokens; a loss is negative.
     `last_...`: of the newest request; once something is folded, of the newest folded one, since
-    agents ask for titles and the like in between."""
+    agents also send requests for titles and the like."""
 
     requests: int = 0
     folded: int = 0
@@ -92,7 +92,7 @@ class _Run:
 
 class Leases:
     """Leases of all runs of `memtree wrap` on this server; also an `OutcomeSink`. `ended`: called
-    when a run is over."""
+    when a run has ended."""
 
     def __init__(
         self, settings: Settings, local: LocalUser, ended: Callable[[], object] = lambda: None
@@ -128,8 +128,8 @@ class Leases:
     async def lease(self, request: Request) -> Response:
         """Open the paths of a run for as long as the connection lasts.
 
-        Raises `BadRequest`, `Unauthorized` for a code that is not good, and `Unavailable` where
-        the server is about to end, or has too many runs.
+        Raises `BadRequest`, `Unauthorized` for an invalid code, and `Unavailable` if the server is
+        about to end, or has too many runs.
         """
         body = await request_body.read(request, _LONGEST_BODY)
         try:
@@ -144,7 +144,8 @@ class Leases:
     def _opened(self, posted: _Posted) -> _Run:
         known = {key for run in self._runs.values() for key in run.paths}
         keys = {token: _hashed(token) for token in posted.paths}
-        # A run whose connection broke asks anew, perhaps before its old one is known to be broken.
+        # A run whose connection broke connects again, perhaps before the break of the old one is
+        # noticed.
         before = self._runs.get(posted.run)
         if before.paths.keys() != set(keys.values()) if before else known & set(keys.values()):
             raise BadRequest("another run has this name, or one of the tokens", param="run")
@@ -181,20 +182,20 @@ class Leases:
     # -- the end of the server ---------------------------------------------------------------
 
     def stop(self) -> None:
-        """The server stops: no lease goes on."""
+        """End all leases, because the server stops."""
         self._stopped.set()
 
     def touch(self) -> None:
-        """Note that a program looks for this server, and is about to ask for a lease."""
+        """Record that a program looks for this server, and is about to request a lease."""
         self._changed.set()
 
     @property
     def in_use(self) -> bool:
-        """True if there is a lease, or anything has happened since `unused` returned."""
+        """Return True if there is a lease, or anything has happened since `unused` returned."""
         return bool(self._runs) or self._changed.is_set()
 
     async def unused(self, seconds: float) -> None:
-        """Return once nothing has happened, and there has been no lease, for so long."""
+        """Return once there has been no lease, and no other activity, for so many seconds."""
         while True:
             self._changed.clear()
             try:
@@ -205,7 +206,7 @@ class Leases:
 
 
 class LeaseResponse(Response):
-    """Answers for as long as the client listens."""
+    """Answers for as long as the client stays connected."""
 
     def __init__(self, leases: Leases, run: _Run) -> None:
         self._leases, self._run = leases, run
@@ -222,8 +223,8 @@ class LeaseResponse(Response):
 
 
 class WrappedPaths:
-    """ASGI middleware around all others: they see a request under a wrapped path as a plain one,
-    so no log line, error or page can show its token."""
+    """ASGI middleware outside of all others: it turns a request under a wrapped path into a plain
+    one, so no log line, error or page can show its token."""
 
     def __init__(self, app: ASGIApp, leases: Leases) -> None:
         self.app, self._leases = app, leases
@@ -238,7 +239,7 @@ class WrappedPaths:
         token, _, rest = scope["path"].removeprefix(PREFIX).partition("/")
         start = f"{PREFIX}{token}/"
         path = self._leases.path(token)
-        # Escaped or written twice, a token would stand in what is left.
+        # Escaped or written twice, a token would remain in the rest of the path.
         twice = _WRITTEN.search(rest) or token in scope.get("query_string", b"").decode("latin-1")
         if scope["path"].startswith(start) and raw.startswith(start.encode()) and path:
             if not twice:
@@ -246,15 +247,16 @@ class WrappedPaths:
                 path.enter(plain)
                 return plain
         elif not (scope["path"].startswith(PREFIX) or _WRITTEN.search(scope["path"])):
-            return scope  # a path of the upstream's that only looks like this
+            return scope  # a path of the upstream that only looks similar
         return {**scope, "path": _CLOSED, "raw_path": _CLOSED.encode(), "query_string": b""}
 
 
 async def closed_path(request: Request) -> Response:
-    """Answer under a token that is not, or no longer, good."""
+    """Answer a request with an invalid or expired token."""
     raise NotFound(_UNKNOWN)
 
 
 def _hashed(token: str) -> bytes:
-    """Tokens are looked up by their hash, so the time of a look-up tells nothing about them."""
+    """Hash a token. Tokens are looked up by their hash, so the time of a look-up reveals
+    nothing."""
     return hashlib.sha256(token.encode()).digest()

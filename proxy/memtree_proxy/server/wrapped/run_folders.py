@@ -1,8 +1,8 @@
-"""Temporary folders of `memtree wrap`: `wraps/RUN` in the data folder, for its owner alone to read.
+"""Temporary folders of `memtree wrap`: `wraps/RUN` in the data folder, readable by its owner only.
 
-They hold what an agent is given in place of its user's settings: the address with the token of the
-run, and for some agents a copy of their settings, keys included. The process of the run holds a
-lock on its folder, which ends with the process however that ends; what nobody holds is removed.
+They contain the settings that an agent gets in place of its user's: the address with the token of
+the run, and for some agents a copy of their settings, keys included. The process of the run holds a
+lock on its folder, which ends with the process; unlocked folders are removed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if sys.platform != "win32":
     import fcntl
 
 FOLDER = "wraps"
-_NEW = ".new"  # at the end of the name of a folder that is about to be locked
+_NEW = ".new"  # suffix of a folder that is not locked yet
 _NEW_SECONDS = 60.0
 LOOK_SECONDS = 0.05
 
 
 @contextmanager
 def run_folder(data: Path, run: str) -> Iterator[Path]:
-    """Keep a folder for a run. Raises `OSError` where it cannot be made."""
+    """Keep a folder for a run. Raises `OSError` if it cannot be created."""
     place = data / FOLDER
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     new, folder = place / f"{run}{_NEW}", place / run
@@ -43,8 +43,8 @@ def run_folder(data: Path, run: str) -> Iterator[Path]:
 
 @asynccontextmanager
 async def locked(data: Path) -> AsyncIterator[None]:
-    """Let no other process of this user find or start a server for runs meanwhile. Raises `OSError`
-    where the folder cannot be written."""
+    """Keep other processes of this user from finding or starting a server for runs meanwhile.
+    Raises `OSError` if the folder cannot be written."""
     place = data / FOLDER
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _opened(place) as descriptor:
@@ -59,7 +59,7 @@ async def locked(data: Path) -> AsyncIterator[None]:
 
 
 def sweep(data: Path | None) -> None:
-    """Remove the folders of runs whose process is gone."""
+    """Remove the folders of runs whose process has ended."""
     if data is None or sys.platform == "win32":
         return
     for folder in (data / FOLDER).glob("*"):
@@ -82,6 +82,6 @@ def _opened(folder: Path) -> Iterator[int]:
 
 
 def _lock(descriptor: int) -> None:
-    """Raises `BlockingIOError` while another process holds it."""
+    """Lock the folder. Raises `BlockingIOError` while another process holds the lock."""
     if sys.platform != "win32":
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
