@@ -1,10 +1,11 @@
-"""Read what a provider says that an answer took, from the beginning and the end of its bytes.
+"""Read the usage that a provider reports for an answer, from the beginning and the end of its
+bytes.
 
-Nothing is parsed while an answer passes. Kept are its first and last few kilobytes, until the
-request has ended and `usage` has taken the numbers out. An encoded answer is decoded in steps on
-the way, so of a long one no more is kept than of a plain one, and what a decoder looks back on.
-Only numbers leave this file: the object named `usage`, which no text of a model can pass for,
-since a quote within a text is escaped.
+Nothing is parsed while an answer passes. Its first and last few kilobytes are kept until the
+request has ended and `usage` has read the numbers. An encoded answer is decoded in steps as it
+passes, so a long one takes no more memory than a plain one and a decoder's window. Only numbers
+leave this file: those of the object named `usage`, which no text of a model can imitate, since a
+quote within a text is escaped.
 
     >>> tail = AnswerBytes()
     >>> tail.feed(b'{"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}}')
@@ -24,13 +25,13 @@ from memtree.errors import BadRequest, RequestTooLarge, UnsupportedMedia
 from memtree_proxy.http.content_encoding import Decoder
 
 HEAD, TAIL = 4_096, 8_192  # bytes that are kept
-MOST_ENCODED = 16 * 1024  # bytes that wait until they are decoded together
-MOST_DECODED = 32 << 20  # of one answer: a few kilobytes may decode to gigabytes
+MOST_ENCODED = 16 * 1024  # bytes that are collected before they are decoded together
+MOST_DECODED = 32 << 20  # for one answer: a few kilobytes may decode to gigabytes
 MOST_USAGE = 2_000  # bytes of one usage object
 MOST_TOKENS = 1 << 40
 _Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_TOKENS)] | None
 
-# An object in which objects hold no others, as all providers send it.
+# An object in which nested objects contain no further ones, as all providers send it.
 _USAGE = re.compile(rb'"usage"\s*+:\s*+(\{(?:[^{}]++|\{[^{}]*+\})*+\})')
 _ERROR_WORDS = re.compile(rb'"(?:type|code)"\s*+:\s*+"([a-z0-9_.]{1,60})"')
 
@@ -42,14 +43,14 @@ class AnswerBytes:
 
     def __init__(self) -> None:
         self.encoding = ""
-        self._whole = b""  # all of it, as long as that is one short piece
+        self._whole = b""  # the whole answer, as long as it is one short piece
         self._ends: tuple[bytearray, bytearray] | None = None
-        self._encoded: bytearray | None = None  # waits to be decoded
+        self._encoded: bytearray | None = None  # bytes waiting to be decoded
         self._decoder: Decoder | Literal["ended"] | None = None
         self._usage: ProviderUsage | Literal["unread"] | None = "unread"
 
     def feed(self, chunk: bytes, *, decoded: bool = False) -> None:
-        """Keep a piece of the answer. `decoded`: no content-encoding is left on it."""
+        """Keep a piece of the answer. `decoded`: its content-encoding is already undone."""
         if self.encoding and not decoded:
             self._wait(chunk)
             return
@@ -66,7 +67,8 @@ class AnswerBytes:
             del tail[:-TAIL]
 
     def usage(self) -> ProviderUsage | None:
-        """None where the answer tells none. Read once, when all of the answer is there."""
+        """Return the usage; None if the answer reports none. Called once, after the whole
+        answer."""
         if self._usage == "unread":
             head, tail = self.kept()
             usage = usage_of_whole(self._whole) if self._ends is None else None
@@ -74,12 +76,12 @@ class AnswerBytes:
         return self._usage
 
     def error_words(self) -> list[str]:
-        """The values of `type` and `code` in an error, outermost first."""
+        """Return the values of `type` and `code` in an error, outermost first."""
         head, _ = self.kept()
         return [word.decode() for word in _ERROR_WORDS.findall(head)]
 
     def kept(self) -> tuple[bytes, bytes]:
-        """The beginning and the end."""
+        """Return the beginning and the end."""
         if self._encoded:
             self._decode(self._encoded)
         if self._ends is None:
@@ -96,8 +98,8 @@ class AnswerBytes:
                 self._decode(self._encoded)
 
     def _decode(self, encoded: bytearray) -> None:
-        """Decode what waited. After data that is broken, or too much of it, nothing more is read:
-        the client is told by its own decoder."""
+        """Decode the waiting bytes. After broken data, or too much of it, nothing more is read: the
+        client's own decoder reports the error."""
         self._encoded = None
         try:
             if self._decoder is None:
@@ -115,8 +117,8 @@ class _Details(msgspec.Struct, gc=False):
 
 
 class _Told(msgspec.Struct, gc=False):
-    """`usage` as the three APIs have it. Anthropic counts what was cached beside `input_tokens`,
-    the others within."""
+    """`usage` in the form of all three APIs. Anthropic counts cached tokens separately from
+    `input_tokens`, the others as part of them."""
 
     prompt_tokens: _Count = None
     input_tokens: _Count = None
@@ -152,8 +154,8 @@ _decode_whole = msgspec.json.Decoder(_Whole).decode
 
 
 def usage_of_whole(raw: bytes) -> ProviderUsage | None:
-    """The numbers of a whole answer, a third of the work of looking for them; None where it is
-    none, or tells none at its top."""
+    """Return the usage of a complete JSON answer, which takes a third of the time of a search; None
+    if it is not one, or has no usage at its top level."""
     if not raw.startswith(b"{"):
         return None
     try:
@@ -164,8 +166,9 @@ def usage_of_whole(raw: bytes) -> ProviderUsage | None:
 
 
 def usage_of(head: bytes, tail: bytes) -> ProviderUsage | None:
-    """The numbers of the first usage object (a stream of the Messages API begins with the prompt's)
-    and of the last one, which goes before it. `head`: empty where `tail` is the whole answer."""
+    """Return the usage from the first usage object (a stream of the Messages API begins with the
+    prompt's) and from the last one, whose numbers win. `head`: empty if `tail` is the whole answer.
+    """
     usages = _USAGE.findall(tail)
     begun = _USAGE.search(head)
     first = begun[1] if begun else usages[0] if usages else b""

@@ -1,12 +1,12 @@
-"""Log lines of requests, formatted and written some at a time, in their order.
+"""Log lines of requests, formatted and written in batches, in their order.
 
-A line by itself costs a request more than all metrics: its code and the file are cold each time.
-Events wait for at most `SECONDS`, or for `MOST` others; warnings, errors and lines of libraries
-take what waits with them at once. The end of the process writes what is left; only a process that
-is killed outright loses the events of its last moment.
+Writing each line separately costs a request more than all metrics, since code and file are not in
+the CPU's cache. Events wait for at most `SECONDS`, or for `MOST` others; warnings, errors and lines
+of libraries flush waiting lines at once. The rest is written when the process ends; only a killed
+process loses the events of its last moment.
 
-Where nothing but this handler would see the `logging` record of an event, none is made: the event
-waits as an `EventRow`.
+If no other handler would see the `logging` record of an event, none is created: the event waits as
+an `EventRow`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Value = str | int | float | None
 
 
 class EventRow(NamedTuple):
-    """An event, as much of it as a line shows. `created`: what `time.time` said."""
+    """The parts of an event that a log line shows. `created`: from `time.time`."""
 
     created: float
     level: int
@@ -34,38 +34,38 @@ class EventRow(NamedTuple):
 
 
 class EventFormatter(logging.Formatter):
-    """A form of lines in which events need no record."""
+    """Formats events without log records."""
 
     def event(self, row: EventRow) -> str:
-        """The line that `format` makes of a record of this event."""
+        """Return the line that `format` makes of a record of this event."""
         raise NotImplementedError
 
 
 class BatchedLines(logging.StreamHandler[TextIO]):
-    """Handler like its parent, for whoever logs outside of an event loop."""
+    """A stream handler that batches events; outside of an event loop it behaves like its parent."""
 
     def __init__(self, stream: TextIO, seconds: float = SECONDS, most: int = MOST) -> None:
         super().__init__(stream)
         self._seconds, self._most = seconds, most
-        # A deque: what one thread appends while another one writes is not lost.
+        # A deque, so that a line appended by one thread while another one writes is not lost.
         self._waiting: deque[logging.LogRecord | tuple[EventFormatter, EventRow]] = deque()
         self._due: asyncio.TimerHandle | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         self._waiting.append(record)
-        # The fields of an event do not change, as the arguments of others may.
+        # The fields of an event never change, while the arguments of others may.
         waits = record.levelno < logging.WARNING and hasattr(record, "fields")
         if not waits or len(self._waiting) >= self._most or not self._flushes_soon():
             self.flush()
 
     def row_formatter(self) -> EventFormatter | None:
-        """Return the formatter for `put`; None: this handler has to see records."""
+        """Return the formatter for `put`; None if this handler needs records."""
         if self.level or self.filters or not isinstance(self.formatter, EventFormatter):
             return None
         return self.formatter
 
     def put(self, form: EventFormatter, row: EventRow) -> None:
-        """Put a line as `emit` does, for an event that is no warning."""
+        """Add a line as `emit` does, for an event that is not a warning."""
         self._waiting.append((form, row))
         due = self._due is not None or self._flushes_soon()
         if len(self._waiting) >= self._most or not due:
@@ -81,7 +81,7 @@ class BatchedLines(logging.StreamHandler[TextIO]):
             self.release()
 
     def forget(self) -> None:
-        """Forget the lines that wait, since another process writes them."""
+        """Drop waiting lines, because another process writes them."""
         self._waiting.clear()
 
     def _flushes_soon(self) -> bool:

@@ -1,9 +1,9 @@
 """One line an event: `http.request method=POST route=/v1/models status=200 ms=3.1 request=5f2c`.
 
 Never logged: message text, query strings, credentials. A traceback is logged as its frames and the
-types of its errors, since the text of an exception may quote what it read. Lines of a request and
-of its background work carry the request's id; lines of libraries (uvicorn among them) have the same
-form. What this file does not do: decide what is an event.
+types of its errors, since the text of an exception may quote its input. Lines of a request and of
+its background work have the request's id; lines of libraries (uvicorn among them) have the same
+form.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ from memtree_proxy.observability.batched_lines import BatchedLines, EventFormatt
 
 logger, root = logging.getLogger("memtree"), logging.getLogger()
 
-REFUSED = "http.refused"  # by the protocol: too large, too slow, or no HTTP
+# event of a request refused by the protocol: too large, too slow, or not HTTP
+REFUSED = "http.refused"
 _EVENT = re.compile(r"[a-z][a-z_]*\.[a-z_]+(?=[\s,]|$)")
-_PLAIN = re.compile(r"[!#-<>-\[\]-~]+")  # printable, without space, quotes, `=` and backslash
+# printable characters except space, quotes, `=` and backslash
+_PLAIN = re.compile(r"[!#-<>-\[\]-~]+")
 _FIELDS = re.compile(r"(?: [a-z_]+=[^\s=\"]+)+")
-_LEVELS = {logging.DEBUG: "DEBUG", logging.INFO: "INFO"}  # of events
+_LEVELS = {logging.DEBUG: "DEBUG", logging.INFO: "INFO"}  # names of the levels of events
 
 
 def event(name: str, **fields: Value) -> None:
@@ -41,13 +43,13 @@ def event(name: str, **fields: Value) -> None:
 
 
 def detail(name: str, **fields: Value) -> None:
-    """An event that only a closer look asks for."""
+    """Log an event at debug level."""
     if logger.isEnabledFor(logging.DEBUG):
         _write(logging.DEBUG, name, fields)
 
 
 def failure(name: str, error: BaseException, **fields: Value) -> None:
-    """An unexpected error, with its frames."""
+    """Log an unexpected error, with its frames."""
     logger.error(
         "%s\n%s",
         line(name, **fields),
@@ -58,7 +60,7 @@ def failure(name: str, error: BaseException, **fields: Value) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EventLine:
-    """An event as a message, made into text when somebody reads it."""
+    """An event as a log message, formatted on demand."""
 
     name: str
     fields: Mapping[str, Value]
@@ -68,8 +70,8 @@ class EventLine:
 
 
 def _write(level: int, name: str, fields: dict[str, Value]) -> None:
-    """Write a line as `logger.log` does, which looks for its caller's file and line first: nobody
-    shows them, and every request has a line."""
+    """Log a line as `logger.log` does, but without finding the caller's file and line: nobody shows
+    them, and every request logs a line."""
     lines = _only_lines()
     form = None if lines is None or name == REFUSED else lines.row_formatter()
     if lines is not None and form is not None:
@@ -81,8 +83,8 @@ def _write(level: int, name: str, fields: dict[str, Value]) -> None:
 
 
 def _only_lines() -> BatchedLines | None:
-    """Our handler where nobody else would see the record of an event: a record takes longer than
-    its line. A `Tally` looks at warnings and at `REFUSED`."""
+    """Return our handler if nobody else needs the record of an event: creating a record takes
+    longer than the line. A `Tally` needs warnings and `REFUSED`."""
     handlers = root.handlers
     if not handlers or logger.handlers or logger.filters or logger.disabled:
         return None
@@ -107,7 +109,7 @@ def _line(name: str, fields: Mapping[str, Value]) -> str:
 
 
 def frames(error: BaseException) -> str:
-    """The stack of an error and of its causes, without their messages."""
+    """Return the stack of an error and of its causes, without their messages."""
     stacks: list[str] = []
     seen: set[int] = set()
     at: BaseException | None = error
@@ -118,18 +120,18 @@ def frames(error: BaseException) -> str:
     return "\ncaused by\n".join(stacks)
 
 
-# -- forms ------------------------------------------------------------------------------------
+# -- formats ----------------------------------------------------------------------------------
 
 
 class TextFormatter(EventFormatter):
-    """`2026-11-21 16:33:35,123 INFO memtree http.request ... request=5f2c`."""
+    """Formats a line as `2026-11-21 16:33:35,123 INFO memtree http.request ... request=5f2c`."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
-        self._second = (0, "")  # and how it is written
+        self._second = (0, "")  # a second, and its formatted text
 
     def format(self, record: logging.LogRecord) -> str:
-        record.exc_text = None  # another formatter may have cached one, with the error's message
+        record.exc_text = None  # another formatter may have cached a text with the error's message
         return super().format(record)
 
     def event(self, row: EventRow) -> str:
@@ -159,8 +161,8 @@ class TextFormatter(EventFormatter):
 
 
 class JsonFormatter(EventFormatter):
-    """One object a line: `time` (UTC), `level`, `logger`, `event` and its fields, `request`; for
-    lines of libraries `message` in the event's place."""
+    """Formats one JSON object a line: `time` (UTC), `level`, `logger`, `event` and its fields,
+    `request`; for lines of libraries `message` in place of the event."""
 
     def event(self, row: EventRow) -> str:
         shown = f'{{"time": "{_utc(row.created)}", "level": "{_LEVELS[row.level].lower()}", '
@@ -188,8 +190,8 @@ FORMS = {"text": TextFormatter, "json": JsonFormatter}
 
 
 def to_stderr(level: str, form: str) -> None:
-    """All log lines of this process, in one of `FORMS`, from this level on."""
-    # What no form shows need not be found out for every line.
+    """Write all log lines of this process to stderr, in one of `FORMS`, from this level on."""
+    # No format shows these, so they need not be determined for every line.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = BatchedLines(sys.stderr)
     handler.setFormatter(FORMS[form]())
@@ -203,9 +205,8 @@ def to_stderr(level: str, form: str) -> None:
 
 class Tally(logging.Handler):
     """Counts warnings and errors by event, each degradation among them, and requests that the
-    protocol refused before there was a request to count.
-
-    Event names are constants in the code, so there are few; lines of libraries count as `other`.
+    protocol refused before they counted as requests. Event names are constants in the code, so
+    there are few; lines of libraries count as `other`.
     """
 
     def __init__(self) -> None:
@@ -232,7 +233,7 @@ def counting() -> Iterator[Tally]:
 
 
 def _name(record: logging.LogRecord) -> str | None:
-    """The event of a record, never taken from its arguments: those may be any text."""
+    """Return the event of a record, never from its arguments, which may be any text."""
     given = getattr(record, "event", None)
     if isinstance(given, str):
         return given
@@ -241,7 +242,7 @@ def _name(record: logging.LogRecord) -> str | None:
 
 
 def _content(record: logging.LogRecord) -> Mapping[str, Value]:
-    """Event and fields, else the message."""
+    """Return event and fields, else the message."""
     name = _name(record)
     if name is None:
         return {"message": record.getMessage()}
@@ -262,7 +263,7 @@ def _request() -> str:
 
 
 def _request_of(record: logging.LogRecord) -> str:
-    """The request that a line belongs to, which may be over when the line is written."""
+    """Return the id of a line's request, which may have ended before the line is written."""
     request: str | None = getattr(record, "request", None)
     return _request() if request is None else request
 
@@ -282,17 +283,18 @@ def _utc(seconds: float) -> str:
 
 
 def _encoded(value: Value) -> str:
-    """Encode a value as in an object that `json.dumps` makes."""
+    """Encode a value as `json.dumps` does inside an object."""
     return encode_basestring_ascii(value) if isinstance(value, str) else json.dumps(_short(value))
 
 
 def _shown(value: Value) -> str:
-    """Plain where it is one word, else quoted, so that an event stays on one line."""
+    """Return a value unquoted if it is one word, else quoted, so that an event stays on one
+    line."""
     if type(value) is int:
         return str(value)
     return f"{value:.1f}" if isinstance(value, float) else _quoted(str(value))
 
 
-@lru_cache(256)  # most are those of the request before; what an event names is short
+@lru_cache(256)  # most values repeat those of the previous request; those of events are short
 def _quoted(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else json.dumps(text)

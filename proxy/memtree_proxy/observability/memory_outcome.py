@@ -1,7 +1,6 @@
-"""Outcome of context memory for one request that has ended: the one event that metrics and tallies
-count.
+"""Outcome of context memory for one ended request: the event that metrics and tallies count.
 
-No text, no credential and no model's name is in it.
+It contains no text, no credential and no model's name.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from memtree_proxy.observability.request_trace import Trace
 
 
 class MemoryOutcome(NamedTuple):
-    """Outcome of memory for one request, in numbers and words of fixed lists. Tokens are None where
+    """Outcome of memory for one request, in numbers and words of fixed lists. Tokens are None if
     memory did not count, or sent nothing. `recall_tokens`: of those sent, in recall blocks.
-    `saved`: against sending everything, in uncached input tokens; a loss is negative. `epoch`:
-    `begun`, `continued`, or "" where nothing was folded; `stays`: see `Answer`. `memory_ms`: what
-    memory added. `input_price`: of a million uncached input tokens, in money. `explained`: somebody
-    looks at what a model would see. `wrap_run`: of `memtree wrap`. `came`: unix seconds, by which a
-    request belongs to a day; None: now."""
+    `saved`: compared with sending everything, in uncached input tokens; a loss is negative.
+    `epoch`: `begun`, `continued`, or "" if nothing was folded; `stays`: see `Answer`. `memory_ms`:
+    time that memory added. `input_price`: of a million uncached input tokens, in money.
+    `explained`: the request only shows what a model would see. `wrap_run`: of `memtree wrap`.
+    `came`: unix seconds, which decide the day of the request; None: now."""
 
     tenant: str
     state: State

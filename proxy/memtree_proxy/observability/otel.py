@@ -9,9 +9,9 @@
     prepare, embed, summarise  in the background: traces of their own, linked to the request
 
 Attributes are numbers, states and routes; no text, no tenant, no credential. The exporter has a
-thread and a bounded queue of its own: what it cannot deliver is dropped, and no request waits.
-The library itself reads the standard variables (OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER,
-OTEL_RESOURCE_ATTRIBUTES).
+thread and a bounded queue of its own: spans that it cannot deliver are dropped, and no request
+waits. The library itself reads the standard variables (OTEL_EXPORTER_OTLP_HEADERS,
+OTEL_TRACES_SAMPLER, OTEL_RESOURCE_ATTRIBUTES).
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ TRACE_HEADERS = frozenset({b"traceparent", b"tracestate"})
 SERVER_ERROR = 500
 CLOSE_SECONDS = 3.0
 SECOND = 1_000_000_000  # nanoseconds
-AT_ONCE = 1_000_000  # nanoseconds that reading two clocks takes, unless something comes between
+AT_ONCE = 1_000_000  # nanoseconds that reading two clocks takes without an interruption
 TRIES = 10
 
-# Semantic conventions for generative AI, which name operations on memories; compressing a history
-# is none of them.
+# Semantic conventions for generative AI, which name operations on memories, but none for
+# compressing a history.
 OPERATION, STORE = "gen_ai.operation.name", "gen_ai.memory.store.id"
 OPERATIONS = frozenset({"upsert_memory", "search_memory", "update_memory", "delete_memory"})
 COMPACT = "memtree.compact"
@@ -51,15 +51,14 @@ _w3c = TraceContextTextMapPropagator()
 
 
 class Tracing:
-    """Begins the span of each request. Its creator must close it.
-
-    `propagate`: a call to the upstream carries a traceparent even where the client sent none.
+    """Starts the span of each request; its creator must close it. `propagate`: add a traceparent to
+    calls of the upstream even if the client sent none.
     """
 
     def __init__(self, endpoint: str, *, propagate: bool = False) -> None:
-        """`endpoint`: the whole address, as in http://127.0.0.1:4318/v1/traces."""
+        """`endpoint`: the full URL, such as http://127.0.0.1:4318/v1/traces."""
         about = {"service.name": "memtree", "service.version": __version__}
-        # Resource attributes from the environment win over ours.
+        # Resource attributes from the environment override ours.
         resource = Resource.create(about).merge(OTELResourceDetector().detect())
         self._provider = TracerProvider(resource=resource)
         self._exporter = OTLPSpanExporter(endpoint)
@@ -68,7 +67,7 @@ class Tracing:
         self._propagate = propagate
 
     def begin(self, headers: Headers) -> RequestSpan:
-        """Begin the span of a request with these headers. It is a child of the client's span, if
+        """Start the span of a request with these headers. It is a child of the client's span, if
         the headers name one."""
         given = {
             name.decode(): value.decode("latin-1")
@@ -80,8 +79,10 @@ class Tracing:
         return RequestSpan(self._tracer, span, sends=self._propagate or "traceparent" in given)
 
     def close(self) -> None:
-        """Deliver what is queued. Blocks, for at most `CLOSE_SECONDS` if the collector is away."""
-        give_up = Timer(CLOSE_SECONDS, self._exporter.shutdown)  # by itself it tries for ten
+        """Deliver queued spans. Blocks, for at most `CLOSE_SECONDS` if the collector does not
+        answer."""
+        # the library's own limit is ten seconds
+        give_up = Timer(CLOSE_SECONDS, self._exporter.shutdown)
         give_up.start()
         self._provider.shutdown()
         give_up.cancel()
@@ -93,7 +94,7 @@ class RequestSpan:
     def __init__(self, tracer: otel.Tracer, span: otel.Span, *, sends: bool) -> None:
         self._tracer, self._span, self._sends = tracer, span, sends
         self._below = otel.set_span_in_context(span, Context())
-        # Steps are timed by a clock that never jumps; spans want the time of day.
+        # Steps are timed by a monotonic clock, while spans need the time of day.
         self._offset = _offset()
 
     def outgoing(self, headers: Headers) -> tuple[Headers, otel.Span]:
@@ -135,7 +136,7 @@ class RequestSpan:
         self._span.set_attributes({k: v for k, v in known.items() if v is not None})
         if status >= SERVER_ERROR:
             self._span.set_status(StatusCode.ERROR)
-        if taken and self._span.is_recording():  # the sampler may have left this one out
+        if taken and self._span.is_recording():  # the sampler may have excluded this one
             self._memory(taken, known)
         self._span.end()
 
@@ -166,9 +167,9 @@ class RequestSpan:
 
 
 def _offset() -> int:
-    """Nanoseconds from what `time.perf_counter` says to the time of day."""
+    """Return the nanoseconds from `time.perf_counter` to the time of day."""
     for _ in range(TRIES):
         before, now, after = time.perf_counter_ns(), time.time_ns(), time.perf_counter_ns()
-        if after - before < AT_ONCE:  # else a busy machine went on with something else
+        if after - before < AT_ONCE:  # otherwise another process ran between the two readings
             break
     return now - after

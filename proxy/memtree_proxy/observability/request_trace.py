@@ -1,8 +1,9 @@
 """Trace of one request while it runs: for its log line, its `x-memtree-*` headers, its metrics and
 its spans.
 
-`Trace` is the `memtree.process.tracing.Tracer` of a request. Steps are summed by name, and kept one
-by one only where traces are exported. Nothing here is message text, a model's name or a credential.
+`Trace` is the `memtree.process.tracing.Tracer` of a request. Steps are summed by name, and kept
+individually only if traces are exported. It contains no message text, no model's name and no
+credential.
 """
 
 from __future__ import annotations
@@ -42,21 +43,21 @@ from memtree_proxy.observability.timing import (
 )
 
 _KEY = "memtree.trace"
-REQUEST_ID = b"x-request-id"  # the client's own id; repeated in `x-memtree-request-id`
+REQUEST_ID = b"x-request-id"  # the client's own id; returned in `x-memtree-request-id`
 OWN_REQUEST_ID = b"x-memtree-request-id"
-REQUEST = b"x-memtree-request"  # ours, by which the log knows it
+REQUEST = b"x-memtree-request"  # our id, under which the log has the request
 _ENCODING = b"content-encoding"
 _SANE_ID = re.compile(rb"[A-Za-z0-9._:@/+=-]{1,128}")
-RELAYED = "/*"  # the route of everything that is relayed untouched
+RELAYED = "/*"  # the route of all requests that are relayed unchanged
 NO_ROUTE = "none"
-FILES = frozenset({"/ui", "/ui/*"})  # the web pages: they hold no data
+FILES = frozenset({"/ui", "/ui/*"})  # the web pages, which contain no data
 
 
 class MemoryShare(msgspec.Struct):
-    """Share of memory in a request. `ms`: milliseconds that it added, from the whole body read to
-    the upstream request ready. `input_price`: what a million uncached input tokens cost in money.
-    `saved`: ids of the memories that the model was shown; `degraded`: what failed on the way to
-    them. `answer`: what memory sends."""
+    """Part of memory in a request. `ms`: milliseconds that it added, from the body being read to
+    the upstream request being ready. `input_price`: price of a million uncached input tokens in
+    money. `saved`: ids of the memories that the model was shown; `degraded`: the part that failed
+    while reading them. `answer`: what memory sends."""
 
     state: State | None = None
     reason: str = ""
@@ -76,11 +77,11 @@ class MemoryShare(msgspec.Struct):
 
 
 class LogEntry(msgspec.Struct):
-    """Entry of a request in the log. `id`: in the header `x-memtree-request`, too; `came`:
-    unix seconds, which stand in it as well. `dialect`: empty where the log keeps none.
-    `posted_headers`: for the name of the client; `answered`: bytes of the answer, for what the
-    provider counted; `first`: when its first ones came. `saving`: what memory saved. `wrap_run`:
-    the run of `memtree wrap` that the request belongs to."""
+    """Entry of a request in the log. `id`: also in the header `x-memtree-request`; `came`: unix
+    seconds, also part of the id. `dialect`: empty if the request is not logged. `posted_headers`:
+    to find the client's name; `answered`: bytes of the answer, to find the provider's usage;
+    `first`: when its first ones came. `saving`: what memory saved. `wrap_run`: the run of `memtree
+    wrap` that the request belongs to."""
 
     id: str = ""
     came: float = 0.0
@@ -96,8 +97,8 @@ class LogEntry(msgspec.Struct):
 
 
 class RequestTimes(msgspec.Struct):
-    """Steps of a request and their times. `steps`: seconds by name; `taken`: the steps one by one,
-    where traces are exported."""
+    """Steps of a request and their times. `steps`: seconds by name; `taken`: the individual steps,
+    if traces are exported."""
 
     begun: float = msgspec.field(default_factory=time.perf_counter)
     steps: dict[str, float] = msgspec.field(default_factory=dict)
@@ -109,7 +110,7 @@ class RequestTimes(msgspec.Struct):
 
 
 class Rounds(msgspec.Struct):
-    """How often the model was asked again, and why."""
+    """Number of further calls of the model, by their reason."""
 
     recalls: int = 0
     overflows: int = 0
@@ -117,8 +118,8 @@ class Rounds(msgspec.Struct):
 
 
 class Trace(msgspec.Struct):
-    """Filled in along the way; None: not known (yet). `route`: the path as asked for; `pattern`:
-    which of our routes it is."""
+    """Filled in while the request runs; None: unknown (yet). `route`: the requested path;
+    `pattern`: our route that handled it."""
 
     method: str
     route: str
@@ -150,50 +151,50 @@ class Trace(msgspec.Struct):
     # -- the upstream ------------------------------------------------------------------------
 
     def calling(self, headers: Headers) -> UpstreamCall:
-        """Return a context that times a request to the upstream, until the head of its answer is
-        there."""
+        """Return a context that times a request to the upstream, until the head of its answer has
+        arrived."""
         return UpstreamCall(self, headers)
 
-    # -- what is known -----------------------------------------------------------------------
+    # -- results -----------------------------------------------------------------------------
 
     def decide(self, state: State, reason: str = "") -> None:
-        """Note what memory did, and why."""
+        """Record the state of memory, and the reason."""
         self.memory.state, self.memory.reason = state, reason
 
     def keep(self, dialect: str, headers: Headers, *, relayed: bool = True) -> None:
-        """Have the log keep this request. `relayed`: a provider answers it."""
+        """Have this request logged. `relayed`: a provider answers it."""
         self.entry.dialect, self.entry.posted_headers = dialect, headers
         self.entry.answered = AnswerBytes() if relayed else None
 
     def begins(self, headers: Headers) -> None:
-        """These are the headers of its answer."""
+        """Record the headers of its answer."""
         if self.entry.answered is not None:
             for name, value in headers:
                 if len(name) == len(_ENCODING) and name.lower() == _ENCODING:
                     self.entry.answered.encoding = value.decode("latin-1").replace("identity", "")
 
     def passes(self, chunk: bytes) -> None:
-        """These bytes of its answer go out."""
+        """Record bytes of its answer."""
         if self.entry.dialect and chunk:
             if self.entry.first is None and not (chunk.isspace() or chunk[:1] == b":"):
-                self.entry.first = time.perf_counter()  # the others are signs of life
+                self.entry.first = time.perf_counter()  # earlier bytes were only heartbeats
             if self.entry.answered is not None:
                 self.entry.answered.feed(chunk)
 
     @property
     def relayed(self) -> bool:
-        """Return True if it is one that a provider answers."""
+        """Return True if a provider answers the request."""
         return self.entry.answered is not None
 
     @property
     def usage(self) -> ProviderUsage | None:
-        """Usage that the provider counted."""
+        """Return the usage that the provider reported."""
         return self.entry.answered.usage() if self.entry.answered is not None else None
 
     @property
     def billed(self) -> bool:
-        """Return True if a provider has answered it, if only until the client went. What only
-        indexes or explains goes to none."""
+        """Return True if a provider has answered the request, even if the client disconnected
+        early. Requests that only index or explain are not sent to one."""
         if self.entry.index_only or self.entry.explained:
             return False
         gone = self.status == CLIENT_GONE and self.entry.first is not None
@@ -212,7 +213,7 @@ class Trace(msgspec.Struct):
         self.memory.saved = answer.memories
 
     def headers(self) -> Headers:
-        """`x-memtree-*` response headers; none where memory was not asked."""
+        """Return the `x-memtree-*` response headers; none if memory was not used."""
         if self.memory.state is None:
             return []
         known: list[tuple[bytes, str | int | None]] = [
@@ -229,7 +230,7 @@ class Trace(msgspec.Struct):
         return [(name, str(value).encode()) for name, value in known if value is not None]
 
     def end(self) -> None:
-        """The request is over."""
+        """Record the end of the request."""
         work = self.work
         if work.span is not None:
             work.span.end(f"{self.method} {self.pattern}", self.status, work.taken, self._known())
@@ -253,17 +254,18 @@ class Trace(msgspec.Struct):
         }
 
     def named(self, headers: Headers) -> Headers:
-        """Response headers with the request's ids; on relayed answers with our own alone."""
+        """Return the response headers with the request's ids; on relayed answers with our own
+        only."""
         ours = self.own_ids()[: 1 if self.pattern == RELAYED else None]
         names = {name for name, _ in ours}
         return [*(header for header in headers if header[0].lower() not in names), *ours]
 
     def own_ids(self) -> Headers:
-        """Return the headers with the id in our log and the client's own id."""
+        """Return the headers with our id and the client's own."""
         return [(REQUEST, self.entry.id.encode()), (OWN_REQUEST_ID, self.request.encode())]
 
     def log(self, ms: float) -> None:
-        # A visit to a page asks for some seventy files.
+        # A visit to a page requests some seventy files.
         quiet = self.pattern in FILES and self.status < 400
         (log.detail if quiet else log.event)(
             "http.request",
@@ -284,8 +286,8 @@ class Trace(msgspec.Struct):
 
 
 class UpstreamCall:
-    """A request to the upstream, timed while it is entered. `headers`: those that are sent;
-    `status`: to be set from the answer's. A class, not a generator, as `Step` is."""
+    """A request to the upstream, timed while it is entered. `headers`: those to send; `status`: set
+    it from the answer's. A class instead of a generator, for the same reason as `Step`."""
 
     __slots__ = ("_begun", "_handle", "_trace", "headers", "status")
 
@@ -337,7 +339,7 @@ def begin(
 
 def new_id() -> tuple[float, str]:
     """Return the present time and an id that begins with it (`request_log.time_of`): 16 hex digits,
-    of which the last five tell requests of one millisecond apart."""
+    of which the last five distinguish requests of one millisecond."""
     milliseconds = int(time.time() * 1000)
     return milliseconds / 1000, "%011x%05x" % (milliseconds, next(_counted) & 0xFFFFF)  # noqa: UP031
 
@@ -352,7 +354,7 @@ def of(scope: MutableMapping[str, Any]) -> Trace:
 
 
 def request_id(headers: Headers) -> str:
-    """The client's id of its request where it is short and printable, else a random one.
+    """Return the client's id of its request if it is short and printable, else a random one.
 
     >>> request_id([(b"x-request-id", b"call-7")])
     'call-7'
@@ -364,12 +366,13 @@ def request_id(headers: Headers) -> str:
 
 
 def pattern(scope: MutableMapping[str, Any]) -> str:
-    """The route that answered, without its prefix: one of few, whatever path was asked for."""
+    """Return the route that answered, without its prefix: there are few, whatever path was
+    requested."""
     path = getattr(scope.get("route"), "path", None)
     return _shown(path) if isinstance(path, str) else NO_ROUTE
 
 
-@cache  # routes of ours: they are few
+@cache  # there are few routes
 def _shown(path: str) -> str:
     shown = path.replace("{rest:rest}", "*")
     for prefix in PREFIXES:

@@ -1,4 +1,4 @@
-"""Observability of a process, put together from the settings: warnings, event loop, traces."""
+"""Open the observability of a process from the settings: warnings, event loop, traces."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Observers:
-    """Parts that observe the app. `collectors`: numbers of the process. `spans`: None where traces
-    are off."""
+    """Parts that observe the app. `collectors`: metrics of the process. `spans`: None if traces are
+    off."""
 
     collectors: tuple[Collector, ...] = ()
     spans: Spans | None = None
@@ -40,7 +40,7 @@ UNWATCHED = Observers()
 
 @asynccontextmanager
 async def watching(settings: Settings) -> AsyncIterator[Observers]:
-    """Observe this process while the block runs. Raises `BadRequest` where traces are asked for and
+    """Observe this process while the block runs. Raises `BadRequest` if traces are configured and
     their library is missing."""
     tracing, pulse = open_tracing(settings), LoopLag()
     pulse.start()
@@ -54,17 +54,18 @@ async def watching(settings: Settings) -> AsyncIterator[Observers]:
 
 
 def open_tracing(settings: Settings) -> Tracing | None:
-    """None without `otel_endpoint`. Raises `BadRequest`."""
+    """Open tracing; None without `otel_endpoint`. Raises `BadRequest`."""
     if settings.otel_endpoint is None:
         return None
     with importing("otel_endpoint", "otel", "otel_endpoint"):
-        # The optional `otel` extra, and 0.2 s that only those pay who use it.
+        # The optional `otel` extra, which takes 0.2 s, so only users of it should pay.
         from memtree_proxy.observability.otel import Tracing  # noqa: PLC0415
     return Tracing(settings.otel_endpoint, propagate=settings.otel_propagate)
 
 
 def index_metrics(runtime: Runtime) -> IndexMetrics:
-    """Gather what waits in this process or in Redis, and what this process has indexed."""
+    """Return metrics of the work that waits in this process or in Redis, and of what this process
+    has indexed."""
     queues: dict[str, PendingQueue] = {}
     done: dict[str, StageTotals] = {"1": runtime.builder.done} if runtime.builder else {}
     embedded: Counter[str] = Counter()

@@ -1,7 +1,6 @@
-"""How long each step of a request took, and each piece of background work.
+"""Times of each step of a request, and of background work.
 
-What this file does not do: know what a request is (`request_trace`), or what a span looks like
-(`otel`).
+Requests are known to `request_trace`, spans to `otel`.
 """
 
 from __future__ import annotations
@@ -31,55 +30,56 @@ class StepTiming(NamedTuple):
 
 
 class UpstreamTiming(NamedTuple):
-    """One request to the upstream: seconds until the head of its answer, and its status or the
-    code of the error."""
+    """One request to the upstream: seconds until the head of its answer, and its status or the code
+    of the error."""
 
     seconds: float
     status: int | str
 
 
 class Spans(Protocol):
-    """Makes spans (`memtree_proxy.observability.otel`)."""
+    """Creates spans (`memtree_proxy.observability.otel`)."""
 
     def begin(self, headers: Headers) -> TraceSpan:
-        """The span of a request with these headers."""
+        """Start the span of a request with these headers."""
         ...
 
 
 class TraceSpan(Protocol):
-    """The span of one request, with its upstream calls and background work below it."""
+    """The span of one request, parent of its upstream calls and background work."""
 
     def outgoing(self, headers: Headers) -> tuple[Headers, Any]:
-        """Begin the span of an upstream call: the headers to send, and the handle for `called`."""
+        """Start the span of an upstream call. Returns the headers to send, and a handle for
+        `called`."""
         ...
 
     def called(self, handle: Any, call: UpstreamTiming) -> None: ...
 
     def behind(self, name: str, taken: list[StepTiming], whole: StepTiming) -> None:
-        """Background work that has ended: its steps, and the whole of it."""
+        """Record background work that has ended: its steps, and the whole of it."""
         ...
 
     def end(
         self, name: str, status: int, taken: list[StepTiming], known: Mapping[str, Known]
     ) -> None:
-        """The request is over; `known`: its attributes by name."""
+        """End the request's span; `known`: its attributes by name."""
         ...
 
 
 class BackgroundSink(Protocol):
-    """Is called when background work has ended."""
+    """Called when background work has ended."""
 
     def worked(self, name: str, seconds: float, failed: bool) -> None: ...
 
 
 class StepSink(Protocol):
-    """Protocol of what steps are added to."""
+    """Receives the times of steps."""
 
     def add(self, step: StepTiming) -> None: ...
 
 
 class Step:
-    """Times one step. A class, not a generator: that takes a tenth of the time."""
+    """Times one step. A class instead of a generator, since it takes a tenth of the time."""
 
     __slots__ = ("_begun", "_name", "_sink")
 
@@ -95,13 +95,13 @@ class Step:
         error: BaseException | None,
         frames: TracebackType | None,
     ) -> None:
-        # A request that was cancelled has not failed.
+        # A cancelled request has not failed.
         failed = kind is not None and not issubclass(kind, asyncio.CancelledError)
         self._sink.add(StepTiming(self._name, self._begun, time.perf_counter(), failed))
 
 
 class BackgroundTracer:
-    """The tracer of work that goes on after its request is over."""
+    """The tracer of work that continues after its request."""
 
     __slots__ = ("_span", "_taken", "_worked", "request")
 
@@ -131,13 +131,13 @@ class BackgroundTracer:
 def behind(
     name: str, request: str, span: TraceSpan | None, worked: BackgroundSink | None
 ) -> Iterator[Tracer]:
-    """Trace like `Tracer.behind`, for work that a request has begun."""
+    """Trace background work started by a request, as `Tracer.behind` does."""
     own = BackgroundTracer(request, span, worked)
     begun, failed = time.perf_counter(), True
     try:
         yield own
         failed = False
-    except asyncio.CancelledError:  # the process ends, or the result is not needed any more
+    except asyncio.CancelledError:  # the process ends, or the result is no longer needed
         failed = False
         raise
     finally:

@@ -1,4 +1,4 @@
-"""Show what is made of conversations that are read for memories, for Prometheus.
+"""Metrics of extraction, the reading of conversations for memories, for Prometheus.
 
 Read from the counts of this process for each page. No tenants, no users and no text.
 """
@@ -24,7 +24,7 @@ from memtree.memories.message_extraction import EXPIRED, LIMIT, UNSTORABLE
 
 REASONS = frozenset((*SkipReason, EXPIRED, LIMIT, UNSTORABLE, NOT_GROUNDED, NO_ANSWER))
 OUTCOMES, KINDS = ("answered", "failed", "limited"), ("input", "cached", "output")
-OTHER = "other"  # a label is one of a few, whatever an extractor says
+OTHER = "other"  # limits the label's values, whatever an extractor reports
 
 
 class ExtractionMetrics(Collector):

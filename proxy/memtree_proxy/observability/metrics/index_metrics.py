@@ -1,9 +1,9 @@
-"""How far indexing is behind, for Prometheus, wherever its queue is kept.
+"""Backlog and progress of indexing, for Prometheus, wherever its queue is kept.
 
 Stages: 1 cuts a history into a tree, 2 embeds it, 3 has a model summarise it. Stage 1 runs inside
-the request, so it has no queue. Each queue is asked for its `Backlog` before each page
-(`Metrics.gather`), since the answer may come over the network. A queue that does not answer is
-shown as down and without a backlog: an old number would look like a current one.
+the request, so it has no queue. The `Backlog` of each queue is read before each page
+(`Metrics.gather`), possibly over the network. A queue that does not answer is shown as down and
+without a backlog: an old number would look like a current one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from memtree.errors import Unavailable
 
 
 class IndexMetrics(Collector):
-    """`queues` and `done`: by stage; a worker passes `done` alone. `embedded`: calls of the
-    embedder by outcome."""
+    """`queues` and `done`: by stage; a worker has only `done`. `embedded`: calls of the embedder by
+    outcome."""
 
     def __init__(
         self,
@@ -29,11 +29,11 @@ class IndexMetrics(Collector):
         embedded: Mapping[str, int] | None = None,
     ) -> None:
         self._queues, self._done = queues, done
-        self._embedded = {} if embedded is None else embedded  # the caller adds to it
+        self._embedded = {} if embedded is None else embedded  # the caller updates it
         self._backlogs: dict[str, Backlog] = {}
 
     async def ask(self) -> None:
-        """Ask all queues; one that does not answer counts as down until it is asked again."""
+        """Read all queues; one that does not answer counts as down until the next read."""
         self._backlogs.clear()
         for stage, queue in self._queues.items():
             with suppress(Unavailable):

@@ -1,8 +1,8 @@
-"""Counters and histograms that every request adds to: a dictionary's entry, and no lock.
+"""Counters and histograms that every request updates: a dictionary's entry, and no lock.
 
-Those of `prometheus_client` take a lock for each number, look their labels up under another one and
-go through all bounds of a histogram. These are for the thread of the event loop alone; whatever may
-be counted elsewhere stays with the library, and so does the page.
+Those of `prometheus_client` take a lock for each number, look up labels under another one and scan
+all bounds of a histogram. These may be used by the thread of the event loop only; counts made in
+other threads, and the page itself, use the library.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Labels = tuple[str, ...]
 def counters(
     registry: CollectorRegistry, table: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Counter]:
-    """Make the library's counters of a table: by what is counted, the counter's name, its help and
-    its labels."""
+    """Make the library's counters of a table: by kind, the counter's name, its help and its
+    labels."""
     return {
         counted: Counter(name, help_, labels, registry=registry)
         for counted, (name, help_, *labels) in table.items()
@@ -56,7 +56,8 @@ class LabelCounts(Collector):
 
 
 class LabelTimes(Collector):
-    """One histogram of seconds, by the value of its label; with no label it is there at once."""
+    """One histogram of seconds, by the value of its label; without a label it exists from the
+    start."""
 
     def __init__(
         self,
@@ -68,7 +69,8 @@ class LabelTimes(Collector):
     ) -> None:
         self._shown = (name, help_, labels)
         self._bounds = bounds
-        # By label: the observations up to each bound and beyond them all, and their sum behind.
+        # By label: the number of observations up to each bound and above all bounds, then their
+        # sum.
         self._counts: dict[str, list[float]] = {}
         if not labels:
             self._row("")

@@ -1,8 +1,8 @@
-"""Counts for Prometheus: what memory did and what it was worth. No tenants, no models, no text.
+"""Metrics for Prometheus: the work of memory and its savings. No tenants, no models, no text.
 
-Each app has a registry of its own, so that two apps in one process do not share counts. What this
-file does not do: decide who may read (`auth.Gate.operator`), or count requests and times
-(`request_metrics`). Every name is explained in docs/observability.md.
+Each app has a registry of its own, so that two apps in one process do not share counts. Access to
+the page is decided in `auth.Gate.operator`; requests and times are counted in `request_metrics`.
+Every name is explained in docs/observability.md.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ from memtree_proxy.observability.metrics.request_metrics import RequestMetrics
 
 log = logging.getLogger("memtree")
 
-# A creation time for each series would double the page, and Prometheus does not read it.
+# A creation time for each series would double the size of the page, and Prometheus does not read
+# it.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
-PATIENCE = 5.0  # seconds for numbers that are kept elsewhere; Prometheus itself waits for ten
+# seconds to wait for numbers that are kept elsewhere; Prometheus itself waits for ten
+PATIENCE = 5.0
 
 
 COUNTERS = {
@@ -113,7 +115,7 @@ class Metrics:
         self._counters = counters(self._registry, COUNTERS)
 
     def count(self, outcome: MemoryOutcome) -> None:
-        """Count an outcome, as an `OutcomeSink`."""
+        """Count an outcome. Implements `OutcomeSink`."""
         self._answers.add(outcome.state, outcome.mode, outcome.reason)
         if outcome.raw_tokens is not None:
             self._counters["raw"].inc(outcome.raw_tokens)
@@ -125,7 +127,7 @@ class Metrics:
             stays = min(outcome.stays, outcome.sent_tokens)
             self._counters["prefix"].labels("stays").inc(stays)
             self._counters["prefix"].labels("changes").inc(outcome.sent_tokens - stays)
-        # A counter cannot fall, so savings and losses are counted apart.
+        # A counter cannot decrease, so savings and losses are counted separately.
         if outcome.saved:
             self._counters["saved" if outcome.saved > 0 else "lost"].inc(abs(outcome.saved))
 
@@ -133,7 +135,7 @@ class Metrics:
         self._counters["deletions"].labels(scope).inc()
 
     def shadowed(self, outcome: str, result: ShadowResult | None = None) -> None:
-        """Count a shadow that has ended, and what it measured."""
+        """Count a finished shadow, and its measurements."""
         self._counters["shadows"].labels(outcome).inc()
         if result is None:
             return
@@ -145,14 +147,14 @@ class Metrics:
             self._counters["kept"].labels(kind).inc(score.kept)
 
     def show_also(self, collector: Collector) -> None:
-        """Show the numbers of another collector, too. An `AsyncCollector` is asked before each
-        page, which waits for it no longer than `PATIENCE`."""
+        """Show the numbers of another collector, too. An `AsyncCollector` is read before each page,
+        which waits for it at most `PATIENCE`."""
         if isinstance(collector, AsyncCollector):
             self._async_collectors.append(collector)
         self._registry.register(collector)
 
     async def gather(self) -> None:
-        """Before a page: ask all collectors whose numbers are kept elsewhere."""
+        """Read all collectors whose numbers are kept elsewhere, before a page."""
         for collector in self._async_collectors:
             try:
                 async with asyncio.timeout(PATIENCE):
@@ -161,6 +163,6 @@ class Metrics:
                 log.warning("metrics.source_late")
 
     def page(self, accept: str = "") -> Response:
-        """All counts in the text format that the reader asks for."""
+        """Return all metrics in the text format that the reader accepts."""
         encode, content_type = choose_encoder(accept)
         return Response(encode(self._registry), headers={"content-type": content_type})

@@ -1,4 +1,4 @@
-"""Numbers of the process itself for Prometheus: its version, its warnings, its event loop."""
+"""Metrics of the process itself for Prometheus: its version, its warnings, its event loop."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from memtree.process.bounded import SizedCache
 from memtree_proxy.observability.log import Tally
 
 BEAT = 0.5  # seconds between two measurements of the event loop
-# Seconds. Request handlers keep the loop for up to 25 ms; a tenth of a second is felt in streams.
+# Seconds. Request handlers block the loop for up to 25 ms; a tenth of a second is noticeable in
+# streams.
 LAGS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 
 
 class ProcessMetrics(Collector):
-    """Build and warnings."""
+    """Version of the build, and warnings."""
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
@@ -49,7 +50,7 @@ class ProcessMetrics(Collector):
 
 
 class LoopLag(Collector):
-    """How late the event loop is: every task of the process is as late."""
+    """Delay of the event loop, which delays every task of the process."""
 
     def __init__(self, beat: float = BEAT) -> None:
         self._beat = beat
@@ -82,7 +83,7 @@ class LoopLag(Collector):
 
 
 class CacheMetrics(Collector):
-    """`caches`: by name."""
+    """Sizes of `caches`, by name."""
 
     def __init__(self, caches: Mapping[str, SizedCache]) -> None:
         self._caches = caches

@@ -1,4 +1,4 @@
-"""Counts and times of requests for Prometheus: what came, how long each part took, what failed.
+"""Metrics of requests for Prometheus: their number, the time of each part, failures.
 
 Labels have few values: our routes, our steps, the codes of our errors, and the statuses in
 `STATUSES`; any other status is counted by its class.
@@ -12,8 +12,8 @@ from memtree_proxy.observability.metrics.label_series import LabelCounts, LabelT
 from memtree_proxy.observability.request_trace import Trace
 from memtree_proxy.observability.timing import UpstreamTiming
 
-# Seconds. A pass through takes less than a millisecond, a tree of a million tokens three seconds;
-# clients wait for five minutes.
+# Seconds. A relayed request takes less than a millisecond, a tree of a million tokens three
+# seconds; clients wait for five minutes.
 FINE = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120)
 COARSE = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 STATUSES = {status: str(status) for status in (
@@ -111,7 +111,7 @@ class RequestMetrics:
         self._under_way += 1
 
     def end(self, seen: Trace, seconds: float) -> None:
-        """Count a request that has ended."""
+        """Count an ended request."""
         self._under_way -= 1
         self._requests.add(seen.pattern, status(seen.status))
         self._whole.observe(seconds, seen.pattern)
@@ -137,7 +137,7 @@ class RequestMetrics:
             self._counters["memories_degraded"].labels(cause).inc()
 
     def worked(self, name: str, seconds: float, failed: bool) -> None:
-        """See `timing.BackgroundSink`."""
+        """Count background work that has ended. Implements `timing.BackgroundSink`."""
         self._behind.labels(name).observe(seconds)
         if failed:
             self._counters["behind_failures"].labels(name).inc()
@@ -149,7 +149,7 @@ class RequestMetrics:
 
 
 def status(given: int | str) -> str:
-    """A label of few values: an upstream may answer with any number."""
+    """Return a label with few values, since an upstream may answer with any number."""
     if isinstance(given, str):
         return given
     if shown := STATUSES.get(given):

@@ -1,4 +1,4 @@
-"""Show what summaries by a model cost, and how many were accepted, for Prometheus.
+"""Metrics of summaries by a model for Prometheus: their cost, and how many were accepted.
 
 Read from the queue's own counts for each page. No tenants and no text.
 """

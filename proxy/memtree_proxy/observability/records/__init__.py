@@ -1,1 +1,1 @@
-"""Records that requests leave behind them: a row in the log, and sums by day."""
+"""Records of ended requests: a row in the log, and daily totals."""

@@ -1,4 +1,4 @@
-"""Write what requests leave behind them, some at a time, to a store that may fail."""
+"""Write records of ended requests in batches, to a store that may fail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATIENCE = 5.0  # seconds for the last write
 
 
 class BackgroundWriter:
-    """Writes every `pace` seconds while something waits; `close` writes what is left. `name`: of
+    """Writes every `pace` seconds while something waits; `close` writes the rest. `name`: prefix of
     its log events; `unit`: what it counts there."""
 
     def __init__(self, name: str, unit: str, pace: float) -> None:
@@ -27,20 +27,20 @@ class BackgroundWriter:
 
     @property
     def left(self) -> int:
-        """How much waits."""
+        """Return the number of waiting records."""
         raise NotImplementedError
 
     async def _write(self) -> None:
-        """Write what waits, or as much as the store takes."""
+        """Write waiting records, or as many as the store accepts."""
         raise NotImplementedError
 
     def _begin(self) -> None:
-        """Something waits."""
+        """Start the writer's task, because a record waits."""
         if self._task is None and not self._stop.is_set():
             self._task = asyncio.create_task(self._run(), name=self._name)
 
     async def close(self) -> None:
-        """Write what is left, within `PATIENCE`; what comes later is not written."""
+        """Write the rest, within `PATIENCE`; later records are not written."""
         self._stop.set()
         if self._task is None:
             return
@@ -55,7 +55,8 @@ class BackgroundWriter:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._pace):
                     await self._stop.wait()
-            last = self._stop.is_set()  # before the write: what comes during it is written, too
+            # read before the write, so that records added during it are written, too
+            last = self._stop.is_set()
             try:
                 await self._write()
             except Exception as error:  # noqa: BLE001  a loop of the process: the next write goes on
@@ -63,11 +64,12 @@ class BackgroundWriter:
             if last:
                 return
             if not self._stop.is_set() and not self.left:
-                self._task = None  # nothing runs while nothing comes
+                self._task = None  # no task runs while no records come
                 return
 
     async def _stored(self, write: Awaitable[object]) -> bool:
-        """Return False if the store fails, or says so itself. The first failure is logged."""
+        """Return False if the store fails, or reports a failure itself. The first failure is
+        logged."""
         try:
             return await write is not False
         except MemTreeError as error:

@@ -1,11 +1,11 @@
-"""The log of requests: a row for each, written behind them, one transaction a second.
+"""The log of requests: a row for each, written after the request, one transaction a second.
 
     a request ends -> [row waits] -> once a second: store -> listeners
 
-A row is made as its request ends: that takes some microseconds, and keeping all that a row is made
-of for a second, to make it in a thread, takes more. A kill loses what waits, up to a second; a
-graceful stop writes it. What a failing store does not take waits as well: at most `MOST` rows, the
-oldest are dropped and counted.
+A row is made when its request ends, which takes some microseconds; keeping its sources for a
+second, to make it in a thread, would take more. A killed process loses waiting rows, up to a
+second; a graceful stop writes them. Rows that a failing store does not accept wait as well: at most
+`MOST`, after which the oldest are dropped and counted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ logger = logging.getLogger("memtree")
 
 PACE = 1.0  # seconds between two transactions
 MOST = 10_000  # rows that wait
-TRIMMED = 1_000  # rows of a tenant after which its oldest ones are looked for
+TRIMMED = 1_000  # new rows of a tenant after which its oldest ones are trimmed
 
 
 class WaitingRow(NamedTuple):
@@ -42,7 +42,7 @@ class WaitingRow(NamedTuple):
 
 
 class LogMetrics(Collector):
-    """Shows what a log dropped."""
+    """Metrics of rows that the log dropped."""
 
     def __init__(self, writer: RequestLogWriter) -> None:
         self._writer = writer
@@ -56,7 +56,7 @@ Rows = dict[str, list[RequestRow]]
 
 
 class RequestLogWriter(BackgroundWriter):
-    """Writes the log of requests, one writer for each app. `close` writes what is left."""
+    """Writes the log of requests, one writer for each app. `close` writes the rest."""
 
     def __init__(
         self,
@@ -66,20 +66,20 @@ class RequestLogWriter(BackgroundWriter):
         pace: float = PACE,
         most: int = MOST,
     ) -> None:
-        """`store`: None, and nothing is kept."""
+        """`store`: None to keep no rows."""
         super().__init__("requests", "rows", pace)
         self.store, self._now, self._most = store, now, most
         self._waiting: deque[WaitingRow] = deque()
-        self._under_way = 0  # rows that the store is given just now
+        self._under_way = 0  # rows that are being written now
         self.dropped = 0
         self._written: Counter[str] = Counter()  # rows by tenant since they were trimmed
-        self._deleted: set[str] = set()  # tenants that were deleted while rows were written
-        self._changed = asyncio.Event()  # set, and made anew, with each transaction
+        self._deleted: set[str] = set()  # tenants deleted while rows were written
+        self._changed = asyncio.Event()  # set, and replaced by a new one, with each transaction
         self._writing = asyncio.Lock()
 
     def add(self, seen: Trace, seconds: float) -> None:
-        """A request has ended. Kept are those of routes that say so, with a tenant; not those that
-        only index, or only look."""
+        """Add a row for an ended request, if its route is logged and it has a tenant; requests that
+        only index or explain are left out."""
         if self.store is None or not seen.entry.dialect or seen.tenant is None:
             return
         if seen.entry.index_only or seen.entry.explained:
@@ -94,15 +94,15 @@ class RequestLogWriter(BackgroundWriter):
         self._begin()
 
     async def forget(self, tenant: str) -> None:
-        """All that the tenant has is to be deleted: nothing that waits is written, and what is
-        being written is there before this returns."""
+        """Drop the tenant's rows before its deletion: waiting rows are not written, and rows being
+        written are stored before this returns."""
         self._deleted.add(tenant)
         self._waiting = deque(each for each in self._waiting if each.tenant != tenant)
         async with self._writing:
             pass
 
     async def changed(self, patience: float) -> None:
-        """Until a transaction has ended in this process, at most so many seconds."""
+        """Wait until a transaction has ended in this process, at most so many seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 await self._changed.wait()
@@ -146,7 +146,7 @@ class RequestLogWriter(BackgroundWriter):
             logger.warning("requests.untrimmed code=%s", error.code)
 
     def _drop(self) -> None:
-        """The oldest that waits, where too many do."""
+        """Drop the oldest waiting row, if there are too many."""
         if self.left <= self._most:
             return
         self._waiting.popleft()

@@ -1,7 +1,7 @@
-"""A row of the log, made of what a request's trace holds when it has ended. Pure.
+"""Make a row of the log from the trace of an ended request. Pure.
 
-Words are from fixed lists, and whatever is in none of them is `other`: a row repeats nothing that
-a client, a model or a provider wrote but the model's name, cut short.
+Words are from fixed lists, and any other word becomes `other`: a row contains nothing that a
+client, a model or a provider wrote except the model's name, cut short.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from memtree_proxy.request.memory_switch import UNKNOWN_SWITCH
 REASONS = frozenset({*Reason, UNKNOWN_SWITCH})
 DIALECTS = ("chat", "messages", "responses", "context_memory")
 STATES = tuple(state.value for state in State if state)
-# Codes and types of errors, ours and those that the three APIs document.
+# Codes and types of errors: ours and those documented by the three APIs.
 ERROR_TYPES = frozenset(
     {
         *(each.code for each in vars(errors).values() if hasattr(each, "code")),
@@ -37,7 +37,7 @@ ERROR_TYPES = frozenset(
         upstream_error""".split(),
     }
 )
-# Says so little that another word of the same error goes before it.
+# Too general, so a more specific word of the same error is preferred.
 _PLAIN = frozenset({"invalid_request_error", "error"})
 _RUN = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _UNTOLD = ProviderUsage(0)
@@ -45,7 +45,7 @@ _CLIENT_HEADERS = frozenset(name.encode() for name in READING)
 
 
 def request_row(seen: Trace, seconds: float) -> RequestRow:
-    """`seconds`: that the request took."""
+    """Make the row. `seconds`: duration of the request."""
     saving, first = seen.entry.saving or NOTHING, seen.entry.first
     usage = seen.usage or _UNTOLD
     posted, sent = _known(seen.memory.raw_tokens), _known(seen.memory.sent_tokens)
@@ -80,18 +80,18 @@ def request_row(seen: Trace, seconds: float) -> RequestRow:
 
 
 def model_name(name: str) -> str:
-    """A model's name as the log keeps it: of one line, at most `LONGEST_MODEL` characters."""
+    """Return a model's name for the log: one line, at most `LONGEST_MODEL` characters."""
     cut = name[:LONGEST_MODEL]
     return cut if cut.isprintable() else "".join(c if c.isprintable() else " " for c in cut)
 
 
 def wrap_run(named: object) -> str:
-    """The id of a run of `memtree wrap`; "" for anything else."""
+    """Return the id of a run of `memtree wrap`; "" for anything else."""
     return named if named and isinstance(named, str) and _RUN.fullmatch(named) else ""
 
 
 def error_type(words: Iterable[str]) -> str:
-    """The word of an error that says most, of those that are known; `other` where none is."""
+    """Return the most specific known word of an error; `other` if none is known."""
     known = [word for word in words if word in ERROR_TYPES]
     telling = [word for word in known if word not in _PLAIN]
     return (telling or known or [OTHER])[-1]

@@ -1,14 +1,15 @@
-"""Count what each tenant used and saved, by day (UTC); kept as the store's tallies.
+"""Count what each tenant used and saved, by day (UTC), in the store's tallies.
 
 A request only adds to numbers in this process. They are written at most every `PACE` seconds and at
-the end of the process, so a kill loses what the last seconds counted. What a failing store does not
-take stays here, up to `MOST` numbers; beyond that new ones are lost, with a warning. Where a store
-fails after it has committed, which only a network can do, a number may count twice.
+the end of the process, so a killed process loses the counts of its last seconds. Numbers that a
+failing store does not accept stay here, up to `MOST`; beyond that new ones are lost, with a
+warning. If a store reports a failure after it has committed, which only happens over a network, a
+number may count twice.
 
     count -> [waiting] -> every five seconds -> store
 
-A tenant's reads take turns, so many of them cost others nothing; writing never waits for a reader.
-A reader that a write of its tenant has come across reads again.
+Reads of a tenant take turns, so that many of them do not slow others; writing never waits for a
+reader. If a write of the tenant happens during a read, the read is repeated.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ from memtree_proxy.observability.records.background_writer import BackgroundWrit
 logger = logging.getLogger("memtree")
 
 PACE = 5.0  # seconds between two writes
-MOST = 100_000  # numbers that wait: some 10 MB, two thousand tenants a day
-READS = 3  # at most, where writes come across: the last one may miss or double what was written
+MOST = 100_000  # waiting numbers: some 10 MB, two thousand tenants a day
+READS = 3  # attempts, if writes interfere: the last one may miss or double what was written
 MILLI = 1_000  # tallies are whole numbers
 
-# Names of tallies: those with `DAILY` are read by day, those with `OVER` as sums.
+# Prefixes of tallies: `DAILY` for those read by day, `OVER` for those read as sums.
 DAILY, OVER = "usage.", "usage_"
 STATE, LATENCY = f"{DAILY}requests.", f"{OVER}ms."
 RAW, SENT, SAVED = f"{DAILY}raw_tokens", f"{DAILY}sent_tokens", f"{DAILY}saved_millitokens"
@@ -42,15 +43,15 @@ MICROS, PRICED = f"{OVER}saved_micros", f"{OVER}priced_requests"
 
 
 class UsageCounts(NamedTuple):
-    """`daily`: by day, of names with `DAILY`; `sums`: all numbers over these days."""
+    """`daily`: by day, for names with `DAILY`; `sums`: all numbers over these days."""
 
     daily: Mapping[int, Mapping[str, int]]
     sums: Mapping[str, int]
 
 
 def amounts(outcome: MemoryOutcome) -> dict[str, int]:
-    """Return what one request adds. What memory refused was posted, and nothing was sent. Money
-    counts where the model has a price."""
+    """Return the amounts that one request adds. A request that memory refused counts as posted,
+    with nothing sent. Money counts if the model has a price."""
     added = {STATE + outcome.state: 1}
     if outcome.memory_ms is not None:
         added[f"{LATENCY}{bucket(outcome.memory_ms):g}"] = 1
@@ -67,7 +68,7 @@ def amounts(outcome: MemoryOutcome) -> dict[str, int]:
 
 
 class UsageTallies(BackgroundWriter):
-    """An `OutcomeSink`. One for each app."""
+    """An `OutcomeSink`; one for each app."""
 
     def __init__(
         self,
@@ -77,19 +78,21 @@ class UsageTallies(BackgroundWriter):
         pace: float = PACE,
         most: int = MOST,
     ) -> None:
-        """`store`: None, and nothing is counted."""
+        """`store`: None to count nothing."""
         super().__init__("usage", "numbers", pace)
         self._store, self._now, self._most = store, now, most
         self._waiting: dict[tuple[str, int], dict[str, int]] = {}
         self._size = 0
         self._dropping = False
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of readers
-        self._crossed: dict[str, bool] = {}  # by those: whether a write came across
-        self._writing = ""  # the tenant whose numbers are neither waiting nor surely stored
+        # locks of readers
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._crossed: dict[str, bool] = {}  # for each reader, True if a write interfered
+        # the tenant whose numbers are being written, so neither waiting nor surely stored
+        self._writing = ""
         self._written = asyncio.Event()  # set when that write ends
 
     def count(self, outcome: MemoryOutcome) -> None:
-        """Not counted are requests with memory off, and those that only look."""
+        """Count an outcome, except of requests with memory off, or that only explain."""
         if self._store is None or outcome.state == State.OFF or outcome.explained:
             return
         if not outcome.tenant:
@@ -99,8 +102,8 @@ class UsageTallies(BackgroundWriter):
         self._begin()
 
     async def read(self, tenant: str, first: int, last: int) -> UsageCounts:
-        """Return the counts of these days, both included: what is stored (by other processes, too)
-        and what waits in this one. Raises as `Tallies` does."""
+        """Return the counts of these days, both included: stored ones (also by other processes) and
+        those that wait here. Raises as `Tallies` does."""
         if self._store is None:
             return UsageCounts({}, {})
         turn = self._turns.setdefault(tenant, asyncio.Lock())
@@ -132,7 +135,7 @@ class UsageTallies(BackgroundWriter):
         return self._size
 
     async def _write(self) -> None:
-        """All that waits, or as much as the store takes."""
+        """Write all waiting numbers, or as many as the store accepts."""
         for key in list(self._waiting):
             if not await self._write_one(key):
                 return
@@ -148,7 +151,7 @@ class UsageTallies(BackgroundWriter):
         stored = False
         try:
             stored = self._store is None or await self._stored(self._store.add(*key, added))
-        finally:  # canceled, too: what is perhaps not stored is told as lost
+        finally:  # also when cancelled: numbers that may not be stored are reported as lost
             if not stored:
                 self._add(key, added)
             self._writing = ""
@@ -158,7 +161,7 @@ class UsageTallies(BackgroundWriter):
 
     def _add(self, key: tuple[str, int], added: Mapping[str, int]) -> None:
         of_day = self._waiting.get(key, {})
-        if self._size >= self._most:  # no room for new numbers, only for more of those that wait
+        if self._size >= self._most:  # no room for new numbers, only for additions to waiting ones
             added = {name: amount for name, amount in added.items() if name in of_day}
             if not self._dropping:
                 logger.warning("usage.dropped numbers=%d", self._size)
