@@ -1,5 +1,5 @@
-"""The body of a conversation's request as read, in whatever dialect: what of it is for us, and what
-goes to the upstream."""
+"""The body of a chat request after reading, in any dialect: the fields meant for us, and the body
+for the upstream."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from memtree_proxy.server_tools.offer import Offer
 
 @dataclass(frozen=True, slots=True)
 class ShadowRequest:
-    """A request that goes through untouched, as far as it is needed to measure it later: no
-    credential is in it. `headers`: those of ours."""
+    """A request that is relayed unchanged, with the parts needed to measure it later; it contains
+    no credential. `headers`: those meant for us."""
 
     dialect: Dialect
     body: Body
@@ -38,8 +38,8 @@ class ShadowRequest:
     headers: Mapping[str, str]
 
     def ask(self, tenant: str, settings: Settings) -> CompressRequest:
-        """Build the request that memory would have got, in mode `stable`: `auto` sends most of a
-        short chat as it is, which measures nothing. Raises `BadRequest`."""
+        """Build the request that memory would have received, in mode `stable`: `auto` sends most of
+        a short chat unchanged, so there would be nothing to measure. Raises `BadRequest`."""
         ask = ask_of(self.dialect, tenant, self.body, self.headers, settings, self.suffix)
         history = self.dialect.read(self.body, tenant, settings.max_messages)
         if history.passes:
@@ -50,17 +50,17 @@ class ShadowRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """`content`: the posted body, decoded. `plain`: the same for the upstream without memory's
-    help; the very same object where nothing of it is ours.
+    """`content`: the posted body, decoded. `plain`: the body for the upstream without memory; the
+    same object if it has no fields of ours.
 
-    `ask` is None where memory is off (`state` says so), cannot be asked (`state` says why), or has
-    no say (`shadow`); `reason` says more of the state. `offer`: the tools of ours that the model
-    may be given, counted in `ask`. `memories`: which ones stand beside it; `history`: as posted,
-    where they or `ask` are to be read; `others_spoke`: a tool or a web page spoke in the present
-    turn; `query`: what its newest message of the user says; `conversation`: by what names it
-    remembers what it was shown. `body` is there with either. `placed`: memories for what is sent,
-    where nothing is folded; `ranked`: the same, those that matter most first. `thinks_from`: the
-    message (index in `messages`) before which no thinking is sent.
+    `ask` is None if memory is off (see `state`), cannot be used (see `state`), or only watches
+    (`shadow`); `reason` explains the state. `offer`: our tools that the model may get, counted in
+    `ask`. `memories`: those wanted for the request; `history`: as posted, set if `memories` or
+    `ask` need it, and so is `body`; `others_spoke`: a tool or a web page contributed to the present
+    turn; `query`: text of its newest user message; `conversation`: names under which shown memories
+    are remembered. `placed`: memories to insert if nothing is folded; `ranked`: the same, most
+    important first. `thinks_from`: the message (index in `messages`) before which no thinking is
+    sent.
     """
 
     dialect: Dialect
@@ -86,12 +86,12 @@ class ChatRequest:
 
     @property
     def messages(self) -> Sequence[Message]:
-        """Return the canonical messages; none where the history is not read."""
+        """Return the canonical messages; none if the history was not read."""
         return self.history.messages if self.history else ()
 
     def room(self, answer: Answer | None) -> int | None:
-        """Tokens that the model's window has left beside an answer and the memories with it; None
-        where nobody has counted the prompt."""
+        """Return the tokens that the model's window has left beside an answer and its memories;
+        None if the prompt was not counted."""
         if self.ask is None or answer is None:
             return None
         placed = self.placed.tokens if self.placed and not answer.folds else 0
@@ -103,9 +103,9 @@ class ChatRequest:
         more: Sequence[bytes] = (),
         also: Mapping[str, bytes] | None = None,
     ) -> bytes:
-        """The body for the upstream with the messages of an answer (None: those that were posted),
-        with `more` behind them, and with other fields (raw JSON). Posted messages stay as they are,
-        byte for byte, but for the one that gets the memories."""
+        """Return the body for the upstream with the messages of an answer (None: the posted ones),
+        followed by `more`, and with other fields (raw JSON). Posted messages stay unchanged byte
+        for byte, except the one that gets the memories."""
         placed = None if answer is not None and answer.folds else self.placed
         if self.body is None or self.history is None:
             return self.plain
@@ -116,8 +116,8 @@ class ChatRequest:
 
 
 def unthinking(chat: ChatRequest, tenant: str) -> ChatRequest:
-    """The request without any thinking in its history, which is read where nobody has yet. Raises
-    `BadRequest`."""
+    """Return the request without any thinking in its history, which is read now if necessary.
+    Raises `BadRequest`."""
     body = chat.body or json_body.split(chat.content)
     history = chat.history or chat.dialect.read(body, tenant)
     thinks_from = len(history.messages)
@@ -125,7 +125,7 @@ def unthinking(chat: ChatRequest, tenant: str) -> ChatRequest:
 
 
 def room_beside(ask: CompressRequest, answer: Answer) -> int:
-    """Tokens that the model's window has left beside what an answer sends."""
+    """Return the tokens that the model's window has left beside what an answer sends."""
     limits = TokenLimits.of(
         target=ask.target, hard=ask.hard, window=ask.window, reserve=ask.reserve
     )
@@ -140,12 +140,12 @@ def ask_of(
     settings: Settings,
     suffix: memory_switch.Suffix,
 ) -> CompressRequest:
-    """Build the request to memory, without what stands in the history. Raises `BadRequest`."""
+    """Build the request to memory, without the history. Raises `BadRequest`."""
     ask = fields.chat_ask(tenant, body, headers, settings, suffix.days, dialect.output_fields)
     if not dialect.prefix_bound:
         return ask
     prices = fields.vendors_prices(ask.prices, body)
-    # The latter two are for templates of local models.
+    # The last two are for chat templates of local models.
     return dataclasses.replace(
         ask, dialect=dialect.name, prices=prices, alternate=False, keep_first=False
     )
@@ -162,5 +162,5 @@ def with_history(ask: CompressRequest, history: DialectHistory, *, whole: bool) 
 
 
 def is_side(history: DialectHistory) -> bool:
-    """Raises `BadRequest` where a message cannot be read."""
+    """Return True for a side request. Raises `BadRequest` if a message cannot be read."""
     return history.side or side_requests.is_side(history.messages, tools=history.tools_tokens > 0)

@@ -1,10 +1,10 @@
 """`/chat/completions`, `/messages` and `/responses`: the history shortened by memory on its way to
 the upstream, in whatever dialect it was posted.
 
-Whatever goes wrong on our side, the chat goes on: a history that cannot be read, or an error
-inside memory, sends the request on as it came (our own fields taken out) and says so in
-`x-memtree-state`. Three things stop a request: a field of ours with a wrong type, a history that no
-model of this window can take, and more waiting requests of one tenant than may wait.
+No failure on our side stops a chat: if a history cannot be read, or memory fails, the request is
+relayed unchanged (without our own fields), and `x-memtree-state` says so. Only three things stop a
+request: a field of ours with a wrong type, a history too large for the model's window, and too many
+waiting requests of one tenant.
 
     read -> memory -> upstream -> relay         nearly always
               \\-> slow: 200 and signs of life             `keepalive`
@@ -80,7 +80,7 @@ class OfferedTools:
         self._groups: OrderedDict[tuple[str, str], tuple[ToolGroup, ...]] = OrderedDict()
 
     def settled(self, tenant: str, epoch: str, session: ToolSession | None) -> ToolSession | None:
-        """The session with the tools of its epoch alone; None where it has none of them."""
+        """Return the session with only the tools of its epoch; None if it has none of them."""
         key = (tenant, epoch)
         present = session.offer.groups if session else ()
         first = self._groups.get(key, present)
@@ -108,7 +108,7 @@ class CompletionServices:
 
 
 class CompletionRoute:
-    """`dialect`: what the route speaks. `learned`: what its upstreams refused."""
+    """`dialect`: of the route. `learned`: what its upstreams refused."""
 
     def __init__(
         self, dialect: Dialect, services: CompletionServices, learned: LearnedRefusals
@@ -142,19 +142,19 @@ class CompletionRoute:
             if chat.shadow is not None:
                 return await self._untouched(exchange, chat.shadow)
             return await self._answered(exchange, started)
-        finally:  # as soon as that can no longer delay it
+        finally:  # as soon as that can no longer delay the answer
             self._memories.hand_over(chat)
 
     def forget(self, tenant: str | None) -> None:
-        """Something of a tenant was deleted (None: it is not known whose): nothing is kept of what
-        it posted."""
+        """Drop cached data of a tenant's posted requests, because something of the tenant was
+        deleted (None: of an unknown one)."""
         self._dialect.forget()
         self._services.bodies.forget(tenant)
         self._thinking.forget(tenant)
 
     async def _answered(self, exchange: ChatExchange, started: float) -> Response:
         chat, trace = exchange.chat, exchange.trace
-        if chat.ask is None and not chat.memories.any:  # nothing to wait for
+        if chat.ask is None and not chat.memories.any:  # no memory to wait for
             trace.decide(chat.state, chat.reason)
             prepared = self._unpacked(exchange)
             trace.memory.ms = (time.perf_counter() - started) * 1000
@@ -165,7 +165,7 @@ class CompletionRoute:
             done, _ = await asyncio.wait((memory,), timeout=self._pace.quiet)
             if not done and (form := self._form(chat)) is not None:
                 response = self._keepalive(exchange, memory, form)
-                owned.pop_all()  # the response has the task from now on
+                owned.pop_all()  # the response owns the task from now on
                 return response
             if not done:
                 with self._waits.place(exchange.tenant.id), step("wait"):
@@ -174,7 +174,8 @@ class CompletionRoute:
         return Relay(reply, trace.headers())
 
     async def _untouched(self, exchange: ChatExchange, shadowed: ShadowRequest) -> Response:
-        """Answer as with memory off; measured as soon as that can no longer delay it."""
+        """Answer as with memory off; the shadow runs as soon as it can no longer delay the
+        answer."""
         trace = exchange.trace
         trace.decide(exchange.chat.state)
         trace.memory.mode = exchange.chat.state
@@ -188,8 +189,7 @@ class CompletionRoute:
     # -- memory ------------------------------------------------------------------------------
 
     async def _prepare(self, exchange: ChatExchange, started: float) -> PreparedChat:
-        """Prepare what goes to the upstream, whatever happens to memory. Raises
-        `ContextOverflow`."""
+        """Prepare the upstream request, even if memory fails. Raises `ContextOverflow`."""
         trace = exchange.trace
         trace.decide(exchange.chat.state, exchange.chat.reason)
         try:
@@ -235,8 +235,8 @@ class CompletionRoute:
     async def _compressed(
         self, whole: CompressRequest, model: str
     ) -> tuple[CompressRequest, tuple[Answer, AnswerDetails]]:
-        """Compress for the window that refusals have shown. Where that window alone leaves no room
-        for the request, it is forgotten and the upstream is asked: it may take more by now."""
+        """Compress for the window learned from refusals. If that window leaves no room for the
+        request, it is forgotten and the upstream is tried: it may accept more by now."""
         ask = context_overflow.narrowed(whole, self._learned.window(whole.tenant, model))
         try:
             return ask, await self._memory.compress_with_details(ask)
@@ -247,7 +247,7 @@ class CompletionRoute:
         return whole, await self._memory.compress_with_details(whole)
 
     def _unpacked(self, exchange: ChatExchange) -> PreparedChat:
-        """The history as it was posted: context memory is off, or has failed."""
+        """Return the history as it was posted, because context memory is off or has failed."""
         exchange.learn(None)
         session = tool_session.begin(exchange.chat, None, None, self._memories.tools(exchange.chat))
         return PreparedChat(exchange, exchange.body(None, session), session=session)
@@ -255,7 +255,7 @@ class CompletionRoute:
     # -- waiting -----------------------------------------------------------------------------
 
     def _form(self, chat: ChatRequest) -> KeepaliveForm | None:
-        """How to keep the client waiting; None: in silence."""
+        """Return the form of heartbeats for a waiting client; None to wait silently."""
         if chat.streams:
             return SseKeepalive(self._dialect)
         return JsonKeepalive(self._dialect) if self._settings.json_wait == "spaces" else None
@@ -263,10 +263,11 @@ class CompletionRoute:
     def _keepalive(
         self, exchange: ChatExchange, memory: asyncio.Task[PreparedChat], form: KeepaliveForm
     ) -> Response:
-        """An answer that begins while memory is still at work, which it ends with itself."""
+        """Return an answer that begins while memory still works; it cancels memory if it ends
+        first."""
         self._waits.enter(exchange.tenant.id)
 
-        # Its place is free as soon as memory has ended: streams are not counted.
+        # The place becomes free as soon as memory has ended: streams do not count.
         memory.add_done_callback(lambda _: self._waits.leave(exchange.tenant.id))
 
         async def reply() -> RelayedReply:
@@ -279,8 +280,8 @@ class CompletionRoute:
     # -- the upstream ------------------------------------------------------------------------
 
     async def _answer(self, prepared: PreparedChat, *, begun: bool) -> RelayedReply:
-        """The answer, with all rounds in which the model calls tools of ours. `begun`: the client
-        has its 200 already."""
+        """Return the answer, with all rounds in which the model calls our tools. `begun`: the
+        client has its 200 already."""
         exchange, session = prepared.exchange, prepared.session
         readable = begun or session is not None
         upstream = RetryingUpstream(
@@ -298,6 +299,6 @@ class CompletionRoute:
 
 
 async def _cancelled(task: asyncio.Task[PreparedChat]) -> None:
-    """End a task that nobody waits for any more; nothing happens to one that has ended."""
+    """Cancel a task that nobody waits for any more; has no effect on one that has ended."""
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""One chat request on its way to the upstream, and what memory made of it."""
+"""One chat request on its way to the upstream, with memory's result."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from memtree_proxy.upstream.upstreams import Destination
 
 @dataclass(frozen=True, slots=True)
 class ChatExchange:
-    """One request, and who answers it. `posted`: the body as it came, encoded or not. `recorder`:
-    what reads the answers for objects that the provider keeps; None: nobody does."""
+    """One request, and the parts that answer it. `posted`: the body as it came, encoded or not.
+    `recorder`: reads the answers for objects that the provider keeps; None for no recorder."""
 
     request: Request
     tenant: Tenant
@@ -30,12 +30,13 @@ class ChatExchange:
     recorder: Recorder | None = None
 
     def body(self, answer: Answer | None, session: ToolSession | None) -> bytes:
-        """The body for the upstream with the messages that memory sends; None: it has no say."""
+        """Return the body for the upstream with the messages of an answer; None: the posted
+        ones."""
         return session.body(self.chat) if session else self.chat.with_messages(answer)
 
     def learn(self, answer: Answer | None) -> int:
-        """Note what memory sends (None: it has no say), and which memories stand in it. Returns the
-        tokens of its messages."""
+        """Record what memory sends (None: nothing), and the memories in it. Returns the tokens of
+        its messages."""
         trace, placed = self.trace, self.chat.placed
         if answer is None:
             trace.memory.saved = placed.ids if placed else ()
@@ -48,8 +49,8 @@ class ChatExchange:
         return trace.memory.sent_tokens
 
     async def forward(self, body: bytes, *, readable: bool = False) -> RelayedReply:
-        """The upstream's reply to `body`. `readable`: without content-encoding, as far as the
-        upstream listens: its bytes are read here, or follow others."""
+        """Send `body` and return the upstream's reply. `readable`: request it without
+        content-encoding, because its bytes are read here, or follow others."""
         changed = body is not self.chat.content
         dropped = ((b"content-encoding", changed), (b"accept-encoding", readable))
         upstream, api_key, key_header = self.destination
@@ -68,9 +69,9 @@ class ChatExchange:
 
 @dataclass(frozen=True, slots=True)
 class PreparedChat:
-    """Request that goes to the upstream first. `exchange`: with the memories of the chat. `sent`:
-    tokens of its messages, 0 where context memory had no say in them; `answer`: what it sends then.
-    `session`: the model has tools of ours."""
+    """The first request to the upstream. `exchange`: with the memories of the chat. `sent`: tokens
+    of its messages, 0 without context memory; `answer`: what memory sends. `session`: set if the
+    model has our tools."""
 
     exchange: ChatExchange
     body: bytes

@@ -1,10 +1,9 @@
-"""Answers that begin before there is anything to say, so that a waiting client stays.
+"""Answers that begin before their content is ready, so that a waiting client does not give up.
 
-Clients give a silent server up after 60 to 300 seconds. A streamed answer therefore begins with
-200 and a sign of life every ten seconds (a comment, or a ping where the API has them); an answer
-that is not streamed may begin with 200 and white space, which JSON allows, where the setting
-`json_wait` says so. Whatever fails afterwards can no longer be a status: it is an event, or the
-body.
+Clients give up on a silent server after 60 to 300 seconds. A streamed answer therefore begins with
+200 and a heartbeat every ten seconds (a comment, or a ping if the API has them); an answer that is
+not streamed may begin with 200 and white space, which JSON allows, if the setting `json_wait` says
+so. A later failure can no longer be a status: it is reported as an event, or in the body.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ from memtree_proxy.http import error_response
 from memtree_proxy.observability import log
 from memtree_proxy.upstream.relay import RelayedReply
 
-MAX_ERROR = 64 * 1024  # bytes of an upstream's error that are read
+MAX_ERROR = 64 * 1024  # of an upstream's error, that are read
 
 
 @dataclass(frozen=True, slots=True)
 class KeepalivePace:
-    """Seconds. `quiet`: how long memory may take before the client is told that it has to wait;
-    `beat`: between two signs of life."""
+    """Seconds. `quiet`: how long memory may take before the client gets a heartbeat; `beat`:
+    between two heartbeats."""
 
     quiet: float = 5.0
     beat: float = 10.0
@@ -47,22 +46,22 @@ PACE = KeepalivePace()
 
 
 class KeepaliveForm(Protocol):
-    """How waiting and failing look in an answer that has begun."""
+    """Form of heartbeats and errors in an answer that has begun."""
 
     media_type: str
     sign: bytes
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
-        """All that still has to be said."""
+        """Return the rest of the body after a failure."""
         ...
 
     def fits(self, reply: RelayedReply) -> bool:
-        """Return True if an upstream's answer may follow in the same body."""
+        """Return True if the upstream's answer may follow in the same body."""
         ...
 
 
 class SseKeepalive:
-    """A stream of events, in which a dialect says `sign` and `errors`."""
+    """A stream of events; the dialect defines its `sign` and `errors`."""
 
     media_type = EVENT_STREAM
 
@@ -86,10 +85,10 @@ class JsonKeepalive:
 
 
 class KeepaliveResponse(Response):
-    """Status 200 at once, signs of life until `reply` is there, then its body.
+    """Status 200 at once, heartbeats until `reply` is ready, then its body.
 
-    `reply` asks for an answer without content-encoding, and is cancelled when the client goes.
-    `ended`: called when it has ended, however.
+    `reply` requests an answer without content-encoding, and is cancelled when the client
+    disconnects. `ended`: called at the end, in any case.
     """
 
     def __init__(
@@ -108,7 +107,7 @@ class KeepaliveResponse(Response):
         self.raw_headers = [
             (b"content-type", form.media_type.encode()),
             (b"cache-control", b"no-cache"),
-            (b"x-accel-buffering", b"no"),  # nginx would keep the signs of life to itself
+            (b"x-accel-buffering", b"no"),  # nginx would buffer the heartbeats
         ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -125,7 +124,8 @@ class KeepaliveResponse(Response):
             work.cancel()
             self._ended()
             (reply,) = await asyncio.gather(work, return_exceptions=True)
-            if not isinstance(reply, BaseException):  # it may have come as the client went
+            # it may have come while the client disconnected
+            if not isinstance(reply, BaseException):
                 reply.close()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 

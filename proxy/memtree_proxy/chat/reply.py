@@ -1,8 +1,8 @@
-"""Reading an upstream's reply: its headers, its body without content-encoding, its error.
+"""Read an upstream's reply: its headers, its body without content-encoding, its error.
 
-`peek`, `keepalive` and `tool_rounds` are built on these. They all put one `RelayedReply` in the
-place of another: one of which the beginning was read, one that begins with signs of life, and one
-that goes on through several rounds.
+`peek`, `keepalive` and `tool_rounds` are built on these. Each replaces one `RelayedReply` by
+another: one whose beginning was read, one that begins with heartbeats, and one that continues
+through several rounds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EVENT_STREAM = "text/event-stream"
 
 
 def header(reply: RelayedReply, name: bytes) -> str:
-    """The value of a header, as `headers.value_of` gives it."""
+    """Return the value of a header, as `headers.value_of` does."""
     return value_of(reply.headers, name)
 
 
@@ -38,7 +38,7 @@ def is_json(reply: RelayedReply) -> bool:
 
 
 async def decoded(reply: RelayedReply) -> AsyncIterator[bytes]:
-    """The body without its content-encoding. Raises `UpstreamFailed`."""
+    """Yield the body without its content-encoding. Raises `UpstreamFailed`."""
     if not is_encoded(reply):
         async for chunk in reply.chunks():
             yield chunk
@@ -54,7 +54,7 @@ async def decoded(reply: RelayedReply) -> AsyncIterator[bytes]:
 
 
 async def beginning(reply: RelayedReply, most: int) -> bytes:
-    """At most the first `most` bytes of the decoded body; what cannot be read is left out."""
+    """Return at most the first `most` bytes of the decoded body, without unreadable data."""
     read = b""
     try:
         async for piece in decoded(reply):
@@ -67,8 +67,8 @@ async def beginning(reply: RelayedReply, most: int) -> bytes:
 
 
 def upstream_error(status: int, body: bytes) -> dict[str, Any]:
-    """The `error` object of an upstream's answer, or one that names the status where the body
-    holds none."""
+    """Return the `error` object of an upstream's answer, or one that names the status if the body
+    has none."""
     try:
         answer = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""Reading a request: from posted bytes, encoded or not, to what memory is asked."""
+"""Read a chat request: from posted bytes, encoded or not, to the request for memory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from memtree_proxy.upstream.wrapped_path import settings_of
 
 @dataclass(frozen=True, slots=True)
 class PostedRequest:
-    """A request as it was posted. `content`: its body, decoded; `user`: who asks."""
+    """A request as it was posted. `content`: its body, decoded; `user`: its user."""
 
     dialect: Dialect
     tenant: str
@@ -48,7 +48,7 @@ class PostedRequest:
 
 
 class RequestReader:
-    """`learned`: what is known of models; `bodies`: what came before."""
+    """`learned`: limits of models; `bodies`: bodies of earlier requests."""
 
     def __init__(
         self, dialect: Dialect, settings: Settings, learned: ModelLimits, bodies: KnownBodies
@@ -74,7 +74,7 @@ class RequestReader:
             return work(self._bodies.begin(tenant, history, content))
 
         try:
-            if given:  # a few encoded bytes may be a second's work
+            if given:  # a few encoded bytes may take a second to decode
                 return await asyncio.to_thread(decoded)
             beginning = self._bodies.begin(tenant, history, posted)
             return await json_body.off_loop(beginning.new, lambda: work(beginning))
@@ -87,11 +87,10 @@ class RequestReader:
 def read(
     posted: PostedRequest, learned: ModelLimits, split: Callable[[], Body] | None = None
 ) -> ChatRequest:
-    """Read a body. `split`: finds its fields, where that is not to be done from the beginning.
-    Raises `BadRequest` for a field of ours with a wrong type, if memory is on, and for a chat id
-    that cannot be one.
+    """Read a body. `split`: finds its fields, if the body need not be read from the beginning.
 
-    A body that is no sound JSON object goes on as it came: the upstream judges it.
+    Raises `BadRequest` for a field of ours with a wrong type, if memory is on, and for an invalid
+    chat id. A body that is not a valid JSON object is relayed unchanged: the upstream judges it.
     """
     dialect, tenant, content = posted.dialect, posted.tenant, posted.content
     headers, settings = posted.headers, posted.settings
@@ -110,7 +109,7 @@ def read(
     memories = sources.wanted(tenant, scope, posted.user, options, rag)
     plain = body.rewritten(changed)
     chat = ChatRequest(dialect, content, plain, changed=changed, model=suffix.model, reason=trouble)
-    if on and shadowed:  # its history is not read now: it must not wait
+    if on and shadowed:  # its history is read later, so that the request does not wait
         ours = {name: headers[name] for name in fields.READ_HEADERS if name in headers}
         shadow = ShadowRequest(dialect, body, suffix, ours)
         chat = dataclasses.replace(chat, state=State.SHADOW, shadow=shadow)
@@ -129,7 +128,7 @@ def _with_history(
     ask: CompressRequest | None,
     learned: ModelLimits,
 ) -> ChatRequest:
-    """Read the history of a request, for `memories` or for `ask`, which memory answers."""
+    """Read the history of a request, for `memories` or for `ask`, the request to memory."""
     dialect, tenant, packed = posted.dialect, posted.tenant, ask is not None
     headers, settings = posted.headers, posted.settings
     try:
@@ -171,11 +170,11 @@ def _with_history(
 def _with_memories(
     chat: ChatRequest, memories: WantedMemories, body: Body, tenant: str, settings: Settings
 ) -> ChatRequest:
-    """Read what has to be known of the messages to choose memories for them."""
+    """Read what is needed of the messages to choose memories for them."""
     volatile = Volatile(settings.volatile_tags)
     named = memories.chat and (memories.chat.owner,)
     names = named or beginning.keys_of(tenant, chat.messages, volatile)
-    # What stuck under one system prompt is not shown under another.
+    # Memories shown under one system prompt do not count as shown under another.
     under = beginning.under(tenant, chat.messages, volatile)
     return dataclasses.replace(
         chat,
@@ -189,8 +188,8 @@ def _with_memories(
 def _groups(
     headers: Mapping[str, str], settings: Settings, *, packed: bool, scope: Scope | None
 ) -> tuple[ToolGroup, ...]:
-    """The tools that may be offered. Those of chat memory stand first: they are there from the
-    beginning, the others once something is folded."""
+    """Return the tools that may be offered. Those of chat memory come first: they exist from the
+    beginning, the others only once something is folded."""
     recall = packed and memory_switch.recall_tools(headers, settings.recall_tools)
     saving = (CHAT_MEMORY_TOOLS,) if scope is not None else ()
     return (*saving, CONTEXT_TOOLS) if recall else saving
@@ -200,12 +199,12 @@ def _streams(body: Body) -> bool:
     try:
         return body.value("stream") is True
     except BadRequest:
-        return False  # the upstream's to judge
+        return False  # left for the upstream to judge
 
 
 def unread(
     dialect: Dialect, posted: bytes, headers: Mapping[str, str], settings: Settings
 ) -> ChatRequest:
-    """A body that cannot be decoded: it goes on as it came."""
+    """Return a request whose body cannot be decoded: it is relayed unchanged."""
     on = memory_switch.by_headers(headers, settings.memory)
     return ChatRequest(dialect, posted, posted, State.ENCODED_BODY if on else State.OFF)

@@ -1,9 +1,9 @@
-"""Shadow mode: a chat goes through untouched, and beside it memory compresses what was posted.
+"""Shadow mode: a chat is relayed unchanged, while memory compresses the posted history beside it.
 
-Nobody waits for a shadow: it begins when the upstream has answered, few run at once, and of those
-that wait the newest are kept. What comes of it are numbers: metrics, and tallies by tenant and day.
-Kept between two requests of a conversation: an address, a cut and keyed hashes, in this process.
-What this file does not do: decide what is a probe and what was kept (`memtree.shadow`).
+Nobody waits for a shadow: it begins when the upstream has answered, few run at once, and of the
+waiting ones the newest are kept. The results are numbers: metrics, and daily totals by tenant.
+Between two requests of a conversation an address, a cut and keyed hashes are kept, in this process.
+Probes are chosen and checked in `memtree.shadow`.
 
     follow -> [waiting] -> read -> what the answer used -> compress -> probes -> numbers
 """
@@ -35,8 +35,8 @@ from memtree_proxy.observability import log
 from memtree_proxy.observability.metrics.metrics import Metrics
 
 AT_ONCE = 2
-WAITING = 32  # requests, and
-WAITING_BYTES = 64 << 20  # of their bodies
+WAITING = 32  # waiting requests, and
+WAITING_BYTES = 64 << 20  # bytes of their bodies
 PATIENCE = 120.0  # seconds for one shadow
 RECORD_BYTES = 16 << 20
 
@@ -67,12 +67,12 @@ class ShadowRunner:
         self._tallies = tallies
         self._now = now
         self._waiting: deque[ShadowJob] = deque()
-        self._running: dict[asyncio.Task[None], str] = {}  # -> tenant
+        self._running: dict[asyncio.Task[None], str] = {}  # tasks, with their tenant
         self.records = SightRecords()
         self._key = secrets.token_bytes(32)
 
     def follow(self, tenant: str, shadowed: ShadowRequest) -> None:
-        """Measure this request some time, or never where too many come. Returns at once."""
+        """Queue this request for measurement, or drop it if there are too many. Returns at once."""
         self._waiting.append(ShadowJob(tenant, shadowed))
         while len(self._waiting) > 1 and self._too_many():
             self._waiting.popleft()
@@ -80,20 +80,20 @@ class ShadowRunner:
         self._begin()
 
     def forget(self, tenant: str) -> None:
-        """Drop all that waits or is kept of a tenant: it must not come back after a deletion."""
+        """Drop everything of a tenant, so that it does not come back after a deletion."""
         self._waiting = deque(job for job in self._waiting if job.tenant != tenant)
         for task in [task for task, whose in self._running.items() if whose == tenant]:
             task.cancel()
         self.records.forget(tenant)
 
     async def settle(self) -> None:
-        """Wait until no job waits and none runs."""
+        """Wait until no job waits or runs."""
         while self._running:
             await asyncio.wait(self._running)
-            await asyncio.sleep(0)  # what ended is taken out, and the next one begun
+            await asyncio.sleep(0)  # finished jobs are removed, and the next one starts
 
     async def close(self) -> None:
-        """Give up what waits and what runs."""
+        """Cancel waiting and running jobs."""
         self._waiting.clear()
         running = list(self._running)
         for task in running:
@@ -136,7 +136,7 @@ class ShadowRunner:
             job.size, lambda: job.shadowed.ask(job.tenant, self._settings)
         )
         posted = await self._memory.read(ask)
-        if self.records.has(posted.addresses[-1]):  # a client sends it once more
+        if self.records.has(posted.addresses[-1]):  # a client repeats its request
             return "again", None
         scores = await self._used(posted)
         answer = await self._memory.compress(ask)
@@ -149,7 +149,7 @@ class ShadowRunner:
 
     async def _used(self, posted: History) -> dict[str, Score]:
         """Return what the answer to an earlier request of this conversation, which is posted now,
-        took."""
+        used."""
         answer, before = self.records.before(posted)
         if before is None:
             return {}
@@ -173,7 +173,7 @@ class ShadowRunner:
 
 
 class SightRecords:
-    """Records of what was in sight of late requests, by their address; the oldest go first."""
+    """Records of what was visible in recent requests, by their address; oldest first out."""
 
     def __init__(self, most: int = RECORD_BYTES) -> None:
         self._most = most
@@ -191,8 +191,8 @@ class SightRecords:
             self._take(next(iter(self.kept)))
 
     def before(self, posted: History) -> tuple[int, SightRecord | None]:
-        """The newest request that this one continues, by its number of messages; each is given out
-        once, so that no answer counts twice."""
+        """Return the newest request that this one continues, with its number of messages; each is
+        returned once, so that no answer counts twice."""
         for length in range(len(posted) - 1, 0, -1):
             if (seen := self._take(posted.addresses[length])) is not None:
                 return length, seen
@@ -217,12 +217,12 @@ def judged(
     sent: Sequence[bytes],
     key: bytes,
 ) -> tuple[dict[str, Score], SightRecord]:
-    """How the probes of a folded history fared, and what is in sight for the model's answer.
-    `sent`: raw messages."""
+    """Return the scores of the probes of a folded history, and the record of what is visible to the
+    model. `sent`: raw messages."""
     visible = probes.visible(sent)
     questions = probes.probes(posted, frontier, nodes, cut)
     return probes.survival(questions, visible), usage.seen(cut, visible, key)
 
 
 def _size(seen: SightRecord) -> int:
-    return len(seen.hashes) + 300  # and its place in the dict
+    return len(seen.hashes) + 300  # plus its entry in the dict

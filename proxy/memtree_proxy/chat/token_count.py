@@ -1,8 +1,8 @@
-"""`/messages/count_tokens`: what a history takes as memory would send it. Nothing is indexed.
+"""`/messages/count_tokens`: count a history as memory would send it. Nothing is indexed.
 
-Clients count fragments (a tool, one message) far more often than whole histories. Where memory has
-folded a conversation and its next request would go on from that, the same is counted; everything
-else is counted as it came.
+Clients count fragments (a tool, one message) far more often than whole histories. If memory has
+folded a conversation and its next request would continue from that, the folded form is counted;
+everything else is counted as it came.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from memtree_proxy.upstream.wrapped_path import UPSTREAMS
 
 
 class TokenCountRoute:
-    """`dialect`: that of the history. `learned`: what its upstreams refused."""
+    """`dialect`: of the history. `learned`: what its upstreams refused."""
 
     def __init__(
         self, dialect: Dialect, services: CompletionServices, learned: LearnedRefusals
@@ -54,7 +54,7 @@ class TokenCountRoute:
         return Relay(await exchange.forward(await self._body(chat)))
 
     async def _body(self, chat: ChatRequest) -> bytes:
-        """Return the body that is counted. Our tools stand in it as they do in a folded request."""
+        """Return the body to count. Our tools are in it as in a folded request."""
         ask = self._memories.unchosen(chat).ask
         if ask is None or ask.whole:
             return chat.plain

@@ -1,10 +1,11 @@
-"""The rounds of one answer: upstream's streams one after the other, our tools answered in between.
+"""The rounds of one answer: the upstream's streams one after the other, with calls of our tools
+answered in between.
 
     reply of round 1 -> AnswerStream / WholeReply -> the client
            calls of ours -> ToolSession.answer -> again() -> reply of round 2 -> ...
 
-The thin shell around the dialect's `stream` and `whole`, which decide. One round is under way at a
-time; whoever gives up the answer gives up that round.
+The thin shell around the dialect's `stream` and `whole`, which decide. One round runs at a time;
+cancelling the answer cancels that round.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from memtree_proxy.chat.tool_session import ToolSession
 from memtree_proxy.http.headers import Headers
 from memtree_proxy.upstream.relay import RelayedReply
 
-# Bytes of one event, or of an answer that is not streamed; models answer with some 100,000
+# Bytes of one event, or of an unstreamed answer; models answer with some 100,000
 LONGEST = 64 * 1024 * 1024
 LINGER_SECONDS = 0.5
 _OF_THE_BYTES = frozenset({b"content-length", b"content-encoding", b"content-md5", b"digest"})
@@ -30,9 +31,8 @@ Again = Callable[[], Awaitable[RelayedReply]]
 
 
 async def answered(reply: RelayedReply, session: ToolSession, again: Again) -> RelayedReply:
-    """The reply as the client gets it. `again`: sends the request with what `session` has by then.
-
-    Raises what `again` does, before anything went to the client.
+    """Return the reply for the client. `again`: sends the request with the results that `session`
+    has by then. Raises the errors of `again`, if nothing was sent to the client yet.
     """
     if reply.status != 200:
         return reply
@@ -44,8 +44,8 @@ async def answered(reply: RelayedReply, session: ToolSession, again: Again) -> R
 
 
 class StreamedRounds:
-    """A streamed answer of several rounds. What goes wrong in a later one is an event, as in every
-    stream that has begun; an upstream that breaks off breaks the answer off."""
+    """A streamed answer of several rounds. An error in a later round becomes an event, as in every
+    stream that has begun; if the upstream breaks off, so does the answer."""
 
     def __init__(self, reply: RelayedReply, session: ToolSession, again: Again) -> None:
         self._reply = reply
@@ -60,7 +60,7 @@ class StreamedRounds:
             pieces = decoded(self._reply)
             async for chunk in pieces:
                 shown = stream.feed(chunk)
-                # Before the end of the answer: the client may leave as soon as it has that.
+                # Before the end of the answer: the client may disconnect as soon as it has that.
                 if calls := stream.unanswered():
                     await self._session.settle(calls)
                 if shown:
@@ -77,7 +77,7 @@ class StreamedRounds:
             if round_ is None:
                 return
             self._reply.close()
-            # The client saw nothing of this round: a sign of life keeps it waiting for the next.
+            # The client got nothing from this round: a heartbeat keeps it waiting for the next.
             yield self._session.dialect.sign
             await self._session.answer(round_)
             stream.offered = self._session.offered
@@ -86,7 +86,7 @@ class StreamedRounds:
                 return
 
     async def _next(self) -> Mapping[str, Any] | None:
-        """Begin the next round; what is wrong where there is none."""
+        """Begin the next round; returns the error if that fails."""
         try:
             self._reply = await self._again()
         except MemTreeError as error:
@@ -101,7 +101,7 @@ class StreamedRounds:
 
 
 class FinishedReply:
-    """An answer whose bytes are all there."""
+    """An answer whose bytes are complete."""
 
     def __init__(self, status: int, headers: Headers, body: bytes) -> None:
         self.status = status
@@ -116,8 +116,8 @@ class FinishedReply:
 
 
 async def _drained(pieces: AsyncIterator[bytes]) -> None:
-    """Wait for the end of an answer that has said its last word, so that its connection can be
-    used again; not for long, since some servers keep it open."""
+    """Read an answer to its end after its last event, so that its connection can be reused; only
+    briefly, since some servers keep it open."""
     with suppress(TimeoutError, MemTreeError):
         async with asyncio.timeout(LINGER_SECONDS):
             async for _ in pieces:
@@ -151,7 +151,7 @@ async def _read(reply: RelayedReply) -> bytes:
 
 
 def _other_bytes(headers: Headers) -> Headers:
-    """Headers of an answer whose bytes may differ from the upstream's."""
+    """Return the headers of an answer whose bytes may differ from the upstream's."""
     return [(name, value) for name, value in headers if name.lower() not in _OF_THE_BYTES]
 
 

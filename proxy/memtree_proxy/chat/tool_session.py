@@ -1,8 +1,8 @@
-"""One answer in which a model calls tools of ours: arguments as the model wrote them in, texts for
-it out.
+"""One answer in which a model calls our tools: takes arguments as the model wrote them, returns
+texts for it.
 
-Which tools there are is the caller's: a `ToolHandler` by name. Whatever is wrong with a call is
-told to the model; nothing of it fails the answer.
+The caller chooses the tools: a `ToolHandler` by name. Errors in a call are reported to the model
+and never fail the answer.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _MAX_NUMBER = 10**12
 
 
 def recall_handlers(folded: FoldedReader) -> dict[str, ToolHandler]:
-    """Return what answers the calls by which a model reads what was folded (`memory_search` and
-    `memory_read`), by the name of the tool."""
+    """Return the handlers of the calls with which a model reads the folded part (`memory_search`
+    and `memory_read`), by the name of the tool."""
 
     async def search(arguments: Mapping[str, Any], room: int) -> str:
         query = fields.text(arguments.get("query"), "query")
@@ -55,14 +55,15 @@ def recall_handlers(folded: FoldedReader) -> dict[str, ToolHandler]:
         first = _number(arguments, "first", None)
         last = _number(arguments, "last", first)
         start = _number(arguments, "start", 0)
-        # A message of megabytes takes a while to be read.
+        # Reading a message of megabytes takes a while.
         return await asyncio.to_thread(folded.read, first, last, start, room)
 
     return {SEARCH: search, READ: read}
 
 
 def _number(arguments: Mapping[str, Any], name: str, default: int | None) -> int:
-    """Raises `BadRequest` where it is no number, or is missing and has no default."""
+    """Return an argument as a number. Raises `BadRequest` if it is not a number, or is missing
+    without a default."""
     number = fields.integer(arguments.get(name), name, -1, _MAX_NUMBER)
     number = default if number is None else number
     if number is None:
@@ -70,24 +71,24 @@ def _number(arguments: Mapping[str, Any], name: str, default: int | None) -> int
     return number
 
 
-# Memory folded something, and knows all of it; whether words alone rank it does not matter
+# Memory folded something, and has indexed all of it; ranking without vectors is fine
 STATES = frozenset({State.PACKED, State.PROVISIONAL, State.NO_EMBEDDER})
 MOST_ROUNDS = 8
-MOST_CALLS = 8  # of one round
-UNCOUNTED_ROOM = 8_000  # tokens for results where nobody has counted the prompt
+MOST_CALLS = 8  # in one round
+UNCOUNTED_ROOM = 8_000  # tokens for results if the prompt was not counted
 
 BROKEN = "Error: the memory cannot be reached at the moment. Answer without it."
 TOO_MANY = f"Error: at most {MOST_CALLS} calls at once are answered. Ask again with fewer."
-# What is wrong with a call, in words that hold nothing of what was saved.
+# Errors of a call that may be reported to the model: their messages contain nothing that was saved.
 _TOLD = (BadRequest, SecretRejected, Conflict)
 
 
 @dataclass(slots=True)
 class ToolSession:
-    """`packed`: what memory sends, None where it has no say. `handlers`: by the name of their tool.
-    `saved`: the tools of chat memory, where the model has them. `room`: tokens that the model's
-    window has left. `messages`: the items that the rounds so far add to the prompt, raw JSON;
-    `size`: their tokens. `withdrawn`: the upstream takes no tools."""
+    """`packed`: what memory sends, None without context memory. `handlers`: by the name of their
+    tool. `saved`: the tools of chat memory, if the model has them. `room`: tokens left in the
+    model's window. `messages`: the items that the rounds so far add to the prompt, raw JSON;
+    `size`: their tokens. `withdrawn`: the upstream supports no tools."""
 
     dialect: Dialect
     offer: Offer
@@ -102,16 +103,16 @@ class ToolSession:
 
     @property
     def offered(self) -> bool:
-        """True if the next round may call our tools."""
+        """Return True if the next round may call our tools."""
         return not self.withdrawn and self.rounds < MOST_ROUNDS
 
     @property
     def names(self) -> frozenset[str]:
-        """Names of our tools."""
+        """Return the names of our tools."""
         return frozenset(self.handlers)
 
     def only(self, groups: Container[ToolGroup]) -> ToolSession | None:
-        """Return a session with those tools alone; None where none is left."""
+        """Return a session with those tools only; None if none is left."""
         offer = self.offer.only(groups)
         if offer is None:
             return None
@@ -120,23 +121,23 @@ class ToolSession:
         return replace(self, offer=offer, handlers=handlers)
 
     def body(self, chat: ChatRequest) -> bytes:
-        """The request for the next round."""
+        """Return the request for the next round."""
         fields = {} if self.withdrawn else self.offer.fields(last=not self.offered)
         return chat.with_messages(self.packed, self.messages, fields)
 
     def repack(self, ask: CompressRequest, answer: Answer, folded: FoldedReader | None) -> None:
-        """Memory packed again: the window is smaller than it was thought. `ask` counts what the
-        rounds have added."""
+        """Use a new packing by memory, because the window is smaller than assumed. `ask` includes
+        the tokens that the rounds have added."""
         self.packed, self.room = answer, room_beside(ask, answer) + self.size
         if folded is not None and CONTEXT_TOOLS in self.offer.groups:
             self.handlers = {**self.handlers, **recall_handlers(folded)}
 
     def unbind(self, history: DialectHistory) -> None:
-        """The prompt in front of the rounds so far has changed."""
+        """Remove thinking from the rounds so far, because the prompt before them has changed."""
         self.messages = history.unbound(self.messages)
 
     async def answer(self, round_: ToolRound) -> None:
-        """Add a round: what the model said, and the results of its calls."""
+        """Add a round: the model's message, and the results of its calls."""
         self.rounds += 1
         self._count(round_.items)
         texts: list[str] = []
@@ -148,8 +149,8 @@ class ToolSession:
         log.event("chat.recalled", round=self.rounds, calls=len(round_.calls), tokens=self.size)
 
     async def settle(self, calls: Sequence[StreamedCall]) -> None:
-        """Calls of a round that ends the answer, since the client has its own calls to run first:
-        the model never sees results. What is to be saved is saved."""
+        """Answer the calls of a round that ends the answer, because the client must run its own
+        calls first: the model never sees their results, but memories are saved."""
         for call in calls[:MOST_CALLS]:
             if call.name == SAVE:
                 await self._result(call)
@@ -162,7 +163,7 @@ class ToolSession:
         if arguments is None:
             return "Error: the arguments are not a JSON object"
         if self.saved is not None and call.name in CONTEXT_TOOLS.names:
-            self.saved.others_spoke = True  # older messages of tools may be among what it reads
+            self.saved.others_spoke = True  # older tool messages may be part of what it reads
         try:
             return await self.handlers[call.name](arguments, self.room - self.size)
         except _TOLD as error:
@@ -178,8 +179,8 @@ def begin(
     folded: FoldedReader | None,
     saved: ChatMemoryTools | None = None,
 ) -> ToolSession | None:
-    """`answer`: of context memory, None where it has no say. `folded`: a way into what that folded.
-    `saved`: the tools of chat memory. None where the model gets no tools of ours."""
+    """Begin a session. `answer`: of context memory, None without. `folded`: access to the folded
+    part. `saved`: the tools of chat memory. Returns None if the model gets no tools of ours."""
     if chat.offer is None:
         return None
     handlers: dict[ToolGroup, Mapping[str, ToolHandler]] = {}

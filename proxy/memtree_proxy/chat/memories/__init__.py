@@ -1,1 +1,1 @@
-"""Memories in a chat: which ones its prompt gets, and the tools by which its model saves some."""
+"""Memories in a chat: choosing those for its prompt, and tools with which its model saves some."""

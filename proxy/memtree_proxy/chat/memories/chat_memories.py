@@ -1,8 +1,7 @@
-"""Memories of a chat and of its user, on their way into a request, and what is said in it on its
-way to becoming some.
+"""Memories of a chat and of its user: insert them into a request, and extract new ones from it.
 
-Context memory gets them with what it is asked, and puts them beside what it folds; where it folds
-nothing, or is off, they stand in one of the posted messages. Nothing here stops a chat.
+Context memory receives them with its request, and adds them to what it folds; if it folds nothing,
+or is off, they are inserted into a posted message. No failure here stops a chat.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ from memtree_proxy.observability import log
 
 
 class PostedAddresses:
-    """The addresses of a posted history, for what depends on where a memory was said. Read once,
-    and only where somebody asks. `rule`: the setting `memories_branches`. `target`: tokens above
-    which the history may be folded; None: it is not."""
+    """The addresses of a posted history, for memories that are valid in some branches only.
+    Computed once, on demand. `rule`: the setting `memories_branches`. `target`: tokens above which
+    the history may be folded; None: it is not."""
 
     def __init__(
         self,
@@ -58,8 +57,8 @@ class PostedAddresses:
         self.rule, self._target = rule, target
 
     async def addresses(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Hex, of all prefixes, and of those whose last message may be folded away: it stands more
-        than half the target before the end. None of a history that cannot be read."""
+        """Return the addresses (hex) of all prefixes, and of those whose last message may be folded
+        away: it is more than half the target before the end. None of an unreadable history."""
         async with self._lock:
             if self._addresses is None:
                 self._addresses = await self._read()
@@ -79,14 +78,14 @@ class PostedAddresses:
 
 
 class ChatMemories:
-    """Bound to the use cases of memories. `memory`: reads histories."""
+    """Memories of chats, bound to their use cases. `memory`: reads histories."""
 
     def __init__(self, memory: ContextMemory, services: MemoryServices, settings: Settings) -> None:
         self._memory, self._services, self._settings = memory, services, settings
         self._injection = services.book.injection
 
     async def user(self, request: Request, tenant: Tenant) -> ChatUser:
-        """Whose request it is."""
+        """Return the user of a request."""
         try:
             scope = user_scope(request, tenant)
         except BadRequest as error:
@@ -98,14 +97,14 @@ class ChatMemories:
             return ChatUser(scope, UserSettings())
 
     def tools(self, chat: ChatRequest) -> ChatMemoryTools | None:
-        """The tools of chat memory, where the chat opted in to it."""
+        """Return the tools of chat memory, if the chat opted in to it."""
         if chat.memories.chat is None:
             return None
         most, spoke = self._settings.max_text_chars, chat.others_spoke
         return ChatMemoryTools(self._services.book, chat.memories.chat, most, others_spoke=spoke)
 
     def hand_over(self, chat: ChatRequest) -> None:
-        """Let memories be made of what the user says, in the background, where that is wanted."""
+        """Extract memories from the user's messages in the background, if that is wanted."""
         user = chat.memories.extracted
         if user is None or user.scope is None:
             return
@@ -116,7 +115,7 @@ class ChatMemories:
             log.failure("chat.not_handed_over", error)
 
     async def injected(self, exchange: ChatExchange) -> ChatExchange:
-        """The request with the memories that fit it."""
+        """Return the request with the memories that are relevant to it."""
         chat, trace = exchange.chat, exchange.trace
         sources = chat.memories.sources
         if not sources:
@@ -130,9 +129,9 @@ class ChatMemories:
             dict.fromkeys(failed for choice in choices for failed in choice.degraded)
         )
         named = self._named(sources, choices)
-        # Also without lines: what was sent before may hold some.
+        # Also without lines: earlier requests of the epoch may have sent some.
         ask = None if chat.ask is None else dataclasses.replace(chat.ask, memories=named)
-        # A changed system prompt would cost what was thought behind it.
+        # A changed system prompt would invalidate the thinking after it.
         placement = USER if chat.dialect.prefix_bound else self._settings.memories_placement
         now = self._services.book.clock.now()
         lines, ranked = memory_lines.at(named.lines, now), memory_lines.at(named.ranked(), now)
@@ -141,7 +140,7 @@ class ChatMemories:
         return dataclasses.replace(exchange, chat=chat)
 
     def unchosen(self, chat: ChatRequest) -> ChatRequest:
-        """The request with the memories that it may have, of which none is chosen."""
+        """Return the request with its sources of memories, of which none is chosen."""
         sources = chat.memories.sources
         if chat.ask is None or not sources:
             return chat
@@ -151,9 +150,9 @@ class ChatMemories:
     async def _choices(
         self, chat: ChatRequest, sources: Sequence[WantedSource], posted: PostedAddresses
     ) -> list[InjectionChoice]:
-        """One after the other: the first search embeds the message, for the others it is at hand.
-        Where that failed once, words decide, and nobody waits again. The user's come first: what
-        their standing memories leave of the budget is the chat's."""
+        """Choose from one source after the other: the first search embeds the message, the others
+        reuse the vector. If that failed once, words decide, and there is no further wait. The
+        user's source comes first: the budget that its standing memories leave is the chat's."""
         choices = [InjectionChoice(degraded=("timeout",))] * len(sources)
         order = sorted(
             enumerate(sources), key=lambda each: each[1].scope.kind is not ScopeKind.USER
@@ -208,8 +207,8 @@ class ChatMemories:
 
 
 def with_room(chat: ChatRequest, answer: Answer) -> ChatRequest:
-    """The request without memories that would be too much beside an answer which folds nothing;
-    those that matter least go first."""
+    """Return the request without memories that would be too many beside an unfolded answer; the
+    least important are removed first."""
     placed = chat.placed
     if placed is None or chat.ask is None or answer.folds:
         return chat

@@ -1,4 +1,4 @@
-"""The tools by which a model saves to and recalls from its chat's memory: `save_memory` and
+"""The tools with which a model saves to and recalls from its chat's memory: `save_memory` and
 `recall_memory`."""
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from memtree_proxy.server_tools.calls import ToolHandler
 
 HITS = 5
 MOST_TOKENS = 20_000  # of one result
-LEAST_CHARS = 200  # of a content that is cut
+LEAST_CHARS = 200  # of a content that is shortened
 CUT = " [...]"
 
 
 class ChatMemoryTools:
-    """Tools by which a model saves and finds memories of the chat. `others_spoke`: a tool or a web
-    page has spoken in this turn, so that what the model saves may be another's idea. That is so as
-    well once it has read what came from one: older messages, or a memory that is tainted itself."""
+    """Tools with which a model saves and finds memories of the chat. `others_spoke`: a tool or a
+    web page contributed to this turn, so that the model may save somebody else's idea. The same
+    holds once it has read text from one: older messages, or a tainted memory."""
 
     def __init__(
         self, book: MemoryBook, scope: Scope, max_text_chars: int, *, others_spoke: bool
@@ -44,7 +44,7 @@ class ChatMemoryTools:
         self.others_spoke = others_spoke
 
     def handlers(self) -> dict[str, ToolHandler]:
-        """Return what answers the calls, by the name of the tool."""
+        """Return the handlers of the calls, by the name of the tool."""
         return {SAVE: self._save, RECALL: self._recall}
 
     async def _save(self, arguments: Mapping[str, Any], room: int) -> str:
@@ -73,8 +73,8 @@ class ChatMemoryTools:
 def save_result(
     memory: Memory, near: Sequence[NearMemory], room: int, *, existing: bool = False
 ) -> str:
-    """Tell the model what came of a save. `existing`: it was there before, and nothing was stored.
-    `room`: tokens."""
+    """Return the result of a save for the model. `existing`: it was stored before, and nothing
+    changed. `room`: tokens."""
 
     def made(most: int | None) -> dict[str, Any]:
         shown = {"saved": not existing, "memory": _memory(memory, most)}
@@ -87,8 +87,8 @@ def save_result(
 def recall_result(
     hits: Sequence[MemoryHit], room: int, outdated: Callable[[Memory], bool] = lambda _: False
 ) -> str:
-    """Return the answer of a search for the model, the best hit first. `room`: tokens.
-    `outdated`: tells which memories may be."""
+    """Return the result of a search for the model, best hit first. `room`: tokens. `outdated`:
+    returns True for memories that may be outdated."""
 
     def made(most: int | None) -> dict[str, Any]:
         rows = [
@@ -109,7 +109,8 @@ def recall_result(
 
 
 def category_shown(memory: Memory) -> str | None:
-    """A tainted memory is a fact to the model, whatever it was saved as: never an instruction."""
+    """Return the category to show. A tainted memory is shown as a fact, whatever it was saved as:
+    never as an instruction."""
     return FACT if memory.tainted else memory.category
 
 
@@ -123,8 +124,8 @@ def _memory(memory: Memory, most: int | None) -> dict[str, Any]:
 
 
 def _fitted(made: Callable[[int | None], dict[str, Any]], texts: int, room: int) -> str:
-    """The JSON with its texts whole where they fit, else cut to equal lengths, at the least to
-    `LEAST_CHARS`."""
+    """Return the JSON with whole texts if they fit, else with texts cut to equal lengths, of at
+    least `LEAST_CHARS`."""
     room = min(room, MOST_TOKENS)
     most = 4 * room // max(1, texts)  # English has four characters a token
     result = msgspec.json.encode(made(None)).decode()

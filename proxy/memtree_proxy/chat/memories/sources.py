@@ -1,5 +1,4 @@
-"""Gather the memories that a chat request gets beside it: its chat's, its user's, passages of
-documents."""
+"""Gather the memories for a chat request: its chat's, its user's, and passages of documents."""
 
 from __future__ import annotations
 
@@ -15,14 +14,14 @@ from memtree.memories.users.user_memories import UserSettings
 from memtree_proxy.request.memory_options import MemoryOptions
 from memtree_proxy.request.rag_options import RagOptions
 
-_NOBODY = "?"  # no id of a user
+_NOBODY = "?"  # never the id of a user
 
 
 @dataclass(frozen=True, slots=True)
 class ChatUser:
-    """Whose request it is, and what they have switched on. No `scope`: the user has a name that
-    cannot be an id of ours, as `refused` says: memories of nobody stand beside that request, and
-    none are made of it. The header may be meant for the upstream alone."""
+    """User of a request, and the switches. `scope`: None if the user has a name that cannot be an
+    id of ours, as `refused` says: the request then gets no user's memories, and none are extracted
+    from it. The header may be meant for the upstream only."""
 
     scope: Scope | None
     settings: UserSettings
@@ -31,9 +30,9 @@ class ChatUser:
 
 @dataclass(frozen=True, slots=True)
 class WantedSource:
-    """Memories of one scope that may stand beside a request. `reader`: which user asks, where the
-    scope is not that user's own: what others were shown is nothing to go by. `form`: of its lines,
-    where they may have several."""
+    """Memories of one scope that may be added to a request. `reader`: the requesting user, if the
+    scope is not that user's own: what others were shown does not count then. `form`: of its lines,
+    if there are several."""
 
     scope: Scope
     options: InjectionOptions
@@ -42,7 +41,8 @@ class WantedSource:
 
     @property
     def name(self) -> str:
-        """Whose memories they are, and how they read: what was sent of another is not sent on."""
+        """Return a name for the owner and the form: memories sent under another name are not
+        continued."""
         return repr((self.scope.kind.value, self.scope.owner, self.scope.subject)) + self.form
 
     def keys(self, conversation: Sequence[str]) -> list[str]:
@@ -52,9 +52,9 @@ class WantedSource:
 
 @dataclass(frozen=True, slots=True)
 class WantedMemories:
-    """Memories that a request may have. `chat`: the chat's scope, None where its memory is off.
-    `sources`: in the order in which they stand. `extracted`: memories are made of what this user
-    says, as these settings say."""
+    """Memories that a request may get. `chat`: the chat's scope, None if its memory is off.
+    `sources`: in the order of their lines. `extracted`: settings for extracting memories from this
+    user's messages."""
 
     chat: Scope | None = None
     sources: tuple[WantedSource, ...] = ()
@@ -62,7 +62,7 @@ class WantedMemories:
 
     @property
     def any(self) -> bool:
-        """Return True if the messages have to be read, to choose or to extract memories."""
+        """Return True if the messages must be read, to choose or to extract memories."""
         return bool(self.sources) or self.extracted is not None
 
 
@@ -76,8 +76,8 @@ def wanted(
     options: MemoryOptions,
     rag: RagOptions | None = None,
 ) -> WantedMemories:
-    """Read what a request asks for by its headers, its fields and the settings of its user. Raises
-    `BadRequest` where it asks for memories of a user whom nobody can be."""
+    """Read the wanted memories from a request's headers and fields and the settings of its user.
+    Raises `BadRequest` if it wants memories of an impossible user id."""
     sources = [] if chat is None else [WantedSource(chat, CHAT_OPTIONS)]
     switched, extracted = user.settings, None
     if user.refused is not None and options.enabled:

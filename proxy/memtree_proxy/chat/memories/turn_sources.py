@@ -1,11 +1,11 @@
-"""Who spoke in the present turn besides the user: what a model saves then may be another's idea.
+"""Find who contributed to the present turn besides the user: the model may then save somebody
+else's idea.
 
-A turn begins with the newest message of the user. A tool speaks in it by a message of its role, or
-by one of the user's role with a result in it, as clients send them that describe tools in the
-prompt. What is joined to another message stands within a turn: words behind the results of tools,
-in one posted message, begin none. A web page speaks where the provider was asked to search the web.
-
-What a user attaches or pastes counts as the user's own words.
+A turn begins with the newest message of the user. A tool contributes by a message of its role, or
+by one of the user's role with a result in it, as sent by clients that describe tools in the prompt.
+A message joined to another one does not begin a turn: for example words after tool results in one
+posted message. A web page contributes if the provider was asked to search the web. What a user
+attaches or pastes counts as the user's own words.
 """
 
 from __future__ import annotations
@@ -20,17 +20,15 @@ from memtree.wire.json_body import Body
 
 
 def user_query(messages: Sequence[Message], volatile: Volatile) -> str:
-    """Return what the newest message of the user asks, as a query for memories: its own words,
-    without what clients put between them, and of a long one the ends. "" where there are none.
-    The history may be one that nobody has checked: context memory can be off."""
+    """Return the text of the user's newest message as a query for memories: its own words, without
+    blocks that clients insert, and only the ends of a long one. "" if there are none. The history
+    may be unvalidated, since context memory can be off."""
     try:
         for message in reversed(messages):
             if message.role != "user" or message.aside:
                 continue
             said = volatile.strip(_words(message.content))
-            if (
-                said.strip() or not message.joined
-            ):  # a reminder behind the results of tools asks nothing
+            if said.strip() or not message.joined:  # a reminder after tool results asks nothing
                 return query_text.ends(said)
     except BadRequest:
         pass
@@ -49,13 +47,13 @@ _RESULT_PARTS = frozenset({"tool_result", "function_call_output"})
 _RESULT = re.compile(r"\s{0,20}\[[A-Za-z_][\w.-]{0,80}(?: for '[^\n]{0,1000}')?\] Result:")
 _ONLINE = ":online"  # OpenRouter's suffix for a model that searches the web
 _WEB_FIELDS = ("web_search_options", "plugins", "mcp_servers")
-# Beginnings of the types of tools that the provider runs itself, and that read what others wrote
+# Prefixes of types of tools that the provider runs itself, and that read texts of others
 _READING_TOOLS = ("web_search", "web_fetch", "file_search", "mcp")
 
 
 def others_spoke(messages: Sequence[Message], body: Body, model: str) -> bool:
-    """Return True if a tool or a web page spoke since the user asked. What cannot be read counts as
-    such. Reads no further back than the turn."""
+    """Return True if a tool or a web page contributed since the user's message. Unreadable messages
+    count as such. Reads no further back than the turn."""
     try:
         if _ONLINE in model or any(body.value(name) is not None for name in _WEB_FIELDS):
             return True
@@ -72,7 +70,7 @@ def others_spoke(messages: Sequence[Message], body: Body, model: str) -> bool:
 
 
 def _reads_for_itself(body: Body) -> bool:
-    """Return True if the provider may read pages or files within its answer."""
+    """Return True if the provider may read pages or files for its answer."""
     fragment = body.fragment("tools") or b""
     if not any(name.encode() in fragment for name in _READING_TOOLS):
         return False

@@ -1,1 +1,2 @@
-"""Recognise what an upstream refuses, learn from it, and send it once more as it can be taken."""
+"""Recognise what an upstream refuses, learn from it, and repeat the request in an acceptable
+form."""

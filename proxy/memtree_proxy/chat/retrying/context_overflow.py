@@ -1,7 +1,7 @@
-"""Recognising an upstream's error that says a prompt is too long, and what it says of its window.
+"""Recognise an upstream's error about a prompt that is too long, and read the window size in it.
 
-Providers agree on neither status nor words. What is common: a status of 400, 413 or 422 (gateways
-make 500 of it), and a sentence about the context, often with the limit and with what was counted.
+Providers agree on neither status nor words. Common are a status of 400, 413 or 422 (gateways turn
+it into 500), and a sentence about the context, often with the limit and the counted tokens.
 
     >>> overflow_of(400, b'{"error": {"message": "This model\\'s maximum context length is 8192 '
     ...     b'tokens. However, your messages resulted in 9001 tokens."}}')
@@ -20,13 +20,13 @@ from memtree.context.request import CompressRequest
 STATUSES = frozenset({400, 413, 422, 500})
 # Bytes of an error that are searched: it is a sentence or two, not a page of HTML.
 LONGEST = 16 * 1024
-# Share of the present size that is tried next where the upstream names no limit
+# Share of the present size that is tried next if the upstream names no limit
 KEPT_SHARE = 0.7
-# A retry may have at most this share of what was refused
+# A retry may have at most this share of the refused size
 MOST_RETRIED = 0.9
-MOST_RATIO = 4.0  # tokens as others count them, over ours
+MOST_RATIO = 4.0  # tokens by the upstream's count over tokens by ours
 LEAST_LIMIT = 256
-RESERVE_PART = 4  # of a small window, one part in so many may be kept for the answer
+RESERVE_PART = 4  # of a small window, at most one part in this many is kept for the answer
 
 _WORDS = re.compile(
     r"context_length_exceeded|context[_ ]?(length|window|size|limit)|maximum prompt length"
@@ -75,8 +75,8 @@ class Overflow(NamedTuple):
 
 
 def overflow_of(status: int, body: bytes) -> Overflow | None:
-    """Read what an answer says about a prompt that is too long; None where it is about something
-    else. `body`: decoded, its beginning is enough."""
+    """Read an error about a prompt that is too long; None if it is about something else. `body`:
+    decoded; its beginning is enough."""
     if status not in STATUSES:
         return None
     text = body[:LONGEST].decode("utf-8", "replace")
@@ -86,10 +86,10 @@ def overflow_of(status: int, body: bytes) -> Overflow | None:
 
 
 def window(overflow: Overflow, sent: int, reserve: int) -> int:
-    """The window to assume from now on, in our tokens. `sent`: what was sent, system
+    """Return the window to assume from now on, in our tokens. `sent`: tokens that were sent, system
     messages and tools included; `reserve`: kept free for the answer."""
     if overflow.limit:
-        # Their tokenizer may make more of the same text.
+        # The upstream's tokenizer may count more tokens for the same text.
         ratio = min(MOST_RATIO, max(1.0, (overflow.counted or sent) / max(1, sent)))
         room = int(overflow.limit / ratio)
         if room * (1 - MARGIN) - min(reserve, room // RESERVE_PART) < MOST_RETRIED * sent:
@@ -98,8 +98,8 @@ def window(overflow: Overflow, sent: int, reserve: int) -> int:
 
 
 def narrowed(ask: CompressRequest, window: int | None) -> CompressRequest:
-    """The request for a window that was learned. The share of the answer is bounded, too: its
-    default is made for large windows."""
+    """Return the request for a learned window. The reserve for the answer is limited, too, since
+    its default is made for large windows."""
     if window is None or window >= ask.window:
         return ask
     return replace(ask, window=window, reserve=min(ask.reserve, window // RESERVE_PART))

@@ -1,4 +1,4 @@
-"""Remember what the upstreams of one dialect have refused, as far as later requests go by it."""
+"""Remember what the upstreams of one dialect have refused, as far as it affects later requests."""
 
 from __future__ import annotations
 

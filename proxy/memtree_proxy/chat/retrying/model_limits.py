@@ -1,9 +1,9 @@
-"""Remember what refusals of upstreams have shown about a model: its window, or that it takes no
+"""Remember what refusals of upstreams have shown about a model: its window, or that it supports no
 tools.
 
 Kept by tenant: one tenant's key may reach other models than another's, and no tenant may change
-what the server assumes for others. Kept for an hour: behind one name there may be another model
-then, and a refusal may have been about something else.
+what the server assumes for others. Kept for an hour: after that there may be another model behind
+the name, and a refusal may have had another reason.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Rows = OrderedDict[tuple[str, str], _Learned]
 
 
 class ModelLimits:
-    """The limits that one process has learned; windows in our tokens. The oldest go first."""
+    """The limits that one process has learned; windows in our tokens. Oldest first out."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -1,9 +1,9 @@
-"""Looking into an upstream's answer without taking anything from it.
+"""Inspect the beginning of an upstream's answer without consuming it.
 
     peeked = await peek(reply)          the beginning of an error, and the same answer whole again
     FirstEventReply(reply, failed, instead)     a stream whose first event may be an error
 
-Bytes go on as they came; what is looked at is a decoded copy.
+Bytes are relayed unchanged; the inspection uses a decoded copy.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from memtree_proxy.http.content_encoding import Decoder
 from memtree_proxy.server_tools.sse import SseEvents
 from memtree_proxy.upstream.relay import RelayedReply, ReplyAround
 
-# Bytes of a stream that are kept back: the first events of a response repeat what was asked for,
-# instructions and tools, before an error is told.
+# Bytes of a stream that are held back: the first events of a response repeat the request's
+# instructions and tools before an error appears.
 MOST_KEPT = 256 * 1024
-_SPOKEN = re.compile(rb'data:(?! ?\{ ?"type": ?"ping" ?\})')  # more than a sign of life
+_SPOKEN = re.compile(rb'data:(?! ?\{ ?"type": ?"ping" ?\})')  # matches more than a heartbeat
 
 
 class PeekedReply(ReplyAround):
@@ -41,7 +41,8 @@ class PeekedReply(ReplyAround):
 
 
 async def peek(reply: RelayedReply, most: int = context_overflow.LONGEST) -> PeekedReply:
-    """Read at least `most` bytes, or all. An answer that breaks off does so again in `chunks`."""
+    """Read at least `most` bytes, or all. An answer that is interrupted raises again in
+    `chunks`."""
     read: list[bytes] = []
     rest = reply.chunks()
     try:
@@ -55,10 +56,10 @@ async def peek(reply: RelayedReply, most: int = context_overflow.LONGEST) -> Pee
 
 
 class FirstEventReply(ReplyAround):
-    """A streamed reply whose beginning is looked at: some gateways answer 200 and only then say
-    that the prompt is too long. `failed`: whether a beginning (raw, decoded) tells an error, None
-    where it says nothing of that yet; until then it is kept back, but for signs of life. Then
-    `instead` is asked for another stream; where it has none (None), the first one goes on."""
+    """A streamed reply whose beginning is inspected: some gateways answer 200 and only then report
+    that the prompt is too long. `failed`: returns for a beginning (raw, decoded) if it is an error,
+    None if it is undecided; until then it is held back, except for heartbeats. After an error
+    `instead` returns another stream, or None to continue with the first one."""
 
     def __init__(
         self,
@@ -84,7 +85,7 @@ class FirstEventReply(ReplyAround):
                     break
                 if alive := beginning.signs_of_life():
                     yield alive
-        except UpstreamFailed:  # what came before the stream broke off is the client's
+        except UpstreamFailed:  # the client gets what came before the interruption
             if beginning:
                 yield beginning.rest()
             raise
@@ -103,22 +104,22 @@ class FirstEventReply(ReplyAround):
 
 
 class _Beginning:
-    """Beginning of a stream, which is kept back. Each event is looked at once, however it is cut
-    up."""
+    """Beginning of a stream, held back. Each event is inspected once, however it is split into
+    chunks."""
 
     def __init__(self, failed: Callable[[bytes], bool | None]) -> None:
         self._failed = failed
         self._events = SseEvents()
         self._kept = bytearray()
-        self._seen = 0  # bytes of the events in it that tell nothing
-        self._alive = 0  # bytes of those in front that are signs of life
+        self._seen = 0  # bytes of its events that decide nothing
+        self._alive = 0  # bytes of leading heartbeats
         self._spoken = False
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def tells_error(self, chunk: bytes) -> bool | None:
-        """With `chunk` behind all that came; None where that is not told yet."""
+        """Add `chunk`; returns True or False once it is decided if it is an error, None before."""
         self._kept += chunk
         events = self._events.feed(chunk)
         if not events and self._events.waiting > context_overflow.LONGEST:
@@ -132,12 +133,12 @@ class _Beginning:
         return failed
 
     def error(self) -> bytes:
-        """The event that tells it."""
+        """Return the error event."""
         untold = self._untold()
         return next((event for event in SseEvents().feed(untold) if self._failed(event)), untold)
 
     def signs_of_life(self) -> bytes:
-        """The events in front that say nothing; they are kept no longer."""
+        """Return leading events without content, which are no longer held back."""
         alive = bytes(self._kept[: self._alive])
         del self._kept[: self._alive]
         self._seen -= self._alive
@@ -152,14 +153,14 @@ class _Beginning:
 
 
 async def _broken(error: UpstreamFailed) -> AsyncIterator[bytes]:
-    """A body that breaks off at once."""
+    """Yield nothing and raise at once, as an interrupted body does."""
     for reason in (error,):
         raise reason
-    yield b""  # makes it a generator
+    yield b""  # makes this a generator
 
 
 def _decoded(raw: bytes, encoding: str) -> bytes:
-    """Decode as much as can be read of a beginning."""
+    """Decode as much of a beginning as possible."""
     try:
         return Decoder(encoding).feed(raw) if encoding else raw
     except MemTreeError:

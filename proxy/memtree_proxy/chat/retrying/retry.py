@@ -1,10 +1,10 @@
-"""Retries: a refused chat request, changed and sent once more.
+"""Retries: a refused chat request is changed and sent once more.
 
-Three refusals can be answered without the client: the upstream finds the prompt too long (memory
-packs it smaller), its model takes no tools (ours are left out), or what the model thought does not
-belong to a prompt that memory changed, or changes no more (thinking is left out). They may come as
+Three refusals can be handled without the client: the upstream finds the prompt too long (memory
+packs it smaller), its model supports no tools (ours are removed), or thinking in the history does
+not match a prompt that memory changes, or no longer changes (thinking is removed). They may come as
 a status, or as the first event of a stream that began with 200. Each request is changed at most
-once; whatever else the upstream says is the client's.
+once; any other error is passed to the client.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from memtree_proxy.upstream.relay import RelayedReply
 
 
 class RetryingUpstream:
-    """The upstream as one exchange calls it, round after round. What a refusal says of the model is
-    kept in `learned`, what it says of a history in `thinking`. `readable`: replies are wanted
-    without content-encoding."""
+    """The upstream as one exchange calls it, round after round. Refusals that concern the model are
+    recorded in `learned`, those that concern a history in `thinking`. `readable`: replies must have
+    no content-encoding."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class RetryingUpstream:
         self._readable = readable
 
     async def reply(self, body: bytes) -> RelayedReply:
-        """The reply to `body`, or to the same request as the upstream takes it."""
+        """Return the reply to `body`, or to the changed request if the upstream refuses it."""
         reply = await self._forward(body)
         if not self._may_change:
             return reply
@@ -71,12 +71,12 @@ class RetryingUpstream:
         return reply
 
     async def again(self) -> RelayedReply:
-        """The reply to the request with what its tool calls have added."""
+        """Return the reply to the request with the results of its tool calls."""
         return await self.reply(self._exchange.body(self._answer, self._session))
 
     @property
     def _may_change(self) -> bool:
-        """Return True if anything of the request is ours, or may be left from what was."""
+        """Return True if any part of the request was added or changed by us, now or earlier."""
         chat, tenant = self._exchange.chat, self._exchange.tenant.id
         if chat.ask is not None or self._session is not None:
             return True
@@ -88,7 +88,7 @@ class RetryingUpstream:
         return self._session is not None and refusal.may_be_about_tools(status)
 
     def _instead(self, body: bytes) -> Callable[[bytes], Awaitable[RelayedReply | None]]:
-        """For a stream that begins with an error: another one that can take its place."""
+        """Return a function that replaces a stream that begins with an error by another one."""
 
         async def instead(event: bytes) -> RelayedReply | None:
             try:
@@ -105,8 +105,8 @@ class RetryingUpstream:
         return instead
 
     async def _changed(self, body: bytes, status: int, error: bytes) -> RelayedReply | None:
-        """The reply to the same request as the upstream takes it; None where `error` (decoded) is
-        about something else, or nothing can be done about it."""
+        """Return the reply to a changed request; None if `error` (decoded) is about something else,
+        or cannot be handled."""
         for changed in (self._unthinking, self._shorter, self._toolless):
             other = await changed(body, status, error)
             if other is not None:
@@ -114,7 +114,7 @@ class RetryingUpstream:
         return None
 
     async def _unthinking(self, body: bytes, status: int, error: bytes) -> RelayedReply | None:
-        """The reply to the same request without thinking, where `error` is about that."""
+        """Return the reply to the same request without thinking, if `error` is about that."""
         exchange = self._exchange
         posted, tenant = exchange.chat, exchange.tenant.id
         if not posted.dialect.prefix_bound or not thinking_refusal.is_about_thinking(status, error):
@@ -141,7 +141,7 @@ class RetryingUpstream:
         return reply
 
     async def _toolless(self, body: bytes, status: int, error: bytes) -> RelayedReply | None:
-        """The reply to the same request without our tools, where `error` is about tools."""
+        """Return the reply to the same request without our tools, if `error` is about tools."""
         session, chat = self._session, self._exchange.chat
         if session is None or session.withdrawn or session.rounds:
             return None
@@ -149,13 +149,13 @@ class RetryingUpstream:
             return None
         session.withdrawn = True
         reply = await self._forward(session.body(chat))
-        if reply.status == 200:  # else it was about something else
+        if reply.status == 200:  # otherwise the error was about something else
             self._learned.learn_toolless(self._exchange.tenant.id, chat.model)
             log.event("chat.toolless", status=status)
         return reply
 
     async def _shorter(self, body: bytes, status: int, error: bytes) -> RelayedReply | None:
-        """The reply to the same request packed smaller, where `error` is about its length."""
+        """Return the reply to the same request packed smaller, if `error` is about its length."""
         ask, session = self._exchange.chat.ask, self._session
         overflow = context_overflow.overflow_of(status, error)
         if overflow is None or ask is None or not self._sent:

@@ -1,8 +1,7 @@
-"""Histories of whose thinking an upstream wants nothing any more, by the address of what was
-posted.
+"""Histories whose thinking an upstream no longer accepts, by address.
 
-A prompt from which thinking was taken must not get it back: what was thought since is bound to the
-prompt without it. So each later request that goes on from such a history leaves it out again.
+Once thinking was removed from a prompt it must stay removed: newer thinking is bound to the prompt
+without it. So each later request that continues such a history leaves it out again.
 """
 
 from __future__ import annotations
@@ -19,13 +18,14 @@ MAX_MARKS = 64  # of one tenant
 
 
 class ThinkingMarks:
-    """Marks of one process; addresses alone are kept, and the least recently used are forgotten."""
+    """Marks of one process; only addresses are stored; least recently used first out."""
 
     def __init__(self) -> None:
         self._marks: OrderedDict[str, OrderedDict[bytes, None]] = OrderedDict()
 
     def fold(self, tenant: str) -> None:
-        """Something of this tenant was folded: thinking from behind that may come back later."""
+        """Record that something of this tenant was folded: thinking from after the fold may come
+        back later."""
         self._marks.setdefault(tenant, OrderedDict())
         self._marks.move_to_end(tenant)
         while len(self._marks) > MAX_TENANTS:
@@ -35,7 +35,7 @@ class ThinkingMarks:
         return tenant in self._marks
 
     def mark(self, tenant: str, address: bytes) -> None:
-        """No thinking before the end of this history is wanted."""
+        """Record that no thinking before the end of this history is accepted."""
         self.fold(tenant)
         marks = self._marks[tenant]
         marks[address] = None
@@ -47,8 +47,8 @@ class ThinkingMarks:
         return bool(self._marks.get(tenant))
 
     def length(self, tenant: str, addresses: Sequence[bytes]) -> int:
-        """How many messages of a history stand before its newest mark. `addresses`: of each of its
-        beginnings, by their length; the longest last."""
+        """Return how many messages of a history precede its newest mark. `addresses`: of each of
+        its prefixes, by their length; the longest last."""
         marks = self._marks.get(tenant, OrderedDict())
         for length in range(len(addresses) - 1, 0, -1):
             if addresses[length] in marks:
@@ -64,7 +64,7 @@ class ThinkingMarks:
 
 
 async def thinks_from(memory: ContextMemory, marks: ThinkingMarks, ask: CompressRequest) -> int:
-    """The message (index in those that are asked about) before which no thinking may be sent."""
+    """Return the message (index in the request's messages) before which no thinking may be sent."""
     if not marks.any(ask.tenant):
         return 0
     posted = await memory.read(ask)

@@ -1,7 +1,7 @@
-"""Recognising an upstream's error about thinking that does not belong to the prompt it stands in.
+"""Recognise an upstream's error about thinking that does not belong to its prompt.
 
-Some models sign what they think together with all that stood before it. Thinking from behind a fold
-is refused where the same history is sent unfolded, and the other way round.
+Some models sign their thinking together with the whole prompt before it. Thinking produced after a
+fold is refused if the same history is sent unfolded, and the other way round.
 
     >>> is_about_thinking(400, b'{"error": {"message": "Invalid signature in thinking block. The '
     ...     b'block is bound to a different conversation."}}')
@@ -15,17 +15,17 @@ from collections.abc import Mapping
 from memtree.wire.json_body import Body
 
 STATUS = 400
-LONGEST = 16 * 1024  # bytes of an error that are looked at
+LONGEST = 16 * 1024  # bytes of an error that are searched
 _SUBJECT = "thinking"
 _REASONS = ("bound to a different conversation", "cannot be modified")
-# How a client asks that such blocks be dropped or kept
+# Fields in which a client asks to drop or keep such blocks
 _FIELD, _FIELDS = b"block_binding", ("thinking", "context_management")
 _BETAS, _BETA = "anthropic-beta", "binding"
 
 
 def is_about_thinking(status: int, body: bytes) -> bool:
-    """Return True if an upstream refused a request because of the thinking in it. `body`: decoded;
-    its beginning is enough."""
+    """Return True if an upstream refused a request because of its thinking. `body`: decoded; its
+    beginning is enough."""
     if status != STATUS:
         return False
     text = body[:LONGEST].decode("utf-8", "replace").lower()
@@ -33,7 +33,7 @@ def is_about_thinking(status: int, body: bytes) -> bool:
 
 
 def is_the_client_s(body: Body, headers: Mapping[str, str]) -> bool:
-    """Return True if the client has said itself what is to become of such thinking."""
+    """Return True if the client itself has specified how to handle such thinking."""
     if _BETA in headers.get(_BETAS, ""):
         return True
     named = _FIELD.decode() in body.spans
