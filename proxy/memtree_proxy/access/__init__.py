@@ -1,1 +1,1 @@
-"""Who may come in, and how often: credentials, tenants, rate limits."""
+"""Authentication and limits: credentials, tenants, rate limits."""

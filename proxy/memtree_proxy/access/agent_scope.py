@@ -1,9 +1,9 @@
-"""Read which agents' memories a request means: `agentId` and `subjectId` in its query or body.
+"""Read which agents' memories a request refers to: `agentId` and `subjectId` in its query or body.
 
-agentId                 what the agent remembers of nobody in particular
+agentId                 what the agent remembers without a subject
 agentId, subjectId      what it remembers of one subject
-* in place of either    every agent, every subject of the tenant; where many may be meant at all
-neither                 no agent's: the caller decides whose
+* in place of either    every agent, every subject of the tenant; on routes that allow several
+neither                 no agent's: the caller decides
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ AGENT, SUBJECT = AGENT_FIELDS = ("agentId", "subjectId")
 
 
 def agent_scopes(named: Mapping[str, object], tenant: str, place: str = "") -> AgentScopes | None:
-    """None where no agent is named. `place`: what stands before the fields in errors. Raises
-    `BadRequest` naming the field."""
+    """Return the scopes; None if no agent is named. `place`: prefix of the fields in errors. Raises
+    `BadRequest` that names the field."""
     names = (f"{place}{AGENT}", f"{place}{SUBJECT}")
     return meant_agents(named.get(AGENT), named.get(SUBJECT), tenant, names)
 
@@ -29,7 +29,8 @@ def agent_scopes(named: Mapping[str, object], tenant: str, place: str = "") -> A
 def meant_agents(
     agent: object, subject: object, tenant: str, names: tuple[str, str]
 ) -> AgentScopes | None:
-    """None where neither is given. `names`: of the two in errors. Raises `BadRequest`."""
+    """Return the scopes; None if neither is given. `names`: of the two fields in errors. Raises
+    `BadRequest`."""
     agent_name, subject_name = names
     if agent is None:
         if subject is not None:
@@ -45,22 +46,21 @@ def meant_agents(
 
 
 def queried_agents(query: QueryParams, tenant: str) -> AgentScopes | None:
-    """Read the scopes as `agent_scopes` does; a field that stands twice is a 400: two readers may
-    see two agents."""
+    """Read the scopes as `agent_scopes` does; a repeated field is a 400, since two readers may see
+    two agents."""
     refuse_twice(query, AGENT_FIELDS)
     return agent_scopes(query, tenant)
 
 
 def refuse_twice(query: QueryParams, names: Iterable[str]) -> None:
-    """Raise `BadRequest` for a query field that stands twice, because two readers may read two
-    values."""
+    """Raise `BadRequest` for a repeated query field, because two readers may see two values."""
     for name in names:
         if len(query.getlist(name)) > 1:
             raise BadRequest(f"{name} stands twice", param=name)
 
 
 def single_scope(scopes: AgentScopes) -> Scope:
-    """Return the one scope that is meant. Raises `BadRequest` where several may be meant."""
+    """Return the single scope. Raises `BadRequest` if there may be several."""
     scope = scopes.single
     if scope is None:
         name = AGENT if scopes.agent is None else SUBJECT

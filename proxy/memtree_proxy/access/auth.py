@@ -1,16 +1,18 @@
-"""Credentials become tenants: who may come in, and as whom.
+"""Map credentials to tenants.
 
-With access keys configured only those values are let in. Without, any value of a header is a tenant
-of its own, and no value is the tenant `anonymous` on a server that only its own machine can reach.
-There the user of the machine is the tenant `local` (`local_user.py`), as is whoever comes by a path
-of `memtree wrap`, with keys or without: the credential is the upstream's alone then.
-The header `x-memtree-key` goes before all others. It is for us alone: the client's own credential,
-which may change every few hours, then goes on to the upstream.
-After a credential changed, an operator may let the new one in as the old one's tenant (`aliases`).
-A credential is never kept: tenants and cache entries are made from its hash.
+With access keys configured only their values are accepted. Without, any value of a header is a
+tenant of its own, and no value is the tenant `anonymous` on a server that only its own machine can
+reach. There the user of the machine is the tenant `local` (`local_user.py`), and so is every
+request under a path of `memtree wrap`, with keys or without: its credential is for the upstream
+only.
 
-A cookie counts only as a value of a configured key. Cookies know no ports: any web app on
-localhost may have set one called `session`.
+The header `x-memtree-key` takes precedence. It is for this server only: the client's own
+credential, which may change every few hours, is then relayed to the upstream. After a credential
+has changed, an operator may map the new one to the old one's tenant (`aliases`).
+
+A credential is never stored: tenants and cache entries are made from its hash. A cookie counts only
+as a value of a configured key. Cookies ignore ports: any web app on localhost may have set one
+called `session`.
 """
 
 from __future__ import annotations
@@ -42,22 +44,22 @@ from memtree_proxy.http.request_body import WRAP_RUN
 from memtree_proxy.observability import request_trace
 
 SESSION_COOKIE = "session"
-KEYS_SECONDS = 2.0  # how long a key or a revocation may take to be noticed
+KEYS_SECONDS = 2.0  # how long a new key or a revocation may take to be effective
 MAX_CACHED = 4096
 
 _NO_KEY = "You did not provide an API key."
 _DOMAIN = b"memtree tenant v1\x00"
-# Apart from the values of headers: addresses are public, and whoever sent one as its bearer would
-# be that wallet's tenant.
+# Separates wallets from header values: addresses are public, and a client that sends one as its
+# bearer token must not become that wallet's tenant.
 _WALLET_DOMAIN = b"memtree wallet tenant v1\x00"
-_PROVEN = "memtree_wallet"  # of the state of a request
+_PROVEN = "memtree_wallet"  # key in the state of a request
 
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Tenant of a request. `keyed`: authenticated by one of our keys in a header that is meant for
+    """Tenant of a request. `keyed`: authenticated by one of our keys in a header meant for
     upstreams, where the key has no meaning."""
 
     id: str
@@ -65,7 +67,7 @@ class Tenant:
 
 
 def credentials(request: Request) -> Iterator[str]:
-    """The values that a request carries in headers of its own, the most deliberate first."""
+    """Yield the credentials in a request's headers, the most explicit first."""
     if value := _own_key(request):
         yield value
     scheme, _, value = request.headers.get("authorization", "").partition(" ")
@@ -76,29 +78,29 @@ def credentials(request: Request) -> Iterator[str]:
 
 
 def _own_key(request: Request) -> str:
-    """The credential for us alone: whose own one is for the upstream, or changes every few hours,
-    sends it beside that."""
+    """Return the credential for this server only, from a client whose own credential is for the
+    upstream, or changes every few hours."""
     return request.headers.get(TENANT_KEY.decode(), "").strip()
 
 
 def tenant_id(credential: str) -> str:
-    """The tenant that a value names on a server without keys; says nothing about the value."""
+    """Return the tenant of a value on a server without keys; it reveals nothing of the value."""
     return "t_" + hashlib.sha256(_DOMAIN + credential.encode()).hexdigest()
 
 
 def wallet_tenant(address: str) -> str:
-    """The tenant of a wallet (by its canonical address) that comes without another credential."""
+    """Return the tenant of a wallet (by its canonical address) without another credential."""
     return "t_" + hashlib.sha256(_WALLET_DOMAIN + address.encode()).hexdigest()
 
 
 async def bare_tenant(keys: Credentials, credential: str | None) -> str:
-    """The tenant that a server without keys lets this credential in as."""
+    """Return the tenant of a credential on a server without keys."""
     name = tenant_id(credential) if credential else ANONYMOUS
     return (await keys.aliases()).get(name, name)
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if a server bound to `host` can be reached from its own machine alone."""
+    """Return True if a server bound to `host` can be reached only from its own machine."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -106,10 +108,10 @@ def is_loopback(host: str) -> bool:
 
 
 class Gate:
-    """Lets requests in. `loopback`: the server is bound to a loopback address.
-    `operator_key`: the setting `metrics_key`. `rates`: none, and nobody is counted. `wallets`:
-    none, and no wallet's proof is looked at. `failures`: none, and wrong keys are not counted.
-    `local`: lets this machine's user in while there are no access keys."""
+    """Authenticates requests. `loopback`: the server is bound to a loopback address.
+    `operator_key`: the setting `metrics_key`. `rates`: None to count no requests. `wallets`: None
+    to ignore wallets' proofs. `failures`: None to count no wrong keys. `local`: authenticates this
+    machine's user while there are no access keys."""
 
     def __init__(
         self,
@@ -135,21 +137,20 @@ class Gate:
         self._aliases: RecentLookups[dict[str, str]] = RecentLookups(monotonic)
 
     async def tenant(self, request: Request, *, counted: bool = True) -> Tenant:
-        """Authenticate a request and return its tenant. `counted`: this is one of the requests that
-        a tenant may make in a minute.
+        """Authenticate a request and return its tenant. `counted`: it counts toward the tenant's
+        requests per minute.
 
-        Raises `Unauthorized`, `StoreUnavailable` where keys cannot be looked up, or `RateLimited`.
+        Raises `Unauthorized`, `StoreUnavailable` if keys cannot be looked up, or `RateLimited`.
         """
         return self._admitted(request, await self._find(request), counted=counted)
 
     async def memory_tenant(self, request: Request, *, counted: bool = True) -> Tenant:
-        """Return the tenant of a route of memories, like `tenant`, but a wallet's proof counts,
-        too: the wallet is bound to the tenant. On a server without keys it is a credential as well:
-        without another one in the headers the tenant is the wallet's own.
+        """Return the tenant for a route of memories, like `tenant`, but also accept a wallet's
+        proof: the wallet is bound to the tenant. On a server without keys the proof is a credential
+        by itself: without another one in the headers the tenant is the wallet's own.
 
-        Raises as `tenant` does, `BadRequest` and `Unauthorized` for a proof that does not hold,
-        `Conflict` where the wallet is another tenant's, `Forbidden` where the proof is, and
-        `RequestTooLarge`.
+        Raises as `tenant` does, `BadRequest` and `Unauthorized` for an invalid proof, `Conflict` if
+        the wallet belongs to another tenant, `Forbidden` if the proof does, and `RequestTooLarge`.
         """
         sent = wallet_access.sent_headers(request) if self._wallets else None
         if sent is None or self._wallets is None:
@@ -162,16 +163,17 @@ class Gate:
         if tenant is None:
             name = await self._renamed(wallet_tenant(wallet.address))
             tenant = self._admitted(request, Tenant(name, keyed=False), counted=counted)
-        if not known:  # a stream that outlives its proof asks again
+        if not known:  # a stream that outlives its proof checks again
             await self._wallets.bind(tenant.id, wallet)
             setattr(request.state, _PROVEN, wallet)
         return tenant
 
     async def operator(self, request: Request) -> None:
-        """Let in who may see numbers of the whole server. Raises as `tenant` does.
+        """Authenticate the operator, who may see numbers of the whole server. Raises as `tenant`
+        does.
 
-        An access key is not enough: it would let one tenant measure the others. Without access
-        keys a server on loopback has one user, who needs nothing unless a key was set.
+        An access key is not enough: it would let one tenant measure the others. Without access keys
+        a server on loopback has one user, who needs no credential unless a key was set.
         """
         if self._operator_key is None:
             if await self.opens_without_key():
@@ -185,12 +187,12 @@ class Gate:
             raise self._refusal(request, bool(given))
 
     async def keyless(self) -> bool:
-        """Return True if there are no access keys. Raises `StoreUnavailable` where nobody can
-        tell."""
+        """Return True if there are no access keys. Raises `StoreUnavailable` if that cannot be
+        determined."""
         return not await self._configured.get("", self._keys.has_keys)
 
     async def opens_without_key(self) -> bool:
-        """Return True if who names no credential is let in, as the tenant `anonymous`."""
+        """Return True if requests without a credential are accepted, as the tenant `anonymous`."""
         return self._loopback and await self.keyless()
 
     async def _find(self, request: Request) -> Tenant:
@@ -230,9 +232,9 @@ class Gate:
         return aliases.get(name, name)
 
     async def _any_known(self, values: Sequence[str]) -> bool:
-        """Return True if one of the credentials beside a key for us alone is a key of ours: then
-        they do not go on. While the store fails, a credential that it was not asked about before
-        counts as none."""
+        """Return True if one of the credentials sent besides a key for this server only is one of
+        our keys: then they are not relayed. While the store fails, a credential that was not looked
+        up before counts as none."""
         for value in values:
             try:
                 if await self._known(value):
@@ -249,8 +251,8 @@ class Gate:
 
 
 class RecentLookups(Generic[Value]):
-    """Values looked up a moment ago. When the store fails, the last known value still counts:
-    a chat goes on without the store (DESIGN, promise 10)."""
+    """Recently looked-up values. When the store fails, the last known value still counts: a chat
+    continues without the store (DESIGN, promise 10)."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic

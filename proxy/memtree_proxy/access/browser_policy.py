@@ -1,16 +1,16 @@
 """Rules for requests of browsers: Host, Origin, Sec-Fetch-*, Content-Type and CORS.
 
-A server on localhost is within reach of every web page that its user opens. These rules keep such
-pages out; clients that are no browsers send none of these headers and notice nothing.
+Every web page that a user opens can send requests to a server on localhost. These rules reject
+them; clients other than browsers send none of these headers and are not affected.
 
 - Host: with DNS rebinding a page points its own name at 127.0.0.1, and its requests are same-origin
-  to the browser. A server without access keys therefore answers to local names alone.
+  to the browser. A server without access keys therefore answers only to local names.
 - Origin and Sec-Fetch-Site: a route of ours serves our own pages and those of `allowed_origins`.
 - Content-Type: forms and `no-cors` fetches need no preflight, but they cannot send JSON.
 - CORS: an allowed origin may read our answers, no other.
 
-A cookie makes nobody a tenant by itself: see `auth`. What this file does not do: read requests and
-raise errors in their turn, which `proxy/memtree_proxy/server/browser_guard.py` does.
+A cookie alone does not authenticate: see `auth`. The rules are applied in
+`proxy/memtree_proxy/server/browser_guard.py`.
 
     >>> policy = BrowserPolicy(allowed_origins=frozenset({"http://localhost:3000"}))
     >>> policy.answers_to("nas.local:8787"), policy.answers_to("evil.example:8787")
@@ -35,7 +35,7 @@ from memtree_proxy.http.authority import DEFAULT_PORTS, MAX_LENGTH, Authority
 from memtree_proxy.http.headers import Headers
 
 BODY_TYPES = ("application/json", "application/x-ndjson", "application/octet-stream")
-# Pages that hold no data: a link on any site may lead to them.
+# Pages that contain no data: any site may link to them.
 HOME_PATHS = frozenset({"/", "/ui", "/ui/memories", "/ui/tree", "/ui/requests", "/ui/state"})
 PREFLIGHT_METHOD = b"access-control-request-method"
 PREFLIGHT_SECONDS = 600
@@ -43,7 +43,8 @@ METHODS = b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
 _LOCAL_NAMES = frozenset({"localhost", "host.docker.internal"})
 _LOCAL_ENDINGS = (".localhost", ".local")
-_OUR_SITES = (None, "none", "same-origin")  # of Sec-Fetch-Site; anything else is another's page
+# of Sec-Fetch-Site; any other value means another site's page
+_OUR_SITES = (None, "none", "same-origin")
 _ORIGIN = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<authority>[^\s/?#@,*]*)")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
 _HEADER_NAMES = re.compile(rb"[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,8000}")
@@ -51,10 +52,9 @@ _HEADER_NAMES = re.compile(rb"[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,8000}")
 
 @dataclass(frozen=True, slots=True)
 class FetchHeaders:
-    """Headers in which a request tells of the page that it comes from. None: not sent. Several
-    headers of one name are joined by commas, as HTTP reads them, and no rule accepts the result.
-
-    `site`, `mode`: Sec-Fetch-Site and -Mode. `metadata`: there is any Sec-Fetch-* header."""
+    """Headers in which a request describes the page that it comes from. None: not sent. Several
+    headers of one name are joined by commas, as in HTTP, and no rule accepts the result. `site`,
+    `mode`: Sec-Fetch-Site and -Mode. `metadata`: there is any Sec-Fetch-* header."""
 
     host: str | None = None
     origin: str | None = None
@@ -83,7 +83,7 @@ class FetchHeaders:
 
     @property
     def navigates(self) -> bool:
-        """Somebody follows a link, types an address, or reloads."""
+        """Return True if a person follows a link, types an address, or reloads."""
         return self.mode == "navigate"
 
 
@@ -97,7 +97,7 @@ _FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class BrowserPolicy:
-    """The rules with what is configured. `allowed_schemes`: entries of `allowed_origins` like
+    """The rules with their configuration. `allowed_schemes`: entries of `allowed_origins` like
     `vscode-webview:`, whose origins have a new name each time. `public`: of `public_url`."""
 
     allowed_hosts: frozenset[str] = frozenset()
@@ -129,8 +129,7 @@ class BrowserPolicy:
     # -- Host --------------------------------------------------------------------------------
 
     def answers_to(self, host: str | None) -> bool:
-        """Return True if a server without access keys answers to this Host. No browser leaves it
-        out."""
+        """Return True if a server without access keys answers to this Host. No browser omits it."""
         if host is None:
             return True
         authority = Authority.parse(host)
@@ -139,7 +138,7 @@ class BrowserPolicy:
         name = authority.host.removesuffix(".")
         return (
             authority.is_address
-            or "." not in authority.host  # Docker and LAN; nobody can register such a name
+            or "." not in authority.host  # Docker and LAN; such a name cannot be registered
             or name in _LOCAL_NAMES
             or name.endswith(_LOCAL_ENDINGS)
             or name in self.allowed_hosts
@@ -157,7 +156,7 @@ class BrowserPolicy:
     # -- Origin ------------------------------------------------------------------------------
 
     def allows(self, origin: str | None) -> bool:
-        """Return True if `allowed_origins` names it."""
+        """Return True if `allowed_origins` contains it."""
         if origin is None or len(origin) > MAX_LENGTH:
             return False
         normal = _normal_origin(origin)
@@ -176,7 +175,7 @@ class BrowserPolicy:
         return fetch.site in _OUR_SITES
 
     def check_origin(self, method: str, path: str, fetch: FetchHeaders) -> None:
-        """Raises `Forbidden` for a request to a route of ours that another site's page makes."""
+        """Raise `Forbidden` for a request to a route of ours from another site's page."""
         if self.trusts(fetch) or (method == "GET" and path in HOME_PATHS and fetch.navigates):
             return
         if fetch.origin is None:
@@ -191,8 +190,8 @@ class BrowserPolicy:
         raise Forbidden(message, param="sec-fetch-site" if fetch.origin is None else "origin")
 
     def _is_own(self, origin: str, host: str | None) -> bool:
-        """Return True if host and port are those that the request was sent to, or
-        `public_url`'s."""
+        """Return True if host and port are those that the request was sent to, or those of
+        `public_url`."""
         match = _ORIGIN.fullmatch(origin.lower()) if len(origin) <= MAX_LENGTH else None
         if match is None or match["scheme"] not in DEFAULT_PORTS:
             return False
@@ -218,8 +217,8 @@ class BrowserPolicy:
         ]
 
     def preflight_headers(self, origin: str, headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-        """Return the headers that let an allowed page send the request that it asks for: any method
-        and header."""
+        """Return the headers that allow a page to send the request of its preflight: any method and
+        header."""
         answer = [
             (b"access-control-allow-origin", origin.encode("latin-1")),
             (b"access-control-allow-methods", METHODS),
@@ -228,7 +227,7 @@ class BrowserPolicy:
         ]
         requested = dict(headers)
         names = requested.get(b"access-control-request-headers", b"")
-        if _HEADER_NAMES.fullmatch(names):  # `*` would leave Authorization out
+        if _HEADER_NAMES.fullmatch(names):  # `*` would not include Authorization
             answer.append((b"access-control-allow-headers", names))
         if requested.get(b"access-control-request-private-network") == b"true":
             answer.append((b"access-control-allow-private-network", b"true"))
@@ -236,8 +235,9 @@ class BrowserPolicy:
 
 
 def with_cors(answer: Headers, cors: Headers, *, ours: bool) -> Headers:
-    """The headers of an answer with CORS as it shall be. `cors`: for an allowed origin, else none.
-    `ours`: a route of ours answers; what an upstream says of CORS there was not meant for it."""
+    """Return the headers of an answer with the right CORS headers. `cors`: for an allowed origin,
+    else none. `ours`: a route of ours answers; CORS headers of an upstream were not meant for it.
+    """
     if ours:
         kept = [pair for pair in answer if not pair[0].lower().startswith(b"access-control-")]
         return [*kept, *cors]
@@ -250,8 +250,8 @@ def with_cors(answer: Headers, cors: Headers, *, ours: bool) -> Headers:
 
 
 def check_body_type(headers: Iterable[tuple[bytes, bytes]], fetch: FetchHeaders) -> None:
-    """Raises `UnsupportedMedia` for the body of a request to a route of ours that is not JSON. No
-    type at all is taken for JSON, but from a browser, which may leave it out as well."""
+    """Raise `UnsupportedMedia` if the body of a request to a route of ours is not JSON. A missing
+    type counts as JSON, except from a browser, which can omit it even for other bodies."""
     values = [value.decode("latin-1") for name, value in headers if name.lower() == b"content-type"]
     types = [value.partition(";")[0].strip().lower() for value in values if value.strip()]
     if all(type_ in BODY_TYPES for type_ in types) and (types or not fetch.from_browser):
@@ -265,18 +265,19 @@ def check_body_type(headers: Iterable[tuple[bytes, bytes]], fetch: FetchHeaders)
 
 
 def is_page_visit(fetch: FetchHeaders, accept: str) -> bool:
-    """Return True if somebody looks at an address in a browser. Old ones send no fetch metadata."""
+    """Return True if a person opens an address in a browser. Old browsers send no fetch
+    metadata."""
     return "text/html" in accept.lower() and (fetch.navigates or not fetch.metadata)
 
 
 def shown(value: str | None) -> str:
-    """A header's value as a message may hold it."""
+    """Return a header's value as a message may contain it."""
     text = value or ""
     return ascii(text if len(text) <= 100 else text[:100] + "...")
 
 
 def _normal_origin(origin: str) -> str:
-    """In lower case and without the default port, as browsers send it."""
+    """Return an origin in lower case and without the default port, as browsers send it."""
     normal = origin.lower()
     for scheme, port in DEFAULT_PORTS.items():
         if normal.startswith(f"{scheme}://"):
@@ -306,7 +307,7 @@ def _origin_entry(entry: str) -> str:
 
 
 def _public(url: str | None) -> tuple[Authority | None, str]:
-    """Host and port of `public_url`, and its scheme."""
+    """Return host and port of `public_url`, and its scheme."""
     if url is None:
         return None, "http"
     try:

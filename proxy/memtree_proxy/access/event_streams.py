@@ -1,10 +1,10 @@
 """Server-sent events about rows of a store: one stream for each listener.
 
-    the store's counter -> what came since -> id: the row's count, data: what is told of it
+    the store's counter -> new rows -> id: the row's count, data: its description
 
-The counter is the store's own, so what another proxy wrote shows here as well, and a listener that
-comes back with `Last-Event-ID` misses nothing. A stream ends when its client hangs up, when its
-credential is no longer let in, and when the server stops.
+The counter belongs to the store, so rows written by another proxy appear here as well, and a
+listener that returns with `Last-Event-ID` misses nothing. A stream ends when its client
+disconnects, when its credential is no longer valid, and when the server stops.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _RETRY_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class EventPace:
-    """Seconds: `check`: between looks at the credential, `beat`: between signs of life."""
+    """Seconds: `check`: between checks of the credential, `beat`: between heartbeats."""
 
     check: float = 5.0
     beat: float = 15.0
@@ -44,25 +44,25 @@ EVENT_PACE = EventPace()
 
 
 class Event(NamedTuple):
-    """`id`: the count to come back with."""
+    """`id`: the count to return with."""
 
     id: int
     data: Mapping[str, Any]
 
 
 class EventFeed(Protocol):
-    """Feed that one listener is told of. Raises store errors."""
+    """Source of the events for one listener. Raises store errors."""
 
     async def count(self) -> int:
         """Return the count of the newest row."""
         ...
 
     async def changed(self, after: int, timeout: float) -> int:
-        """Return the count as soon as there is a row behind `after`, or after `timeout` seconds."""
+        """Return the count as soon as there is a row after `after`, or after `timeout` seconds."""
         ...
 
     async def events(self, after: int) -> Sequence[Event]:
-        """Return the next events after the count `after`, the oldest first."""
+        """Return the next events after the count `after`, oldest first."""
         ...
 
 
@@ -78,7 +78,7 @@ class EventStreams:
         return self._open.total()
 
     def stop(self) -> None:
-        """The server stops: every stream ends at once, and those that are begun later."""
+        """End every stream, and those opened later, because the server stops."""
         self._stopped.set()
 
     async def open(
@@ -89,17 +89,17 @@ class EventStreams:
         allowed: Callable[[], Awaitable[bool]],
     ) -> EventStreamResponse:
         """Open a stream of events for one listener. `after`: the count of the last event that the
-        listener has seen; None: it wants what changes from now on. `allowed`: whether the
-        credential is still let in as this tenant.
+        listener has seen; None: it wants changes from now on. `allowed`: returns True while the
+        credential is valid for this tenant.
 
-        Raises `RateLimited` where the tenant has as many streams as it may, and store errors.
+        Raises `RateLimited` if the tenant has the maximal number of streams, and store errors.
         """
         newest = await feed.count()
         at = newest if after is None else min(after, newest)
         return EventStreamResponse(self, tenant, feed, at, allowed)
 
     def enter(self, tenant: str) -> None:
-        """Take a place; `leave` must follow."""
+        """Take a place for a stream; `leave` must follow."""
         if self._open[tenant] >= MOST_STREAMS:
             raise RateLimited(
                 f"At most {MOST_STREAMS} streams of events are open at once.",
@@ -115,7 +115,7 @@ class EventStreams:
     async def events(
         self, feed: EventFeed, after: int, allowed: Callable[[], Awaitable[bool]]
     ) -> AsyncGenerator[bytes]:
-        """The pieces of one stream, the count to come back with first."""
+        """Yield the pieces of one stream, beginning with the count to return with."""
         yield b"id: %d\n\n" % after
         spoke = time.monotonic()
         stopped = asyncio.create_task(self._stopped.wait())
@@ -149,7 +149,7 @@ class EventStreams:
 
 
 class EventStreamResponse(Response):
-    """One stream, which takes a place of its tenant while it is open."""
+    """One stream, which occupies a place of its tenant while it is open."""
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ class EventStreamResponse(Response):
         self.raw_headers = [
             (b"content-type", b"text/event-stream"),
             (b"cache-control", b"no-store"),
-            (b"x-accel-buffering", b"no"),  # nginx would keep the events to itself
+            (b"x-accel-buffering", b"no"),  # nginx would buffer the events
         ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -180,7 +180,7 @@ class EventStreamResponse(Response):
                     async for piece in events:
                         await send({"type": "http.response.body", "body": piece, "more_body": True})
         except MemTreeError as error:
-            # The store is gone for a while: the listener comes back with its last event.
+            # The store fails for a while: the listener will return with its last event.
             log.event("events.failed", why=error.code)
         finally:
             self._streams.leave(self._tenant)
@@ -188,5 +188,5 @@ class EventStreamResponse(Response):
 
 
 def last_event(headers: Mapping[str, str]) -> int | None:
-    """The count after which events are wanted."""
+    """Return the count after which events are wanted."""
     return fields.integer(headers.get(LAST_EVENT_HEADER), LAST_EVENT_HEADER, 0, MAX_COUNT)

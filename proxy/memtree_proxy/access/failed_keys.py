@@ -1,8 +1,9 @@
-"""Clients that try keys which are none: after some failures a minute, no new key is looked up.
+"""Limit clients that try invalid keys: after some failures in a minute, no new key of theirs is
+looked up.
 
-Clients are told apart by their address. Behind a front proxy that is the one which the proxy tells
-in `x-forwarded-for`: a proxy is trusted where `public_url` or `trusted_proxies` says that there is
-one. A trusted proxy that tells no address has no counter, which all of its clients would share.
+Clients are identified by their address. Behind a front proxy that is the address in
+`x-forwarded-for`: a proxy is trusted if `public_url` or `trusted_proxies` says that there is one.
+Without that address a trusted proxy has no counter, which all of its clients would share.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from memtree.config import Settings
 from memtree_proxy.access.rate_limits import RequestRates
 
 FORWARDED = "x-forwarded-for"
-MOST_HOPS = 20  # of the header that are looked at, the last ones
-V6_PREFIX = 64  # bits that name a customer, who has all addresses below
+MOST_HOPS = 20  # of the header that are read, from the end
+V6_PREFIX = 64  # bits that identify a customer, who owns all addresses below
 
 
 class FailedKeys:
@@ -38,7 +39,7 @@ class FailedKeys:
             self._rates.charge(client)
 
     def client(self, request: Request) -> str:
-        """The network of a client; empty where nobody tells it."""
+        """Return the network of a client; "" if it is unknown."""
         peer = _address(request.client.host) if request.client else None
         if peer is None or not (self._any_peer or self._trusts(peer)):
             return _network(peer)
@@ -53,7 +54,7 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def _hops(request: Request) -> Iterator[_Address | None]:
-    """Whom the proxy has seen, and whom that one says that it has seen, and so on."""
+    """Yield the address that the proxy has seen, then the one that this hop reports, and so on."""
     hops = ",".join(request.headers.getlist(FORWARDED)).rsplit(",", MOST_HOPS)
     return (_address(hop.strip()) for hop in reversed(hops))
 

@@ -1,9 +1,9 @@
-"""This machine's user on a server without access keys: the tenant `local`, who proves to be it by
-the secret of the server's state file, which nobody else may read.
+"""This machine's user on a server without access keys: the tenant `local`, authenticated by the
+secret in the server's state file, which nobody else may read.
 
-The secret itself is never sent. `memtree ui` makes a code of it, which a page exchanges once and
-within a minute for a key that this process alone knows; and a server proves by it that it is the
-one that wrote the file, since another program may listen on its port by now.
+The secret itself is never sent. `memtree ui` derives a code from it, which a page exchanges once
+and within a minute for a key that only this process knows; and a server proves with it that it
+wrote the file, since another program may listen on its port by now.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from collections.abc import Callable
 
 from memtree.errors import Unauthorized
 
-PREFIX = "mt-local-"  # of its keys: of an unknown credential that begins so no tenant is made
+PREFIX = "mt-local-"  # of its keys: an unknown credential with this prefix never becomes a tenant
 CODE_SECONDS = 60
-EARLY_SECONDS = 5  # that the clock of whoever made a code may be ahead
+EARLY_SECONDS = 5  # by which the clock of the code's maker may be ahead
 LONGEST_CODE = 200
 
 
 class LocalUser:
-    """`secret`: of the state file of this process."""
+    """`secret`: in the state file of this process."""
 
     def __init__(self, secret: str, clock: Callable[[], float] = time.time) -> None:
         self._secret = secret
         self._clock = clock
         self._key = PREFIX + _signed(secret, "key")
-        self._used: dict[str, float] = {}  # codes, and until when they would be good
+        self._used: dict[str, float] = {}  # used codes, and when they would expire
 
     def redeem(self, code: str) -> str:
-        """Return the key of this machine's user for a code. Raises `Unauthorized`."""
+        """Exchange a code for the key of this machine's user. Raises `Unauthorized`."""
         now = self._clock()
         made = _time_of(code)
         right = _with_mark(self._secret, code.rpartition(".")[0])
@@ -47,7 +47,7 @@ class LocalUser:
         return self._key
 
     def check(self, key: str) -> None:
-        """Raise `Unauthorized` for a key that an earlier start of the server made."""
+        """Raise `Unauthorized` for a key made by an earlier start of the server."""
         if not hmac.compare_digest(key.encode(), self._key.encode()):
             raise Unauthorized(
                 "This key was of an earlier start of the server. Run `memtree ui` again."
@@ -62,13 +62,13 @@ def new_secret() -> str:
 
 
 def new_code(secret: str, now: float | None = None) -> str:
-    """Make a code that is good once: `TIME.NONCE.SIGNATURE`."""
+    """Make a code for a single use: `TIME.NONCE.SIGNATURE`."""
     made = int(time.time() if now is None else now)
     return _with_mark(secret, f"{made}.{secrets.token_urlsafe(9)}").decode()
 
 
 def server_proof(secret: str, nonce: str) -> str:
-    """Return what only the server that wrote the state file answers to this nonce."""
+    """Return the answer to this nonce that only the server that wrote the state file can give."""
     return _signed(secret, f"server {nonce}")
 
 
@@ -81,6 +81,6 @@ def _signed(secret: str, text: str) -> str:
 
 
 def _time_of(code: str) -> float:
-    """Return when a code was made; 0 for what is no code."""
+    """Return when a code was made; 0 for an invalid one."""
     first = code.partition(".")[0][:LONGEST_CODE]
     return float(first) if first.isascii() and first.isdigit() else 0.0

@@ -1,7 +1,7 @@
-"""Rate limits of one tenant: requests in a minute, and requests that wait for a tree at once.
+"""Rate limits of a tenant: requests per minute, and requests that wait for a tree at the same time.
 
-Counts live in this process and are gone with it. What this file does not do: sizes of requests
-(`request_body`, `http_protocol`), or who a tenant is (`auth`).
+Counts live in this process and are lost with it. Sizes of requests are limited by `request_body`
+and `http_protocol`; `auth` determines the tenant.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ Result = TypeVar("Result")
 
 
 class RequestRates:
-    """A bucket for each tenant, full with a minute's requests, filled again over a minute.
+    """A bucket for each tenant, filled with a minute's requests and refilled over a minute.
 
-    Kept as one number, the time at which the bucket would be full (GCRA): a tenant whom nobody has
-    seen for a minute has a full bucket and needs no entry.
+    Stored as one number, the time at which the bucket would be full (GCRA): a tenant without
+    requests for a minute has a full bucket and needs no entry.
     """
 
     def __init__(
@@ -44,27 +44,27 @@ class RequestRates:
         monotonic: Callable[[], float] = time.monotonic,
         what: str = "requests",
     ) -> None:
-        """`per_minute`: 0 means no limit. `what`: is counted."""
+        """`per_minute`: 0 means no limit. `what`: names the counted events in errors."""
         self._per_minute, self._what = per_minute, what
         self._monotonic = monotonic
-        self._full: OrderedDict[str, float] = OrderedDict()  # the latest last
+        self._full: OrderedDict[str, float] = OrderedDict()  # the latest is last
 
     def __len__(self) -> int:
-        """How many tenants are remembered."""
+        """Return the number of remembered tenants."""
         return len(self._full)
 
     def take(self, tenant: str) -> None:
-        """Count one request. Raises `RateLimited`, which costs the tenant nothing."""
+        """Count one request. Raises `RateLimited` without counting it."""
         self.check(tenant)
         self.charge(tenant)
 
     def check(self, tenant: str) -> None:
-        """Raises `RateLimited` where there is no room for one more."""
+        """Raise `RateLimited` if there is no room for another request."""
         if not self._per_minute:
             return
         now = self._monotonic()
         full = max(now, self._full.get(tenant, now)) + MINUTE / self._per_minute
-        # A billionth: sums of sixtieths must not refuse the last request of a minute.
+        # Tolerance: sums of sixtieths must not refuse the last request of a minute.
         if full - now > MINUTE * (1 + 1e-9):
             raise RateLimited(
                 f"Rate limit reached: {self._per_minute} {self._what} in a minute.",
@@ -72,7 +72,7 @@ class RequestRates:
             )
 
     def charge(self, tenant: str, count: float = 1.0) -> None:
-        """Count what was done, whether or not there was room for it."""
+        """Count requests that were made, even if there was no room for them."""
         if not self._per_minute or not count:
             return
         now = self._monotonic()
@@ -82,7 +82,7 @@ class RequestRates:
         self._forget(now)
 
     def _forget(self, now: float) -> None:
-        """Drop up to two entries, so that they go faster than they come."""
+        """Drop up to two entries, so that they are removed faster than added."""
         for _ in range(2):
             oldest = next(iter(self._full))
             if self._full[oldest] > now and len(self._full) <= MAX_TENANTS:
@@ -98,7 +98,7 @@ class WaitingRequests:
         self._waiting: Counter[str] = Counter()
 
     def __len__(self) -> int:
-        """How many tenants are remembered: those who wait."""
+        """Return the number of remembered tenants: those with waiting requests."""
         return len(self._waiting)
 
     def waiting(self, tenant: str) -> int:
@@ -106,11 +106,11 @@ class WaitingRequests:
 
     @property
     def all(self) -> int:
-        """Waiting requests of all tenants."""
+        """Return the number of waiting requests of all tenants."""
         return self._waiting.total()
 
     def enter(self, tenant: str) -> None:
-        """Take a place; `leave` must follow. Raises `RateLimited` where all are taken."""
+        """Take a place; `leave` must follow. Raises `RateLimited` if all are taken."""
         if self._waiting[tenant] >= self._limit:
             raise RateLimited(
                 f"{self._limit} requests of yours are waiting for their memory to be built.",
@@ -138,10 +138,8 @@ class WaitingRequests:
         work: Coroutine[Any, Any, Result],
         uncounted: float | None = None,
     ) -> Result:
-        """The result of `work`, which takes a place once it has run for `uncounted` seconds
-        (None: for `UNCOUNTED_SECONDS`).
-
-        Raises `RateLimited` where there is none, and stops the work.
+        """Return the result of `work`, which takes a place once it has run for `uncounted` seconds
+        (None: for `UNCOUNTED_SECONDS`). Raises `RateLimited` if there is none, and stops the work.
         """
         task = asyncio.ensure_future(work)
         try:
@@ -158,13 +156,13 @@ class WaitingRequests:
 
 
 class CostlyWork:
-    """Imports, extractions, documents and files to parse of each tenant: how many at once, and
-    their CPU."""
+    """Expensive work of each tenant: imports, extractions, documents and files to parse. Limits how
+    many run at once, and their CPU time."""
 
     def __init__(
         self, at_once: int, seconds: int, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
-        """`seconds`: of CPU in a minute. 0 means no limit."""
+        """`seconds`: of CPU per minute. 0 means no limit."""
         self._at_once = at_once
         self._running: Counter[str] = Counter()
         self._rates = RequestRates(
@@ -173,7 +171,8 @@ class CostlyWork:
 
     @contextmanager
     def place(self, tenant: str) -> Iterator[None]:
-        """Raises `RateLimited` where the tenant has no place left, or no CPU."""
+        """Take a place for a block. Raises `RateLimited` if the tenant has no place left, or no CPU
+        time."""
         if 0 < self._at_once <= self._running[tenant]:
             raise RateLimited(
                 f"{self._at_once} imports, extractions or posts of documents or files of yours are"
@@ -186,12 +185,13 @@ class CostlyWork:
             with metered() as meter:
                 yield
         finally:
-            self._running -= Counter((tenant,))  # leaves no zeros
+            self._running -= Counter((tenant,))  # removes zeros
             self._rates.charge(tenant, meter.seconds)
 
 
 class WaitMetrics(Collector):
-    """Requests that wait for their tree now. How many did, and for how long, is the step `wait`."""
+    """Number of requests that wait for their tree now. The step `wait` shows how many did, and for
+    how long."""
 
     def __init__(self, waits: WaitingRequests) -> None:
         self._waits = waits

@@ -1,5 +1,4 @@
-"""Whose memories a request is about where no chat and no agent is named: the tenant's own, or those
-of one of its users."""
+"""Scope of a request that names no chat and no agent: the tenant itself, or one of its users."""
 
 from __future__ import annotations
 
@@ -11,11 +10,11 @@ from memtree_proxy.http.own_headers import USER_HEADER
 
 
 def user_scope(request: Request, tenant: Tenant) -> Scope:
-    """The tenant itself, or the user within it that `x-user-id` names; raises `BadRequest` for one
-    that is no id.
+    """Return the tenant itself, or the user within it that `x-user-id` names; raises `BadRequest`
+    for an invalid id.
 
-    A browser's cookie lets its owner in and nobody else, so beside one that may count the header
-    is ignored.
+    A browser's cookie authenticates only its owner, so together with a valid cookie the header is
+    ignored.
     """
     named = request.headers.get(USER_HEADER)
     if named is None or (tenant.keyed and request.cookies.get(SESSION_COOKIE)):

@@ -1,4 +1,5 @@
-"""A wallet's proof in the headers of a request: read, checked, and its wallet bound to a tenant."""
+"""A wallet's proof in the headers of a request: read it, check it, and bind the wallet to a
+tenant."""
 
 from __future__ import annotations
 
@@ -20,26 +21,26 @@ class WalletHeaders(NamedTuple):
 
 
 class WalletAccess:
-    """Checks the proof of a wallet in a request. `max_body_bytes`: most bytes of a body, which has
-    to be read before its request is believed, because its hash is signed."""
+    """Checks the proof of a wallet in a request. `max_body_bytes`: most bytes of a body, which must
+    be read before the proof can be checked, because its hash is signed."""
 
     def __init__(self, book: GrantBook, max_body_bytes: int) -> None:
         self._book, self._limit = book, max_body_bytes
 
     async def proven(self, request: Request, sent: WalletHeaders) -> ProvenWallet:
-        """Raises as `GrantBook.proven`, and `RequestTooLarge`."""
+        """Check a proof. Raises as `GrantBook.proven`, and `RequestTooLarge`."""
         body = await request_body.kept(request, self._limit)
         return await self._book.proven(
             WalletProof(*sent, method=request.method, paths=signed_paths(request), body=body)
         )
 
     async def bind(self, tenant: str, wallet: ProvenWallet) -> None:
-        """Raises as `GrantBook.prove`."""
+        """Bind a wallet to the tenant. Raises as `GrantBook.prove`."""
         await self._book.prove(tenant, wallet)
 
 
 def sent_headers(request: Request) -> WalletHeaders | None:
-    """Return the three headers of a wallet's proof, None where none of them was sent. Raises
+    """Return the three headers of a wallet's proof, None if none of them was sent. Raises
     `BadRequest` that names the missing one."""
     values = [request.headers.getlist(name) for name in WALLET_HEADERS]
     if not any(values):
@@ -52,8 +53,8 @@ def sent_headers(request: Request) -> WalletHeaders | None:
 
 
 def signed_paths(request: Request) -> tuple[str, ...]:
-    """The ways to write a request's path that a client may have signed: as it was sent, or as its
-    SDK knows it, without our prefix; with the query, or without. The SDKs' own way is first."""
+    """Return the forms of a request's path that a client may have signed: as it was sent, or as its
+    SDK knows it, without our prefix; with the query, or without. The SDKs' own form is first."""
     raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
     path = raw.partition(b"?")[0].decode("latin-1")
     plain = request_body.without_prefix(path)

@@ -1,1 +1,1 @@
-"""Read what a request says about memory: fields, switches, context windows, prices."""
+"""Read the parts of a request that concern memory: fields, switches, context windows, prices."""

@@ -1,4 +1,4 @@
-"""The headers by which a chat request opts in to chat memory: which chat it belongs to.
+"""The headers with which a chat request opts in to chat memory and names its chat.
 
 >>> of("t", {"x-chat-id": "550e8400"}).owner
 '550e8400'
@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.http.own_headers import CHAT_HEADER, SWITCH_HEADER
 
-_OFF = frozenset({"off", "false", "no", "0"})  # as `memory_switch` reads them
+_OFF = frozenset({"off", "false", "no", "0"})  # as in `memory_switch`
 
 
 def of(tenant: str, headers: Mapping[str, str]) -> Scope | None:
-    """The chat's scope, None where the request names no chat or switches its memory off. Raises
-    `BadRequest` for an id that cannot be one."""
+    """Return the chat's scope, None if the request names no chat or switches its memory off. Raises
+    `BadRequest` for an invalid id."""
     chat_id = headers.get(CHAT_HEADER)
     if chat_id is None or headers.get(SWITCH_HEADER, "").strip().lower() in _OFF:
         return None

@@ -1,7 +1,7 @@
-"""The program that posted a request, told by its headers: one of a fixed list of names.
+"""Recognise the program that posted a request by its headers: one of a fixed list of names.
 
-What a client calls itself in free text is never kept. Agents come first: they send the headers of
-the SDK below them as well.
+Free text by which a client describes itself is never stored. Agents come first in the list, since
+they also send the headers of their SDK.
 
     >>> client_of({"user-agent": "claude-cli/2.1.330 (external, sdk-cli)"})
     'claude-code'
@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-OTHER = "other"  # what a program that is none of these is called
+OTHER = "other"  # name of any other program
 READ = 300  # characters of a header
-# What a name begins with, in lower case and without blanks or dashes, in a header that names the
-# program: `User-Agent`, `originator` (Codex, opencode), `X-Title` (OpenRouter's, of many agents).
+# Prefix of a name, in lower case and without blanks or dashes, in a header that names the program:
+# `User-Agent`, `originator` (Codex, opencode), `X-Title` (OpenRouter's, of many agents).
 _HEADERS = ("originator", "x-title", "x-app-name", "x-client-name", "user-agent")
 _NAMES: tuple[tuple[str, str], ...] = (
     ("claudecli", "claude-code"),
@@ -62,21 +62,21 @@ _NAMES: tuple[tuple[str, str], ...] = (
     ("curl/", "curl"),
     ("memtree", "memtree"),
 )
-# Headers that one program alone sends.
+# Headers that only one program sends.
 _OWN = (
     ("x-claude-code-session-id", "claude-code"),
     ("x-codex-window-id", "codex"),
     ("x-kilocode-version", "kilo"),
     ("x-openwebui-user-id", "open-webui"),
 )
-READING = (*_HEADERS, *(name for name, _ in _OWN))  # headers that tell it
+READING = (*_HEADERS, *(name for name, _ in _OWN))  # headers that identify it
 _CALLED = dict(_NAMES)
 _BEGINS = re.compile("|".join(re.escape(beginning) for beginning in _CALLED))
 CLIENTS = tuple(dict.fromkeys(name for _, name in _NAMES))
 
 
 def client_of(headers: Mapping[str, str]) -> str:
-    """Return one of `CLIENTS`, "" where it is none of them. `headers`: looked up in lower case."""
+    """Return one of `CLIENTS`, "" if none matches. `headers`: looked up in lower case."""
     for header, client in _OWN:
         if header in headers:
             return client

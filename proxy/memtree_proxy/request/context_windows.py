@@ -1,18 +1,18 @@
 """Context windows of models by their names.
 
-The numbers are the most tokens that a prompt may have: where a vendor limits the input beside the
-window (OpenAI from gpt-5 on: 272,000 of 400,000 and 922,000 of 1,050,000), that limit is listed.
-From the model pages of OpenAI, Anthropic, Google, xAI, DeepSeek, Moonshot, Z.ai, Alibaba Cloud,
-MiniMax and Mistral as of 22 November 2026, the catalogue inside the `litellm` package (1.83) for
-older names, and the catalogues of gateways for grok-4.7, qwen3.6 on, mistral-large-4 and
+The numbers are the most tokens that a prompt may have: if a vendor limits the input separately from
+the window (OpenAI from gpt-5 on: 272,000 of 400,000 and 922,000 of 1,050,000), that limit is
+listed. From the model pages of OpenAI, Anthropic, Google, xAI, DeepSeek, Moonshot, Z.ai, Alibaba
+Cloud, MiniMax and Mistral as of 22 November 2026, the catalogue inside the `litellm` package (1.83)
+for older names, and the catalogues of gateways for grok-4.7, qwen3.6 on, mistral-large-4 and
 minimax-m3.1.
 
-A window listed too large costs a refused request, one too small costs only some room. So where
-sources disagree, or hosts of an open model differ, the smaller number is listed, and a model that
-is not listed gets 128,000: right for gpt-oss, Llama 3.1 to 4 and most hosts of open models; one
-that runs at home often has less. Hosted models of 128,000 are listed so that `*` in the setting
-`window`, which is meant for the others, does not change them. The setting wins over this table, and
-a smaller window that the upstream names when it refuses a prompt wins over both.
+Too large a number costs a refused request, too small a number only some room. So if sources
+disagree, or hosts of an open model differ, the smaller number is listed, and a model that is not
+listed gets 128,000: right for gpt-oss, Llama 3.1 to 4 and most hosts of open models; locally run
+models often have less. Hosted models of 128,000 are listed so that `*` in the setting `window`,
+which is meant for unlisted models, does not change them. The setting wins over this table, and a
+smaller window that the upstream names when it refuses a prompt wins over both.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ WINDOWS = {
     "grok-4.7": 500_000,
     "grok-build": 256_000,
     "grok-code-fast": 256_000,
-    # DeepSeek: the first ones as the vendor served them
+    # DeepSeek: the first ones with the vendor's own limits
     "deepseek-chat": DEFAULT,
     "deepseek-reasoner": DEFAULT,
     "deepseek-flash": _MILLION,
@@ -141,7 +141,7 @@ WINDOWS = {
     "kimi-latest-32k": 32_768,
     "moonshot-v1-8k": 8_192,
     "moonshot-v1-32k": 32_768,
-    # Alibaba Cloud; the open ones of the first Qwen 3 have 40,960 where nobody stretched them
+    # Alibaba Cloud; open models of the first Qwen 3 have 40,960 unless they were extended
     "qwen-coder": _MILLION,
     "qwen-flash": 997_952,
     "qwen-max": 30_720,
@@ -172,14 +172,15 @@ WINDOWS = {
     "glm-5.1": 200_000,
     "glm-5.2": _MILLION,
     "glm-5.3": _MILLION,
-    # MiniMax; M3 is held to half of its million by the vendor
+    # MiniMax; the vendor limits M3 to half of its million
     "minimax-m2": 200_000,
     "minimax-m2.1": 200_000,
     "minimax-m2.5": 200_000,
     "minimax-m2.7": 200_000,
     "minimax-m3": 500_000,
     "minimax-m3.1": _MILLION,
-    # Mistral: names without a date mean the newest, a bare one may be of any age
+    # Mistral: names without a date mean the newest model, a name without a version may be of any
+    # age
     "codestral": 32_000,
     "codestral-2508": 256_000,
     "devstral-2512": 256_000,
@@ -214,8 +215,7 @@ WINDOWS = {
 
 @lru_cache(maxsize=256)
 def of(model: str, setting: tuple[str, ...] = ()) -> int:
-    """The window of a model in tokens: by the setting, else as listed here, else `assumed`.
-
+    """Return the window of a model in tokens: by the setting, else by the table, else `assumed`.
     `setting`: entries as `memtree.config.window` reads them.
     """
     named = known(model, setting)
@@ -223,8 +223,7 @@ def of(model: str, setting: tuple[str, ...] = ()) -> int:
 
 
 def known(model: str, setting: tuple[str, ...] = ()) -> int | None:
-    """Return the window of a model by the setting or the table; None where neither names
-    the model."""
+    """Return the window of a model by the setting or the table; None if neither names it."""
     own = {bare(name): tokens for name, tokens in map(window_entry, setting)}
     if name := beginning(model, own):
         return own[name]
@@ -234,5 +233,5 @@ def known(model: str, setting: tuple[str, ...] = ()) -> int | None:
 
 
 def assumed(setting: tuple[str, ...] = ()) -> int:
-    """The window of any other model: the setting's `*`, else `DEFAULT`."""
+    """Return the window of all other models: the setting's `*`, else `DEFAULT`."""
     return dict(map(window_entry, setting)).get(OTHERS, DEFAULT)

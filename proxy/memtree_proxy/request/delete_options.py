@@ -1,7 +1,7 @@
-"""How a delete route is asked to delete: with `dry_run`, with `purge`.
+"""Options of a delete route: `dry_run` and `purge`.
 
-Both may stand in the query or in the body. A delete route refuses whatever else it does not know:
-to ignore a mistyped `dry_run`, or a filter of another route, would delete more than was asked for.
+Both may be in the query or in the body. A delete route refuses all unknown fields: ignoring a
+mistyped `dry_run`, or a filter of another route, would delete more than was requested.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ MAX_NAME_CHARS = 80  # of an unknown name in an error
 
 
 class DeleteOptions(NamedTuple):
-    """`dry_run`: delete nothing and answer how much would go. `purge`: erase it for good."""
+    """`dry_run`: delete nothing and return how much would be deleted. `purge`: erase it for
+    good."""
 
     dry_run: bool
     purge: bool
@@ -34,8 +35,8 @@ def read(
     queried: Iterable[str] = (),
     posted: Iterable[str] = (),
 ) -> DeleteOptions:
-    """Read how to delete. `queried`, `posted`: what else the query and the body may hold. Raises
-    `BadRequest` naming whatever is unknown, and a switch that stands in both."""
+    """Read the options. `queried`, `posted`: other fields that the query and the body may have.
+    Raises `BadRequest` that names an unknown field, or a switch given in both."""
     refuse_unknown(query, {*switches, *queried}, "query parameter")
     refuse_unknown(body.spans if body else (), {*switches, *posted}, "field")
     values = {}
@@ -49,7 +50,7 @@ def read(
 
 
 def refuse_unknown(given: Iterable[str], known: Collection[str], what: str) -> None:
-    """Raise `BadRequest` for the first name that is not known. `what`: the kind of name."""
+    """Raise `BadRequest` for the first unknown name. `what`: the kind of name."""
     for name in given:
         if name not in known:
             short = name[:MAX_NAME_CHARS]

@@ -1,9 +1,9 @@
-"""The fields of API section 1, read strictly: a wrong type is a 400, a number out of range is
+"""Read the fields of API section 1 strictly: a wrong type is a 400, a number out of range is
 clamped, null means absent.
 
-`context_ask` and `chat_ask` make the `CompressRequest` that memory takes. They differ in two rules:
-on `/context_memory` a posted target is hard, and only the output that is asked for is reserved; on
-the chat routes targets are soft, and 4,096 tokens are reserved where a request names no output.
+`context_ask` and `chat_ask` make the `CompressRequest` for memory. They differ in two rules: on
+`/context_memory` a posted target is hard, and only requested output is reserved; on the chat routes
+targets are soft, and 4,096 tokens are reserved if a request does not limit its output.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from memtree_proxy.request.clients import client_of
 from memtree_proxy.request.local_upstream import is_local
 from memtree_proxy.request.wait_timeout import patience
 
-# Where neither the request nor the setting says: whoever calls /context_memory wants memory, who
-# chats through the proxy wants it where it costs no more than sending everything.
+# Defaults without a field or setting: a caller of /context_memory wants memory, a chat through the
+# proxy wants it if it costs no more than sending everything.
 CONTEXT_MODE, CHAT_MODE = "stable", "auto"
-MIN_WINDOW, MAX_WINDOW = 10_000, 1_000_000_000  # API section 1: under 10,000 is raised
+MIN_WINDOW, MAX_WINDOW = 10_000, 1_000_000_000  # API section 1: values under 10,000 are raised
 MIN_TARGET = 1_000
 MAX_DAYS = 365
-DEFAULT_RESERVE = 4_096  # of a chat that names no length of its answer
+DEFAULT_RESERVE = 4_096  # for a chat that does not limit its answer
 IDEMPOTENCY_HEADER = "idempotency-key"
 MAX_KEY_CHARS = 255
 READ_HEADERS = (MODE_HEADER, KEEP_HEADER, *EXPIRATION_HEADERS)
@@ -49,7 +49,8 @@ _SWITCH = {"true": True, "1": True, "false": False, "0": False}
 
 
 def integer(value: object, name: str, low: int, high: int) -> int | None:
-    """An int or a numeric string, clamped to [low, high]. Raises `BadRequest` naming the field."""
+    """Return an int, also from a numeric string, clamped to [low, high]. Raises `BadRequest` that
+    names the field."""
     if value is None:
         return None
     if isinstance(value, str) and (match := _INTEGER.fullmatch(value)):
@@ -65,7 +66,8 @@ def integer(value: object, name: str, low: int, high: int) -> int | None:
 
 
 def number(value: object, name: str, low: float, high: float) -> float | None:
-    """Or a numeric string, clamped to [low, high]. Raises `BadRequest` naming the field."""
+    """Return a number, also from a numeric string, clamped to [low, high]. Raises `BadRequest` that
+    names the field."""
     if value is None:
         return None
     if isinstance(value, str) and _NUMBER.fullmatch(value):
@@ -82,7 +84,7 @@ def boolean(value: object, name: str) -> bool | None:
 
 
 def switch(query: Mapping[str, str], name: str) -> bool | None:
-    """Read a boolean from a query; None where it is absent."""
+    """Read a boolean from a query; None if it is absent."""
     value = query.get(name)
     if value is None:
         return None
@@ -104,15 +106,14 @@ def choice(value: object, name: str, among: Sequence[str]) -> str | None:
 
 
 def address(value: object, name: str) -> bytes:
-    """The bytes of an address as `memory.address` shows it."""
+    """Return the bytes of an address in the form of `memory.address`."""
     if isinstance(value, str) and _ADDRESS.fullmatch(value):
         return bytes.fromhex(value)
     raise BadRequest(f"{name} must be a string of {2 * DIGEST_BYTES} hex digits", param=name)
 
 
 def idempotency_key(headers: Mapping[str, str]) -> str:
-    """Return the idempotency key of a request that may be sent again, "" for none. Raises
-    `BadRequest`."""
+    """Return the idempotency key of a request, "" for none. Raises `BadRequest`."""
     key = headers.get(IDEMPOTENCY_HEADER, "").strip()
     if len(key) > MAX_KEY_CHARS:
         raise BadRequest(
@@ -129,8 +130,8 @@ def check_array(body: Body, name: str) -> None:
 
 
 def expiration_days(body: Body, headers: Mapping[str, str], default: int) -> int:
-    """Read for how many days to keep memory. The header wins over the body, the body over the
-    default."""
+    """Return for how many days memory is kept. The header takes precedence over the body, the body
+    over the default."""
     posted = integer(body.value("expiration_days"), "expiration_days", 1, MAX_DAYS)
     for name in EXPIRATION_HEADERS:
         if (days := integer(headers.get(name), name, 1, MAX_DAYS)) is not None:
@@ -139,14 +140,14 @@ def expiration_days(body: Body, headers: Mapping[str, str], default: int) -> int
 
 
 def mode(body: Body, headers: Mapping[str, str], default: str, among: Sequence[str] = MODES) -> str:
-    """Read the mode. The header wins over the body, the body over the default."""
+    """Return the mode. The header takes precedence over the body, the body over the default."""
     posted = choice(body.value("mode"), "mode", among)
     return choice(headers.get(MODE_HEADER), MODE_HEADER, among) or posted or default
 
 
 def shadowed(body: Body, headers: Mapping[str, str], settings: Settings) -> bool:
-    """Return True if a chat asks for shadow mode, or the setting does. A mode that cannot be read
-    is no shadow: whether it is an error depends on whether memory is on."""
+    """Return True if a chat or the setting selects shadow mode. An unreadable mode does not: it is
+    an error only if memory is on."""
     if (named := headers.get(MODE_HEADER)) is not None:
         return named == SHADOW
     try:
@@ -157,12 +158,12 @@ def shadowed(body: Body, headers: Mapping[str, str], settings: Settings) -> bool
 
 
 def keep(body: Body, headers: Mapping[str, str], settings: Settings) -> KeepOptions:
-    """Read what is to stay in each memory message: of each field what the header says, else the
-    body, else the setting."""
+    """Read the passages to keep in each memory message: for each field the header, else the body,
+    else the setting."""
     setting = KeepOptions(settings.keep_patterns, settings.protected_tools)
     header = headers.get(KEEP_HEADER)
     if header is None and PATTERNS not in body.spans and TOOLS not in body.spans:
-        return setting  # nearly always
+        return setting  # the usual case
     named = _kept_by(header or "")
 
     def texts(name: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
@@ -175,7 +176,7 @@ def keep(body: Body, headers: Mapping[str, str], settings: Settings) -> KeepOpti
 
 
 def _kept_by(header: str) -> Mapping[str, object]:
-    """Read the fields in the header, a JSON object."""
+    """Parse the fields in the header, a JSON object."""
     if not (given := header.strip()):
         return {}
     try:
@@ -189,7 +190,8 @@ def _kept_by(header: str) -> Mapping[str, object]:
 
 
 def window(body: Body, settings: Settings) -> int:
-    """The posted limit, else what is known of the model. Only a posted one has a floor."""
+    """Return the posted limit, else the known window of the model. Only a posted one has a
+    minimum."""
     posted = integer(
         body.value("model_context_limit"), "model_context_limit", MIN_WINDOW, MAX_WINDOW
     )
@@ -197,32 +199,33 @@ def window(body: Body, settings: Settings) -> int:
 
 
 def prices_of(body: Body, settings: Settings) -> Prices:
-    """Return what the provider of the posted model charges for cached input, as far as is known."""
+    """Return the prices of cached input at the provider of the posted model, as far as they are
+    known."""
     return price_table.of(model(body), settings.prices, local=is_local(settings.upstream))
 
 
 def vendors_prices(prices: Prices, body: Body) -> Prices:
-    """Return the prices where the vendor's own API is spoken, as far as is known of the posted
+    """Return the prices when the vendor's own API is used, as far as they are known for the posted
     model."""
     return replace(prices, minimum=price_table.shortest_cached(model(body)))
 
 
 def input_price(body: Body, settings: Settings) -> float | None:
-    """Return the money that a million tokens of the posted model's uncached input cost, None where
-    nobody said. Raises `BadRequest` where the field cannot be read."""
+    """Return the price in money of a million uncached input tokens of the posted model, None if it
+    is not configured. Raises `BadRequest` if the field cannot be read."""
     return price_table.input_price_of(model(body), settings.input_prices)
 
 
 def wanted_output(body: Body, names: Sequence[str] = OUTPUT_FIELDS) -> int:
-    """Tokens that a caller of `/context_memory` wants to be left for the answer; 0 where it does
-    not say: the limit is its own. Raises `BadRequest` naming the field."""
+    """Return the tokens that a caller of `/context_memory` reserves for the answer; 0 if none are
+    given: the limit is then the caller's own. Raises `BadRequest` that names the field."""
     posted = [integer(body.value(name), name, 0, MAX_WINDOW) for name in names]
     return next((tokens for tokens in posted if tokens), 0)
 
 
 def chat_output(body: Body, names: Sequence[str] = OUTPUT_FIELDS) -> int:
-    """Tokens that a chat is taken to want for the answer, by these fields. A wrong type is the
-    upstream's to judge."""
+    """Return the tokens to reserve for the answer of a chat, from these fields. A wrong type is
+    left for the upstream to judge."""
     for name in names:
         value = body.value(name)
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
@@ -238,8 +241,8 @@ def context_ask(
     messages: Sequence[Message] | None = None,
     output_fields: Sequence[str] = OUTPUT_FIELDS,
 ) -> CompressRequest:
-    """Build the request to memory of `/context_memory`. `messages`: as the body's dialect reads
-    them, None for a chat. Raises `BadRequest` naming the field."""
+    """Build the request to memory for `/context_memory`. `messages`: as the body's dialect reads
+    them, None for a chat. Raises `BadRequest` that names the field."""
     if messages is None:
         messages = body.messages(settings.max_messages)
     text(body.value("model"), "model")
@@ -275,9 +278,8 @@ def chat_ask(
     days: int | None,
     output_fields: Sequence[str] = OUTPUT_FIELDS,
 ) -> CompressRequest:
-    """Build the request to memory of a chat route, without what its dialect knows (messages, tools,
-    cache markers): a history that cannot be read is not an error there. `days`: from the model's
-    suffix."""
+    """Build the request to memory for a chat route, without the dialect's parts (messages, tools,
+    cache markers): an unreadable history is not an error there. `days`: from the model's suffix."""
     limit = window(body, settings)
     target = integer(body.value("target_tokens"), "target_tokens", MIN_TARGET, limit)
     return CompressRequest(
@@ -286,7 +288,7 @@ def chat_ask(
         target=target or min(settings.target_tokens, limit),
         hard=False,
         window=limit,
-        # Some ask for all that the model has: then the upstream finds what it can give.
+        # Some clients request the model's maximum: then the upstream decides what it can give.
         reserve=min(chat_output(body, output_fields), limit // 2),
         query=text(body.value("query"), "query"),
         mode=mode(body, headers, _packing_mode(settings.mode) or CHAT_MODE, (*MODES, SHADOW)),
@@ -302,12 +304,12 @@ def chat_ask(
 
 
 def _packing_mode(mode: str | None) -> str | None:
-    """A mode in which memory changes what is sent; None for `shadow`."""
+    """Return a mode in which memory changes what is sent; None for `shadow`."""
     return None if mode == SHADOW else mode
 
 
 def model(body: Body) -> str:
-    """Return the posted model's name, empty where the field is absent or of a type that is the
-    upstream's to judge."""
+    """Return the posted model's name, "" if the field is absent or has another type, which the
+    upstream judges."""
     named = body.value("model")
     return named if isinstance(named, str) else ""

@@ -1,4 +1,4 @@
-"""Tell from its URL alone whether an upstream is a machine of one's own; nothing is resolved.
+"""Decide from its URL alone if an upstream is local; no name is resolved.
 
 >>> is_local("http://localhost:11434/v1"), is_local("http://192.168.1.7:8000/v1")
 (True, True)
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 _NAMES = frozenset({"localhost", "host.docker.internal"})
 _ENDINGS = (".localhost", ".local")
-# Not `is_private`, which holds addresses of documentation and of carriers, too
+# Not `is_private`, which also includes addresses of documentation and of carriers
 _PRIVATE = tuple(
     ipaddress.ip_network(block)
     for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
@@ -26,11 +26,11 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 @lru_cache(maxsize=64)
 def is_local(url: str | None) -> bool:
-    """Loopback, private and link-local addresses, names without a dot (Docker, a LAN),
-    `*.localhost`, `*.local` and `host.docker.internal`. A URL that cannot be read is none."""
+    """Return True for loopback, private and link-local addresses, names without a dot (Docker, a
+    LAN), `*.localhost`, `*.local` and `host.docker.internal`; False for a malformed URL."""
     try:
         host = urlsplit(url or "").hostname or ""
-    except ValueError:  # brackets that do not close
+    except ValueError:  # unclosed brackets
         return False
     host = host.rstrip(".")
     address = _address(host)
@@ -51,8 +51,8 @@ def _address(host: str) -> Address | None:
 
 
 def _loose_address(host: str) -> ipaddress.IPv4Address | None:
-    """IPv4 as clients read it, too: `127.1`, one number, octal, hexadecimal. Its last part is a
-    number, which no name ends with."""
+    """Parse IPv4 as clients do, also `127.1`, one number, octal, hexadecimal. Its last part is a
+    number, which no host name ends with."""
     if not host.rpartition(".")[2][:1].isdecimal() or not host.isascii():
         return None
     try:
@@ -62,7 +62,8 @@ def _loose_address(host: str) -> ipaddress.IPv4Address | None:
 
 
 def _is_own(address: Address) -> bool:
-    """`0.0.0.0` and `::` as an upstream are this machine."""
+    """Return True for `0.0.0.0` and `::`, which as an upstream mean this machine, and for private
+    addresses."""
     return (
         address.is_loopback
         or address.is_link_local

@@ -1,4 +1,4 @@
-"""`memory_options` of a chat body: what a request wants of its user's memories."""
+"""`memory_options` of a chat body: options for the memories of its user."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ NAME = "memory_options"
 
 @dataclass(frozen=True, slots=True)
 class MemoryOptions:
-    """None: as the user's settings say. `enabled`: memories stand beside this request, and are
-    extracted from it as far as that is switched on; False: neither."""
+    """None: as in the user's settings. `enabled`: memories are added to this request, and extracted
+    from it as far as that is switched on; False: neither."""
 
     enabled: bool | None = None
     top_k: int | None = None
@@ -26,8 +26,7 @@ DEFAULTS = MemoryOptions()
 
 
 def of(body: Body) -> MemoryOptions:
-    """Read the options for memories. Raises `BadRequest` naming the field. Names that are not ours
-    are ignored."""
+    """Read the options. Raises `BadRequest` that names the field. Unknown names are ignored."""
     given = body.value(NAME)
     if given is None:
         return DEFAULTS

@@ -17,8 +17,8 @@ from memtree_proxy.request import fields
 
 _SUFFIX = re.compile(r":memory(?:-([0-9]{1,9}))?(?=:|$)")
 UNKNOWN_SWITCH = "unknown-switch"
-# What the headers may say. Anything else counts as off in `MEMORY_HEADER`, which nobody else reads,
-# and as nothing said in the others.
+# Words in the headers. Any other word counts as off in `MEMORY_HEADER`, which only this server
+# reads, and is ignored in the others.
 WORDS = {
     **dict.fromkeys(("on", "true", "yes", "1"), True),
     **dict.fromkeys(("off", "false", "no", "0"), False),
@@ -40,8 +40,8 @@ def strip_suffix(model: str) -> Suffix:
 
 
 def suffix_of(body: Body) -> Suffix:
-    """Split our suffix off the model's name. A model that is no string, or cannot be read, has
-    none: the upstream judges it."""
+    """Split our suffix off the model's name. A model that is not a string, or unreadable, has none:
+    the upstream judges it."""
     try:
         model = body.value("model")
     except BadRequest:
@@ -55,7 +55,8 @@ def by_headers(headers: Mapping[str, str], default: bool) -> bool:
 
 
 def wanted(body: Body, headers: Mapping[str, str], suffix: Suffix, default: bool) -> bool:
-    """An off wins over every on. Raises `BadRequest` for a `memory` that is no boolean."""
+    """Decide if memory is on; an off wins over every on. Raises `BadRequest` for a `memory` that is
+    not a boolean."""
     answers = [
         _switched(headers),
         _word(headers, FLAG_HEADER),
@@ -66,13 +67,13 @@ def wanted(body: Body, headers: Mapping[str, str], suffix: Suffix, default: bool
 
 
 def recall_tools(headers: Mapping[str, str], default: bool) -> bool:
-    """Return True if the model may be offered tools of ours."""
+    """Return True if our tools may be offered to the model."""
     answer = _word(headers, TOOLS_HEADER)
     return default if answer is None else answer
 
 
 def trouble(headers: Mapping[str, str]) -> str:
-    """The reason for `x-memtree-reason` where `MEMORY_HEADER` says what nobody knows, else ""."""
+    """Return the reason for `x-memtree-reason` if `MEMORY_HEADER` has an unknown value, else ""."""
     said = headers.get(MEMORY_HEADER, "").strip()
     return UNKNOWN_SWITCH if said and _word(headers, MEMORY_HEADER) is None else ""
 

@@ -1,13 +1,13 @@
-"""Finding a model in a table of names: by the longest known beginning.
+"""Find a model in a table of names: by the longest known prefix.
 
     >>> beginning("openai/gpt-4-0613:online", {"gpt-4", "gpt-4-turbo"})
     'gpt-4'
     >>> beginning("bedrock/us.anthropic.claude-opus-4-6-v1:0", {"claude", "claude-opus-4-6"})
     'claude-opus-4-6'
 
-A beginning ends at a mark, so `gpt-4o` is not `gpt-4`. What stands around a name does not count:
-routers' and clients' prefixes (`openai/`, `models/`, `openai:`, `ft:`), regions and vendors as
-clouds write them (`us.anthropic.`, `databricks-`), suffixes (`:online`, `@20250929`), and case.
+A prefix ends at a separator, so `gpt-4o` is not `gpt-4`. Additions to a name are ignored: routers'
+and clients' prefixes (`openai/`, `models/`, `openai:`, `ft:`), regions and vendors as clouds write
+them (`us.anthropic.`, `databricks-`), suffixes (`:online`, `@20250929`), and case.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-_LONGEST = 200  # characters that are looked at
+_LONGEST = 200  # characters that are read
 _MARKS = "-@"
-# In front of a colon, where that is no model: whose the model behind it is, or by which route
+# Before a colon, unless it is a model: the owner of the model after it, or the route
 _ROUTES = frozenset(
     """
     anthropic azure bedrock chat completion deepseek ft gemini google google-gla google-vertex groq
     mistral moonshotai openai openai-chat openai-responses openrouter responses vertex xai
     """.split()
 )
-# In front of a mark: the region, the vendor, the cloud that sells it
+# Before a separator: the region, the vendor, the cloud that sells it
 _OWNER = re.compile(
     r"(?:us-gov|us|eu|uk|ca|sa|ap|apac|au|jp|in|me|af|global"
     r"|amazon|anthropic|deepseek|google|meta|minimax|mistral|mistralai|moonshot|moonshotai|openai"
@@ -35,13 +35,13 @@ _OWNER = re.compile(
 
 
 def bare(model: str) -> str:
-    """The name without what routers write around it, in lower case."""
+    """Return the name without additions of routers, in lower case."""
     return _parts(model)[0]
 
 
 def beginning(model: str, known: Container[str]) -> str | None:
-    """The longest of the `known` names (in lower case) that the model's name begins with; where
-    there is none, without the routes, regions and vendors in front of it."""
+    """Return the longest of the `known` names (in lower case) that is a prefix of the model's name;
+    if there is none, of the name without routes, regions and vendors in front."""
     for name in _parts(model):
         if longest := _longest(name, known):
             return longest
@@ -51,7 +51,7 @@ def beginning(model: str, known: Container[str]) -> str | None:
 
 
 def _parts(model: str) -> list[str]:
-    """The last step of a path, between colons."""
+    """Split the last segment of a path at its colons."""
     return model[:_LONGEST].strip().lower().rstrip("/").rpartition("/")[2].split(":")
 
 

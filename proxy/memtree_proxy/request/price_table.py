@@ -1,17 +1,16 @@
-"""Table of what providers charge for cached input, relative to uncached input, and how long a cache
-lives.
+"""Prices of cached input, relative to uncached input, and lifetimes of caches, by model.
 
 From the vendors' price and caching pages as of 22 November 2026, at their standard tier and up to
 their first size step; for gemini-4, minimax-m3, kimi-k3.1 and qwen4-max from gateways that sell at
 list price, for minimax-m2, the turbo of kimi-k2, glm-5 and grok-code-fast from the catalogue inside
-the `litellm` package (1.83). Ratios outlive promotions: a sale cuts all prices alike.
+the `litellm` package (1.83). Ratios stay valid during promotions, which reduce all prices alike.
 
 A model is listed only where its prices were found; the setting `prices` wins over the table. Any
-other model is `LOCAL` behind a machine of one's own, else `UNKNOWN`. The name goes before the
-place: a gateway on localhost sells what its models' names say.
+other model is `LOCAL` at a local upstream, else `UNKNOWN`. The name takes precedence over the
+location: a gateway on localhost sells the models that its names say.
 
 Lifetimes count from the last use. Where a vendor names none or a range, the longest is listed,
-because a cache that is believed to be alive is never given up.
+because a cache assumed to be alive is never discarded.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ _MINUTES_5, _HOUR = 300.0, 3_600.0
 
 _CLAUDE = Prices(1.25, 0.10, _MINUTES_5)
 _CLAUDE_5_5 = Prices(1.25, 0.05, _MINUTES_5)
-_CLAUDE_FABLE_5_1 = Prices(1.25, 0.025, _MINUTES_5)  # and 5.2, and the Mythos of the same number
+_CLAUDE_FABLE_5_1 = Prices(1.25, 0.025, _MINUTES_5)  # also 5.2, and Mythos of the same number
 _UNCACHED = Prices(1.0, 1.0, _HOUR)  # OpenAI caches from gpt-4o on
 _HALF = Prices(1.0, 0.50, _HOUR)
 _QUARTER = Prices(1.0, 0.25, _HOUR)
 _FIFTH = Prices(1.0, 0.20, _HOUR)
 _TENTH = Prices(1.0, 0.10, _HOUR)
 _TWENTIETH = Prices(1.0, 0.05, _HOUR)
-_GPT_5_6 = Prices(1.25, 0.10, _HOUR)  # from gpt-5.6 on OpenAI charges for what it caches
+_GPT_5_6 = Prices(1.25, 0.10, _HOUR)  # since gpt-5.6 OpenAI charges for cache writes
 _GLM = Prices(1.0, 0.19, _HOUR)
 _GROK = Prices(1.0, 0.16, _HOUR)
 _DEEPSEEK_FLASH = Prices(1.0, 0.02, _HOUR)
@@ -101,7 +100,8 @@ PRICES: Mapping[str, Prices] = {
     "grok-4.6": _QUARTER,
     "grok-4.7": _QUARTER,
     "grok-code-fast": _TENTH,
-    # DeepSeek: the day's hours change the price, not the ratio; the first two are the newest flash
+    # DeepSeek: prices depend on the time of day, the ratio does not; the first two are the newest
+    # flash
     "deepseek-chat": _DEEPSEEK_FLASH,
     "deepseek-reasoner": _DEEPSEEK_FLASH,
     "deepseek-flash": _DEEPSEEK_FLASH,
@@ -117,7 +117,7 @@ PRICES: Mapping[str, Prices] = {
     "kimi-k3": _TENTH,
     "kimi-k3.1": _TENTH,
     "kimi-k3.1-pro-highspeed": _TWENTIETH,
-    # Alibaba Cloud: implicit cache (the explicit one is at 1.25/0.10/300, and asked for by markers)
+    # Alibaba Cloud: implicit cache (the explicit one, requested by markers, is at 1.25/0.10/300)
     "qwen-max": _FIFTH,
     "qwen-plus": _FIFTH,
     "qwen-turbo": _FIFTH,
@@ -143,8 +143,8 @@ PRICES: Mapping[str, Prices] = {
     "codestral": _TENTH,
 }
 
-# Tokens that a prompt must have to be cached, where the vendor's own API is spoken (`/messages`,
-# `/responses`): what chats are sent to keeps rules of its own.
+# Tokens that a prompt must have to be cached, when the vendor's own API is used (`/messages`,
+# `/responses`); chat endpoints have rules of their own.
 SHORTEST_CACHED: Mapping[str, int] = {
     "claude": 1_024,
     "claude-haiku-4-5": 4_096,
@@ -178,23 +178,21 @@ SHORTEST_CACHED: Mapping[str, int] = {
 
 @lru_cache(maxsize=256)
 def shortest_cached(model: str) -> int:
-    """Tokens that a prompt of this model must have to be cached; 0 where nobody says."""
+    """Return the tokens that a prompt of this model must have to be cached; 0 if unknown."""
     return SHORTEST_CACHED.get(beginning(model, SHORTEST_CACHED) or "", 0)
 
 
 @lru_cache(maxsize=256)
 def of(model: str, setting: tuple[str, ...] = (), *, local: bool = False) -> Prices:
-    """The prices of a model: from the setting, else from the table, else from the setting's `*`,
-    else those of a model that nobody knows, by where it runs.
-
-    `setting`: entries as `memtree.config.price` reads them. `local`: the upstream is a machine of
-    one's own.
+    """Return the prices of a model: from the setting, else from the table, else from the setting's
+    `*`, else those of an unknown model, which depend on its location. `setting`: entries as
+    `memtree.config.price` reads them. `local`: the upstream is local.
     """
     return known(model, setting) or _others(setting) or (LOCAL if local else UNKNOWN)
 
 
 def known(model: str, setting: tuple[str, ...] = ()) -> Prices | None:
-    """None for a model that neither the setting nor the table names."""
+    """Return the prices; None for a model that neither the setting nor the table names."""
     own = {bare(name): prices for name, prices in map(price, setting)}
     if name := beginning(model, own):
         return own[name]
@@ -205,17 +203,17 @@ def known(model: str, setting: tuple[str, ...] = ()) -> Prices | None:
 
 @lru_cache(maxsize=256)
 def input_price_of(model: str, setting: tuple[str, ...]) -> float | None:
-    """Return the cost of a million tokens of a model's uncached input, None where the setting
-    (entries as `memtree.settings.setting_values.input_price` reads them) does not say. In money
-    nothing is built in: list prices change from month to month, and few pay them."""
+    """Return the price of a million uncached input tokens of a model in money, None if the setting
+    (entries as `memtree.settings.setting_values.input_price` reads them) does not name it. There is
+    no built-in table: list prices change from month to month, and few pay them."""
     named = {bare(name): cost for name, cost in map(input_price, setting)}
     name = beginning(model, named)
     return named[name] if name else None
 
 
 def by_subscription(headers: Mapping[str, str]) -> bool:
-    """Return True if a request comes with the login of a subscription (Anthropic's, or Codex with a
-    ChatGPT account): nobody pays for its tokens one by one."""
+    """Return True if a request uses the login of a subscription (Anthropic's, or Codex with a
+    ChatGPT account): its tokens are not paid for individually."""
     scheme, _, value = headers.get("authorization", "").partition(" ")
     bearer = scheme.lower() == "bearer" and value.strip().startswith("sk-ant-oat")
     return bearer or "chatgpt-account-id" in headers

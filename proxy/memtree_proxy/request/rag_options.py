@@ -1,4 +1,4 @@
-"""`use_rag` and `rag_options` of a chat request: passages of which namespace, and how many.
+"""`use_rag` and `rag_options` of a chat request: the namespace of passages, and their number.
 
 >>> from memtree.wire.json_body import split
 >>> of(split(b'{"use_rag": true, "rag_options": {"topK": 99, "namespace": "handbook"}}'))
@@ -15,15 +15,15 @@ from memtree.wire.json_body import Body
 from memtree_proxy.request import fields
 
 SWITCH, OPTIONS = "use_rag", "rag_options"
-NAMESPACE = "default"  # where a request names none
+NAMESPACE = "default"  # if a request names none
 TOP_K, MOST_TOP_K = 5, 20
 THRESHOLD = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class RagOptions:
-    """`top_k`: passages, at most. `threshold`: the relevance that they need. `metadata`: whether
-    what is known of their documents is shown. `type`: of the documents; None: of any."""
+    """`top_k`: most passages. `threshold`: their least relevance. `metadata`: True to show metadata
+    of their documents. `type`: of the documents; None: any."""
 
     namespace: str = NAMESPACE
     top_k: int = TOP_K
@@ -33,8 +33,8 @@ class RagOptions:
 
 
 def of(body: Body) -> RagOptions | None:
-    """None where the request does not ask for passages. Raises `BadRequest` naming the field, as in
-    `rag_options.topK`, whether it asks or not."""
+    """Read the options; None if the request wants no passages. Raises `BadRequest` that names the
+    field, as in `rag_options.topK`, even if no passages are wanted."""
     enabled = fields.boolean(body.value(SWITCH), SWITCH)
     posted = body.value(OPTIONS)
     if posted is None:

@@ -1,1 +1,1 @@
-"""The way to the upstream and back: the HTTP client, relaying, passing through."""
+"""Communication with the upstream: the HTTP client, relaying, passing through."""

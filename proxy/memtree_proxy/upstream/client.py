@@ -1,14 +1,14 @@
-"""The way to the upstream: bytes out and bytes back, over connections of our own.
+"""HTTP client for the upstream, over connections of our own.
 
-Nothing outside of this room knows how HTTP is spoken. httptools under asyncio takes a third of the
-CPU that aiohttp takes for a small post, most of which is objects that a relay has no use for:
-parsed URLs, multidicts of headers, a task that writes. What this file does not do: decode, follow
-redirects, or decide whose credential goes out (`request_headers` does, for its callers).
+Only this room implements HTTP. httptools under asyncio takes a third of the CPU that aiohttp takes
+for a small post, most of which goes into objects that a relay does not need: parsed URLs,
+multidicts of headers, a writing task. This client neither decodes nor follows redirects; callers
+choose the credential with `request_headers`.
 
-Retry: servers close idle connections when they like (uvicorn after 5 s), now and then just as a
-request goes out on one. What is idempotent is sent once more where a connection ended without a
-byte of an answer. So is a POST, as browsers do it: when the connection had been used before and
-broke at once. If it breaks later, a model may have begun to work, and would be paid twice.
+Retry: servers close idle connections at any time (uvicorn after 5 s), sometimes just as a request
+is sent on one. An idempotent request is sent once more if its connection ended without a byte of an
+answer. A POST is repeated, as in browsers, only if the connection had been used before and broke at
+once. If it breaks later, a model may have begun to work, and would be paid twice.
 """
 
 from __future__ import annotations
@@ -36,21 +36,20 @@ from memtree_proxy.upstream.connection import (
 from memtree_proxy.upstream.connection_pool import ConnectionPool, UpstreamAddress
 
 CONNECT_SECONDS = 10.0
-STALE_SECONDS = 1.0  # a closed connection answers with a reset, which takes one round trip
+STALE_SECONDS = 1.0  # a closed connection answers with a reset within one round trip
 MAX_STATUS = 599  # RFC 9110 section 15: "values outside the range 100..599 are invalid"
 
 IDEMPOTENT_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
-_BODILESS_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})  # where nothing is announced
+_BODILESS_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})  # if no body is announced
 _PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"[A-Za-z0-9._:%-]+")
-_SAFE = "/%:@!$&'()*+,;=~"  # of a path; what else is in it is encoded
+_SAFE = "/%:@!$&'()*+,;=~"  # characters of a path that stay unencoded
 
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
     """A request for the upstream. `target`: raw path and query below the upstream's base path.
-
-    `body`: all of it, or a stream of which `length` bytes are announced (None: not known).
+    `body`: the whole body, or a stream of `length` announced bytes (None: unknown).
     """
 
     method: str
@@ -61,17 +60,16 @@ class Outgoing:
 
     @property
     def streams(self) -> bool:
-        """Return True if its body can be sent but once."""
+        """Return True if its body is a stream, which can be sent only once."""
         return self.body is not None and not isinstance(self.body, bytes)
 
 
 class Upstream:
-    """HTTP client of one upstream. `base`: as in `https://host/v1`. The code that makes it has to
-    close it."""
+    """HTTP client of one upstream. `base`: such as `https://host/v1`. Its creator must close it."""
 
     def __init__(self, base: str, setting: str = "upstream") -> None:
-        """Raises `BadRequest` that names the setting, for an address that is none, or that carries
-        a password."""
+        """Raises `BadRequest` that names the setting, for an invalid URL or one that contains a
+        password."""
         url = _split(base)
         if url.scheme not in _PORTS or not url.host:
             raise BadRequest(f"{setting} must be an http:// or https:// address", param=setting)
@@ -88,8 +86,8 @@ class Upstream:
         )
 
     async def send(self, outgoing: Outgoing) -> Reply:
-        """Send a request, and return the reply as soon as its head is there. Raises
-        `UpstreamFailed`, or `UpstreamTimeout` where no connection could be made in time."""
+        """Send a request, and return the reply as soon as its head has arrived. Raises
+        `UpstreamFailed`, or `UpstreamTimeout` if no connection could be made in time."""
         head = self._head(outgoing)
         begun = time.monotonic()
         kept = self._pool.kept()
@@ -100,7 +98,7 @@ class Upstream:
                 stale = kept is not None and time.monotonic() - begun < STALE_SECONDS
                 if not (stale or outgoing.method in IDEMPOTENT_METHODS) or outgoing.streams:
                     raise
-                # Without kept connections: where one is stale, the others may be, too.
+                # On a new connection: if one kept connection is stale, the others may be, too.
                 answer = await _ask(await self._connected(), head, outgoing)
         except (NoAnswer, BadAnswer) as error:
             why = _cause(error)
@@ -130,7 +128,7 @@ class Upstream:
             ) from error
 
     def _head(self, outgoing: Outgoing) -> bytes:
-        """The head of a request, and its body where that is small."""
+        """Return the head of a request, with its body if that is small."""
         body, method = outgoing.body, outgoing.method
         lines = [
             f"{method} {self._path}{outgoing.target} HTTP/1.1".encode("latin-1"),
@@ -146,7 +144,7 @@ class Upstream:
         elif method not in _BODILESS_METHODS:
             lines.append(b"Content-Length: 0")
         head = b"\r\n".join(lines)
-        # A line's end in a header would begin another one, or another request.
+        # A line break in a header would begin another header, or another request.
         if head.count(b"\n") != len(lines) - 1 or head.count(b"\r") != len(lines) - 1:
             raise UpstreamFailed(f"A header for the upstream {self._name} cannot be sent.")
         small = body if isinstance(body, bytes) and len(body) <= PIECE else b""
@@ -154,7 +152,7 @@ class Upstream:
 
 
 class Reply:
-    """An answer whose head is there. `headers` as they came, without hop-by-hop ones."""
+    """An answer whose head has arrived. `headers`: as they came, without hop-by-hop ones."""
 
     def __init__(self, answer: IncomingAnswer, name: str) -> None:
         self._answer = answer
@@ -163,8 +161,8 @@ class Reply:
         self.headers = end_to_end(answer.headers)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The body as it comes, its content-encoding untouched. Raises `UpstreamFailed` when it
-        breaks off."""
+        """Yield the body as it comes, with its content-encoding untouched. Raises `UpstreamFailed`
+        if it is interrupted."""
         read = self._answer.read
         try:
             while chunk := await read():
@@ -175,12 +173,12 @@ class Reply:
             ) from error
 
     def close(self) -> None:
-        """Give up the rest. Does nothing once all has been read."""
+        """Discard the rest of the body. Does nothing once it was read completely."""
         self._answer.close()
 
 
 class _BaseUrl(NamedTuple):
-    """`plain`: it holds no more than these."""
+    """Parts of the URL. `plain`: it has no other parts."""
 
     scheme: str
     host: str
@@ -190,7 +188,7 @@ class _BaseUrl(NamedTuple):
 
 
 def _split(base: str) -> _BaseUrl:
-    """The parts of an address; all empty for what is none."""
+    """Split a URL; all parts are empty if it is invalid."""
     try:
         url = urlsplit(base)
         host = (url.hostname or "").encode("idna").decode()
@@ -219,7 +217,7 @@ async def _pieces(body: bytes) -> AsyncIterator[bytes]:
 
 
 async def _chunked(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """RFC 9112 section 7.1."""
+    """Encode a chunked body: RFC 9112 section 7.1."""
     async for piece in body:
         if piece:
             yield b"%x\r\n%b\r\n" % (len(piece), piece)
@@ -227,7 +225,7 @@ async def _chunked(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 def _cause(error: BaseException) -> str:
-    """Why, in words of the system or of ours; never a header or a body."""
+    """Return the reason of an error, in the system's or our own words; never a header or a body."""
     if isinstance(error, (NoAnswer, BadAnswer)) and isinstance(error.__cause__, OSError):
         error = error.__cause__
     if isinstance(error, NoAnswer):
@@ -237,5 +235,5 @@ def _cause(error: BaseException) -> str:
     if isinstance(error, BadAnswer):
         return str(error)
     if isinstance(error, OSError) and error.errno and not isinstance(error, ssl.SSLError):
-        return os.strerror(error.errno)  # the event loops word their own differently
+        return os.strerror(error.errno)  # asyncio and uvloop word their own messages differently
     return type(error).__name__

@@ -1,7 +1,7 @@
-"""One HTTP/1.1 connection to an upstream: bytes of a request out, an answer in.
+"""One HTTP/1.1 connection to an upstream: sends a request, receives an answer.
 
-One request at a time; answers are parsed by httptools (llhttp, as aiohttp's are). What this file
-does not do: connect, keep connections (`connection_pool`), or send anything twice (`client`).
+One request at a time; answers are parsed by httptools (llhttp, as in aiohttp). Connections are made
+and kept by `connection_pool`; retries are in `client`.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from memtree_proxy.http.headers import Headers
 
-MAX_HEAD = 256 * 1024  # some upstreams answer with long cookies and policies
-HIGH_WATER = 128 * 1024  # bytes of an answer that wait for their reader before no more are read
-PIECE = 128 * 1024  # of a large body: a write this size does not hold up the event loop
+MAX_HEAD = 256 * 1024  # some upstreams send long cookies and policies
+HIGH_WATER = 128 * 1024  # unread bytes of an answer above which reading pauses
+PIECE = 128 * 1024  # of a large body: writing a piece of this size does not block the event loop
 _CLOSED = asyncio.InvalidStateError("a connection that is closed was written to")
 
 
 class NoAnswer(Exception):
-    """Raised when the connection ended before the first byte of an answer. The exception's cause
-    says why, if that is known."""
+    """Raised if the connection ended before the first byte of an answer. The exception's cause is
+    the reason, if it is known."""
 
 
 class BadAnswer(Exception):
-    """Raised for bytes that are no answer, and for an answer that breaks off."""
+    """Raised for bytes that are not an HTTP answer, and for an interrupted answer."""
 
 
 class IncomingAnswer:
-    """An answer as it comes in, from the moment its head is there. `headers` as they came."""
+    """An answer being received, after its head has arrived. `headers`: as they came."""
 
     __slots__ = (
         "_connection",
@@ -54,7 +54,7 @@ class IncomingAnswer:
         self._size = 0
 
     async def read(self) -> bytes:
-        """Return the bytes of the body that have come since the last call; b"" at its end. Raises
+        """Return the bytes of the body received since the last call; b"" at its end. Raises
         `BadAnswer`."""
         while not self._waiting:
             if self._error is not None:
@@ -73,13 +73,13 @@ class IncomingAnswer:
         return waiting[0] if len(waiting) == 1 else b"".join(waiting)
 
     def close(self) -> None:
-        """Give up the rest. Does nothing once all has come in and gone out."""
+        """Discard the rest of the body. Does nothing once everything was received and sent."""
         self._connection.give_up(self)
 
     # -- for the connection ------------------------------------------------------------------
 
     def feed(self, piece: bytes) -> bool:
-        """Add a piece of the body. Returns True if the reader has enough for now."""
+        """Add a piece of the body. Returns True if reading should pause."""
         self._waiting.append(piece)
         self._size += len(piece)
         self._wake()
@@ -95,8 +95,8 @@ class IncomingAnswer:
 
 
 class UpstreamConnection(asyncio.Protocol):
-    """`idle`: called when the next request may be sent; `lost`: when the connection is gone.
-    `used`: it has carried a request before the present one."""
+    """`idle`: called when the next request may be sent; `lost`: called when the connection is
+    closed. `used`: it has carried an earlier request."""
 
     def __init__(
         self,
@@ -107,14 +107,14 @@ class UpstreamConnection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._parser = self._new_parser()
         self._transport: asyncio.Transport | None = None
-        self._answered: asyncio.Future[IncomingAnswer] | None = None  # the head is waited for
-        self._answer: IncomingAnswer | None = None  # whose body comes in
-        self._current: IncomingAnswer | None = None  # the same, after its end, too
+        self._answered: asyncio.Future[IncomingAnswer] | None = None  # set while waiting for a head
+        self._answer: IncomingAnswer | None = None  # the answer whose body is being received
+        self._current: IncomingAnswer | None = None  # the same, also after its end
         self._upload: asyncio.Task[None] | None = None
         self._writable: asyncio.Future[None] | None = None
         self._headers: Headers = []
         self._head_size = 0
-        self._fed = 0  # bytes that came since the last of a body: a head, or trailers
+        self._fed = 0  # bytes received since the last byte of a body: a head, or trailers
         self._bodiless = self._keeps = self._until_end = self._silent = self._reading_paused = False
         self.used = False
         self.idle_since = 0.0
@@ -124,8 +124,8 @@ class UpstreamConnection(asyncio.Protocol):
         return self._transport is None or self._transport.is_closing()
 
     def is_quiet(self) -> bool:
-        """Return True if it is open and nothing waits to be read: neither its end, nor an answer
-        that nobody asked for and that the next request would take for its own."""
+        """Return True if the connection is open and nothing waits to be read: neither its end, nor
+        an unrequested answer that the next request would take for its own."""
         if self._transport is None or self._transport.is_closing():
             return False
         return not _is_readable(self._transport.get_extra_info("socket"))
@@ -133,11 +133,11 @@ class UpstreamConnection(asyncio.Protocol):
     async def ask(
         self, head: bytes, body: AsyncIterator[bytes] | None, *, bodiless: bool
     ) -> IncomingAnswer:
-        """Send a request: its head, with a body that is small, and a large one in pieces as they
-        are written. `bodiless`: its answer has no body whatever it says (HEAD).
+        """Send a request: its head, with a small body, or a large body in pieces. `bodiless`: its
+        answer has no body, whatever it says (HEAD).
 
-        Returns when the head of the answer is there. Raises `NoAnswer`, `BadAnswer`, and what
-        `body` raises.
+        Returns when the head of the answer has arrived. Raises `NoAnswer`, `BadAnswer`, and the
+        errors of `body`.
         """
         if self.closed:
             raise NoAnswer
@@ -155,7 +155,7 @@ class UpstreamConnection(asyncio.Protocol):
             if self._answered is answered:
                 self.abort()
             elif answered.done() and not answered.cancelled() and answered.exception() is None:
-                answered.result().close()  # it came as the request was given up
+                answered.result().close()  # it came while the request was being cancelled
             raise
 
     def close(self) -> None:
@@ -169,7 +169,7 @@ class UpstreamConnection(asyncio.Protocol):
             self.abort()
 
     def abort(self) -> None:
-        """Close without waiting for what was not sent yet."""
+        """Close without sending buffered bytes."""
         if self._upload is not None:
             self._upload.cancel()
         if self._transport is not None:
@@ -183,7 +183,8 @@ class UpstreamConnection(asyncio.Protocol):
     # -- the request -------------------------------------------------------------------------
 
     async def _send(self, head: bytes, body: AsyncIterator[bytes]) -> None:
-        """The head goes out with the first piece: a client's body may be none after all."""
+        """Send the request. The head is sent with the first piece, since a client's body may turn
+        out to be empty."""
         try:
             async for piece in body:
                 if self._writable is not None:
@@ -223,8 +224,8 @@ class UpstreamConnection(asyncio.Protocol):
         self._transport = transport
 
     def eof_received(self) -> None:
-        """Nothing more will come: what could still be sent would go nowhere, and waiting until it
-        is out could take for ever."""
+        """Handle the end of the server's stream: buffered bytes would be lost, and waiting to send
+        them could take for ever."""
         if self._answer is not None and self._until_end:
             self._answer.end()
             self._answer = None
@@ -232,8 +233,8 @@ class UpstreamConnection(asyncio.Protocol):
         self.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Break off the answer, even one that would end with its connection: over TLS uvloop drops
-        bytes when a server closes without saying so there (RFC 9112 section 9.8)."""
+        """Interrupt the answer, even one that would end with its connection: over TLS uvloop drops
+        bytes when a server closes without a TLS closure alert (RFC 9112 section 9.8)."""
         self._transport = None
         self._break_off(exc)
         if self._upload is not None:
@@ -243,7 +244,7 @@ class UpstreamConnection(asyncio.Protocol):
         self._lost(self)
 
     def _break_off(self, exc: Exception | None) -> None:
-        """No more of an answer will come."""
+        """Mark the answer as interrupted."""
         if self._answered is not None or self._answer is not None:
             error: Exception = (
                 NoAnswer() if self._silent else BadAnswer("it closed the connection early")
@@ -253,7 +254,7 @@ class UpstreamConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._answered is None and self._answer is None:
-            self.abort()  # nothing was asked
+            self.abort()  # no request was sent
             return
         self._silent = False
         self._fed += len(data)
@@ -277,12 +278,12 @@ class UpstreamConnection(asyncio.Protocol):
             self._answer.end(error)
             self._answer = None
 
-    # -- callbacks of the parser -------------------------------------------------------------
+    # -- parser callbacks --------------------------------------------------------------------
 
     def on_message_begin(self) -> None:
         if self._answered is None:
-            # Beside an answer that is complete, and perhaps only its first bytes: what follows
-            # would be taken for the answer to the next request, which may be another tenant's.
+            # Bytes after a complete answer, perhaps only the first of more: they would be taken for
+            # the answer to the next request, which may be another tenant's.
             raise BadAnswer
         self._headers = []
         self._head_size = 0
@@ -308,7 +309,7 @@ class UpstreamConnection(asyncio.Protocol):
         answered.set_result(self._answer)
         self._fed = 0
         if self._bodiless:
-            self._keeps = False  # the parser waits for the body, which some servers do send
+            self._keeps = False  # the parser expects the body, which some servers do send
             self._complete()
 
     def on_body(self, body: bytes) -> None:
@@ -326,15 +327,15 @@ class UpstreamConnection(asyncio.Protocol):
     # ----------------------------------------------------------------------------------------
 
     def _complete(self) -> None:
-        """All of the answer is there."""
+        """Mark the answer as complete."""
         answer, self._answer = self._answer, None
         if answer is not None:
             answer.end()
         self._settle()
 
     def _settle(self) -> None:
-        """After the end of the answer, or of the request: the connection is free once both are
-        out."""
+        """Release the connection at the end of the answer or of the request, once both are
+        complete."""
         if self._answer is not None or self._answered is not None or self._upload is not None:
             return
         self.resume_reading()
@@ -347,7 +348,7 @@ class UpstreamConnection(asyncio.Protocol):
 
     def _new_parser(self) -> HttpResponseParser:
         parser = HttpResponseParser(self)
-        # What some servers send, and aiohttp took as well.
+        # Deviations of some servers, which aiohttp accepted as well.
         parser.set_dangerous_leniencies(
             lenient_headers=True,
             lenient_optional_cr_before_lf=True,
@@ -357,7 +358,7 @@ class UpstreamConnection(asyncio.Protocol):
 
 
 def _is_readable(connected: socket.socket) -> bool:
-    if not hasattr(select, "poll"):  # Windows, where `select` takes any descriptor
+    if not hasattr(select, "poll"):  # on Windows, where `select` accepts any descriptor
         return bool(select.select((connected,), (), (), 0)[0])
     poll = select.poll()
     poll.register(connected.fileno(), select.POLLIN)
@@ -365,7 +366,7 @@ def _is_readable(connected: socket.socket) -> bool:
 
 
 def _is_framed(headers: Headers) -> bool:
-    """Return True if the head says where the body ends (RFC 9112 section 6.3)."""
+    """Return True if the head determines where the body ends (RFC 9112 section 6.3)."""
     return any(
         name.lower() == b"content-length"
         or (name.lower() == b"transfer-encoding" and b"chunked" in value.lower())

@@ -1,7 +1,7 @@
-"""The connections to one upstream: made where none is free, kept for the next request.
+"""The connections to one upstream: opened on demand, kept for the next request.
 
-Streams last long, so their number has no limit. Proxy settings of the environment are not looked
-at. What this file does not do: know what is sent over them (`connection`).
+Streams last long, so the number of connections has no limit. Proxy settings of the environment are
+ignored.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import aiohappyeyeballs
 
 from memtree_proxy.upstream.connection import UpstreamConnection
 
-KEPT_SECONDS = 15.0  # without a request; servers give up idle connections after 5 s and more
-NAME_SECONDS = 10.0  # how long the addresses of a name are remembered
-HAPPY_EYEBALLS = 0.25  # RFC 8305 section 5: seconds before the next address is tried beside one
+KEPT_SECONDS = 15.0  # without a request; servers close idle connections after 5 s and more
+NAME_SECONDS = 10.0  # how long the addresses of a name are cached
+HAPPY_EYEBALLS = 0.25  # RFC 8305 section 5: seconds before the next address is tried in parallel
 
 
 class UpstreamAddress(NamedTuple):
@@ -29,11 +29,11 @@ class UpstreamAddress(NamedTuple):
 
 
 class ConnectionPool:
-    """Belongs to the event loop of its first request. Whoever builds it closes it."""
+    """Connections in the event loop of the first request; the creator closes the pool."""
 
     def __init__(self, address: UpstreamAddress) -> None:
         self._address = address
-        self._idle: deque[UpstreamConnection] = deque()  # the one that was used last is last
+        self._idle: deque[UpstreamConnection] = deque()  # the most recently used one is last
         self._open: set[UpstreamConnection] = set()
         self._sweep: asyncio.TimerHandle | None = None
         self._looking_up = asyncio.Lock()
@@ -41,7 +41,7 @@ class ConnectionPool:
         self._context: ssl.SSLContext | None = None
 
     def kept(self) -> UpstreamConnection | None:
-        """A connection that had carried a request before, if one is free."""
+        """Return a free connection that has carried a request before, if there is one."""
         while self._idle:
             connection = self._idle.pop()
             if connection.is_quiet():
@@ -50,7 +50,7 @@ class ConnectionPool:
         return None
 
     async def connect(self) -> UpstreamConnection:
-        """A new connection. Raises `OSError`."""
+        """Open a connection. Raises `OSError`."""
         host, _, secure = self._address
         loop = asyncio.get_running_loop()
         context = await self._tls() if secure else None
@@ -82,7 +82,7 @@ class ConnectionPool:
             connection.abort()
         self._idle.clear()
         self._open.clear()
-        await asyncio.sleep(0)  # transports close their sockets one turn later
+        await asyncio.sleep(0)  # transports close their sockets one turn of the loop later
 
     # ----------------------------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ class ConnectionPool:
 
 
 def _verifying() -> ssl.SSLContext:
-    """Reads the system's certificates."""
+    """Return a context that verifies certificates; reads the system's certificates."""
     context = ssl.create_default_context()
     context.set_alpn_protocols(["http/1.1"])
     return context

@@ -1,8 +1,8 @@
-"""Ids of objects that the provider keeps: those that a request names, and those of an answer.
+"""Ids of objects at the provider: those that a request names, and those that an answer creates.
 
-Requests are searched widely, for whoever leaves out a field lends somebody else's file; answers are
-read only where the provider itself writes an id. What a model, a tool or the client wrote is looked
-at in neither: there `file_id` is a word like any other.
+In requests nearly all fields are searched, since a missed field would give access to somebody
+else's file; in answers only fields in which the provider itself writes an id. Text by a model, a
+tool or the client is searched in neither: there `file_id` is a word like any other.
 
     >>> from memtree.wire.json_body import split
     >>> named(split(b'{"input": "hi", "previous_response_id": "resp_1"}'))
@@ -10,7 +10,7 @@ at in neither: there `file_id` is a word like any other.
     >>> named(split(b'{"messages": [{"role": "user", "content": "what is a file_id?"}]}'))
     set()
 
-Streams are read as they pass, line by line; nothing of them is held back.
+Streams are read as they pass, line by line, without delaying them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from memtree.errors import BadRequest, UnsupportedMedia
 from memtree.wire.json_body import Body
 from memtree_proxy.http.content_encoding import Decoder
 
-MOST, MOST_EVENT = 32 << 20, 1 << 20  # bytes that are read; of a longer answer its own id
+# limits of reading; of a longer answer only its own id is read
+MOST, MOST_EVENT = 32 << 20, 1 << 20
 MAX_ID = 512  # characters
 
 _IDS = frozenset(
@@ -36,9 +37,9 @@ _IDS = frozenset(
 )
 _OBJECTS = frozenset(
     {"prompt", "conversation", "container", "audio", "thread"}
-)  # an id, or an object's `id`
-# What is free to hold any field: schemas, and words of clients and models. (`diagnostics` tell why
-# the provider's cache missed, by the id of an answer that it does not keep.)
+)  # these hold an id, or an object with an `id`
+# Fields with arbitrary content: schemas, and text of clients and models. (`diagnostics` explain why
+# the provider's cache missed, with the id of an answer that is not stored.)
 _FREE = frozenset(
     """
     metadata parameters input_schema schema json_schema arguments headers properties diagnostics
@@ -47,9 +48,9 @@ _FREE = frozenset(
 _KEYS = ("id", "type", *sorted(_IDS | _OBJECTS))
 _KEY = re.compile(rb'"(?:%b)"\s*+:' % "|".join(_KEYS).encode())
 _NAMING_KEY = re.compile(rb'"(?:%b)"\s*+:' % "|".join(_KEYS[2:]).encode())
-# A letter that is written as an escape. Few encoders do so; in a key it may hide the key's name.
+# A letter written as an escape. Few encoders do so; in a key it may hide the key's name.
 _ESCAPE = re.compile(rb"\\u00(?:5[Ff]|[46][1-9A-Fa-f]|[57][0-9Aa])")
-# No string begins behind a backslash, so each is looked at twice at most.
+# No string begins after a backslash, so each is read at most twice.
 _ANY_KEY = re.compile(rb'(?<!\\)"((?:[^"\\]++|\\.)*+)"\s*+:', re.DOTALL)
 _FIRST_ID = re.compile(rb'\s*+\{\s*+"id"\s*+:\s*+"([^"\\]{1,512})"')
 _BARE = {"id", "type", "status"}
@@ -59,8 +60,8 @@ _MADE_FILES = frozenset(
 
 
 def named(body: Body) -> set[str]:
-    """The ids in a request's body. Raises `BadRequest` for a body in which two readers may see
-    different ids."""
+    """Return the ids in a request's body. Raises `BadRequest` for a body in which two readers may
+    see different ids."""
     escaped = _ESCAPE.search(body.raw) is not None
     items_told = "input" in body.spans and b'"id"' in body.raw
     if not (escaped or items_told or _NAMING_KEY.search(body.raw)):
@@ -79,18 +80,19 @@ def named(body: Body) -> set[str]:
 
 def _named_by(node: dict[str, Any]) -> Iterator[Any]:
     for name in node.keys() & _IDS:
-        if name != "skill_id" or node.get("type") != "anthropic":  # theirs are everybody's
+        # Anthropic's own skills are available to everybody
+        if name != "skill_id" or node.get("type") != "anthropic":
             yield from node[name] if isinstance(node[name], list) else (node[name],)
     for name in node.keys() & _OBJECTS:
         value = node[name]
         if isinstance(value, dict):
             yield value.get("id")
-        elif name in ("conversation", "container"):  # the others may be texts
+        elif name in ("conversation", "container"):  # other fields of these names may be texts
             yield value
 
 
 def _refers(item: object) -> bool:
-    """Return True if the provider looks up what an input item holds by the item's id."""
+    """Return True if the provider looks up the content of an input item by the item's id."""
     if not isinstance(item, dict) or not isinstance(item.get("id"), str):
         return False
     kind = item.get("type")
@@ -102,8 +104,8 @@ def _refers(item: object) -> bool:
 
 
 def _nodes(root: object, free: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """All objects in a decoded value, but for what lies in `free` fields and in what tools are
-    called with."""
+    """Yield all objects in a decoded value, except those in `free` fields and in arguments of
+    tools."""
     waiting = [root]
     while waiting:
         value = waiting.pop()
@@ -120,10 +122,9 @@ def _nodes(root: object, free: frozenset[str]) -> Iterator[dict[str, Any]]:
 
 
 class MadeIds:
-    """Reads an answer while it passes: `feed` and `end` give the ids that it has told since.
-
-    `events`: it is a stream of server-sent events, else one JSON value. `encoding`: how it is
-    compressed. `kept`: the provider keeps the answer itself, with its items.
+    """Reads an answer while it passes: `feed` and `end` return the ids read since the last call.
+    `events`: it is a stream of server-sent events, else one JSON value. `encoding`: its
+    content-encoding. `kept`: the provider stores the answer itself, with its items.
     """
 
     def __init__(self, *, events: bool, encoding: str, kept: bool) -> None:
@@ -143,12 +144,12 @@ class MadeIds:
         try:
             for piece in self._decoder.pieces(chunk) if self._decoder else (chunk,):
                 ids |= self._read(piece)
-        except (BadRequest, UnsupportedMedia):  # the client is told by its own decoder
+        except (BadRequest, UnsupportedMedia):  # the client's own decoder reports the error
             self._decoder, self._unreadable = None, True
         return ids
 
     def end(self) -> set[str]:
-        """Return the ids in the last line, which nothing ended."""
+        """Return the ids in the last line, which has no line break."""
         return self._told()
 
     def _read(self, piece: bytes) -> set[str]:
@@ -169,7 +170,7 @@ class MadeIds:
             self._pieces.append(piece)
 
     def _told(self) -> set[str]:
-        """The ids of what was kept, which is forgotten."""
+        """Return the ids in the buffered text, and drop it."""
         whole = b"".join(self._pieces)
         cut, self._size, self._pieces = self._size > self._most, 0, []
         if self._events:
@@ -188,7 +189,7 @@ class MadeIds:
 
 
 def made(answer: dict[str, Any], *, kept: bool) -> Iterator[Any]:
-    """Yield what an answer, or one event of it, tells of ids that the provider made for it."""
+    """Yield the ids in an answer, or in one event of it, that the provider created for it."""
     outer = [answer, answer.get("response"), answer.get("message"), answer.get("delta")]
     places = [place for place in outer if isinstance(place, dict)]
     items = [answer.get("item")]

@@ -1,7 +1,7 @@
-"""Remember which tenant made which object at the provider, as this process's requests tell it.
+"""Remember which tenant created which object at the provider, from the requests of this process.
 
-What was made is known here at once, and written to the store behind the request; another process
-knows it as soon as it is written, so whoever is asked for an id that is not known looks once more.
+New objects are known here at once, and written to the store after the request; other processes know
+them once they are written, so a look-up of an unknown id is repeated once.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from memtree_proxy.observability import log
 
 logger = logging.getLogger("memtree")
 
-KEPT_SECONDS = 30 * 86_400.0  # as long as OpenAI keeps an answer
-MOST = 20_000  # digests that a process knows, and as many that wait to be written: some 6 MB
-LOOK_AGAIN = 0.3  # seconds in which another process has written what it made
-PACE = 5.0  # seconds between two tries while the store fails
-PATIENCE = 5.0  # seconds for the last one
+KEPT_SECONDS = 30 * 86_400.0  # as long as OpenAI stores an answer
+MOST = 20_000  # known digests, and as many that wait to be written: some 6 MB
+LOOK_AGAIN = 0.3  # seconds within which another process has written its new objects
+PACE = 5.0  # seconds between two attempts while the store fails
+PATIENCE = 5.0  # seconds for the last attempt
 _DOMAIN = b"memtree provider object v1\x00"
 
 
 def digest_of(tenant: str, id_: str) -> bytes:
-    """All that is kept of either."""
+    """Return the digest of both, which is all that is stored of either."""
     name = tenant.encode()
     return hashlib.sha256(
         _DOMAIN + b"%d:" % len(name) + name + id_.encode("utf-8", "surrogatepass")
@@ -37,7 +37,7 @@ def digest_of(tenant: str, id_: str) -> bytes:
 
 
 class OwnObjects:
-    """One for each app; `close` writes what is left."""
+    """Objects of one app; `close` writes the rest."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class OwnObjects:
         self._task: asyncio.Task[None] | None = None
 
     def made(self, tenant: str, ids: Collection[str]) -> None:
-        """A tenant's request made these just now."""
+        """Record that a tenant's request has just created these."""
         expires = self._now() + KEPT_SECONDS
         for digest in {digest_of(tenant, id_) for id_ in ids} - self._known.keys():
             remember(self._known, digest, expires, MOST)
@@ -63,7 +63,7 @@ class OwnObjects:
             self._task = asyncio.create_task(self._write(), name="own objects")
 
     async def all_of(self, tenant: str, ids: Collection[str]) -> bool:
-        """Return True if the tenant made all of these within the last 30 days. Raises as
+        """Return True if the tenant created all of these within the last 30 days. Raises as
         `ProviderObjects` does."""
         missing = await self._missing({digest_of(tenant, id_) for id_ in ids})
         if missing and self._look_again:
@@ -72,7 +72,7 @@ class OwnObjects:
         return not missing
 
     async def close(self) -> None:
-        """Write what is left, within `PATIENCE`."""
+        """Write the rest, within `PATIENCE`."""
         if (task := self._task) is not None:
             await asyncio.wait((task,), timeout=PATIENCE)
             task.cancel()
@@ -90,7 +90,7 @@ class OwnObjects:
         while self._waiting:
             rows = dict(self._waiting)
             try:
-                # One time for all: they were made within seconds.
+                # One expiry for all: they were created within seconds.
                 await self._store.put_objects(rows, max(rows.values()))
             except MemTreeError as error:
                 if not failing:

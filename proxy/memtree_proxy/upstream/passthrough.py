@@ -1,8 +1,8 @@
-"""Everything that is no route of ours: any method, streamed both ways, untouched.
+"""Relay every request that no route of ours handles: any method, streamed both ways, unchanged.
 
-With the server's own key it goes as far as `server_key` lends that.
-Web pages may use it as far as the upstream's CORS headers let them, but not at our cost: the
-configured key of the upstream is added for our own pages and allowed origins alone.
+With the server's own key, requests are limited to what `server_key` allows. Web pages may use it as
+far as the upstream's CORS headers allow, but not at our cost: the configured key of the upstream is
+added only for our own pages and allowed origins.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from memtree_proxy.upstream.wrapped_path import UPSTREAMS
 
 
 class Passthrough:
-    """The size limit holds for JSON that goes out with the server's key alone: of all else nothing
-    is kept, and files may be large."""
+    """Relays requests. The size limit applies only to JSON sent with the server's key: nothing else
+    is buffered, and files may be large."""
 
     def __init__(
         self, gate: Gate, upstreams: Upstreams, policy: BrowserPolicy, server_key: ServerKey

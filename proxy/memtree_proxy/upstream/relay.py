@@ -1,4 +1,4 @@
-"""An upstream's answer on its way to the client: the same status, headers and bytes."""
+"""Relay an upstream's answer to the client: the same status, headers and bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memtree_proxy.observability import request_trace
 from memtree_proxy.upstream.client import Outgoing, Reply, Upstream
 
 WHOLE = 1024 * 1024
-_BODILESS = (204, 304)  # their content-length, where they have one, is not that of a body here
+_BODILESS = (204, 304)  # a content-length of theirs does not describe a body here
 
 
 class RelayedReply(Protocol):
@@ -31,7 +31,7 @@ class RelayedReply(Protocol):
 
 
 class ReplyAround:
-    """Base of replies that are another one but for their chunks."""
+    """Base of replies that differ from another one only in their chunks."""
 
     def __init__(self, reply: RelayedReply) -> None:
         self._reply = reply
@@ -49,8 +49,8 @@ class ReplyAround:
 
 
 class Relay(Response):
-    """Streams a reply as it comes. An upstream that breaks off raises out of here, and an
-    answer that is given up (the client hung up) closes the upstream's, too."""
+    """Streams a reply as it comes. Raises if the upstream breaks off; if the client disconnects,
+    the upstream's answer is closed, too."""
 
     def __init__(self, reply: RelayedReply, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
         self._reply = reply
@@ -86,11 +86,9 @@ async def forward(
     without: frozenset[bytes] = frozenset(),
     also: Headers | None = None,
 ) -> Reply:
-    """Send a request on: its own body as a stream, or `body` in its place.
-
-    `api_key`: the configured key of the upstream, which goes in `key_header`. `without`: names of
-    request headers that do not go on; `also`: headers of ours that do. Raises what `Upstream.send`
-    does.
+    """Send a request to the upstream: its own body as a stream, or `body` instead. `api_key`: the
+    configured key of the upstream, sent in `key_header`. `without`: names of request headers to
+    remove; `also`: headers to add. Raises the errors of `Upstream.send`.
     """
     headers = request_headers(
         request.scope["headers"],
@@ -102,7 +100,7 @@ async def forward(
     headers += also or []
     target = request_body.target(request)
     length = request_body.length(request)
-    # A small body is read whole, so that it can be sent again where a kept connection was stale.
+    # A small body is read whole, so that it can be sent again if a kept connection was stale.
     if body is None and length and length <= WHOLE:
         body = await request_body.read(request, WHOLE)
     streamed = request_body.stream(request) if body is None else None

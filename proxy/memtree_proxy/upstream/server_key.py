@@ -1,9 +1,9 @@
-"""Lend the server's own upstream key, one and the same for all tenants, within limits for each.
+"""Lend the server's own upstream key, which all tenants share, within limits for each.
 
-The provider shows and deletes everything to whoever has the key, so the key is lent for routes, by
-method and path, and for objects that the tenant itself made here. All else is 403: objects of
-others, unknown ones and those that were made too long ago look the same. A client that sends a key
-of its own is let through, as its provider lets it.
+The provider shows and deletes everything for any holder of the key, so it is lent only for certain
+routes, by method and path, and for objects that the tenant itself created here. Everything else is
+403: objects of others, unknown ones and those created too long ago look the same. A client that
+sends a key of its own is not restricted.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from memtree_proxy.upstream.own_objects import OwnObjects
 from memtree_proxy.upstream.relay import RelayedReply, ReplyAround
 
 EVERYTHING = "* /*"
-_POLL = "GET /responses/{id}"  # what works in the background tells here what it made
+_POLL = "GET /responses/{id}"  # background work reports here the objects it has created
 MOST_NAMED = 10_000  # objects in one request: some 300 look-ups
-# Where bodies are forms with files in them; elsewhere a form would be read past us.
+# Bodies are forms with files here; on other routes a form could hide ids from this check.
 _FORMS = ("/audio/", "/images/", "/files", "/uploads", "/containers", "/skills")
 _ROUTE = (
     "The upstream's key of this server is not lent for this request: the setting "
@@ -43,15 +43,15 @@ _OBJECT = (
 
 
 class Recorder(NamedTuple):
-    """Reads the answer of one request for the objects that it made. `kept`: the provider keeps the
-    answer itself."""
+    """Reads the answer of one request for the objects that it created. `kept`: the provider stores
+    the answer itself."""
 
     objects: OwnObjects
     tenant: str
     kept: bool
 
     def reading(self, reply: RelayedReply) -> RelayedReply:
-        """Return the reply, byte for byte the same, as one that is read as it passes."""
+        """Return the reply, byte for byte the same, which is read while it passes."""
         return _ReadReply(reply, self) if 200 <= reply.status < 300 else reply
 
 
@@ -71,14 +71,14 @@ class _ReadReply(ReplyAround):
         async for chunk in self._reply.chunks():
             size += len(chunk)
             objects.made(tenant, made.feed(chunk))
-            if str(size) == length:  # with these bytes the client may ask for it, or leave
+            if str(size) == length:  # with these bytes the client may use the object, or disconnect
                 objects.made(tenant, await json_body.off_loop(size, made.end))
             yield chunk
         objects.made(tenant, await json_body.off_loop(size, made.end))
 
 
 class ServerKey:
-    """Knows by the setting `passthrough_routes` what the key is lent for."""
+    """Decides by the setting `passthrough_routes` for which requests the key is lent."""
 
     def __init__(self, settings: Settings, objects: OwnObjects) -> None:
         routes = settings.passthrough_routes
@@ -90,8 +90,8 @@ class ServerKey:
     async def lend(
         self, request: Request, tenant: Tenant, api_key: str | None, body: Body | bytes
     ) -> Recorder | None:
-        """Lend the key to a chat request, whose routes are ours. `body`: decoded, and split where
-        it was read. None: nothing is read out of its answer. Raises as `lend_route`."""
+        """Lend the key to a chat request, whose routes are ours. `body`: decoded, and split if it
+        was read. Returns None if its answer need not be read. Raises as `lend_route`."""
         if not self._pays(request, tenant, api_key):
             return None
         read = await self._check(tenant, body)
@@ -100,17 +100,16 @@ class ServerKey:
         kept = kept or (path == "/messages" and "thread" in read.spans)
         if path == "/responses":
             return Recorder(self.objects, tenant.id, kept=read.value("store") is not False)
-        # Nothing else is told of a chat but a voice, of a message but the files of its container.
+        # A chat creates only voices, a message only files of its container.
         tells = b'"audio"' in read.raw or b"code_execution" in read.raw or "container" in read.spans
         return Recorder(self.objects, tenant.id, kept) if kept or tells else None
 
     async def lend_route(
         self, request: Request, tenant: Tenant, api_key: str | None
     ) -> tuple[bytes | None, Recorder | None]:
-        """Lend the key to any other request; return its body where that was read.
-
-        Raises `Forbidden`, `BadRequest` for a body that is no JSON object, and what reading it and
-        asking the store raise.
+        """Lend the key to any other request; returns its body if that was read. Raises `Forbidden`,
+        `BadRequest` for a body that is not a JSON object, and the errors of reading it and of the
+        store.
         """
         if not self._pays(request, tenant, api_key):
             return None, None
@@ -135,7 +134,7 @@ class ServerKey:
         return posted, recorder if makes else None
 
     def _pays(self, request: Request, tenant: Tenant, api_key: str | None) -> bool:
-        """Return True if the key that goes out is the server's, and not lent for everything."""
+        """Return True if the key to be sent is the server's, and lending it is restricted."""
         posted = request.scope["headers"]
         return not self._everything and takes_server_key(
             posted, keyed=tenant.keyed, api_key=api_key

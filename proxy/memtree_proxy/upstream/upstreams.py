@@ -1,8 +1,9 @@
 """Choose the upstream of a request: the OpenAI-compatible one, or the one of the Messages API.
 
-Each has its own address and its own configured key, and a key never goes to the other's address.
-Without a name of its own the Messages API is the vendor's only where the other upstream is its
-vendor's, too: whoever set `upstream` shall not find requests at a company that he did not name.
+Each has its own address and its own configured key, and a key never goes to the other's address. If
+none is configured for the Messages API, its vendor is used only if the other upstream is the
+default, too: an operator who set `upstream` must not have requests sent to a company that was never
+named.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from memtree_proxy.upstream.client import Upstream
 ANTHROPIC = "https://api.anthropic.com/v1"
 VERSION_HEADER = "anthropic-version"
 CHATGPT_ACCOUNT = "chatgpt-account-id"
-PROBE = "/api/hello"  # of Claude Code, beside the API
+PROBE = "/api/hello"  # of Claude Code, outside of the API's paths
 _MESSAGES = "messages"
 _SHARED = frozenset({"models", "files"})  # both APIs have these paths
 _V1 = "/v1"
 
 
 class Destination(NamedTuple):
-    """An upstream with the key that requests to it carry. `key_header`: the header that `api_key`,
-    the configured key, goes in."""
+    """An upstream with the key for requests to it. `key_header`: the header for `api_key`, the
+    configured key."""
 
     upstream: Upstream
     api_key: str | None
@@ -38,8 +39,8 @@ class Destination(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Upstreams:
-    """Destinations of the APIs; None: there is none. `probe`: where `PROBE` is answered. `chatgpt`:
-    where requests with a login of ChatGPT go, which the API does not know."""
+    """Upstreams of the APIs; None: there is none. `probe`: answers `PROBE`. `chatgpt`: receives
+    requests with a ChatGPT login, which the API does not accept."""
 
     openai: Destination | None = None
     anthropic: Destination | None = None
@@ -48,8 +49,8 @@ class Upstreams:
 
     @classmethod
     def of_settings(cls, settings: Settings) -> Upstreams:
-        """Make the upstreams that the settings name, without connecting. The code that makes them
-        has to close them. Raises `BadRequest`."""
+        """Create the upstreams that the settings name, without connecting. The caller must close
+        them. Raises `BadRequest`."""
         openai = None
         if settings.upstream:
             openai = Destination(Upstream(settings.upstream), settings.upstream_api_key)
@@ -64,9 +65,8 @@ class Upstreams:
         return cls(openai, messages, beside)
 
     def of(self, path: str, headers: Container[str]) -> Destination:
-        """`path`: as it was sent. `headers`: whether a name is among them, in small letters.
-
-        Raises `NoUpstream`."""
+        """Return the destination of a request. `path`: as it was sent. `headers`: names, in lower
+        case. Raises `NoUpstream`."""
         if path == PROBE and self.probe is not None:
             return self.probe
         if is_for_anthropic(path, headers):
@@ -86,14 +86,14 @@ class Upstreams:
 
 
 def is_for_anthropic(path: str, headers: Container[str]) -> bool:
-    """Return True if a request speaks the Messages API."""
+    """Return True if a request uses the Messages API."""
     first = request_body.without_prefix(path).lstrip("/").partition("/")[0]
     return first == _MESSAGES or (first in _SHARED and VERSION_HEADER in headers)
 
 
 def anthropic_base(settings: Settings) -> str | None:
-    """Return the address to which requests of the Messages API go, None: nowhere. Some programs
-    name that API's address without `/v1`, others with it; both are taken."""
+    """Return the base URL for requests of the Messages API, None if there is none. Some programs
+    configure that API's URL without `/v1`, others with it; both are accepted."""
     if not is_apart(settings):
         return settings.upstream
     given = settings.anthropic_upstream
@@ -104,7 +104,7 @@ def anthropic_base(settings: Settings) -> str | None:
 
 
 def is_apart(settings: Settings) -> bool:
-    """Return True if the Messages API has an upstream of its own, or none; else `upstream`
+    """Return True if the Messages API has an upstream of its own, or none; otherwise `upstream`
     answers."""
     return settings.anthropic_upstream != AUTO or settings.upstream == DEFAULT_UPSTREAM
 

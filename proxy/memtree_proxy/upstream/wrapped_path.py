@@ -1,5 +1,5 @@
-"""Rules for requests under a path of `memtree wrap`: which run they are counted for, where they go,
-and that memory is on.
+"""Rules for requests under a path of `memtree wrap`: the run they are counted for, their upstreams,
+and memory switched on.
 
 The server's edge finds the path by its token and puts this into the request's scope. The token
 itself is not in it, so nothing behind the edge can send it on or log it.
@@ -19,9 +19,10 @@ from memtree_proxy.http.request_body import WRAP_RUN
 from memtree_proxy.upstream.client import Upstream
 from memtree_proxy.upstream.upstreams import Destination, Upstreams
 
-CHATGPT = "https://chatgpt.com/backend-api/codex"  # where Codex sends requests of a ChatGPT login
-_KEY = "memtree.wrapped_path"  # of a request's scope
-UPSTREAMS = "memtree.upstreams"  # likewise: the upstreams in place of the server's
+# upstream for Codex's requests with a ChatGPT login
+CHATGPT = "https://chatgpt.com/backend-api/codex"
+_KEY = "memtree.wrapped_path"  # key in a request's scope
+UPSTREAMS = "memtree.upstreams"  # likewise: the upstreams that replace the server's
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,9 @@ class WrappedPath:
     def of(
         cls, run: str, settings: Settings, upstream: str, anthropic_upstream: str
     ) -> WrappedPath:
-        """Make a path that leads to these upstreams (as the settings of the same names), with no
-        key of the server's. Nothing is connected yet; `upstreams.close` ends connections.
-
-        Raises `BadRequest` that names the setting.
+        """Create a path with these upstreams (named as in the settings), without a key of the
+        server's. Does not connect; `upstreams.close` closes connections. Raises `BadRequest` that
+        names the setting.
         """
         Settings.of(upstream=upstream, anthropic_upstream=anthropic_upstream)
         own = dataclasses.replace(
@@ -58,7 +58,7 @@ class WrappedPath:
         return cls(run, own, upstreams)
 
     def enter(self, scope: MutableMapping[str, Any]) -> None:
-        """Let the request of this scope go by the path's rules."""
+        """Apply the path's rules to the request of this scope."""
         scope[_KEY], scope[UPSTREAMS] = self, self.upstreams
         scope["state"] = {**scope.get("state", {}), WRAP_RUN: self.run}
 
