@@ -69,11 +69,11 @@ MAX_KEPT = 4_096
 
 
 class OfferedTools:
-    """Remembers which tools of ours the requests of an epoch have, where what a model thinks is
-    bound to them. The epochs that this process saw longest ago are forgotten.
+    """Remembers which of our tools the requests of an epoch have, if the model's thinking is bound
+    to them. Epochs that were not used for longest are forgotten.
 
-    The first request of an epoch decides. A later one may have fewer, where the client leaves
-    no place for ours, but never others: each change would cost what was thought since.
+    The first request of an epoch decides. A later one may have fewer, if the client leaves no place
+    for ours, but never others: each change would invalidate the thinking since.
     """
 
     def __init__(self) -> None:

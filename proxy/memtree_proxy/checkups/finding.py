@@ -1,4 +1,4 @@
-"""Finding: the result of a look at one part of the server, in a sentence."""
+"""Finding: the result of checking one part of the server, in a sentence."""
 
 from __future__ import annotations
 

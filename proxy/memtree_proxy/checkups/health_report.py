@@ -1,8 +1,8 @@
-"""Report what is wrong with a running server, for whoever asks every few seconds.
+"""Report problems of a running server, for callers that poll every few seconds.
 
-Each part is asked at most once in `Look.seconds`, by one caller at a time, and has `PATIENCE` to
-answer; whoever asks in between gets what was found last. Nothing is asked while nobody wants to
-know, and nothing goes on after the request that began it.
+Each part is checked at most once in `Look.seconds`, by one caller at a time, and has `PATIENCE` to
+answer; callers in between get the last result. Nothing is checked without a request, and nothing
+continues after the request that began it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from memtree_proxy.checkups import parts, surroundings
 from memtree_proxy.checkups.finding import Finding
 
 PATIENCE = 5.0  # seconds for one part
-OFTEN, SELDOM = 9.0, 60.0  # seconds that a finding stands: of what is near, and of what costs
+# seconds that a result stays valid: of cheap checks, and of expensive ones
+OFTEN, SELDOM = 9.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How to look at one part, and for how many seconds what was found stands."""
+    """A check of one part, and for how many seconds its result stays valid."""
 
     part: str
     find: Callable[[], Awaitable[Sequence[Finding]]]
@@ -50,7 +51,7 @@ class HealthReport:
 
 
 class RecentLook:
-    """A look, and what it found last."""
+    """A check, and its last result."""
 
     def __init__(self, look: Look, patience: float, monotonic: Callable[[], float]) -> None:
         self._look, self._patience, self._monotonic = look, patience, monotonic
@@ -79,7 +80,7 @@ class RecentLook:
 
 
 def health_report(settings: Settings, runtime: Runtime, patience: float = PATIENCE) -> HealthReport:
-    """Build the report of the server that this process is."""
+    """Build the report of the server in this process."""
 
     async def upstream() -> Sequence[Finding]:
         return ((await parts.upstream(settings))[0],)
@@ -97,7 +98,7 @@ def health_report(settings: Settings, runtime: Runtime, patience: float = PATIEN
         return present(await asyncio.to_thread(surroundings.disk, settings.store))
 
     async def embedder() -> Sequence[Finding]:
-        # The caches of embedders keep what was embedded before, so each look has its own words.
+        # Embedders cache vectors, so each check needs a new text.
         question = f"{parts.QUESTION} {time.time_ns()}"
         return (await parts.embedder(settings, runtime, question),)
 

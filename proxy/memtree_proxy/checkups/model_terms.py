@@ -1,5 +1,5 @@
-"""Show the terms assumed of the upstream's models: the window and the prices of each, and when
-memory begins with them.
+"""Show the terms assumed for the upstream's models: the window and the prices of each, and the size
+at which memory begins.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from memtree_proxy.request.local_upstream import is_local
 
 SHOWN_NAMES, SHOWN_LINES = 3, 5
 LOOKED_AT = 1_000  # names; gateways list hundreds
-ANY = ""  # a name that nothing knows
+ANY = ""  # stands for an unknown model
 SHOWN_MODELS = 5
 
 
 def listed_models(answer: httpx2.Response) -> list[str]:
-    """Names in an upstream's answer to `GET /models`; none where it has another form."""
+    """Return the names in an upstream's answer to `GET /models`; none if it has another form."""
     try:
         body = answer.json()
     except ValueError:
@@ -37,7 +37,7 @@ def listed_models(answer: httpx2.Response) -> list[str]:
 
 
 def models(settings: Settings, listed: Sequence[str]) -> Finding:
-    """Say which window is assumed, and for which of the upstream's models (`listed`)."""
+    """Report the assumed window, and for which of the upstream's models (`listed`)."""
     window = context_windows.assumed(settings.window)
     text = f"an unknown model is taken to have a window of {window:,} tokens"
     unknown = [name for name in listed if context_windows.known(name, settings.window) is None]
@@ -49,8 +49,8 @@ def models(settings: Settings, listed: Sequence[str]) -> Finding:
 
 
 def memory_begins(settings: Settings, listed: Sequence[str]) -> list[Finding]:
-    """One line for models that nobody knows, and one for each group of `listed` models that are
-    known and alike."""
+    """Return one line for unknown models, and one for each group of `listed` models that are known
+    and have equal terms."""
     unknown = f"an unknown model{_place(settings.upstream)}: {_terms(ANY, settings)}"
     groups: dict[str, list[str]] = {}
     for name in listed[:LOOKED_AT]:

@@ -1,4 +1,4 @@
-"""How many files this process may have open: each stream takes two connections."""
+"""Limit of open files of this process: each stream takes two connections."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ FEW_FILES = 2_048  # a thousand streams
 
 
 def most_files() -> int | None:
-    """Open files that a server may have once it has raised its limit; None: no limit."""
+    """Return the number of open files that a server may have after raising its limit; None: no
+    limit."""
     if sys.platform == "win32":
         return None
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -27,5 +28,5 @@ def allow_many_files() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and (hard == resource.RLIM_INFINITY or soft < hard):
         wanted = MANY_FILES if hard == resource.RLIM_INFINITY else min(MANY_FILES, hard)
-        with suppress(OSError, ValueError):  # some systems allow less than they say
+        with suppress(OSError, ValueError):  # some systems allow less than they report
             resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))

@@ -1,7 +1,7 @@
-"""The parts that a server is built of, each asked whether it works: store, models, upstream.
+"""Check the parts of a server: store, models, upstream.
 
-Nothing here shows a credential: addresses lose their passwords, and of an error that a library
-raised only its kind is told.
+Findings contain no credential: addresses lose their passwords, and only the type of a library's
+error is shown.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SAMPLE = "We meet in Lisbon on 4 May. Anna brings the boat, Tom the tents."
 QUESTION = "is the embedder awake?"
 POSTGRES = ("postgresql://", "postgres://")
-VERSION = "2023-06-01"  # of the Messages API, which wants one
+VERSION = "2023-06-01"  # of the Messages API, which requires one
 SECONDS = 5.0  # for the upstream's list of models
 
 
@@ -99,7 +99,7 @@ async def asked_summarizer(summarizer: Summarizer | None) -> Finding:
 
 
 def seen_summarizer(settings: Settings, runtime: Runtime) -> Finding:
-    """Judge the summarizer by its calls so far, without one more: each costs money."""
+    """Judge the summarizer by its calls so far, without another one, since each costs money."""
     if not settings.summary_model:
         return Finding("summaries", "ok", "extracted, no model is configured")
     stage = runtime.summaries
@@ -125,7 +125,7 @@ async def upstream(settings: Settings) -> tuple[Finding, Sequence[str]]:
 
 
 async def messages(settings: Settings) -> tuple[Sequence[Finding], Sequence[str]]:
-    """Check the upstream of the Messages API likewise; nothing where `upstream` takes it."""
+    """Check the upstream of the Messages API in the same way; nothing if `upstream` serves it."""
     key = settings.anthropic_upstream_api_key
     if not is_apart(settings):
         unused = (
@@ -139,7 +139,7 @@ async def messages(settings: Settings) -> tuple[Sequence[Finding], Sequence[str]
     headers = {VERSION_HEADER: VERSION, **({X_API_KEY.decode(): key} if key else {})}
     finding, listed = await _listing("messages", base, headers, keyed=bool(key))
     if finding.level == "problem" and settings.anthropic_upstream == AUTO:
-        finding = replace(finding, level="warning")  # nobody asked for it
+        finding = replace(finding, level="warning")  # it was not configured explicitly
     return (finding,), listed
 
 

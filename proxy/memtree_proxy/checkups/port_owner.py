@@ -1,5 +1,5 @@
-"""Names the program that listens on a port of this machine, where Linux tells it: `/proc` shows the
-sockets of all users, but whose they are only to this user and to root."""
+"""Find the program that listens on a port of this machine, on Linux: `/proc` lists the sockets of
+all users, but shows their owners only to the same user and to root."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 
 PROC = Path("/proc")
 LISTENING = "0A"  # a socket's state in /proc/net/tcp
-MAX_PROCESSES = 20_000  # looked at; more are not looked for
+MAX_PROCESSES = 20_000  # limit; with more processes the search is skipped
 
 
 def port_owner(port: int, proc: Path = PROC) -> str | None:
-    """Return name and number of a process that listens on `port`, as in "node (process 4711)"; None
-    where that cannot be found out."""
+    """Return name and id of a process that listens on `port`, such as "node (process 4711)"; None
+    if that is unknown."""
     sockets = {f"socket:[{inode}]" for inode in _listening_inodes(port, proc)}
     if not sockets:
         return None
     numbered = (folder for folder in proc.iterdir() if folder.name.isdigit())
     for _, folder in zip(range(MAX_PROCESSES), numbered, strict=False):
-        with suppress(OSError):  # it has ended, or is another user's
+        with suppress(OSError):  # it has ended, or belongs to another user
             if any(str(file.readlink()) in sockets for file in (folder / "fd").iterdir()):
                 name = (folder / "comm").read_text(errors="replace").strip()
                 shown = "".join(sign if sign.isprintable() else "?" for sign in name)
@@ -28,7 +28,8 @@ def port_owner(port: int, proc: Path = PROC) -> str | None:
 
 
 def _listening_inodes(port: int, proc: Path) -> set[str]:
-    """The format is that of proc_net_tcp in the kernel's documentation."""
+    """Return the inodes of sockets that listen on `port`. The format is that of proc_net_tcp in the
+    kernel's documentation."""
     inodes = set()
     for table in ("tcp", "tcp6"):
         with suppress(OSError):

@@ -1,6 +1,6 @@
-"""A PostgreSQL server: its version, schema, connections.
+"""Check a PostgreSQL server: its version, schema, connections.
 
-Needs the extra `postgres`, so it is imported where the store is one in PostgreSQL.
+Needs the extra `postgres`, so it is imported only if the store is in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from memtree.stores.postgres.dsn import Dsn, read_dsn
 from memtree.stores.postgres.migrations import TREE_STEPS
 from memtree_proxy.checkups.finding import Finding
 
-OLDEST = 150_000  # as `server_version_num` says it: docs/postgresql.md
-CROWDED = 0.8  # of the connections that the server takes
+OLDEST = 150_000  # in the form of `server_version_num`: docs/postgresql.md
+CROWDED = 0.8  # share of the server's allowed connections
 
 _SERVER = """
     SELECT current_setting('server_version_num')::int, current_setting('server_version'),
@@ -24,13 +24,13 @@ _STEPS = "SELECT version FROM {}.schema_version WHERE part = 'tree'"
 
 
 async def database(url: str) -> Finding:
-    """Check the server and the schema. Raises `BadRequest` for an address that cannot be read,
-    which opening the store has raised before."""
+    """Check the server and the schema. Raises `BadRequest` for an invalid address, which opening
+    the store would have reported before."""
     dsn = read_dsn(url, shown_store(url))
     try:
         number, version, most, taken, steps = await _asked(dsn)
     except psycopg.Error as error:
-        # The kind alone: what an error says may quote the address.
+        # The type alone: the message of an error may quote the address.
         return Finding("database", "problem", f"{dsn.shown}: {type(error).__name__}")
     text = (
         f"PostgreSQL {version}, schema {dsn.schema} at step {steps} of {len(TREE_STEPS)}, "

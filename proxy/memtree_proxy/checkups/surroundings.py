@@ -1,5 +1,5 @@
-"""Check what is around the process: other packages, the file of settings, the disk, Redis, the
-port, open files, the collector of traces. Each gives a `Finding`; nothing is printed here.
+"""Check the surroundings of the process: other packages, the settings file, the disk, Redis, the
+port, open files, the trace collector. Each check returns a `Finding`; nothing is printed here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SQLITE = "sqlite:///"
 LOW_DISK = 1 << 30  # bytes; a million tokens are some 10 MB
-SECONDS = 5.0  # for an answer of whatever is asked
+SECONDS = 5.0  # for an answer of anything checked here
 OLDEST_REDIS = (6, 2)
 
 
@@ -45,7 +45,7 @@ def namesake() -> Finding | None:
 
 
 def token_counter() -> Finding | None:
-    """Say how tokens are counted where that is not by toktok-rs."""
+    """Report how tokens are counted, unless toktok-rs counts them."""
     if find_spec("toktok") is not None:
         return None
     try:
@@ -57,8 +57,8 @@ def token_counter() -> Finding | None:
 
 
 def settings_file(path: Path | None, unknown: Sequence[str]) -> Finding:
-    """Report where the settings come from, and which environment variables name no setting. Unknown
-    keys of the file itself are refused when it is read."""
+    """Report the source of the settings, and environment variables that name no setting. Unknown
+    keys in the file itself are refused when it is read."""
     source = f"{path} and the environment" if path else "the environment alone, there is no file"
     if unknown:
         names = ", ".join(unknown)
@@ -67,21 +67,20 @@ def settings_file(path: Path | None, unknown: Sequence[str]) -> Finding:
 
 
 def disk(store: str) -> Finding | None:
-    """Check the disk of a SQLite file that is there; None for a store that is none."""
+    """Check the disk of an existing SQLite file; None for another store."""
     path = Path(store.removeprefix(SQLITE)).expanduser().absolute()
     if not store.startswith(SQLITE) or not path.exists():
         return None
     free = shutil.disk_usage(path.parent).free
     text = f"{free / 2**30:.1f} GiB free at {path.parent}"
-    # SQLite writes two files of its own beside it.
+    # SQLite writes two further files beside it.
     if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
         return Finding("disk", "problem", f"{text}; {path.name} or its folder cannot be written to")
     return Finding("disk", "warning" if free < LOW_DISK else "ok", text)
 
 
 async def queue(queues: RedisQueues | None) -> list[Finding]:
-    """Check whether Redis answers, whether it keeps what it has, and whether anybody works for
-    it."""
+    """Check that Redis answers, that it keeps its data, and that workers are running."""
     if queues is None:
         return [Finding("queue", "ok", "background work runs in the server itself")]
     try:
@@ -98,7 +97,7 @@ async def _about_redis(client: Any) -> dict[str, Any]:
 
 
 def redis_version_and_policy(info: dict[str, Any]) -> Finding:
-    """Judge Redis by INFO, since managed servers have no CONFIG."""
+    """Judge Redis by INFO, since managed servers allow no CONFIG."""
     version = str(info.get("redis_version", "unknown"))
     policy = str(info.get("maxmemory_policy", "unknown"))
     text = f"Redis {version}, {info.get('used_memory_human', '?')} used, eviction {policy}"
@@ -124,7 +123,7 @@ def _workers(living: int, waiting: int) -> Finding:
 
 
 async def port(settings: Settings) -> Finding:
-    """Check whether the server could listen, or does."""
+    """Check whether the server could listen on its port, or already does."""
     place = f"{settings.host}:{settings.port}"
     trouble = _bind(settings.host, settings.port)
     if trouble is None:
@@ -148,7 +147,7 @@ def _bind(host: str, number: int) -> OSError | None:
             host.strip("[]"), number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         with socket.socket(family, kind, protocol) as tried:
-            if sys.platform != "win32":  # there it would take a port that is in use
+            if sys.platform != "win32":  # on Windows it would take a port that is in use
                 tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             tried.bind(address)
     except OSError as error:
@@ -167,8 +166,7 @@ async def _is_memtree(settings: Settings) -> bool:
 
 
 def files() -> Finding:
-    """Check how many files may be open. A stream takes two: one to the client, one to the
-    upstream."""
+    """Check the limit of open files. A stream takes two: one to the client, one to the upstream."""
     most = most_files()
     if most is None:
         return Finding("files", "ok", "no limit on open files")
@@ -179,7 +177,7 @@ def files() -> Finding:
 
 
 async def traces(settings: Settings) -> Finding:
-    """Sends a report of no spans, as an exporter would."""
+    """Check the trace collector by sending a report without spans, as an exporter would."""
     endpoint = settings.otel_endpoint
     if endpoint is None:
         return Finding("traces", "ok", "off")

@@ -1,1 +1,1 @@
-"""The made-up session that the command line and the pages show."""
+"""The demo session that the command line and the pages show."""

@@ -1,6 +1,6 @@
-"""A long made-up coding session, with questions about what was said in it long ago.
+"""A long invented coding session, with questions about its early parts.
 
-A generator writes a project's history with asks, tool calls, file listings, failing tests,
+A generator writes a project's history with requests, tool calls, file listings, failing tests,
 decisions and standing rules. Pure: the same arguments give the same session.
 """
 
@@ -71,14 +71,14 @@ REASONS = (
 
 @dataclass(frozen=True, slots=True)
 class DemoFact:
-    """Something said once, a question about it, and the words that must come back."""
+    """A statement made once, a question about it, and the words expected in the answer."""
 
     question: str
     answer: str
 
 
 def session(size: int, seed: int = SEED) -> tuple[tuple[Message, ...], list[DemoFact]]:
-    """A session of about `size` tokens and what was said in it; the same for the same arguments."""
+    """Return a session of about `size` tokens and its facts; the same for the same arguments."""
     random = Random(seed)
     fields: list[dict[str, Any]] = [
         {"role": "system", "content": "You are a coding agent in a shop's monorepo."},

@@ -1,4 +1,4 @@
-"""`host:port`, as the Host header and URLs name a server.
+"""`host:port`, as in the Host header and in URLs.
 
 >>> Authority.parse("Memory.Example.com:8787")
 Authority(host='memory.example.com', port=8787)
@@ -13,21 +13,21 @@ import re
 from typing import NamedTuple
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
-MAX_LENGTH = 1_000  # of a text that is looked at; a name ends at 253 characters
+MAX_LENGTH = 1_000  # of a text that is parsed; a name has at most 253 characters
 _AUTHORITY = re.compile(
     r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)(?::(?P<port>[0-9]{0,5}))?"
 )
 
 
 class Authority(NamedTuple):
-    """A host in lower case (an IPv6 address without brackets), and its port where one is named."""
+    """A host in lower case (an IPv6 address without brackets), and its port if there is one."""
 
     host: str
     port: int | None
 
     @classmethod
     def parse(cls, text: str) -> Authority | None:
-        """None for anything but `host` or `host:port`."""
+        """Parse `host` or `host:port`; None for anything else."""
         match = _AUTHORITY.fullmatch(text.lower()) if len(text) <= MAX_LENGTH else None
         if match is None:
             return None
@@ -48,5 +48,5 @@ class Authority(NamedTuple):
         return True
 
     def with_port(self, scheme: str) -> Authority:
-        """Return this authority with the port that `scheme` has by default, where none is named."""
+        """Return this authority with the default port of `scheme`, if it has none."""
         return self if self.port is not None else Authority(self.host, DEFAULT_PORTS.get(scheme))

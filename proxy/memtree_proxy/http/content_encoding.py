@@ -1,9 +1,8 @@
-"""Content-encodings undone: gzip, deflate (with zlib's frame or without), zstd, and stacks of them.
+"""Decode content-encodings: gzip, deflate (with zlib's frame or without), zstd, and stacks of them.
 
 A small body may decode to terabytes. So everything is decoded in pieces of at most `PIECE` bytes,
-each asked for when the one before has been dealt with, and every layer of a stack is counted
-against the limit: a bomb costs no more than a body of the limit's size does. What this file does
-not do: encode, or know of requests (`request_body.content` does).
+each only after the one before was consumed, and every layer of a stack is counted against the
+limit: a bomb costs no more than a body of the limit's size.
 
     >>> decoded(zlib.compress(b"hello"), "deflate", 100)
     b'hello'
@@ -33,12 +32,11 @@ ZSTD_WINDOW_LOG = 23
 
 
 def decoded(raw: bytes, encoding: str, limit: int) -> bytes:
-    """Decode a whole body. All of a body. `encoding`: the header's value, its last name the
-    outermost layer.
+    """Decode a whole body. `encoding`: the header's value, whose last name is the outermost layer.
 
-    Raises `UnsupportedMedia` for an encoding that is not known, `RequestTooLarge` as soon as more
-    than `limit` bytes have come out, and `BadRequest` where the data is broken, cut off, or goes
-    on after its end. No bytes at all are an empty body in every encoding.
+    Raises `UnsupportedMedia` for an unknown encoding, `RequestTooLarge` as soon as the output
+    exceeds `limit` bytes, and `BadRequest` if the data is broken, cut off, or continues after its
+    end. No bytes at all are an empty body in every encoding.
     """
     decoder = Decoder(encoding, limit)
     whole = decoder.feed(raw)
@@ -47,9 +45,8 @@ def decoded(raw: bytes, encoding: str, limit: int) -> bytes:
 
 
 class Decoder:
-    """A body that comes bit by bit. `limit`: most bytes to come out in all; None: no limit.
-
-    After an error it cannot be used any more.
+    """Decodes a body piece by piece. `limit`: most bytes of output in all; None: no limit. It
+    cannot be used after an error.
     """
 
     def __init__(self, encoding: str, limit: int | None = None) -> None:
@@ -58,26 +55,26 @@ class Decoder:
         self._layers = [_Layer(name, limit) for name in reversed(names(encoding))]
 
     def feed(self, data: bytes) -> bytes:
-        """All that can be decoded now. Raises as `decoded` does."""
+        """Return everything that can be decoded now. Raises as `decoded` does."""
         return b"".join(self.pieces(data))
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """Yield the decoded bytes in pieces of at most `PIECE`, so that a bomb does not fill the
-        memory. All of them must be taken before more is fed."""
+        memory. Consume all of them before feeding more."""
         flow: Iterable[bytes] = (data,)
         for layer in self._layers:
             flow = layer.through(flow)
         yield from flow
 
     def finish(self) -> None:
-        """End the body. Raises `BadRequest` where a layer was cut off."""
+        """End the body. Raises `BadRequest` if a layer is incomplete."""
         for layer in self._layers:
             layer.finish()
 
 
 def names(encoding: str) -> list[str]:
-    """The encodings of a header, without `identity`. Raises `UnsupportedMedia` naming one that
-    cannot be undone here."""
+    """Return the encodings of a header, without `identity`. Raises `UnsupportedMedia` that names an
+    unsupported one."""
     listed = [name.strip().lower() for name in encoding.split(",")]
     listed = [name for name in listed if name and name != IDENTITY]
     for name in listed:
@@ -102,12 +99,12 @@ class _Member(Protocol):
 
     @property
     def starving(self) -> bool:
-        """Return True if nothing more comes out before new input goes in."""
+        """Return True if there is no more output before new input is fed."""
         ...
 
 
 class _Inflating:
-    """zlib's object. It hands back what it has not looked at, which is kept here."""
+    """zlib's decompressor. It returns unread input, which is kept here."""
 
     def __init__(self, window_bits: int) -> None:
         self._inner = zlib.decompressobj(window_bits)
@@ -123,13 +120,13 @@ class _Inflating:
 
     def decompress(self, data: bytes, max_length: int, /) -> bytes:
         piece = self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
-        # A full piece may leave output behind in the window, even with all input looked at.
+        # A full piece may leave output in the window, even if all input was read.
         self.starving = len(piece) < max_length and not self._inner.unconsumed_tail
         return piece
 
 
 class _Frame:
-    """zstd's object, which keeps its input by itself."""
+    """zstd's decompressor, which keeps its input by itself."""
 
     def __init__(self) -> None:
         options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG}
@@ -152,9 +149,9 @@ class _Frame:
 
 
 def _deflate(first: int) -> _Member:
-    """By RFC 9110 a zlib stream; some senders leave its frame out. A zlib stream begins with
-    compression method 8; read as bare deflate those bits are a stored block with its padding set,
-    which no encoder writes."""
+    """Return a decompressor for deflate. By RFC 9110 it is a zlib stream; some senders omit its
+    frame. A zlib stream begins with compression method 8; as raw deflate those bits would be a
+    stored block with nonzero padding, which no encoder writes."""
     return _Inflating(zlib.MAX_WBITS if first & 0x0F == 8 else -zlib.MAX_WBITS)
 
 
@@ -166,7 +163,7 @@ def _zstd(_: int) -> _Member:
     return _Frame()
 
 
-# By the first byte of a member.
+# Constructors by the encoding, called with the first byte of a member.
 _OPENERS: dict[str, Callable[[int], _Member]] = {
     "gzip": _gzip,
     "x-gzip": _gzip,
@@ -176,12 +173,12 @@ _OPENERS: dict[str, Callable[[int], _Member]] = {
 
 
 def _parts(data: bytes) -> Iterator[bytes]:
-    """In pieces: what a decoder has not looked at is copied whenever it has filled its output."""
+    """Yield pieces of the input: a decoder copies unread input whenever its output is full."""
     return (data[at : at + PIECE] for at in range(0, len(data), PIECE))
 
 
 class _Layer:
-    """One encoding of a stack, over the members that follow each other in it."""
+    """One encoding of a stack, over its consecutive members."""
 
     def __init__(self, name: str, limit: int | None) -> None:
         self._name = name

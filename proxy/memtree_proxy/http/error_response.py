@@ -1,5 +1,5 @@
-"""The only place where an error becomes an answer: a body in the form of the route's API, and
-headers that go with it. Nearly all routes have OpenAI's form:
+"""The only place that turns an error into an answer: a body in the form of the route's API, with
+its headers. Nearly all routes have OpenAI's form:
 
 {"error": {"message": ..., "type": ..., "param": ..., "code": ...}}
 """
@@ -24,11 +24,11 @@ from memtree.errors import (
 )
 
 LOOKED_UP = (413, 429)
-BUSY_SECONDS = 2  # after which clients of agents ask again
+BUSY_SECONDS = 2  # after which agents' clients retry
 
 
 class MethodNotAllowed(MemTreeError):
-    """Raised for a route of ours that is called by a method that it does not have."""
+    """Raised if a route of ours does not support the request's method."""
 
     status = 405
     code = "method_not_allowed"
@@ -40,7 +40,7 @@ class MethodNotAllowed(MemTreeError):
 
 
 class UpgradeRequired(MemTreeError):
-    """Another protocol was asked for; HTTP is spoken."""
+    """Raised if another protocol is requested; the server supports only HTTP."""
 
     status = 426
     code = "upgrade_required"
@@ -48,16 +48,16 @@ class UpgradeRequired(MemTreeError):
 
 
 class ErrorAnswers(Protocol):
-    """How the API of a route tells errors."""
+    """Form of errors in the API of a route."""
 
     def answer(self, error: MemTreeError, request_id: str) -> tuple[int, bytes]:
-        """Status and body."""
+        """Return status and body."""
         ...
 
 
 class OpenAIErrors:
-    """The errors of all routes that have no form of their own. `overflow_status`: what clients that
-    only know 400 need for a `ContextOverflow`."""
+    """OpenAI's form, for all routes without a form of their own. `overflow_status`: status of
+    `ContextOverflow`, for clients that only understand 400."""
 
     def __init__(self, overflow_status: int = ContextOverflow.status) -> None:
         self._overflow_status = overflow_status
@@ -79,9 +79,9 @@ def render(
     *,
     ends: bool = False,
 ) -> Response:
-    """Render an error as an answer. An error that is no `MemTreeError` is a 500 that tells nothing
-    about itself. `ends`: add the request's id to the messages of errors that somebody has to look
-    up, because clients of chats show nothing else."""
+    """Render an error as an answer. Any error other than a `MemTreeError` becomes a 500 without
+    details. `ends`: append the request's id to messages of errors that an operator must look up,
+    because chat clients show nothing else."""
     if not isinstance(error, MemTreeError):
         error = internal()
     if ends and (error.status in LOOKED_UP or error.status >= 500):
@@ -103,7 +103,7 @@ def render(
 
 
 def internal() -> MemTreeError:
-    """Return what a client learns of an unexpected error."""
+    """Return the error that a client gets for an unexpected exception."""
     return MemTreeError("The server had an error while processing your request.")
 
 

@@ -1,4 +1,4 @@
-"""HTTP header fields: which of them travel on, and which end here."""
+"""HTTP header fields: which are relayed, and which are not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memtree_proxy.http.own_headers import is_own
 Headers = list[tuple[bytes, bytes]]
 
 
-# RFC 9110 section 7.6.1: "Intermediaries ... MUST remove" what belongs to one connection.
+# RFC 9110 section 7.6.1: "Intermediaries ... MUST remove" fields of a single connection.
 HOP_BY_HOP = frozenset(
     {
         b"connection",
@@ -28,7 +28,7 @@ HOP_BY_HOP = frozenset(
 AUTHORIZATION, X_API_KEY = b"authorization", b"x-api-key"
 CREDENTIALS = frozenset({AUTHORIZATION, X_API_KEY, b"api-key", b"cookie"})
 _ENDS_HERE = frozenset({b"host", b"content-length", b"expect"})
-# By these a request may say that it means another method or path than those that were checked.
+# With these a request may override the method or path that was checked.
 _OVERRIDES = frozenset(
     {
         b"x-http-method",
@@ -41,7 +41,8 @@ _OVERRIDES = frozenset(
 
 
 def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """Headers without those of one connection, and those that `Connection` names."""
+    """Return the headers without those of a single connection, and without those that `Connection`
+    names."""
     headers = list(headers)
     dropped = set(HOP_BY_HOP)
     for name, value in headers:
@@ -51,7 +52,8 @@ def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def value_of(headers: Headers, name: bytes) -> str:
-    """The value of a header (`name` in lower case), stripped and in lower case; "" without one."""
+    """Return the value of a header (`name` in lower case), stripped and in lower case; "" without
+    one."""
     values = (value for key, value in headers if key.lower() == name)
     return next(values, b"").decode("latin-1").strip().lower()
 
@@ -73,10 +75,9 @@ def request_headers(
     key_header: bytes = AUTHORIZATION,
     without: frozenset[bytes] = frozenset(),
 ) -> Headers:
-    """Return those of a client's headers that go upstream.
-
-    `keyed`: the credential was one of our keys and stays here. Otherwise the client's own passes,
-    and the configured key steps in, in the header `key_header`, only where the client sent none.
+    """Return the client's headers that are sent to the upstream. `keyed`: the credential was one of
+    our keys and is removed. Otherwise the client's own is sent, and the configured key, in the
+    header `key_header`, only if the client sent none.
     """
     posted = end_to_end(posted)
     ours = takes_server_key(posted, keyed=keyed, api_key=api_key)

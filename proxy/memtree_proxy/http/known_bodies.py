@@ -1,20 +1,18 @@
-"""Bodies whose beginning was posted before: only what stands behind it is read
-(docs/decisions/0033).
+"""Bodies whose beginning was posted before: only the rest is parsed (docs/decisions/0033).
 
 A client posts its whole history with every turn. So a body is compared, in blocks of 16 KiB, with
-those that came before, by the digests of what stands up to the end of each block. Behind the last
-item that lies in known blocks the rest is decoded, as if a `null` stood for all items before it:
+earlier ones, by the digest of all bytes up to the end of each block. The rest after the last item
+within known blocks is decoded, with a `null` in place of all items before it:
 
     {"model":"m","messages":[{...},{...},{...}],"stream":true}
     '------- known --------------------' '------ new ----------------'
-    {"messages":[null,{...}],"stream":true}        what is decoded
+    {"messages":[null,{...}],"stream":true}        the decoded text
 
-This finds the same spans as `json_body.split`, and wherever it cannot, that is asked, also for what
-is wrong with the body. Where all blocks of a known body are there, what stands behind them up to
-the end of its items is compared, too: a history that grows is read from its first new item on.
-Digests are xxh3-128, seeded by process, tenant and field, as for messages
-(`memtree.conversation.message_cache`): no body answers for one of another tenant. Kept are digests,
-places and the names of fields; no text.
+This finds the same spans as `json_body.split`, which is used whenever this fails, also to report
+errors in the body. If all blocks of a known body match, the bytes after them up to the end of its
+items are compared, too: a growing history is read from its first new item on. Digests are xxh3-128,
+seeded by process, tenant and field, as for messages (`memtree.conversation.message_cache`): no body
+matches one of another tenant. Digests, places and names of fields are stored; no text.
 """
 
 from __future__ import annotations
@@ -38,25 +36,25 @@ from memtree.wire.json_items import JsonItems
 
 MOST = 32 * 1024 * 1024
 BLOCK = 16 * 1024
-LEAST = 2 * BLOCK  # bytes of a body: reading a shorter one costs as little
-_BODY_BYTES = 1_000  # of a known body beside its lists
+LEAST = 2 * BLOCK  # bytes of a body: parsing a shorter one costs no more
+_BODY_BYTES = 1_000  # of a known body besides its lists
 _BLOCK_BYTES = 160  # of a digest: the bytes, and its rows in a list and a dict
 _FIELD_BYTES = 300
-_ENDED = (b"}", b"]", b'"')  # of an item that nothing can be added to
+_ENDED = (b"}", b"]", b'"')  # ends of an item that nothing can be appended to
 
 Fields = tuple[tuple[str, FieldSpan], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownBody:
-    """Record of a body that came before. `fields`: all of them; `blocks`: digests of what stands up
-    to the ends of its first blocks; `last`: of what stands between these and the end of the items;
-    `whole`: of all of it."""
+    """Record of an earlier body. `fields`: all of them; `blocks`: digests of the bytes up to the
+    ends of its first blocks; `last`: of the bytes between these and the end of the items; `whole`:
+    of all of it."""
 
     tenant: str
     field: str
     fields: Fields
-    items: JsonItems  # their buffer is empty
+    items: JsonItems  # with an empty buffer
     blocks: tuple[bytes, ...]
     last: bytes
     whole: bytes
@@ -70,9 +68,9 @@ class KnownBody:
 
 @dataclass(frozen=True, slots=True)
 class BodyBeginning:
-    """How much of a body is known: its first `length` items are those of `known`. `digests`: of
-    what stands up to the end of each block, and of all of it at last; None where nobody made them.
-    `deletions`: how many there had been."""
+    """Known part of a body: its first `length` items are those of `known`. `digests`: of the bytes
+    up to the end of each block, and last of all of it; None if they were not computed. `deletions`:
+    number of deletions so far."""
 
     tenant: str
     field: str
@@ -84,23 +82,23 @@ class BodyBeginning:
 
     @property
     def whole(self) -> bool:
-        """Return True if the very same body came before."""
+        """Return True if exactly the same body came before."""
         return bool(self.known and self.digests and self.digests[-1] == self.known.whole)
 
     @property
     def end(self) -> int:
-        """Where the known items end."""
+        """Return where the known items end."""
         return self.known.items.ends[self.length - 1] if self.known else 0
 
     @property
     def new(self) -> int:
-        """Bytes that must be read."""
+        """Return the bytes that must be parsed."""
         return 0 if self.whole else len(self.raw) - self.end
 
 
 class KnownBodies:
-    """Cache of known bodies, shared by all routes of a process: the field alone tells bodies of two
-    routes apart."""
+    """Cache of known bodies, shared by all routes of a process: the field distinguishes bodies of
+    different routes."""
 
     def __init__(self, seed: int, most: int = MOST) -> None:
         """`seed`: random per process. `most`: bytes."""
@@ -109,7 +107,7 @@ class KnownBodies:
         self._nbytes = 0
         self._deletions = 0
         self._found: dict[bytes, KnownBody] = {}
-        self._bodies: OrderedDict[KnownBody, int] = OrderedDict()  # and blocks that lead to it
+        self._bodies: OrderedDict[KnownBody, int] = OrderedDict()  # with the blocks that lead to it
         self._whose: Counter[tuple[str, str]] = Counter()
         self._changing = Lock()  # bodies are read in several threads
 
@@ -119,8 +117,8 @@ class KnownBodies:
         return self._nbytes
 
     def begin(self, tenant: str, field: str, raw: bytes) -> BodyBeginning:
-        """Compare a body with those that came before. `field`: its array. Some microseconds, and
-        less than a millisecond for 10 MB."""
+        """Compare a body with earlier ones. `field`: its array. Takes some microseconds, and less
+        than a millisecond for 10 MB."""
         nothing = BodyBeginning(tenant, field, raw, self._deletions)
         if len(raw) < LEAST or not self._whose[tenant, field]:
             return nothing
@@ -132,7 +130,7 @@ class KnownBodies:
                 return replace(hashed, known=known, length=len(known.items))
             for at in range(len(digests) - 2, -1, -1):
                 if known := self._found.get(digests[at]):
-                    # The byte behind an item must be known: a number might go on.
+                    # The byte after an item must be known: a number might continue.
                     length = bisect_left(known.items.ends, (at + 1) * BLOCK)
                     if at + 1 == len(known.blocks) and known.last:
                         same = self._last(nothing, known) == known.last
@@ -144,7 +142,7 @@ class KnownBodies:
         return hashed
 
     def split(self, beginning: BodyBeginning) -> Body:
-        """Split the body as `json_body.split` does, and know it when the next body comes. Raises
+        """Split the body as `json_body.split` does, and remember it for the next body. Raises
         `BadRequest`."""
         if known := beginning.known:
             if beginning.whole:
@@ -164,7 +162,7 @@ class KnownBodies:
 
     def forget(self, tenant: str | None) -> None:
         """Forget bodies of a tenant, or all of them (None). Bodies that are being read are not
-        kept."""
+        stored."""
         with self._changing:
             self._deletions += 1
             for body in [entry for entry in self._bodies if tenant in (None, entry.tenant)]:
@@ -173,7 +171,7 @@ class KnownBodies:
     def _add(self, beginning: BodyBeginning, body: Body, items: JsonItems) -> None:
         tenant, field, raw = beginning.tenant, beginning.field, beginning.raw
         digests = beginning.digests or self._digests(tenant, field, raw)
-        # A block that reaches beyond the items is never the beginning of a longer body.
+        # A block that extends beyond the items is never the beginning of a longer body.
         blocks = digests[: items.ends[-1] // BLOCK]
         kept = replace(items, buffer=b"", earlier=None)
         made = KnownBody(tenant, field, tuple(body.spans.items()), kept, blocks, b"", digests[-1])
@@ -192,8 +190,8 @@ class KnownBodies:
                 self._drop(next(iter(self._bodies)))
 
     def _leave(self, blocks: Iterable[bytes]) -> None:
-        """Let other bodies have no share in these blocks. One that had them alone is the beginning
-        of the newer one."""
+        """Remove other bodies' references to these blocks. A body that had them alone is the
+        beginning of the newer one."""
         lost = Counter(self._found[block] for block in blocks if block in self._found)
         for body, count in lost.items():
             self._bodies[body] -= count
@@ -211,8 +209,8 @@ class KnownBodies:
                 del self._found[digest]
 
     def _last(self, beginning: BodyBeginning, known: KnownBody) -> bytes:
-        """Digest what stands in a body where the items of a known one end, behind its blocks. Empty
-        where an item might go on behind its end, as a number might."""
+        """Return a digest of the bytes at which the items of a known body end, after its blocks.
+        Empty if an item might continue after its end, as a number might."""
         start, end = len(known.blocks) * BLOCK, known.items.ends[-1]
         part = beginning.raw[start:end]
         if part[-1:] not in _ENDED or len(part) < end - start:
@@ -234,14 +232,14 @@ class KnownBodies:
 
 
 def _same(raw: bytes, known: KnownBody) -> Body:
-    """The body that came before, read as it was then."""
+    """Return the spans of an earlier, equal body."""
     earlier = EarlierList(known.items.number, len(known.items))
     items = replace(known.items, buffer=raw, earlier=earlier)
     return Body(raw, dict(known.fields), {known.field: items})
 
 
 def _continued(beginning: BodyBeginning, known: KnownBody) -> Body | None:
-    """The body, read from the end of what is known; None where something is wrong with it."""
+    """Return the body, parsed from the end of the known part; None if that fails."""
     raw, name = beginning.raw, beginning.field
     at = [field for field, _ in known.fields].index(name)
     before, (_, array_span) = dict(known.fields[:at]), known.fields[at]
@@ -276,8 +274,8 @@ def _joined(
     places: tuple[Sequence[int], Sequence[int]],
     shift: int,
 ) -> JsonItems:
-    """The known items and those behind them. `places`: the latter's, behind a `null`, `shift` bytes
-    before where they stand in the body."""
+    """Return the known items and those after them. `places`: of the latter, after a `null`, `shift`
+    bytes before their places in the body."""
     length, all_of = beginning.length, known.items
     old = (all_of.starts[:length], all_of.ends[:length])
     new = [array(json_items.PLACES, (at + shift for at in part[1:])) for part in places]
@@ -293,6 +291,6 @@ def _joined(
 
 
 def posted_beginning(bodies: KnownBodies, tenant: str, raw: bytes) -> BodyBeginning:
-    """Return how much of a body is known, by its messages or else by its items."""
+    """Return the known part of a body, by its messages or else by its items."""
     beginning = bodies.begin(tenant, "messages", raw)
     return beginning if beginning.known else bodies.begin(tenant, "input", raw)

@@ -1,4 +1,4 @@
-"""Reading what the client sent: a whole body under the size limit, or a stream; and the target."""
+"""Read what the client sent: the whole body under the size limit, or a stream; and the target."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from starlette.types import Scope
 from memtree.errors import BadRequest, RequestTooLarge
 from memtree_proxy.http import content_encoding
 
-_KEPT = "memtree_raw"  # of the state of a request
-# In the state of a request under a path of `memtree wrap`: the run that it belongs to. Such a path
-# is opened by this machine's user, so its requests are that user's whatever credential they carry.
+_KEPT = "memtree_raw"  # key in the state of a request
+# Key in the state of a request under a path of `memtree wrap`: the run that it belongs to. Such a
+# path is opened by this machine's user, so its requests are that user's whatever credential they
+# carry.
 WRAP_RUN = "wrap_run"
-# A posted file unpacks to so many times what was received, and a megabyte: real ones to ten times.
+# A posted file may decompress to this many times the received bytes plus a megabyte: real files
+# reach ten times.
 RATIO, SPARE = 20, 1 << 20
-CHAT_ALIAS = "/chat_completions"  # ours alone: no upstream knows it
+CHAT_ALIAS = "/chat_completions"  # ours alone: upstreams have no such path
 PREFIXES = ("/api/v1", "/api", "/v1", "")  # longest first: /api/v1/models is /models
 
 
 async def kept(request: Request, limit: int) -> bytes:
-    """The whole body as it was sent, which later reads of the request answer with. Raises as
+    """Return the whole body as it was sent, and keep it for later reads of the request. Raises as
     `read`."""
     raw = await read(request, limit)
     setattr(request.state, _KEPT, raw)
@@ -31,7 +33,8 @@ async def kept(request: Request, limit: int) -> bytes:
 
 
 async def read(request: Request, limit: int) -> bytes:
-    """The whole body. Raises `RequestTooLarge`, before reading where the length is announced."""
+    """Return the whole body. Raises `RequestTooLarge`, before reading if the length is
+    announced."""
     if (length(request) or 0) > limit:
         raise too_large(limit)
     known: bytes | None = getattr(request.state, _KEPT, None)
@@ -48,23 +51,22 @@ async def read(request: Request, limit: int) -> bytes:
 
 
 async def content(request: Request, limit: int) -> bytes:
-    """The whole body, its content-encoding undone; neither may be over the limit.
-
-    Raises `UnsupportedMedia` before reading, `RequestTooLarge`, and `BadRequest` for data that
-    cannot be decoded.
+    """Return the whole body without its content-encoding; neither form may exceed the limit. Raises
+    `UnsupportedMedia` before reading, `RequestTooLarge`, and `BadRequest` for data that cannot be
+    decoded.
     """
     given = encoded(request)
     content_encoding.names(given)
     raw = await read(request, limit)
-    # In a thread whatever its size: a few bytes may be a second's work.
+    # In a thread whatever its size: a few bytes may take a second to decode.
     return await asyncio.to_thread(content_encoding.decoded, raw, given, limit) if given else raw
 
 
 async def unpacked(
     request: Request, limit: int, unpack: Callable[[bytes, int], bytes] | None = None
 ) -> bytes:
-    """Like `content`, for a file: what is received decides how much may come out of it. `unpack`:
-    undoes what the file itself is packed in, under a limit."""
+    """Like `content`, for a file: the received size limits the output. `unpack`: decompresses the
+    file itself, under a limit."""
     given = encoded(request)
     content_encoding.names(given)
     raw = await read(request, limit)
@@ -75,7 +77,7 @@ async def unpacked(
         return unpack(plain, most) if unpack else plain
 
     try:
-        # In a thread whatever its size: a few bytes may be a second's work.
+        # In a thread whatever its size: a few bytes may take a second to decode.
         return await asyncio.to_thread(whole) if given or unpack else raw
     except RequestTooLarge as error:
         if most == limit:
@@ -87,14 +89,14 @@ async def unpacked(
 
 
 def stream(request: Request) -> AsyncIterator[bytes] | None:
-    """The body as it comes; None for a request that has none."""
+    """Return the body as a stream; None for a request without one."""
     if length(request) or "transfer-encoding" in request.headers:
         return _pieces(request)
     return None
 
 
 def announced(scope: Scope) -> bool:
-    """Return True if the head says that a body follows (RFC 9112 section 6)."""
+    """Return True if the head announces a body (RFC 9112 section 6)."""
     return any(
         name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0 "))
         for name, value in scope["headers"]
@@ -102,23 +104,21 @@ def announced(scope: Scope) -> bool:
 
 
 def length(request: Request) -> int | None:
-    """The announced size of the body in bytes."""
+    """Return the announced size of the body in bytes."""
     announced = request.headers.get("content-length", "")
     return int(announced) if announced.isascii() and announced.isdigit() else None
 
 
 def encoded(request: Request) -> str:
-    """The content-encoding of the body, empty where it is plain. Whether it can be undone is not
-    looked at."""
+    """Return the content-encoding of the body, "" for none. It may be unsupported."""
     given = ",".join(request.headers.getlist(content_encoding.HEADER))
     names = {name.strip().lower() for name in given.split(",")}
     return given if names - {"", content_encoding.IDENTITY} else ""
 
 
 def target(request: Request) -> str:
-    """Path and query as they were sent, without our own prefix.
-
-    Raises `BadRequest` for a path that climbs: with our key it must stay below the base path.
+    """Return path and query as they were sent, without our own prefix. Raises `BadRequest` for a
+    path with `..`: with our key it must stay below the base path.
     """
     raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
     path = without_prefix(raw.partition(b"?")[0].decode("latin-1"))

@@ -1,1 +1,1 @@
-"""Tools that the proxy offers a model of its own accord, and answers itself inside one answer."""
+"""Tools that the proxy itself offers to a model, and answers within one answer."""

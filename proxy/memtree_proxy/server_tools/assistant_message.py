@@ -1,7 +1,7 @@
 """The assistant message of one round, assembled to be sent back to the model.
 
-Besides text and calls it keeps the reasoning as it came, because models that think between calls
-want it back: DeepSeek refuses a call without its `reasoning_content`, OpenRouter wants
+Besides text and calls it keeps the reasoning unchanged, because models that think between calls
+require it: DeepSeek refuses a call without its `reasoning_content`, OpenRouter wants
 `reasoning_details` unmodified, Gemini its signatures. Other fields are dropped: servers refuse
 fields that they do not know.
 """
@@ -18,16 +18,16 @@ Json = dict[str, Any]
 TEXTS = ("reasoning_content", "reasoning", "reasoning_text")
 LISTS = ("reasoning_details", "thinking_blocks")
 _WHOLE = ("reasoning_opaque", "reasoning_signature", "extra_content", "provider_specific_fields")
-_GROWING = ("text", "summary", "thinking")  # fields of a part of reasoning that come in pieces
+_GROWING = ("text", "summary", "thinking")  # fields of a reasoning part that arrive in pieces
 
 
 class AssistantMessage:
-    """One message. `add` takes deltas, `AssistantMessage.of` a message that came whole."""
+    """One message. `add` takes deltas, `AssistantMessage.of` a complete message."""
 
     def __init__(self) -> None:
         self._parts: list[Any] = []
         self._fields: Json = {}
-        self._texts: dict[str, list[str]] = {}  # pieces, put together at the end
+        self._texts: dict[str, list[str]] = {}  # pieces, joined at the end
 
     @classmethod
     def of(cls, message: Json) -> AssistantMessage:
@@ -38,7 +38,7 @@ class AssistantMessage:
 
     def add(self, delta: Json) -> None:
         self._parts += _parts(delta.get("content"))
-        if len(delta) == 1 and "content" in delta:  # nearly all are
+        if len(delta) == 1 and "content" in delta:  # the usual case
             return
         for name in TEXTS:
             if isinstance(delta.get(name), str):
@@ -53,7 +53,7 @@ class AssistantMessage:
 
     @property
     def content(self) -> Any:
-        """A string, or parts where the model answered with some; null for nothing."""
+        """Return a string, or parts if the model answered with some; None for nothing."""
         if all(isinstance(part, str) for part in self._parts):
             return "".join(self._parts) or None
         return [_part(part) for part in self._parts]
@@ -76,7 +76,7 @@ def _part(part: Any) -> Any:
 
 
 def _extend(blocks: list[Any], pieces: list[Any]) -> None:
-    """Add pieces of reasoning: those of one block become one. A signature ends its block."""
+    """Append pieces of reasoning, merging those of one block. A signature ends its block."""
     for piece in pieces:
         last = blocks[-1] if blocks else None
         if isinstance(piece, dict) and isinstance(last, dict) and _continues(last, piece):

@@ -1,8 +1,8 @@
-"""The tool calls of one round as their pieces come in: whose is each?
+"""Separate the tool calls of one round, as their pieces arrive, into ours and the client's.
 
-Calls of our tools are held back; calls of the client's tools go on, renumbered where one of ours
-came before. A call is undecided while its name may still become one of ours. Providers differ: the
-index may be missing (Gemini) or always 0, ids may be missing, a call may come whole (Mistral,
+Calls of our tools are held back; calls of the client's tools are passed on, renumbered if one of
+ours came before. A call is undecided while its name may still become one of ours. Providers differ:
+the index may be missing (Gemini) or always 0, ids may be missing, a call may arrive whole (Mistral,
 Ollama) or in pieces of any size, and its name may be repeated in every piece.
 """
 
@@ -16,16 +16,16 @@ import msgspec
 
 Json = dict[str, Any]
 
-# Answers a call: its arguments, and the tokens that its text may have at most. Raises `BadRequest`
-# for arguments that it cannot take.
+# Answers a call, given its arguments and the most tokens of its text. Raises `BadRequest` for
+# invalid arguments.
 ToolHandler = Callable[[Mapping[str, Any], int], Awaitable[str]]
 
 
 @dataclass(slots=True)
 class StreamedCall:
-    """Tool call whose pieces come in one by one. `ours`: None while that is not known. `place`: its
-    number among the client's calls, and `index` the one that the upstream gave. `extra`: fields of
-    providers, such as signatures, that must come back with the call."""
+    """Tool call whose pieces arrive one by one. `ours`: None while undecided. `place`: its number
+    among the client's calls, and `index` the upstream's number. `extra`: fields of providers, such
+    as signatures, that must be returned with the call."""
 
     id: str = ""
     type: str = "function"
@@ -40,8 +40,7 @@ class StreamedCall:
 
     @property
     def arguments(self) -> str:
-        """Arguments as far as they have come; put together when they are read, and not for each
-        piece."""
+        """Return the arguments received so far; joined when read, not for each piece."""
         if len(self.said) > 1:
             self.said = ["".join(self.said)]
         return self.said[0] if self.said else ""
@@ -59,14 +58,14 @@ class StreamedCall:
             self.said.append(arguments)
 
     def message(self) -> Json:
-        """The call as it goes back to the model.
-        Arguments that are no object would be refused by servers that read them."""
+        """Return the call as it is sent back to the model. Arguments that are not an object become
+        an empty one, since servers that parse them would refuse them."""
         sound = bool(self.arguments.strip()) and parsed(self.arguments) is not None
         function = {"name": self.name, "arguments": self.arguments if sound else "{}"}
         return {"id": self.id, "type": "function", "function": function, **self.extra}
 
     def whole(self) -> Json:
-        """All pieces as one."""
+        """Return all pieces as one."""
         index = {} if self.index is None else {"index": self.index}
         id_ = {"id": self.id} if self.id else {}
         function = {"name": self.name, "arguments": self.arguments}
@@ -75,15 +74,15 @@ class StreamedCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolRound:
-    """Round that asks for results of ours: the calls of our tools in it, each with an id, and the
-    model's words, as raw items that go back to it before the results."""
+    """Round that calls our tools: these calls, each with an id, and the model's message, as raw
+    items that are sent back to it before the results."""
 
     items: tuple[bytes, ...]
     calls: tuple[StreamedCall, ...]
 
 
 def identified(calls: Iterable[StreamedCall], round_: int) -> tuple[StreamedCall, ...]:
-    """The calls of a round; one that came without an id gets one."""
+    """Return the calls of a round; one without an id gets one."""
     made = tuple(calls)
     for number, call in enumerate(made):
         call.id = call.id or f"mem{round_:02}{number:04}"
@@ -94,7 +93,7 @@ _OWN = frozenset({"index", "id", "type", "function"})
 
 
 def parsed(arguments: str) -> Json | None:
-    """Arguments as an object (no text at all: an empty one), None where they are not an object."""
+    """Parse arguments as an object (empty text: an empty one); None if they are not an object."""
     try:
         value = msgspec.json.decode(arguments) if arguments.strip() else {}
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -131,7 +130,7 @@ class StreamedCalls:
                 continue
             call = self._continued(piece)
             if call is None:
-                shown += self.settle()  # no more comes of those before
+                shown += self.settle()  # the earlier calls are complete
                 call = self._begun(piece)
             undecided = call.ours is None
             call.add(piece, self._names)
@@ -143,7 +142,7 @@ class StreamedCalls:
         return shown
 
     def whole(self, posted: list[Any]) -> list[Any]:
-        """Return, of calls that came whole, those of the client's tools."""
+        """Return, of complete calls, those of the client's tools."""
         shown = []
         for raw in posted:
             if isinstance(raw, dict):
@@ -156,8 +155,8 @@ class StreamedCalls:
         return shown
 
     def settle(self) -> list[Any]:
-        """Decide the calls that are undecided, because no more pieces come, and return those of the
-        client's tools."""
+        """Decide the undecided calls, because no more pieces come, and return those of the client's
+        tools."""
         shown = []
         for call in self._undecided:
             if call.ours is None:
@@ -168,7 +167,7 @@ class StreamedCalls:
         return shown
 
     def _continued(self, piece: Json) -> StreamedCall | None:
-        """The call that a piece belongs to, None where it begins another one."""
+        """Return the call that a piece belongs to, None if it begins another one."""
         index, id_ = _index(piece), piece.get("id")
         call = self._by_index.get(index)
         if index is None and call is None and self._calls:
@@ -180,8 +179,8 @@ class StreamedCalls:
             return None
         if index is None:
             return None
-        # The same number and no ids: a name that goes on, or another call under a number that is
-        # always 0? A call whose arguments are complete has ended.
+        # The same number and no ids: does a name continue, or is it another call under a number
+        # that is always 0? A call with complete arguments has ended.
         ended = bool(call.said) and call.said[-1].rstrip()[-1:] in ("", "}")
         complete = ended and parsed(call.arguments) is not None
         return None if complete else call
@@ -199,7 +198,8 @@ class StreamedCalls:
             self._judge(call)
 
     def _judge(self, call: StreamedCall) -> None:
-        """Ours, or of the client, and then with its number among the client's."""
+        """Decide if a call is ours or the client's; the client's gets its number among the client's
+        calls."""
         call.ours = call.name in self._names
         if call.ours:
             known = self._first_of_ours
@@ -209,7 +209,8 @@ class StreamedCalls:
             self._placed += 1
 
     def _numbered(self, call: StreamedCall, piece: Json) -> Json:
-        """The upstream's own number stays where none of ours came before."""
+        """Return the piece with the client's number; the upstream's own number stays if none of
+        ours came before."""
         first = self._first_of_ours
         return piece if first is None or first >= call.number else {**piece, "index": call.place}
 
@@ -220,7 +221,7 @@ def _index(piece: Json) -> int | None:
 
 
 def _function(piece: Json) -> tuple[str, str]:
-    """Name and arguments in a piece."""
+    """Return name and arguments in a piece."""
     function = piece.get("function")
     if not isinstance(function, dict):
         return "", ""

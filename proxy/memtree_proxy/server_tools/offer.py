@@ -1,8 +1,8 @@
-"""Tools of ours beside the client's: which requests leave a place for them, and what changes there.
+"""Offer our tools beside the client's: which requests allow it, and which fields change.
 
-Our definitions are the same bytes in every request and stand behind the client's own tools: within
-an epoch the prompt begins with the same bytes, so the provider's cache holds. How an API takes
-tools is its `OfferForm`; `of` is the offer of chats.
+Our definitions are the same bytes in every request and come after the client's own tools: within an
+epoch the prompt begins with the same bytes, so the provider's cache stays valid. `OfferForm`
+describes the form of tools in an API; `of` is the offer for chats.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ AUTO = "auto"
 
 @dataclass(frozen=True, slots=True)
 class OfferForm:
-    """How an API takes tools. `definition`: of a tool of ours, from its name, description and
-    parameters. `names`: of one of the client's. `forced`: what `tool_choice` says where any tool
-    must be called, so that ours may come before. `none`: its raw value that forbids calls. `stays`:
-    ours stay beside the client's in a round that may not call them any more, since they are part of
-    what thinking is bound to."""
+    """Form of tools in an API. `definition`: of a tool of ours, from its name, description and
+    parameters. `names`: returns the name of a client's tool. `forced`: the value of `tool_choice`
+    that requires a call of any tool, so that ours may be called first. `none`: its raw value that
+    forbids calls. `stays`: ours stay beside the client's in a round that may no longer call them,
+    since thinking is bound to them."""
 
     definition: Callable[[Json], Json]
     names: Callable[[Json], Iterable[str]]
@@ -40,11 +40,11 @@ class OfferForm:
     stays: bool = True
 
     def definitions(self, group: ToolGroup) -> bytes:
-        """Raw JSON, with commas between them."""
+        """Return the definitions as raw JSON, separated by commas."""
         return _definitions(self, group)
 
     def size(self, group: ToolGroup) -> int:
-        """Tokens of the definitions."""
+        """Return the tokens of the definitions."""
         return _size(self, group)
 
     def offer(
@@ -54,22 +54,22 @@ class OfferForm:
         plain: Callable[[Body], bool],
         choice: Callable[[Body], str],
     ) -> Offer | None:
-        """Return the offer that fits a body, None where our tools must not be offered. `plain`:
-        whether an answer of several rounds could keep to all that a body asks for. `choice`: what
-        it says of calling the client's tools."""
+        """Return the offer for a body, None if our tools must not be offered. `plain`: returns True
+        if an answer of several rounds can satisfy all requirements of a body. `choice`: returns its
+        `tool_choice`."""
         try:
             if not groups or not plain(body):
                 return None
             return _offer(self, body.fragment("tools") or b"null", choice(body), groups)
         except BadRequest:
-            return None  # the upstream's to judge
+            return None  # left for the upstream to judge
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Tools of ours that a request offers the model. `posted`: the client's own tools, raw JSON;
-    empty where it has none. `groups`: those of ours that stand behind them, in this order. `alone`:
-    the client has none elsewhere either."""
+    """Our tools in a request. `posted`: the client's own tools, raw JSON; empty if it has none.
+    `groups`: ours that follow them, in this order. `alone`: the client has no tools elsewhere
+    either."""
 
     posted: bytes
     groups: tuple[ToolGroup, ...]
@@ -78,18 +78,18 @@ class Offer:
 
     @property
     def size(self) -> int:
-        """Tokens of our definitions."""
+        """Return the tokens of our definitions."""
         return sum(self.form.size(group) for group in self.groups)
 
     def only(self, among: Container[ToolGroup]) -> Offer | None:
-        """Return an offer of those groups alone; None where none is left."""
+        """Return an offer of only those groups; None if none is left."""
         groups = tuple(group for group in self.groups if group in among)
         return dataclasses.replace(self, groups=groups) if groups else None
 
     def fields(self, *, last: bool) -> Mapping[str, bytes]:
-        """Return the fields of a request that change; `last`: of a round that may not call ours any
-        more. Without tools of the client ours stay, for the prompt to begin as before, and must not
-        be called; beside the client's, calls of ours are dropped where they stay."""
+        """Return the changed fields of a request; `last`: of a round that may no longer call our
+        tools. If the client has no tools, ours stay, so that the prompt begins as before, and must
+        not be called; if they stay beside the client's, calls of ours are dropped."""
         if last and self.posted and not self.form.stays:
             return {}
         ours = b",".join(self.form.definitions(group) for group in self.groups)
@@ -113,7 +113,7 @@ def _size(form: OfferForm, group: ToolGroup) -> int:
 def _offer(
     form: OfferForm, posted: bytes, choice: str, groups: tuple[ToolGroup, ...]
 ) -> Offer | None:
-    """Cached: a client sends the same tools with every request."""
+    """Make the offer. Cached, since a client sends the same tools with every request."""
     try:
         tools = msgspec.json.decode(posted)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -133,14 +133,14 @@ def _offer(
 
 
 def of(body: Body, groups: tuple[ToolGroup, ...]) -> Offer | None:
-    """Return the offer for a chat. None where our tools would change what the client gets: it
-    forces or forbids a call, or it wants several answers, an answer of a given form, or sound. A
-    group is left out where the client has a tool with the name of one of its tools."""
+    """Return the offer for a chat. None if our tools would change the client's result: if it forces
+    or forbids a call, or wants several answers, an answer of a given form, or sound. A group is
+    left out if the client has a tool with one of its names."""
     return CHAT.offer(body, groups, _plain, posted_choice)
 
 
 def _plain(body: Body) -> bool:
-    """Nothing in the request that an answer of several rounds could not keep to."""
+    """Return True if an answer of several rounds can satisfy the request."""
     form = body.value("response_format")
     return (
         body.value("n") in (None, 1)
@@ -152,7 +152,7 @@ def _plain(body: Body) -> bool:
 
 
 def posted_choice(body: Body) -> str:
-    """Return the word of `tool_choice` in OpenAI's APIs; "" where it is no word: a list of allowed
+    """Return the word of `tool_choice` in OpenAI's APIs; "" if it is not a word: a list of allowed
     tools forbids ours."""
     posted = body.value("tool_choice")
     if posted is None:

@@ -1,6 +1,6 @@
-"""The part of a streamed answer of several rounds that is the same in every dialect. No I/O.
+"""The part of a streamed answer of several rounds that all dialects share. No I/O.
 
-A subclass says what the client gets of an event, and what a round asks of our tools.
+A subclass decides what the client gets of an event, and which calls of our tools a round makes.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from memtree_proxy.server_tools.sse import SseEvents
 
 
 class RoundStream(ABC):
-    """`names`: of our tools. `offered`: whether the present round was offered them; calls that a
-    model makes all the same are dropped. `__init__` begins the first round, so a subclass sets the
-    fields that outlive a round before it."""
+    """`names`: of our tools. `offered`: True if the present round was offered them; otherwise their
+    calls are dropped. `__init__` begins the first round, so a subclass must first set the fields
+    that outlive a round."""
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
         self.offered = offered
@@ -23,36 +23,37 @@ class RoundStream(ABC):
         self._begin()
 
     def _begin(self) -> None:
-        """Begin a round: a subclass adds the fields that it keeps of one."""
+        """Begin a round: a subclass adds its own fields for one."""
         self._rounds += 1
         self._events = SseEvents()
-        self._over = False  # there was a reason to stop, or an error
-        self._asks = False  # and another round follows
+        self._over = False  # set by a finish reason, or an error
+        self._asks = False  # set if another round follows
         self._done = False
         self._unanswered: list[StreamedCall] = []
 
     @property
     def waiting(self) -> int:
-        """Bytes that are kept back until their event is complete."""
+        """Return the bytes that are held back until their event is complete."""
         return self._events.waiting
 
     @property
     def asks(self) -> bool:
-        """Return True if another round follows, and this one has said its last word."""
+        """Return True if another round follows, and this one is complete."""
         return self._asks and self._done
 
     def unanswered(self) -> list[StreamedCall]:
-        """Whole calls of ours whose results the model will not see, since the client's calls beside
-        them end the answer; each is told once."""
+        """Return complete calls of ours whose results the model will not see, since the client's
+        calls beside them end the answer; each is returned once."""
         calls, self._unanswered = self._unanswered, []
         return calls
 
     def feed(self, chunk: bytes) -> bytes:
-        """Take these bytes of the upstream and return what the client gets for them."""
+        """Add bytes from the upstream and return the bytes for the client."""
         return b"".join(map(self._event, self._events.feed(chunk)))
 
     def end(self) -> tuple[bytes, ToolRound | None]:
-        """The upstream's stream has ended: the rest, and what the round asks of us."""
+        """End the upstream's stream. Returns the rest for the client, and the round with its calls
+        of our tools."""
         rest = self._events.rest()
         last = self._event(rest) if rest else b""
         if not self._asks:
@@ -63,8 +64,8 @@ class RoundStream(ABC):
 
     @abstractmethod
     def _event(self, raw: bytes) -> bytes:
-        """Return what the client gets of one event."""
+        """Return the client's bytes for one event."""
 
     @abstractmethod
     def _asked(self) -> ToolRound:
-        """Return the calls of our tools in the round that has ended."""
+        """Return the calls of our tools in the ended round."""

@@ -1,4 +1,4 @@
-"""Server-sent events, cut out of bytes that come in pieces of any size; no byte is lost.
+"""Split a byte stream, in pieces of any size, into server-sent events; no byte is lost.
 
 >>> events = SseEvents()
 >>> events.feed(b"data: a\\r"), events.feed(b"\\n\\r\\ndata: b\\n\\nda"), events.rest()
@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 # WHATWG, server-sent events: "end-of-line = ( cr lf / cr / lf )"; an empty line ends an event. The
-# groups are atomic, so that the CR and the LF of one line end do not count as two. Where a chunk
-# ends between them, the LF begins the next event; a reader takes it for an empty line.
+# groups are atomic, so that the CR and the LF of one line end do not count as two. If a chunk ends
+# between them, the LF begins the next event; a reader takes it for an empty line.
 _END = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
 _LINE = re.compile(rb"\r\n|\n|\r")
 _LONGEST_END = 4
@@ -29,7 +29,7 @@ class SseEvents:
         self._buffer = bytearray()  # grows in place, however small the pieces of an event are
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The events that are complete now, each with its end."""
+        """Return the events that are complete now, each with its end."""
         if not self._buffer:  # nearly always a chunk is an event
             only = _END.search(chunk)
             if only is not None and only.end() == len(chunk):
@@ -44,19 +44,19 @@ class SseEvents:
         return events
 
     def rest(self) -> bytes:
-        """Return the bytes behind the last event, once no more comes."""
+        """Return the bytes after the last event, once no more come."""
         rest = bytes(self._buffer)
         self._buffer.clear()
         return rest
 
     @property
     def waiting(self) -> int:
-        """Bytes of an event that is not complete."""
+        """Return the bytes of an incomplete event."""
         return len(self._buffer)
 
 
 def data(event: bytes) -> bytes | None:
-    """The data of an event, None where it has none (comments)."""
+    """Return the data of an event, None if it has none (comments)."""
     lines = _LINE.split(event) if b"\r" in event else event.split(b"\n")
     lines = [line[5:].removeprefix(b" ") for line in lines if line[:5] == b"data:"]
     if len(lines) == 1:
@@ -65,24 +65,24 @@ def data(event: bytes) -> bytes | None:
 
 
 def made(value: bytes) -> bytes:
-    """An event with this data, which must be a single line."""
+    """Return an event with this data, which must be a single line."""
     return b"data: " + value + b"\n\n"
 
 
 def named(kind: str, value: Mapping[str, Any]) -> bytes:
-    """An event whose kind stands in front of its data, too."""
+    """Return an event whose type is also in its `event` field."""
     return b"event: " + kind.encode() + b"\n" + made(msgspec.json.encode(value))
 
 
 def failed(error: Mapping[str, Any]) -> bytes:
-    """Return the end of a stream of chunks that cannot go on."""
+    """Return the end of a stream of chunks that cannot continue."""
     return made(msgspec.json.encode({"error": error})) + made(DONE)
 
 
 def first_error(beginning: bytes, signs: Container[str], errors: Container[str]) -> bool | None:
-    """Return True if the first event of a stream is an error, by its `type` or since it holds an
-    `error`; None where that is not told yet: comments and events of the types `signs` come first.
-    `beginning`: decoded, ends anywhere."""
+    """Return True if the first event of a stream is an error, by its `type` or an `error` in it;
+    None while undecided: comments and events of the types `signs` come first. `beginning`: decoded,
+    ends anywhere."""
     for event in SseEvents().feed(beginning):
         payload = data(event)
         if payload is None:

@@ -1,13 +1,13 @@
-"""One streamed answer for the client, made of the streams of several rounds. No I/O.
+"""Join the streams of several rounds into one streamed answer for the client. No I/O.
 
-    bytes of round 1 -> what the client sees of them, as they come
+    bytes of round 1 -> the client's bytes, as they come
     its end          -> the calls of our tools that it made, or None: the answer has ended
     bytes of round 2 -> the same answer goes on: same id, one role, one end, usage as a sum
 
-A first round that calls none of our tools goes through byte for byte, a later one under the head of
-the first. Calls of our tools are held back, and so are finish reason, usage and `[DONE]` of a round
-that another one follows. A round that calls the client's tools as well is the last one: the client
-has to answer those calls, and ours are `unanswered`.
+A first round that calls none of our tools passes byte for byte, a later one under the head of the
+first. Calls of our tools are held back, and so are finish reason, usage and `[DONE]` of a round
+that is followed by another. A round that calls the client's tools as well is the last one: the
+client must answer those calls, and ours are `unanswered`.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class ToolStream(RoundStream):
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
         self._head: Json = {}
-        self._used: Json | None = None  # by the rounds before
-        self._role = False  # whether the client has it
-        self._last_character = ""  # of the text that the client has
-        self._blocks = dict.fromkeys(LISTS, 0)  # of reasoning: how many it has
+        self._used: Json | None = None  # usage of earlier rounds
+        self._role = False  # set once the client has the role
+        self._last_character = ""  # of the text sent to the client
+        self._blocks = dict.fromkeys(LISTS, 0)  # number of reasoning blocks sent to the client
         super().__init__(names, offered=offered)
 
     def _begin(self) -> None:
@@ -55,7 +55,7 @@ class ToolStream(RoundStream):
         return ToolRound((msgspec.json.encode(self._message.message(calls)),), calls)
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
-        """Return the end of the answer where a later round cannot begin."""
+        """Return the end of the answer if a later round cannot begin."""
         return sse.failed(error)
 
     # -- one event ---------------------------------------------------------------------------
@@ -81,8 +81,8 @@ class ToolStream(RoundStream):
         return sse.made(msgspec.json.encode(shown)) if _tells_something(shown) else b""
 
     def _is_text(self, chunk: Json) -> bool:
-        """Take a chunk that a first round shows as it came, as nearly all are: no calls, no end, no
-        usage. `_shown` would say the same of it, and take it apart for that."""
+        """Handle a chunk that a first round passes unchanged, as nearly all are: no calls, no end,
+        no usage. `_shown` would give the same result more slowly."""
         choice = _first(chunk) if self._rounds == 1 else None
         if choice is None or len(chunk["choices"]) > 1 or choice.get("finish_reason") is not None:
             return False
@@ -98,7 +98,7 @@ class ToolStream(RoundStream):
 
     def _ended(self, raw: bytes) -> bytes:
         self._done = True
-        held_back = [] if self._over else self._end_of_round(None)  # a server may give no reason
+        held_back = [] if self._over else self._end_of_round(None)  # some servers send no reason
         if not held_back:
             return b"" if self._asks else raw
         choice = {"index": 0, "delta": {"tool_calls": held_back}, "finish_reason": None}
@@ -106,7 +106,7 @@ class ToolStream(RoundStream):
         return sse.made(msgspec.json.encode(chunk)) + raw
 
     def _shown(self, chunk: Json) -> Json:
-        """Return what the client gets of a chunk."""
+        """Return a chunk as the client gets it."""
         if self._rounds == 1:
             self._head |= {name: chunk[name] for name in _HEAD if chunk.get(name)}
             shown = dict(chunk)
@@ -134,7 +134,7 @@ class ToolStream(RoundStream):
             shown["finish_reason"] = self._reason(reason)
         return shown
 
-    # -- what is kept back -------------------------------------------------------------------
+    # -- held back ---------------------------------------------------------------------------
 
     def _without_ours(self, delta: Json) -> Json:
         pieces = delta.get("tool_calls")
@@ -145,8 +145,8 @@ class ToolStream(RoundStream):
         return {name: value for name, value in delta.items() if name != "tool_calls"}
 
     def _end_of_round(self, reason: Any) -> list[Any]:
-        """No more calls come: decide whether another round follows. Gives the client's calls that
-        were held back until now."""
+        """Decide if another round follows, since no more calls come. Returns the client's calls
+        that were held back until now."""
         self._over = True
         held_back = self._calls.settle()
         ours, theirs = self._calls.ours, self._calls.theirs
@@ -161,10 +161,10 @@ class ToolStream(RoundStream):
         dropped = self._calls.ours and not self._calls.theirs
         return "stop" if dropped and reason in _CALLING else reason
 
-    # -- what goes on ------------------------------------------------------------------------
+    # -- continuation ------------------------------------------------------------------------
 
     def _continued(self, delta: Json) -> Json:
-        """A delta as a continuation of what the client has seen in earlier rounds."""
+        """Return a delta as a continuation of earlier rounds."""
         later = self._rounds > 1
         if later and self._role and "role" in delta:
             delta = {name: value for name, value in delta.items() if name != "role"}
@@ -180,7 +180,7 @@ class ToolStream(RoundStream):
         return delta
 
     def _renumbered(self, name: str, block: Any) -> Any:
-        """Blocks of reasoning are numbered in each round from 0 again."""
+        """Renumber a block of reasoning, since each round counts from 0 again."""
         if not isinstance(block, dict) or not isinstance(index := block.get("index"), int):
             return block
         self._blocks[name] = max(self._blocks[name], self._offset[name] + index + 1)
@@ -188,7 +188,7 @@ class ToolStream(RoundStream):
 
 
 def _tells_something(chunk: Json) -> bool:
-    """Return True if anything for the client is left in a chunk that was changed."""
+    """Return True if a changed chunk still has content for the client."""
     if isinstance(chunk.get("usage"), dict):
         return True
     choice = _first(chunk)
@@ -202,7 +202,7 @@ def _tells_something(chunk: Json) -> bool:
 
 
 def _first(chunk: Json) -> Json | None:
-    """The one choice of a chunk that has one."""
+    """Return the only choice of a chunk that has one."""
     choices = chunk.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return None

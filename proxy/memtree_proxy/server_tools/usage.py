@@ -10,8 +10,8 @@ from typing import Any
 
 
 def added(earlier: Any, later: Any) -> Any:
-    """Add two usage objects field by field: numbers are added; of other values the later one
-    counts, where there is one."""
+    """Add two usage objects field by field: numbers are summed; of other values the later one is
+    kept, if there is one."""
     if isinstance(earlier, dict) and isinstance(later, dict):
         names = [*earlier, *(name for name in later if name not in earlier)]
         return {name: added(earlier.get(name), later.get(name)) for name in names}

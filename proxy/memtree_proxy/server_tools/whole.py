@@ -1,7 +1,7 @@
-"""One answer that is not streamed, made of the answers of several rounds. No I/O.
+"""Join the answers of several rounds into one answer that is not streamed. No I/O.
 
-The client gets what a streamed answer would have added up to: the texts of all rounds, the calls of
-its own tools, usage as a sum. A first answer without calls of ours stays as it is, byte for byte.
+The client gets the sum of a streamed answer: the texts of all rounds, the calls of its own tools,
+usage as a sum. A first answer without calls of ours stays unchanged, byte for byte.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _HEAD = ("id", "created", "model")
 
 
 class WholeAnswer:
-    """One answer that is not streamed, made of the answers of several rounds. `names`: of our
-    tools. `offered`: whether the present round was offered them."""
+    """One answer that is not streamed, joined from several rounds. `names`: of our tools.
+    `offered`: True if the present round was offered them."""
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
         self.offered = offered
@@ -30,12 +30,12 @@ class WholeAnswer:
         self._rounds = 0
         self._head: Json = {}
         self._used: Json | None = None
-        self._before: Json = {}  # of the message: texts and reasoning of the rounds before
-        self.unanswered: list[StreamedCall] = []  # of ours, beside calls of the client
+        self._before: Json = {}  # texts and reasoning of the message in earlier rounds
+        self.unanswered: list[StreamedCall] = []  # calls of ours, beside calls of the client
 
     def take(self, raw: bytes) -> bytes | ToolRound:
-        """Take the body of a round's answer. Returns the body for the client, or the calls of our
-        tools that the model asks for."""
+        """Take the body of a round's answer. Returns the body for the client, or the round with its
+        calls of our tools."""
         self._rounds += 1
         answer = _decoded(raw)
         choice = _choice(answer)
@@ -44,7 +44,7 @@ class WholeAnswer:
         message = choice["message"]
         calls = StreamedCalls(self._names)
         posted = message.get("tool_calls")
-        # Whole calls: each of them begins one, whatever its index and id.
+        # Complete calls: each item is a call of its own, whatever its index and id.
         shown = calls.whole(posted) if isinstance(posted, list) else []
         reason = choice.get("finish_reason")
         if calls.ours and self.offered and reason not in UNFINISHED:
@@ -72,7 +72,7 @@ class WholeAnswer:
         return ToolRound((msgspec.json.encode(said),), ours)
 
     def _joined(self, message: Json) -> Json:
-        """The message with what the rounds before said put in front of its own."""
+        """Return the message with the content of earlier rounds in front."""
         before = self._before
         joined = message | {"content": _texts(before.get("content"), message.get("content"))}
         for name in (*TEXTS, *LISTS):
@@ -98,7 +98,7 @@ def _choice(answer: Json | None) -> Json | None:
 
 
 def _texts(earlier: Any, later: Any) -> Any:
-    """Two contents as one: strings with a seam between them, else parts."""
+    """Join two contents: strings with a separator, else parts."""
     if not earlier or not later:
         return earlier or later
     if isinstance(earlier, str) and isinstance(later, str):

@@ -1,1 +1,1 @@
-"""Past sessions of coding agents: their own transcripts, searched where they lie."""
+"""Past sessions of coding agents: search of the agents' own transcripts."""

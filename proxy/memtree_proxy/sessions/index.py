@@ -1,12 +1,12 @@
 """Index of past sessions: one SQLite file without any text.
 
-A row is a session: a hash of where it lies, its size and time, and for each passage hashes of its
-terms, a digest, and a vector where it is searched by meaning. All hashes are keyed with a secret of
-this index, so they say nothing beside another one. Who has the file and guesses a word can still
-find out that it was said, and where vectors are, roughly what about: the file is for its owner
-alone to read, and `forget` removes it.
+A row is a session: a hash of its location, its size and time, and for each passage hashes of its
+terms, a digest, and a vector if it is searched by meaning. All hashes are keyed with a secret of
+this index, so they cannot be compared with those of another one. A reader of the file who guesses a
+word can still find out that it was said, and from vectors roughly in which context: the file is
+readable by its owner only, and `forget` removes it.
 
-It is a cache of the transcripts: one that is damaged or of another version is made anew.
+It is a cache of the transcripts: a damaged index or one of another version is rebuilt.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FILE = "sessions.db"
 VERSION = 1
 DIGEST_BYTES = 8
 BUSY_SECONDS = 10.0
-# What a passage has: words alone, a vector to come, a vector.
+# State of a passage: words only, vector missing, vector present.
 WORDS, WANTED, EMBEDDED = 0, 1, 2
 _SCHEMA = """
 CREATE TABLE secret (value BLOB NOT NULL);
@@ -45,9 +45,9 @@ Vectors = NDArray[np.int8]
 
 
 class IndexedSession(NamedTuple):
-    """`id`: a keyed hash of where the session lies. `projects`: hashes of the folder it was about,
-    and of those above. `kinds`: a byte for each passage. `digests`: `DIGEST_BYTES` for each.
-    `vectors`: int8 (n, d), a row for each passage that is not of kind `WORDS`."""
+    """`id`: a keyed hash of the session's location. `projects`: hashes of its folder, and of those
+    above. `kinds`: a byte for each passage. `digests`: `DIGEST_BYTES` for each. `vectors`: int8 (n,
+    d), a row for each passage that is not of kind `WORDS`."""
 
     id: bytes
     stamp: tuple[int, int]
@@ -60,7 +60,7 @@ class IndexedSession(NamedTuple):
 
     @property
     def meant(self) -> list[int]:
-        """The passages that have a vector, or are to have one."""
+        """Return the passages that have a vector, or need one."""
         return [at for at, kind in enumerate(self.kinds) if kind != WORDS]
 
     def digest(self, row: int) -> bytes:
@@ -72,7 +72,7 @@ class IndexedSession(NamedTuple):
 
 
 class Keys:
-    """Hashes of texts that nobody can compare with those of another index."""
+    """Keyed hashes of texts, which cannot be compared with those of another index."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -86,7 +86,7 @@ class Keys:
         return self.digest(f"folder\n{path}")
 
     def folders(self, path: str) -> bytes:
-        """Hashes of a folder and of those above it, without the root."""
+        """Return hashes of a folder and of those above it, without the root."""
         pure = PurePath(path)
         above = [each for each in (pure, *pure.parents) if each.name] if path else []
         return b"".join(self.folder(str(each)) for each in above[:64])
@@ -95,7 +95,7 @@ class Keys:
         return self.digest(f"{passage.role}\n{passage.text}")
 
     def counts(self, text: str) -> dict[int, int]:
-        """Terms of a text, hashed once more -> count."""
+        """Return hashed terms of a text, with their counts."""
         return {self._term(term): count for term, count in terms.terms(text).items()}
 
     def _term(self, term: int) -> int:
@@ -107,7 +107,7 @@ class Keys:
 
 
 class SessionIndex:
-    """An index that is open. Every method raises `sqlite3.Error` where the file does not work."""
+    """An open index. Every method raises `sqlite3.Error` if the file does not work."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -117,19 +117,19 @@ class SessionIndex:
         return self.keys.digest(transcript.key) + self.keys.digest(f"\n{transcript.key}")
 
     def stamps(self) -> dict[bytes, tuple[int, int]]:
-        """Size and time of each session, as they were when it was read."""
+        """Return size and time of each session when it was read."""
         rows = self._db.execute("SELECT id, size, time FROM sessions")
         return {id_: (size, time) for id_, size, time in rows}
 
     def unembedded(self, recipe: str) -> set[bytes]:
-        """Sessions in which a vector by this recipe is to come."""
+        """Return the sessions that lack vectors by this recipe."""
         query = (
             "SELECT id FROM sessions WHERE instr(kinds, x'01') OR (recipe != ? AND kinds != x'')"
         )
         return {id_ for (id_,) in self._db.execute(query, (recipe,))}
 
     def keep(self, ids: Collection[bytes]) -> None:
-        """Drop all other sessions."""
+        """Drop all sessions except these."""
         gone = [(id_,) for id_ in self.stamps() if id_ not in ids]
         if gone:
             with self._db:
@@ -161,7 +161,7 @@ def _session(row: Sequence[bytes]) -> IndexedSession:
 
 
 def packed(keys: Keys, given: Iterable[SessionPassage]) -> tuple[bytes, bytes, Terms]:
-    """Kinds, digests and terms of passages."""
+    """Return kinds, digests and terms of passages, packed."""
     passages = list(given)
     kinds = bytes(WANTED if each.meant else WORDS for each in passages)
     digests = b"".join(map(keys.passage, passages))
@@ -170,13 +170,14 @@ def packed(keys: Keys, given: Iterable[SessionPassage]) -> tuple[bytes, bytes, T
 
 @contextmanager
 def open_index(folder: Path) -> Iterator[SessionIndex]:
-    """The index in a data folder, made where there is none. Raises `OSError` or `sqlite3.Error`."""
+    """Open the index in a data folder, creating it if necessary. Raises `OSError` or
+    `sqlite3.Error`."""
     path = folder / FILE
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         opened = _opened(path)
     except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError):  # locked, no room
+        if isinstance(error, sqlite3.OperationalError):  # locked, or disk full
             raise
         forget(folder)
         opened = _opened(path)
@@ -185,7 +186,7 @@ def open_index(folder: Path) -> Iterator[SessionIndex]:
 
 
 def forget(folder: Path) -> int:
-    """Remove the index; the bytes that it took, 0 where there was none. Raises `OSError`."""
+    """Remove the index; returns its size in bytes, 0 if there was none. Raises `OSError`."""
     size = 0
     for name in (FILE, f"{FILE}-journal", f"{FILE}-wal", f"{FILE}-shm"):
         path = folder / name
@@ -196,7 +197,7 @@ def forget(folder: Path) -> int:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    # Its owner alone may read it; SQLite gives its journal the same mode.
+    # Readable by its owner only; SQLite gives its journal the same mode.
     os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
     db = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
     try:

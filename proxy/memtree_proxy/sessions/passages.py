@@ -1,9 +1,9 @@
-"""Passages of a session: the pieces that are searched and quoted.
+"""Passages of a session, which are searched and quoted.
 
-What people and models say is cut at paragraphs and searched by words and meaning. A call of a tool
-and its result are one passage each, searched by words: a model would read a whole log for one line
-that matters. The same messages give the same passages, so an index needs no places in them. Secrets
-are masked in whole messages, before anything is cut or indexed.
+Texts of people and models are split at paragraphs and searched by words and meaning. A tool call
+and its result are one passage each, searched by words only, since the vector of a log says little
+of its lines. The same messages always give the same passages, so an index stores no positions.
+Secrets are masked in whole messages, before they are split or indexed.
 
     >>> [each.text for each in passages([{"role": "user", "content": "Why does it fail?"}])]
     ['Why does it fail?']
@@ -22,10 +22,10 @@ from memtree.text.words import terms
 from memtree_proxy.imports.conversation import Fields, fields, listed, text, words
 
 MAX_PASSAGES = 20_000  # of a session, the newest
-SPOKEN_CHARS = 20_000  # of a message, its two ends
+SPOKEN_CHARS = 20_000  # of a message, half from each end
 TOOL_CHARS = 6_000  # of a call or a result
 PASSAGE_CHARS = 500
-MEANT = 4  # passages of a message that have a vector: each takes 20 ms of a core
+MEANT = 4  # passages of a message that get a vector: each takes 20 ms of a core
 QUOTE_CHARS = 600
 OWN_TOOL = "search_sessions"  # its results quote other passages
 CUT = "[...]"
@@ -38,8 +38,8 @@ _AGENTS_OWN = (
 
 
 class SessionPassage(NamedTuple):
-    """`message`: its number among those that `memtree import --whole` writes. `piece`: which one of
-    what was said there; None for a call or a result."""
+    """`message`: its number among those that `memtree import --whole` writes. `piece`: number of
+    the piece within the message's text; None for a call or a result."""
 
     message: int
     role: str
@@ -48,12 +48,12 @@ class SessionPassage(NamedTuple):
 
     @property
     def meant(self) -> bool:
-        """True if it is searched by meaning, too."""
+        """Return True if it is searched by meaning, too."""
         return self.piece is not None and self.piece < MEANT
 
 
 def passages(messages: Sequence[Fields]) -> list[SessionPassage]:
-    """All passages of a session, in its order."""
+    """Return all passages of a session, in order."""
     own: set[str] = set()
     pieces: list[SessionPassage] = []
     for number, message in enumerate(messages):
@@ -62,7 +62,7 @@ def passages(messages: Sequence[Fields]) -> list[SessionPassage]:
 
 
 def _of_message(number: int, message: Fields, own: set[str]) -> Iterator[SessionPassage]:
-    """`own`: ids of calls of our own tool so far."""
+    """Yield the passages of a message. `own`: ids of calls of our own tool so far."""
     role = text(message.get("role"))
     said = secrets.mask(Volatile().strip(words(message)))
     if role == "tool":
@@ -83,7 +83,7 @@ def _of_message(number: int, message: Fields, own: set[str]) -> Iterator[Session
 
 
 def _cut(said: str) -> Iterator[str]:
-    """The text in pieces of whole paragraphs and sentences, where these are short enough."""
+    """Yield the text in pieces of whole paragraphs and sentences, if these are short enough."""
     piece = ""
     for part in _parts(said, PASSAGE_CHARS):
         if piece.strip() and len(piece) + len(part) > PASSAGE_CHARS:
@@ -95,7 +95,7 @@ def _cut(said: str) -> Iterator[str]:
 
 
 def _parts(said: str, most: int) -> Iterator[str]:
-    """Segments, long ones cut at a line or a word."""
+    """Yield segments, with long ones split at a line or a word."""
     for segment in segments(said):
         at = 0
         while len(segment) - at > most:
@@ -107,8 +107,8 @@ def _parts(said: str, most: int) -> Iterator[str]:
 
 
 def quotation(passages: Sequence[SessionPassage], row: int, wanted: Mapping[int, int]) -> str:
-    """A passage of a session, or the part of it with the most terms that are `wanted`; `[...]`
-    stands where its message goes on."""
+    """Return a passage of a session, or the part of it with the most `wanted` terms; `[...]` marks
+    omitted text of its message."""
     passage = passages[row]
     parts = list(_parts(passage.text, QUOTE_CHARS // 2))
     scores = [len(terms.terms(part).keys() & wanted.keys()) for part in parts]

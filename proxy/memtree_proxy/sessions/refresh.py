@@ -1,7 +1,7 @@
-"""Bring the index of past sessions up to date: terms of a session, and vectors of its passages.
+"""Update the index of past sessions: terms of a session, and vectors of its passages.
 
-A session that grew is read anew, since its agent may have taken something back; passages that it
-had keep their vectors, by their digests.
+A session that grew is read again completely, since its agent may have removed messages; known
+passages keep their vectors, by their digests.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ from memtree_proxy.sessions.index import (
 from memtree_proxy.sessions.passages import SessionPassage, passages
 from memtree_proxy.sessions.transcripts import ReadTranscript, Transcript, read
 
-BATCH = 64  # passages that are embedded before the time is looked at
+BATCH = 64  # passages embedded between two checks of the time
 
 
 class ReadSession(NamedTuple):
-    """A transcript as it is now, with its passages."""
+    """A transcript in its present state, with its passages."""
 
     transcript: ReadTranscript
     passages: list[SessionPassage]
 
 
 def read_session(transcript: Transcript) -> ReadSession | None:
-    """None where it has no messages. Raises `BadRequest` as `transcripts.read` does."""
+    """Read a session; None if it has no messages. Raises `BadRequest` as `transcripts.read`
+    does."""
     readable = read(transcript)
     return (
         None
@@ -48,8 +49,8 @@ def read_session(transcript: Transcript) -> ReadSession | None:
 
 
 def index_words(index: SessionIndex, transcript: Transcript) -> str:
-    """Index a session by its words. Returns why it cannot be read, "" where it can: one that
-    cannot is not tried again before it changes."""
+    """Index a session by its words. Returns why it cannot be read, "" on success: an unreadable one
+    is not tried again before it changes."""
     trouble, pieces, project = "", [], ""
     try:
         said = read_session(transcript)
@@ -66,7 +67,7 @@ def index_words(index: SessionIndex, transcript: Transcript) -> str:
 
 
 def _with_vectors(new: IndexedSession, old: IndexedSession) -> IndexedSession:
-    """The session with those vectors of its former self that are of the same passages."""
+    """Return the session with vectors of the old version for equal passages."""
     meant = old.meant
     if not old.vectors:
         return new
@@ -92,12 +93,12 @@ async def index_meaning(
     session = await asyncio.to_thread(index.session, index.id(transcript))
     try:
         said = await asyncio.to_thread(read_session, transcript)
-    except BadRequest:  # it has gone meanwhile
+    except BadRequest:  # removed meanwhile
         return
     if session is None or said is None:
         return
     if (await asyncio.to_thread(packed, index.keys, said.passages))[1] != session.digests:
-        return  # it has changed meanwhile
+        return  # changed meanwhile
     meant = session.meant
     kinds, rows = _vectors(session, embedder.recipe, embedder.dimensions)
     todo = [place for place, at in enumerate(meant) if kinds[at] == WANTED]
@@ -114,7 +115,7 @@ async def index_meaning(
 def _vectors(
     session: IndexedSession, recipe: str, width: int
 ) -> tuple[bytearray, NDArray[np.int8]]:
-    """Kinds and vectors of a session as far as it has them by this recipe."""
+    """Return kinds and vectors of a session, as far as it has them by this recipe."""
     shape = len(session.meant), width
     if session.recipe == recipe and session.vectors:
         rows = np.frombuffer(session.vectors, np.int8).reshape(shape).copy()

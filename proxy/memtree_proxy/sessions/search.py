@@ -1,9 +1,9 @@
-"""Search past sessions: bring the index up to date, rank passages, and quote from the transcripts.
+"""Search past sessions: update the index, rank passages, and quote from the transcripts.
 
     transcripts -> changed ones are read for their words -> as many vectors as there is time for
     -> ranking (BM25 and cosine, as for a history) -> the best passages, read where they lie
 
-A passage is quoted only if the transcript still says it: its digest is compared.
+A passage is quoted only if it is still in the transcript: its digest is compared.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from memtree_proxy.sessions.refresh import ReadSession, index_meaning, index_wor
 from memtree_proxy.sessions.transcripts import Transcript, TranscriptFolder, newest
 
 NEWEST_DAYS = 90
-RUNNING_SECONDS = 60.0  # since its last change a session may still go on
+RUNNING_SECONDS = 60.0  # after its last change, during which a session may still continue
 DEFAULT_QUOTED, MOST_QUOTED = 5, 20
 OF_A_SESSION = 3
-LOOKED_AT, READ = 200, 20  # passages in order, and sessions that are read, for one answer
-WORDS_SHARE = 0.4  # of the score of a passage that is the query: below, few words are shared
-TURN_SECONDS = 2.0  # for vectors that nobody waits for, before a search has its turn
-APART = 2  # rows between two sessions, over which none lends the other a score
+LOOKED_AT, READ = 200, 20  # ranked passages, and sessions that are read, for one answer
+WORDS_SHARE = 0.4  # share of a perfect match's score below which too few words are shared
+TURN_SECONDS = 2.0  # time slice for vectors in the background, between searches
+APART = 2  # rows between two sessions, so that neighbours' scores do not cross
 
 Floats = NDArray[np.float32]
 Progress = Callable[[str, int, int], None]
@@ -50,7 +50,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """`message`: its number in what `memtree import --whole` makes of `file`. `day`: of the
+    """`message`: its number in the output of `memtree import --whole` for `file`. `day`: of the
     session's last change."""
 
     agent: str
@@ -67,7 +67,7 @@ class Quotation:
 @dataclass(frozen=True, slots=True)
 class SessionAnswer:
     """`sessions`: how many were searched. `unembedded`: how many of them were searched by words
-    alone. `left_out`: why others could not be read."""
+    only. `left_out`: why others could not be read."""
 
     quotations: Sequence[Quotation]
     sessions: int
@@ -83,7 +83,8 @@ class _Asked(NamedTuple):
 
 
 class _Ranked(NamedTuple):
-    """Passages of all sessions as rows: which session (-1 between two), and which of its own."""
+    """Passages of all sessions as rows: the session of each (-1 in between), and its passage
+    there."""
 
     sessions: Sequence[tuple[Transcript, IndexedSession]]
     session: NDArray[np.int32]
@@ -92,12 +93,12 @@ class _Ranked(NamedTuple):
 
 
 def _nothing(what: str, done: int, of: int) -> None:
-    """Tell nobody how far it is."""
+    """Report no progress."""
 
 
 class SessionSearch:
-    """`folder`: for data, where the index is. `where`: folders of transcripts. `embedder`: None to
-    search by words alone; it must be on this machine."""
+    """`folder`: data folder of the index. `where`: folders of transcripts. `embedder`: None to
+    search by words only; it must run on this machine."""
 
     def __init__(
         self,
@@ -119,10 +120,9 @@ class SessionSearch:
         ended: bool = False,
         progress: Progress = _nothing,
     ) -> SessionAnswer:
-        """`project`: only sessions in this folder or below. `patience`: seconds for vectors that
-        are missing. `ended`: without sessions that may still go on.
-
-        Raises `StoreUnavailable` where the index cannot be written.
+        """Search. `project`: only sessions in this folder or below. `patience`: seconds for missing
+        vectors. `ended`: leave out sessions that may still continue. Raises `StoreUnavailable` if
+        the index cannot be written.
         """
         async with self._updated(patience, ended, progress) as (index, past, left_out):
             question = _Asked(query, await self._vector(query), project, min(limit, MOST_QUOTED))
@@ -130,7 +130,7 @@ class SessionSearch:
         return replace(answer, left_out=left_out)
 
     async def complete(self) -> None:
-        """Make all vectors that are missing; searches go before."""
+        """Make all missing vectors; searches take precedence."""
         while True:
             async with self._updated(TURN_SECONDS) as (index, past, _):
                 if self._embedder is None or not self._missing(index, past):
@@ -140,7 +140,7 @@ class SessionSearch:
     async def _updated(
         self, patience: float, ended: bool = True, progress: Progress = _nothing
     ) -> AsyncIterator[tuple[SessionIndex, list[Transcript], list[str]]]:
-        """The index as it should be now, the sessions to search, and why others are left out."""
+        """Yield the updated index, the sessions to search, and why others are left out."""
         async with self._turn:
             now = self._clock()
             transcripts = await asyncio.to_thread(newest, self._where, now - NEWEST_DAYS * DAY)
@@ -161,7 +161,7 @@ class SessionSearch:
     async def _read_words(
         self, index: SessionIndex, transcripts: Sequence[Transcript], progress: Progress
     ) -> list[str]:
-        """Read what is new or has changed. Returns why others cannot be read."""
+        """Read new and changed sessions. Returns why others cannot be read."""
         stamps = index.stamps()
         changed = [each for each in transcripts if stamps.get(index.id(each)) != each.stamp]
         left_out: list[str] = []
@@ -178,7 +178,7 @@ class SessionSearch:
         patience: float,
         progress: Progress,
     ) -> None:
-        """Make vectors that are missing, of the newest sessions first."""
+        """Make missing vectors, for the newest sessions first."""
         until = time.monotonic() + patience
         missing = self._missing(index, transcripts)
         for at, each in enumerate(missing):
@@ -200,14 +200,14 @@ class SessionSearch:
         except EmbedderUnavailable:
             return None
 
-    # -- an answer -----------------------------------------------------------------------------
+    # -- answers -------------------------------------------------------------------------------
 
     def _answer(
         self, index: SessionIndex, transcripts: Sequence[Transcript], question: _Asked
     ) -> SessionAnswer:
         folders = {index.keys.folder(each) for each in _spellings(question.project)}
         searched: list[tuple[Transcript, IndexedSession]] = []
-        for each in reversed(transcripts):  # of equal passages the later counts
+        for each in reversed(transcripts):  # of equal passages the later one is used
             session = index.session(index.id(each))
             if session and session.kinds and (not folders or session.is_about(folders)):
                 searched.append((each, session))
@@ -253,8 +253,8 @@ def _apart(one: Terms) -> Terms:
 def _cosines(
     sessions: Sequence[IndexedSession], query: Floats, recipe: str
 ) -> tuple[Floats, Floats]:
-    """Cosine of each row with the query, and the same without the mean of all; 0 without a
-    vector."""
+    """Return the cosine of each row with the query, and the same without the mean of all; 0 without
+    a vector."""
     width = len(query)
     sums, count = np.zeros(width), 0
     for session in sessions:
@@ -311,7 +311,7 @@ def _quoted(
 def _tried(transcript: Transcript) -> ReadSession | None:
     try:
         return read_session(transcript)
-    except BadRequest:  # it is gone, or is being written
+    except BadRequest:  # it was removed, or is being written
         return None
 
 
@@ -334,7 +334,7 @@ def _quotation(
 
 
 def _spellings(folder: str | None) -> set[str]:
-    """A folder as it was given, and without links: agents note either. Nothing for none."""
+    """Return a folder as given, and with links resolved: agents record either. Empty for None."""
     if folder is None:
         return set()
     path = Path(folder).expanduser()

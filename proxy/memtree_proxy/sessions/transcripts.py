@@ -1,8 +1,8 @@
-"""Transcripts that coding agents keep of their sessions: where they are, and how one is read.
+"""Find and read the transcripts that coding agents keep of their sessions.
 
-Read are files of Claude Code, Codex and Cline, task folders of the extensions of Cline and Kilo,
+Supports files of Claude Code, Codex and Cline, task folders of the extensions of Cline and Kilo,
 and the databases of opencode and Kilo. Nothing is written there. Links below an agent's folder are
-not followed, and sizes are bounded: what a tool printed into a transcript may be hostile.
+not followed, and sizes are limited: tool output in a transcript may be hostile.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from memtree_proxy.imports.formats import tasks
 from memtree_proxy.imports.recognise import ParsedFile
 
 MAX_BYTES = 64 << 20  # of one transcript
-# A bracket of JSON stands for an object or a list, some 200 bytes in memory: a file of brackets
-# alone would take twenty times its size.
+# A bracket of JSON means an object or a list, some 200 bytes in memory: a file consisting of
+# brackets would take many times its size.
 MAX_BRACKETS = 2_000_000
 MAX_DEPTH = 8  # folders below an agent's own
 MAX_TRANSCRIPTS = 5_000  # the newest
@@ -39,7 +39,7 @@ WORKING_FOLDER = re.compile(r"# Current (?:Working|Workspace) Directory \(([^)\n
 
 @dataclass(frozen=True, slots=True)
 class TranscriptFolder:
-    """`path`: a folder of files, or a database."""
+    """`path`: a folder of files, or a database file."""
 
     agent: str
     path: Path
@@ -47,9 +47,9 @@ class TranscriptFolder:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A session on disk. `key`: names it among all. `stamp`: changes when it does. `changed`: when,
-    in seconds. `session`: its id in a database, "" for a file; `project`: the folder that a
-    database names."""
+    """A session on disk. `key`: identifies it. `stamp`: changes whenever it does. `changed`: unix
+    seconds. `session`: its id in a database, "" for a file; `project`: its folder, if a database
+    names one."""
 
     agent: str
     path: Path
@@ -65,7 +65,7 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class ReadTranscript:
-    """`project`: the folder that the agent worked in, "" where nothing tells it."""
+    """`project`: the folder that the agent worked in, "" if unknown."""
 
     conversation: Conversation
     project: str
@@ -73,7 +73,7 @@ class ReadTranscript:
 
 @dataclass(frozen=True, slots=True)
 class _LoadedFile:
-    """A `SourceFile` that has been read."""
+    """A `SourceFile` that was read."""
 
     path: Path
     parsed: ParsedFile
@@ -102,7 +102,7 @@ class _LoadedFile:
 
 
 def folders(env: Mapping[str, str]) -> list[TranscriptFolder]:
-    """Where agents of this user keep transcripts; none of them need exist."""
+    """Return where agents of this user keep transcripts; none of the folders need exist."""
     home = env.get("HOME") or env.get("USERPROFILE")
     if not home:
         return []
@@ -134,7 +134,8 @@ def folders(env: Mapping[str, str]) -> list[TranscriptFolder]:
 
 
 def newest(where: Sequence[TranscriptFolder], since: float) -> list[Transcript]:
-    """The transcripts that changed since then, the newest first, at most `MAX_TRANSCRIPTS`."""
+    """Return the transcripts that changed since `since`, newest first, at most
+    `MAX_TRANSCRIPTS`."""
     transcripts = [each for folder in where for each in _listed(folder) if each.changed >= since]
     return sorted(transcripts, key=lambda each: each.changed, reverse=True)[:MAX_TRANSCRIPTS]
 
@@ -144,7 +145,7 @@ def _listed(folder: TranscriptFolder) -> Iterator[Transcript]:
         if (status := _regular(folder.path)) is not None:
             yield from _of_database(folder.agent, folder.path, status)
         return
-    root = folder.path.resolve()  # the folder itself may be a link of the user's
+    root = folder.path.resolve()  # the folder itself may be a symbolic link of the user's
     for path in _walk(root):
         if (status := _regular(path)) is not None:
             stamp = (status.st_size, status.st_mtime_ns)
@@ -153,7 +154,7 @@ def _listed(folder: TranscriptFolder) -> Iterator[Transcript]:
 
 def _walk(root: Path) -> Iterator[Path]:
     seen = 0
-    for base, names, files in os.walk(root):  # follows no links
+    for base, names, files in os.walk(root):  # does not follow links
         if len(Path(base).relative_to(root).parts) >= MAX_DEPTH:
             names.clear()
         names[:] = [name for name in names if name not in places.SKIPPED]
@@ -164,7 +165,7 @@ def _walk(root: Path) -> Iterator[Path]:
 
 
 def _regular(path: Path) -> os.stat_result | None:
-    """None where there is no file, or a link."""
+    """Return the file's status; None if there is no file, or a link."""
     try:
         status = path.lstat()
     except OSError:
@@ -173,7 +174,7 @@ def _regular(path: Path) -> os.stat_result | None:
 
 
 def _of_database(agent: str, path: Path, status: os.stat_result) -> Iterator[Transcript]:
-    """Sessions that no other session has started; none of a database that cannot be read."""
+    """Yield sessions that were not started by another session; none of an unreadable database."""
     try:
         columns = {row[1] for row in places.rows(path, "PRAGMA table_info(session)")}
         if not columns >= {"id", "time_updated"}:
@@ -189,9 +190,8 @@ def _of_database(agent: str, path: Path, status: os.stat_result) -> Iterator[Tra
 
 
 def read(transcript: Transcript) -> ReadTranscript | None:
-    """All messages of a session, also those that the agent has condensed; None without any.
-
-    Raises `BadRequest` for what cannot be read, or is too large.
+    """Return all messages of a session, also those that the agent has condensed; None if there are
+    none. Raises `BadRequest` for an unreadable or too large one.
     """
     if transcript.session:
         size = "SELECT total(length(data)) FROM part WHERE session_id = ?"
@@ -216,7 +216,7 @@ def _parsed(path: Path) -> ParsedFile:
 
 
 def _whole_lines(data: bytes) -> bytes:
-    """The lines without a last one that the agent is still writing."""
+    """Return the lines without an incomplete last one, which the agent is still writing."""
     whole, _, last = data.rpartition(b"\n")
     try:
         msgspec.json.decode(last or b"0")
@@ -238,7 +238,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _project(place: _LoadedFile) -> str:
-    """The folder that a file names as the agent's: in its first lines, beside it, or in its first
+    """Return the agent's folder that a file names: in its first lines, beside it, or in its first
     message."""
     value = place.parsed.value
     if place.parsed.lines:

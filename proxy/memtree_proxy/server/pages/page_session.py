@@ -73,7 +73,8 @@ class PageSession:
         return {"key": key if await self.gate.keyless() else None}
 
     async def _without_key(self) -> dict[str, bool]:
-        """Return what a page without a key sees, so that an empty one is not mistaken for lost data."""
+        """Return what a page without a key sees, so that an empty one is not mistaken for lost
+        data."""
         if not await self.gate.opens_without_key():
             return {"keyless": False}
         names = set(await self.tenants()) if self.tenants else set()
