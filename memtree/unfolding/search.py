@@ -5,7 +5,7 @@ Both return text for the model, taken from the posted history and never longer t
 labelled as a record, since quotations may contain instructions that were meant for somebody else.
 Numbers are those of the memory message: indexes in the posted list.
 
-Tools are handled in `memtree_proxy.server_tools`.
+Tools are handled in `memtree_proxy.chat.tool_session`.
 """
 
 from __future__ import annotations

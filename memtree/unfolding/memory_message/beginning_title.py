@@ -1,7 +1,7 @@
 """The title of a conversation in its memory message, made from the messages before the cut.
 
 A name that a person typed may change within an epoch, and so is not shown. Titles are made from
-messages in `text.conversation_title`.
+messages in `digests.conversation_title`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ since it repeats most of the old one.
 
 A call of the API has a label with its main argument. If a client writes calls into prose, the
 object ends its message and contains a thought beside a path or a command. Any other JSON is quoted
-whole. Calls are named in `labels.py`; their effects are read in `text`.
+whole. Calls are named in `labels.py`; their effects are read in `digests.tool_calls`.
 
     >>> call = 'Running: make\\n{"command": "make", "thought": "Build it again.", "hidden": false}'
     >>> left = list(around_texts(call, 14, len(call), call[:14]))
