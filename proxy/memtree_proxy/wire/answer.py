@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from memtree_proxy.wire.json_schema import Json, described, object_of
@@ -12,26 +12,32 @@ LEFT_OUT: Final = object()  # the value of an optional field that an answer does
 
 
 class Shown(NamedTuple, Generic[Row]):
-    """A field of an answer: its JSON Schema, its value, and what it says. `optional`: it is
-    left out where its value is `LEFT_OUT`."""
+    """A field of an answer: its JSON Schema, its value, and what it says. `value`: None for the
+    row's attribute of the field's name. `optional`: it is left out where its value is
+    `LEFT_OUT`."""
 
     schema: Json
-    value: Callable[[Row], object]
+    value: Callable[[Row], object] | None = None
     says: str = ""
     optional: bool = False
 
 
 Answer = Mapping[str, Shown[Row]]
+SUCCESS: Answer[Any] = {"success": Shown({"const": True}, lambda row: True)}
 
 
 def shown(answer: Answer[Row], row: Row) -> dict[str, Any]:
     """Make the answer about a row."""
     made = {}
     for name, field in answer.items():
-        value = field.value(row)
+        value = getattr(row, name) if field.value is None else field.value(row)
         if value is not LEFT_OUT:
             made[name] = value
     return made
+
+
+def shown_each(answer: Answer[Row], rows: Iterable[Row]) -> list[dict[str, Any]]:
+    return [shown(answer, row) for row in rows]
 
 
 def schema_of_answer(answer: Answer[Any], **more: Any) -> Json:

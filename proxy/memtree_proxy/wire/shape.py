@@ -12,13 +12,14 @@ know a type (`types.py`) or what fields mean together (a shape's `check`, and wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar, get_args
 
 import msgspec
 
-from memtree.errors import BadRequest
+from memtree.errors import BadRequest, MemTreeError
 from memtree.memories.memory import UNSET
 from memtree.wire.json_body import Body
 from memtree_proxy.wire.json_schema import NULL, Json, array, described, either, object_of, schema
@@ -142,6 +143,15 @@ def object_at(value: object, name: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise BadRequest(f"{name} must be an object", param=name)
     return value
+
+
+@contextmanager
+def placed(place: str) -> Iterator[None]:
+    """Put a place, as `rows[0].`, before the field that an error names."""
+    try:
+        yield
+    except MemTreeError as error:
+        raise type(error)(f"{place}{error.message}", param=f"{place}{error.param}") from None
 
 
 def named(name: str) -> Type:
