@@ -46,7 +46,6 @@ from memtree_proxy.openapi import (
 from memtree_proxy.openapi.context import answers, context_shapes, request_shapes
 from memtree_proxy.openapi.memories import (
     chat_shapes,
-    document_shapes,
     extraction_shapes,
     grant_shapes,
     parts,
@@ -56,7 +55,13 @@ from memtree_proxy.openapi.memories import (
 )
 from memtree_proxy.openapi.memories.parts import described_routes
 from memtree_proxy.openapi.operations import UPSTREAM, ok, operation
-from memtree_proxy.wire import agent_answers, agent_memories, agent_parameters, agent_search
+from memtree_proxy.wire import (
+    agent_answers,
+    agent_memories,
+    agent_parameters,
+    agent_search,
+    documents,
+)
 from memtree_proxy.wire.json_schema import STRING, Json, content, described, ref, schema
 from memtree_proxy.wire.operation import KNOWN, READING
 
@@ -159,8 +164,7 @@ def _schemas(settings: Settings) -> dict[str, Json]:
         **agent_search.schemas(),
         **chat_shapes.bodies(settings),
         **chat_shapes.SCHEMAS,
-        **document_shapes.bodies(),
-        **document_shapes.SCHEMAS,
+        **documents.schemas(),
         **extraction_shapes.bodies(settings),
         **extraction_shapes.SCHEMAS,
         **grant_shapes.bodies(),
@@ -178,7 +182,7 @@ def _schemas(settings: Settings) -> dict[str, Json]:
 
 
 def _parameters() -> dict[str, Json]:
-    families = (parts, agent_parameters, chat_shapes, document_shapes, grant_shapes, schema_shapes,
+    families = (parts, agent_parameters, chat_shapes, documents, grant_shapes, schema_shapes,
                 user_shapes)  # fmt: skip
     return headers.REQUEST_HEADERS | {
         name: row for family in families for name, row in family.parameters().items()
@@ -212,7 +216,7 @@ def _request_bodies() -> dict[str, Json]:
         **dialect_paths.request_bodies(),
         **chat_shapes.request_bodies(),
         **examples.agent_bodies(),
-        **document_shapes.request_bodies(),
+        **documents.REQUEST_BODIES,
         **extraction_shapes.request_bodies(),
         **grant_shapes.request_bodies(),
         **schema_shapes.request_bodies(),

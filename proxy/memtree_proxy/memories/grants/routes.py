@@ -16,17 +16,17 @@ from memtree.memories.grants.grant_json import read_grant, read_share_code
 from memtree.memories.grants.signatures.wallets import chain_of, shown_address
 from memtree.memories.grants.wallet_proof import ADDRESS_HEADER
 from memtree.wire.json_body import Body
-from memtree_proxy.http import content_encoding
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import MemoryRequests
 from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import DRY_RUN
-from memtree_proxy.wire.operation import KNOWN, READING, operation
+from memtree_proxy.wire.operation import memory_operation
 from memtree_proxy.wire.wallet_headers import PROOF
 
 Json = dict[str, Any]
 
 TAG = "Grants"
+route = memory_operation(TAG)
 GRANT, SHARE_CODE = "grant", "shareCode"
 
 
@@ -34,16 +34,13 @@ class GrantRoutes:
     def __init__(self, book: GrantBook, requests: MemoryRequests) -> None:
         self._book, self._requests = book, requests
 
-    @operation(
+    @route(
         "POST /grants/inspect",
         "inspectGrant",
-        TAG,
         "Inspect a grant",
         "What it would open for the tenant that asks, in a search that names no agent, or why "
         "nothing.",
         answers={200: ("What it says.", "GrantReport")},
-        errors=READING,
-        parameters=(content_encoding.HEADER,),
         body="Grant",
     )
     async def inspect(self, request: Request) -> Response:
@@ -55,15 +52,12 @@ class GrantRoutes:
             {"success": True, **report_json(await self._book.inspected(tenant.id, grant))}
         )
 
-    @operation(
+    @route(
         "POST /grants/revoke",
         "revokeGrant",
-        TAG,
         "Revoke a grant",
         "From the answer on it opens nothing. Only the tenant of its grantor's wallet may (403).",
         answers={200: ("It opens nothing.", "RevokedGrant")},
-        errors=READING,
-        parameters=(content_encoding.HEADER,),
         body="Grant",
     )
     async def revoke(self, request: Request) -> Response:
@@ -78,14 +72,13 @@ class WalletRoutes:
     def __init__(self, book: GrantBook, requests: MemoryRequests) -> None:
         self._book, self._requests = book, requests
 
-    @operation(
+    @route(
         "GET /wallets",
         "listWallets",
-        TAG,
         "List wallets",
         "Those that the tenant has proved to own, the oldest first.",
         answers={200: ("The wallets.", "Wallets")},
-        errors=(400, 409, *KNOWN),
+        errors=(409,),
         parameters=tuple(PROOF),
     )
     async def list(self, request: Request) -> Response:
@@ -93,15 +86,14 @@ class WalletRoutes:
         rows = await self._book.wallets(tenant.id)
         return answer({"success": True, "wallets": [wallet_json(*row) for row in rows]})
 
-    @operation(
+    @route(
         "POST /wallets",
         "bindWallet",
-        TAG,
         "Prove a wallet",
         "By the three headers; there is no body. A wallet of another tenant is a 409 until that "
         "one releases it, a proof that another tenant used a 403.",
         answers={200: ("All its wallets.", "Wallets")},
-        errors=(409, *READING),
+        errors=(409, 413, 415),
         parameters=tuple({**header, "required": True} for header in PROOF.values()),
     )
     async def bind(self, request: Request) -> Response:
@@ -114,16 +106,14 @@ class WalletRoutes:
             )
         return await self.list(request)
 
-    @operation(
+    @route(
         "DELETE /wallets/{address}",
         "releaseWallet",
-        TAG,
         "Release a wallet",
         "Its grants open nothing of this tenant any more, nor do those to it; another tenant may "
         "prove it from now on.",
         answers={200: ("It is nobody's.", "Success")},
-        errors=(400, 404, *KNOWN),
-        parameters=("address",),
+        errors=(404,),
         deletes=(DRY_RUN,),
     )
     async def release(self, request: Request) -> Response:

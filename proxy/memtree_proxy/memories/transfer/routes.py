@@ -25,7 +25,7 @@ from memtree_proxy.observability import log
 from memtree_proxy.request import fields
 from memtree_proxy.wire.agent_parameters import one_agent
 from memtree_proxy.wire.json_schema import STRING, Json, content, described
-from memtree_proxy.wire.operation import KNOWN, READING, operation
+from memtree_proxy.wire.operation import memory_operation
 from memtree_proxy.wire.parameter import query
 
 MEDIA_TYPE = "application/x-ndjson"
@@ -66,6 +66,7 @@ async def _send(send: Send, piece: bytes) -> None:
 
 
 TAG = "Export and import"
+route = memory_operation(TAG)
 EXPORTED = content(described(STRING, "A line of JSON each."), MEDIA_TYPE)
 
 
@@ -93,17 +94,15 @@ class TransferRoutes:
     ) -> None:
         self._transfer, self._requests, self._settings = transfer, requests, settings
 
-    @operation(
+    @route(
         "GET /memories/export",
         "exportMemories",
-        TAG,
         "Export memories",
         "All memories of a user as lines of JSON, with groups, settings, earlier versions "
         "and tombstones; deleted ones never. Of an agent: with the schemas of the tenant. "
         "Grants and wallets are in none. A file without a last line of the type `end` "
         "is cut off.",
         answers={200: ("The lines, as long as it takes.", EXPORTED)},
-        errors=(400, *KNOWN),
         parameters=(USER_HEADER, *one_agent()),
     )
     async def export(self, request: Request) -> Response:
@@ -111,10 +110,9 @@ class TransferRoutes:
         lines = self._transfer.export(scope, self._requests.allowed(request, scope))
         return ExportResponse(await anext(lines), lines)  # what fails at once is told with a status
 
-    @operation(
+    @route(
         "POST /memories/import",
         "importMemories",
-        TAG,
         "Import memories",
         "A file of memories: our own export, or what mem0, OpenMemory, the MCP server "
         "`server-memory` or ChatGPT give out, or a list with one memory a line; also as a "
@@ -123,7 +121,7 @@ class TransferRoutes:
         "data is held against the schema of its kind, a text alone becomes the data of a "
         "fact, and a schema of the file is kept where its kind has none.",
         answers={200: ("What became of each line.", "ImportReport")},
-        errors=(409, *READING),
+        errors=(409,),
         parameters=(*_asked(), USER_HEADER, content_encoding.HEADER, *one_agent()),
         body="MemoryFile",
     )
