@@ -49,7 +49,6 @@ from memtree_proxy.openapi.memories import (
     extraction_shapes,
     grant_shapes,
     parts,
-    schema_shapes,
     transfer_shapes,
     user_shapes,
 )
@@ -61,6 +60,7 @@ from memtree_proxy.wire import (
     agent_parameters,
     agent_search,
     documents,
+    schemas,
 )
 from memtree_proxy.wire.json_schema import STRING, Json, content, described, ref, schema
 from memtree_proxy.wire.operation import KNOWN, READING
@@ -169,8 +169,7 @@ def _schemas(settings: Settings) -> dict[str, Json]:
         **extraction_shapes.SCHEMAS,
         **grant_shapes.bodies(),
         **grant_shapes.SCHEMAS,
-        **schema_shapes.bodies(),
-        **schema_shapes.SCHEMAS,
+        **schemas.schemas(),
         **transfer_shapes.SCHEMAS,
         **context_shapes.PARSED,
         **context_shapes.USAGE,
@@ -182,7 +181,7 @@ def _schemas(settings: Settings) -> dict[str, Json]:
 
 
 def _parameters() -> dict[str, Json]:
-    families = (parts, agent_parameters, chat_shapes, documents, grant_shapes, schema_shapes,
+    families = (parts, agent_parameters, chat_shapes, documents, grant_shapes, schemas,
                 user_shapes)  # fmt: skip
     return headers.REQUEST_HEADERS | {
         name: row for family in families for name, row in family.parameters().items()
@@ -219,7 +218,7 @@ def _request_bodies() -> dict[str, Json]:
         **documents.REQUEST_BODIES,
         **extraction_shapes.request_bodies(),
         **grant_shapes.request_bodies(),
-        **schema_shapes.request_bodies(),
+        **schemas.REQUEST_BODIES,
         **transfer_shapes.request_bodies(),
         **context_shapes.parse_bodies(),
         **user_shapes.request_bodies(),

@@ -31,11 +31,13 @@ Value = TypeVar("Value", bound="Shape")
 @dataclass(frozen=True, slots=True, eq=False)  # hashable: it stands in annotations
 class Type:
     """A kind of value. `read` takes the value and the field's name; it raises `BadRequest` naming
-    it. `reads_null`: it says itself what is wrong where a required field is null or absent."""
+    it. `reads_null`: it says itself what is wrong where a required field is null or absent. `raw`:
+    it reads the JSON itself, as bytes; not within an array."""
 
     schema: Json
     read: Callable[[Any, str], Any]
     reads_null: bool = False
+    raw: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # hashable: it stands in annotations
@@ -91,6 +93,9 @@ class PostedFields(Mapping[str, Any]):
     def is_given(self, name: str) -> bool:
         return self._body.fragment(name) not in (None, b"null")
 
+    def raw(self, name: str) -> bytes | None:
+        return self._body.fragment(name) if self.is_given(name) else None
+
     def elements(self, name: str) -> Sequence[bytes]:
         """The raw elements of an array; none where it is no array."""
         try:
@@ -108,6 +113,7 @@ class _Field(NamedTuple):
     says: str
     read: Callable[[Any, str, Any], Any]
     reads_null: bool
+    raw: bool
     required: bool
     keeps_null: bool
     nullable: bool
@@ -126,7 +132,11 @@ def read(
             if field.required or fields.is_given(field.name):
                 values[field.attribute] = _many(fields, field, by)
             continue
-        value = fields.get(field.name)
+        if field.raw:
+            assert isinstance(fields, PostedFields)
+            value = fields.raw(field.name)
+        else:
+            value = fields.get(field.name)
         if value is None:
             if field.keeps_null and field.name in fields:
                 values[field.attribute] = None
@@ -234,6 +244,7 @@ def _field(info: msgspec.structs.FieldInfo) -> _Field:
         says=next((one for one in parts if isinstance(one, str)), ""),
         read=_reader(kind, shape),
         reads_null=isinstance(kind, Type) and kind.reads_null,
+        raw=isinstance(kind, Type) and kind.raw,
         required=info.required,
         keeps_null=info.default is UNSET,
         nullable=not info.required and NOT_NULL not in parts,

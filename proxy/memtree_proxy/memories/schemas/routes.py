@@ -11,10 +11,17 @@ from memtree.memories.agents.schemas.memory_schema import checked_kind
 from memtree.memories.agents.schemas.schema_book import PutSchema, SchemaBook
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import MemoryRequests
-from memtree_proxy.memories.schemas import fields
-from memtree_proxy.memories.schemas.rendering import schema_json
 from memtree_proxy.request.delete_options import DRY_RUN
+from memtree_proxy.wire.answer import shown
 from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.schemas import (
+    ALL,
+    CHANGED,
+    KEPT,
+    named_schema,
+    new_schema,
+    schema_change,
+)
 
 TAG = "Schemas"
 route = memory_operation(TAG)
@@ -35,8 +42,7 @@ class SchemaRoutes:
     )
     async def list(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        schemas = await self._book.list(tenant.id)
-        return answer({"success": True, "schemas": [schema_json(schema) for schema in schemas]})
+        return answer(shown(ALL, await self._book.list(tenant.id)))
 
     @route(
         "POST /schemas",
@@ -53,11 +59,8 @@ class SchemaRoutes:
     async def create(self, request: Request) -> Response:
         """201, or 200 where the same is there already."""
         tenant = await self._requests.tenant(request)
-        posted = await self._requests.read(request, fields.named_schema)
-        document, unique_on, description = posted.schema
-        return _put(
-            await self._book.create(tenant.id, posted.name, document, unique_on, description)
-        )
+        kind, schema = await self._requests.read(request, named_schema)
+        return _put(await self._book.create(tenant.id, kind, *schema))
 
     @route(
         "GET /schemas/{kind}",
@@ -69,8 +72,7 @@ class SchemaRoutes:
     )
     async def show(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        schema = await self._book.get(tenant.id, _kind(request))
-        return answer({"success": True, "schema": schema_json(schema)})
+        return answer(shown(KEPT, await self._book.get(tenant.id, _kind(request))))
 
     @route(
         "PUT /schemas/{kind}",
@@ -89,7 +91,7 @@ class SchemaRoutes:
         """Store a schema. Answers 201, or 200 where it replaced another one."""
         tenant = await self._requests.tenant(request)
         kind = _kind(request)
-        posted = await self._requests.read(request, fields.schema)
+        posted = await self._requests.read(request, new_schema)
         return _put(await self._book.put(tenant.id, kind, *posted))
 
     @route(
@@ -104,9 +106,8 @@ class SchemaRoutes:
     async def change(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         kind = _kind(request)
-        schema_change = await self._requests.read(request, fields.change)
-        changed = await self._book.change(tenant.id, kind, schema_change)
-        return answer({"success": True, "updated": True, "schema": schema_json(changed)})
+        change = await self._requests.read(request, schema_change)
+        return answer(shown(CHANGED, await self._book.change(tenant.id, kind, change)))
 
     @route(
         "DELETE /schemas/{kind}",
@@ -128,8 +129,7 @@ class SchemaRoutes:
 
 
 def _put(put: PutSchema) -> Response:
-    shown = {"success": True, "schema": schema_json(put.schema)}
-    return answer(shown, 201 if put.created else 200)
+    return answer(shown(KEPT, put.schema), 201 if put.created else 200)
 
 
 def _kind(request: Request) -> str:
