@@ -49,7 +49,6 @@ from memtree_proxy.openapi.memories import (
     extraction_shapes,
     grant_shapes,
     parts,
-    transfer_shapes,
     user_shapes,
 )
 from memtree_proxy.openapi.memories.parts import described_routes
@@ -61,6 +60,7 @@ from memtree_proxy.wire import (
     agent_search,
     documents,
     schemas,
+    transfer,
 )
 from memtree_proxy.wire.json_schema import STRING, Json, content, described, ref, schema
 from memtree_proxy.wire.operation import KNOWN, READING
@@ -170,7 +170,7 @@ def _schemas(settings: Settings) -> dict[str, Json]:
         **grant_shapes.bodies(),
         **grant_shapes.SCHEMAS,
         **schemas.schemas(),
-        **transfer_shapes.SCHEMAS,
+        **transfer.schemas(),
         **context_shapes.PARSED,
         **context_shapes.USAGE,
         **request_shapes.SCHEMAS,
@@ -219,7 +219,7 @@ def _request_bodies() -> dict[str, Json]:
         **extraction_shapes.request_bodies(),
         **grant_shapes.request_bodies(),
         **schemas.REQUEST_BODIES,
-        **transfer_shapes.request_bodies(),
+        **transfer.REQUEST_BODIES,
         **context_shapes.parse_bodies(),
         **user_shapes.request_bodies(),
     }

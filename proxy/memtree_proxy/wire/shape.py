@@ -181,6 +181,13 @@ def names(shape: type[Shape]) -> tuple[str, ...]:
     return tuple(field.name for field in _fields(shape))
 
 
+def kinds(shape: type[Shape]) -> Iterator[tuple[str, str, Json]]:
+    """The name, the sentence and the JSON Schema of each field that is not an array of shapes."""
+    for field in _fields(shape):
+        if not isinstance(field.kind, Many):
+            yield field.name, field.says, field.kind.schema
+
+
 def schema_of(shape: type[Shape], settings: Any = None) -> Json:
     """The JSON Schema of a shape. `settings`: where limits come from."""
     fields = _fields(shape)
