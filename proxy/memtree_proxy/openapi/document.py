@@ -47,7 +47,6 @@ from memtree_proxy.openapi.context import answers, context_shapes, request_shape
 from memtree_proxy.openapi.memories import (
     chat_shapes,
     extraction_shapes,
-    grant_shapes,
     parts,
     user_shapes,
 )
@@ -59,6 +58,7 @@ from memtree_proxy.wire import (
     agent_parameters,
     agent_search,
     documents,
+    grants,
     schemas,
     transfer,
 )
@@ -167,8 +167,7 @@ def _schemas(settings: Settings) -> dict[str, Json]:
         **documents.schemas(),
         **extraction_shapes.bodies(settings),
         **extraction_shapes.SCHEMAS,
-        **grant_shapes.bodies(),
-        **grant_shapes.SCHEMAS,
+        **grants.schemas(),
         **schemas.schemas(),
         **transfer.schemas(),
         **context_shapes.PARSED,
@@ -181,7 +180,7 @@ def _schemas(settings: Settings) -> dict[str, Json]:
 
 
 def _parameters() -> dict[str, Json]:
-    families = (parts, agent_parameters, chat_shapes, documents, grant_shapes, schemas,
+    families = (parts, agent_parameters, chat_shapes, documents, grants, schemas,
                 user_shapes)  # fmt: skip
     return headers.REQUEST_HEADERS | {
         name: row for family in families for name, row in family.parameters().items()
@@ -217,7 +216,7 @@ def _request_bodies() -> dict[str, Json]:
         **examples.agent_bodies(),
         **documents.REQUEST_BODIES,
         **extraction_shapes.request_bodies(),
-        **grant_shapes.request_bodies(),
+        **grants.REQUEST_BODIES,
         **schemas.REQUEST_BODIES,
         **transfer.REQUEST_BODIES,
         **context_shapes.parse_bodies(),

@@ -155,9 +155,7 @@ DOCUMENT: Answer[Document] = {
     "passages": Shown(_PASSAGES),
     "characters": Shown(_PLACE, says="Code points of its text."),
     "masked_secrets": Shown(
-        COUNT,
-        lambda document: document.masked,
-        "Secrets that stand as `[secret]` in text and metadata.",
+        COUNT, "masked", "Secrets that stand as `[secret]` in text and metadata."
     ),
     "created_at": Shown(TIME, lambda document: shown_time(document.created)),
 }
@@ -179,34 +177,30 @@ PAGE: Answer[DocumentPage] = {
     ),
 }
 HIT: Answer[PassageHit] = {
-    "id": Shown(CHAT_ID, lambda hit: hit.document.id, "The document."),
-    "type": Shown(either(STRING, NULL), lambda hit: hit.document.type),
-    "text": Shown(
-        STRING, lambda hit: hit.passage.text, "The passage, as it stands in the document."
-    ),
+    "id": Shown(CHAT_ID, "document.id", "The document."),
+    "type": Shown(either(STRING, NULL), "document.type"),
+    "text": Shown(STRING, "passage.text", "The passage, as it stands in the document."),
     "relevance": Shown(RELEVANCE, lambda hit: round(hit.relevance, 2)),
     "passage": Shown(_PLACE, lambda hit: _cut(hit).get("place", 0) + 1, "Its place, from 1."),
-    "passages": Shown(_PASSAGES, lambda hit: hit.document.passages),
+    "passages": Shown(_PASSAGES, "document.passages"),
     "start": Shown(
         COUNT,
         lambda hit: _cut(hit).get("start", 0),
         "Where it begins in the document's text, in code points.",
     ),
     "end": Shown(_PLACE, lambda hit: _cut(hit).get("end", len(hit.passage.text))),
-    "metadata": Shown(_OBJECT, lambda hit: hit.document.metadata),
+    "metadata": Shown(_OBJECT, "document.metadata"),
 }
 SEARCH: Answer[DocumentSearch] = {
     "passages": Shown(
-        array(schema_of_answer(HIT)),
-        lambda search: shown_each(HIT, search.hits),
-        "The best first.",
+        array(schema_of_answer(HIT)), lambda search: shown_each(HIT, search.hits), "The best first."
     ),
     "degraded": Shown(
         array(STRING), says="`embedder`: words alone ranked, or some passages lack a vector."
     ),
 }
 NAMESPACE: Answer[Namespace] = {
-    "namespace": Shown(CHAT_ID, lambda namespace: namespace.name),
+    "namespace": Shown(CHAT_ID, "name"),
     "passages": Shown(COUNT),
 }
 

@@ -141,11 +141,11 @@ def schema_change(body: Body) -> SchemaChange:
 # -- answered --------------------------------------------------------------------------------
 
 SCHEMA: Answer[MemorySchema] = {
-    "name": Shown(STRING, lambda schema: schema.kind, "The same as `kind`."),
+    "name": Shown(STRING, "kind", "The same as `kind`."),
     "kind": Shown(KIND),
     "description": Shown(STRING),
-    "uniqueOn": Shown(array(STRING), lambda schema: schema.unique_on),
-    "schema": Shown(STRING, lambda schema: schema.document, "JSON, as it was posted."),
+    "uniqueOn": Shown(array(STRING), "unique_on"),
+    "schema": Shown(STRING, "document", "JSON, as it was posted."),
     "json_schema": Shown(
         {"type": "object"},
         lambda schema: msgspec.Raw(schema.document.encode()),

@@ -10,7 +10,7 @@ from memtree.memories.transfer.file_items import AUTO, FORMATS, LineResult, Line
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.memories.transfer.report import MOST_LINES, ImportReport
 from memtree_proxy.request import fields
-from memtree_proxy.wire.answer import LEFT_OUT, Answer, Shown, schema_of_answer, shown_each
+from memtree_proxy.wire.answer import Answer, Shown, schema_of_answer, shown_each
 from memtree_proxy.wire.json_schema import (
     BOOLEAN,
     COUNT,
@@ -59,20 +59,12 @@ LINE: Answer[LineResult] = {
         says="Of a file of lines; of a JSON document the place in its list.",
     ),
     "status": Shown({"type": "string", "enum": [status.value for status in LineStatus]}),
-    "id": Shown(
-        STRING,
-        lambda line: line.id or LEFT_OUT,
-        "The memory that it became, or that was there.",
-        True,
-    ),
-    "reason": Shown(STRING, lambda line: line.reason or LEFT_OUT, optional=True),
+    "id": Shown(STRING, says="The memory that it became, or that was there.", optional=True),
+    "reason": Shown(STRING, optional=True),
     "message": Shown(
-        STRING,
-        lambda line: line.message or LEFT_OUT,
-        "The reason in words. Never the text of the line.",
-        True,
+        STRING, says="The reason in words. Never the text of the line.", optional=True
     ),
-    "tainted": Shown(TRUE, lambda line: line.tainted or LEFT_OUT, optional=True),
+    "tainted": Shown(TRUE, optional=True),
 }
 REPORT: Answer[ImportReport] = {
     "dry_run": Shown(BOOLEAN, says="Nothing was stored: this is what would be."),
