@@ -46,10 +46,11 @@ from memtree_proxy.memories.user.rows import row, rows
 from memtree_proxy.wire import parameter
 from memtree_proxy.wire.agent_answers import memory_json
 from memtree_proxy.wire.agent_parameters import EITHER, one_agent, whose
-from memtree_proxy.wire.operation import KNOWN, READING, operation
+from memtree_proxy.wire.operation import memory_operation
 
 MAX_TOMBSTONES = 1_000
 TAG = "Looking after memories"
+route = memory_operation(TAG)
 
 
 class CurationRoutes:
@@ -62,16 +63,14 @@ class CurationRoutes:
 
     # -- all of them ---------------------------------------------------------------------------
 
-    @operation(
+    @route(
         "GET /memories/events",
         "watchMemories",
-        TAG,
         "Watch memories",
         "Server-sent events, one for each change, with no text in it. The stream ends when "
         "the credential is let in no longer. At most "
         f"{MOST_STREAMS} streams of a tenant are open at once.",
         answers={200: event_stream("memories of the user or the agent")},
-        errors=(400, *KNOWN),
         parameters=(USER_HEADER, LAST_EVENT_HEADER, *one_agent()),
     )
     async def events(self, request: Request) -> Response:
@@ -80,14 +79,12 @@ class CurationRoutes:
         feed = MemoryFeed(self._book, scope)
         return await self._streams.open(scope.tenant, feed, last_event(request.headers), allowed)
 
-    @operation(
+    @route(
         "GET /memories/tombstones",
         "listTombstones",
-        TAG,
         "What was forgotten or replaced",
         "The newest first. Of what was forgotten no text is left.",
         answers={200: ("The tombstones.", "Tombstones")},
-        errors=(400, *KNOWN),
         parameters=(USER_HEADER, *one_agent(), parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES)),
     )
     async def tombstones(self, request: Request) -> Response:
@@ -97,17 +94,15 @@ class CurationRoutes:
         stones = await self._curation.tombstones(scope, most)
         return answer({"tombstones": [rendering.tombstone_json(stone) for stone in stones]})
 
-    @operation(
+    @route(
         "POST /memories/delete",
         "deleteMemories",
-        TAG,
         "Delete many memories",
         "What a filter or a list of ids means, or all: in one step. With `dry_run` they "
         "are counted. The receipt says that ids and texts were looked for afterwards. Of "
         "agents: an agent's memories, or with `*` those of all agents or all subjects, so "
         "that one subject is forgotten everywhere.",
         answers={200: ("A receipt, or a count.", "BulkReceipt")},
-        errors=READING,
         parameters=(USER_HEADER, content_encoding.HEADER, *whose()),
         body="BulkDeletion",
     )
@@ -153,14 +148,12 @@ class CurationRoutes:
             return await self._curation.delete_matching(scope, deletion.wanted, purge=purge)
         return await self._curation.delete(scope, deletion.ids, purge=purge)
 
-    @operation(
+    @route(
         "POST /memories/undelete",
         "undeleteMemories",
-        TAG,
         "Bring memories back",
         "Deleted memories that are not erased yet. Others are left out of the answer.",
         answers={200: ("Those that are back.", "Memories")},
-        errors=READING,
         parameters=(USER_HEADER, content_encoding.HEADER, *one_agent()),
         body="MemoryIds",
     )
@@ -176,15 +169,14 @@ class CurationRoutes:
 
     # -- one of them ---------------------------------------------------------------------------
 
-    @operation(
+    @route(
         "POST /memories/{memory_id}/confirm",
         "confirmMemory",
-        TAG,
         "Confirm a memory",
         "A person says that it is right: a tainted memory counts as any other from now on.",
         answers={200: ("The memory as it is now.", *EITHER)},
         etag=True,
-        errors=(400, 404, 415, *KNOWN),
+        errors=(404, 415),
         parameters=(USER_HEADER, "memory_id", *whose()),
     )
     async def confirm(self, request: Request) -> Response:
@@ -195,14 +187,13 @@ class CurationRoutes:
             memory = await self._book.confirm(scope, id_, by_person=True)
         return await self._shown(scope, memory)
 
-    @operation(
+    @route(
         "GET /memories/{memory_id}/history",
         "showMemoryHistory",
-        TAG,
         "What a memory said before",
         "Its versions, and those of the memories that it took the place of.",
         answers={200: ("The history.", "MemoryHistory")},
-        errors=(400, 404, *KNOWN),
+        errors=(404,),
         parameters=(USER_HEADER, "memory_id", *whose()),
     )
     async def history(self, request: Request) -> Response:
@@ -211,17 +202,16 @@ class CurationRoutes:
             past = await self._curation.past(scope, id_)
         return answer(rendering.past_json(past, structured=scope.kind is ScopeKind.AGENT))
 
-    @operation(
+    @route(
         "POST /memories/{memory_id}/merge",
         "mergeMemories",
-        TAG,
         "Let a memory replace an older one",
         "The older one counts no more; what it said stays in the history. Memories of an "
         "agent must be of one kind, and keep the text that their data makes.",
         answers={200: ("The memory that counts.", *EITHER)},
         etag=True,
-        errors=(404, 409, 422, *READING),
-        parameters=(USER_HEADER, "memory_id", *whose(), IF_MATCH_HEADER, content_encoding.HEADER),
+        errors=(404, 409, 422),
+        parameters=(USER_HEADER, "memory_id", *whose(), IF_MATCH_HEADER),
         body="MemoryMerge",
     )
     async def merge(self, request: Request) -> Response:
@@ -234,16 +224,15 @@ class CurationRoutes:
             )
         return await self._shown(scope, memory)
 
-    @operation(
+    @route(
         "POST /memories/{memory_id}/settle",
         "settleMemories",
-        TAG,
         "Settle a conflict",
         "Of two memories of which one may replace the other: it does, or both are kept.",
         answers={200: ("The memory that counts.", *EITHER)},
         etag=True,
-        errors=(404, 409, 422, *READING),
-        parameters=(USER_HEADER, "memory_id", *whose(), content_encoding.HEADER),
+        errors=(404, 409, 422),
+        parameters=(USER_HEADER, "memory_id", *whose()),
         body="MemorySettlement",
     )
     async def settle(self, request: Request) -> Response:

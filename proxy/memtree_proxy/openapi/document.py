@@ -46,17 +46,22 @@ from memtree_proxy.openapi import (
 from memtree_proxy.openapi.context import answers, context_shapes, request_shapes
 from memtree_proxy.openapi.memories import (
     chat_shapes,
-    document_shapes,
     extraction_shapes,
-    grant_shapes,
     parts,
-    schema_shapes,
-    transfer_shapes,
     user_shapes,
 )
 from memtree_proxy.openapi.memories.parts import described_routes
 from memtree_proxy.openapi.operations import UPSTREAM, ok, operation
-from memtree_proxy.wire import agent_answers, agent_memories, agent_parameters, agent_search
+from memtree_proxy.wire import (
+    agent_answers,
+    agent_memories,
+    agent_parameters,
+    agent_search,
+    documents,
+    grants,
+    schemas,
+    transfer,
+)
 from memtree_proxy.wire.json_schema import STRING, Json, content, described, ref, schema
 from memtree_proxy.wire.operation import KNOWN, READING
 
@@ -159,15 +164,12 @@ def _schemas(settings: Settings) -> dict[str, Json]:
         **agent_search.schemas(),
         **chat_shapes.bodies(settings),
         **chat_shapes.SCHEMAS,
-        **document_shapes.bodies(),
-        **document_shapes.SCHEMAS,
+        **documents.schemas(),
         **extraction_shapes.bodies(settings),
         **extraction_shapes.SCHEMAS,
-        **grant_shapes.bodies(),
-        **grant_shapes.SCHEMAS,
-        **schema_shapes.bodies(),
-        **schema_shapes.SCHEMAS,
-        **transfer_shapes.SCHEMAS,
+        **grants.schemas(),
+        **schemas.schemas(),
+        **transfer.schemas(),
         **context_shapes.PARSED,
         **context_shapes.USAGE,
         **request_shapes.SCHEMAS,
@@ -178,7 +180,7 @@ def _schemas(settings: Settings) -> dict[str, Json]:
 
 
 def _parameters() -> dict[str, Json]:
-    families = (parts, agent_parameters, chat_shapes, document_shapes, grant_shapes, schema_shapes,
+    families = (parts, agent_parameters, chat_shapes, documents, grants, schemas,
                 user_shapes)  # fmt: skip
     return headers.REQUEST_HEADERS | {
         name: row for family in families for name, row in family.parameters().items()
@@ -212,11 +214,11 @@ def _request_bodies() -> dict[str, Json]:
         **dialect_paths.request_bodies(),
         **chat_shapes.request_bodies(),
         **examples.agent_bodies(),
-        **document_shapes.request_bodies(),
+        **documents.REQUEST_BODIES,
         **extraction_shapes.request_bodies(),
-        **grant_shapes.request_bodies(),
-        **schema_shapes.request_bodies(),
-        **transfer_shapes.request_bodies(),
+        **grants.REQUEST_BODIES,
+        **schemas.REQUEST_BODIES,
+        **transfer.REQUEST_BODIES,
         **context_shapes.parse_bodies(),
         **user_shapes.request_bodies(),
     }

@@ -32,7 +32,7 @@ from memtree.memories.ports import ANY, MemoryFilter
 from memtree.memories.scope import Scope, checked_id
 from memtree_proxy.access.agent_scope import AGENT, SUBJECT, single_scope
 from memtree_proxy.request import delete_options
-from memtree_proxy.wire.json_schema import NULL, STRING, Json, array, described
+from memtree_proxy.wire.json_schema import NULL, STRING, Json, array, described, when_given
 from memtree_proxy.wire.shape import (
     NOT_NULL,
     Many,
@@ -74,11 +74,6 @@ class RequestContext(NamedTuple):
 
 
 # -- types -----------------------------------------------------------------------------------
-
-
-def when_given(name: str, other: Json = NULL) -> Json:
-    """Keywords of an object in which a field is not null, nor `other`."""
-    return {"required": [name], "properties": {name: {"not": other}}}
 
 
 def scopes_of(agent: str, subject: str, tenant: str) -> AgentScopes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from memtree_proxy.wire.json_schema import Json, described, object_of
@@ -12,26 +13,36 @@ LEFT_OUT: Final = object()  # the value of an optional field that an answer does
 
 
 class Shown(NamedTuple, Generic[Row]):
-    """A field of an answer: its JSON Schema, its value, and what it says. `optional`: it is
-    left out where its value is `LEFT_OUT`."""
+    """A field of an answer: its JSON Schema, its value, and what it says. `value`: also the path
+    of an attribute, as `memory.id`; None: the field's own name. `optional`: it is left out where
+    its value is `LEFT_OUT`, or an attribute that is empty."""
 
     schema: Json
-    value: Callable[[Row], object]
+    value: Callable[[Row], object] | str | None = None
     says: str = ""
     optional: bool = False
 
 
 Answer = Mapping[str, Shown[Row]]
+SUCCESS: Answer[Any] = {"success": Shown({"const": True}, lambda row: True)}
 
 
 def shown(answer: Answer[Row], row: Row) -> dict[str, Any]:
     """Make the answer about a row."""
     made = {}
     for name, field in answer.items():
-        value = field.value(row)
+        if callable(field.value):
+            value = field.value(row)
+        else:
+            value = attrgetter(field.value or name)(row)
+            value = value if value or not field.optional else LEFT_OUT
         if value is not LEFT_OUT:
             made[name] = value
     return made
+
+
+def shown_each(answer: Answer[Row], rows: Iterable[Row]) -> list[dict[str, Any]]:
+    return [shown(answer, row) for row in rows]
 
 
 def schema_of_answer(answer: Answer[Any], **more: Any) -> Json:

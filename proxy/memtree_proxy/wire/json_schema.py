@@ -43,6 +43,11 @@ def object_of(
     return {"type": "object", "properties": dict(properties), **listed, **more}
 
 
+def when_given(name: str, other: Json = NULL) -> Json:
+    """Keywords of an object in which a field is not null, nor `other`."""
+    return {"required": [name], "properties": {name: {"not": other}}}
+
+
 def content(shape: Json, media: str = "application/json", **more: Any) -> Json:
     return {media: {"schema": shape, **more}}
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from memtree_proxy.http.content_encoding import HEADER
 from memtree_proxy.wire.json_schema import Json
 
 # Statuses of errors.
@@ -51,6 +53,32 @@ def operation(
         return handler
 
     return noted
+
+
+def memory_operation(tag: str) -> Callable[..., Callable[[Handler], Handler]]:
+    """Return the decorator `operation` for routes of memories under this tag. It adds what follows
+    from the rest of a row: the ids of the path, before other parameters; behind them the encoding
+    of a body; and the statuses of a credential, of parameters and of a body."""
+
+    def noting(
+        route: str,
+        id_: str,
+        summary: str,
+        says: str,
+        *,
+        errors: tuple[int, ...] = (),
+        parameters: tuple[str | Json, ...] = (),
+        **more: Any,
+    ) -> Callable[[Handler], Handler]:
+        body = "body" in more
+        ids = [name for name in re.findall(r"{(\w+)}", route) if name not in parameters]
+        encoding = [HEADER] if body and HEADER not in parameters else []
+        given = (*ids, *parameters, *encoding)
+        always = READING if body else (400, *KNOWN) if given or "deletes" in more else KNOWN
+        more |= {"errors": (*errors, *always), "parameters": given}
+        return operation(route, id_, tag, summary, says, **more)
+
+    return noting
 
 
 def operations(routes: object) -> Iterator[tuple[Operation, str]]:

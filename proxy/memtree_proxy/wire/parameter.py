@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memtree_proxy.wire.json_schema import Json
+from memtree_proxy.wire.shape import Shape, kinds
 from memtree_proxy.wire.types import SEARCHED
 
 OFF: Json = {"type": "boolean", "default": False}
@@ -29,6 +30,11 @@ def purge() -> Json:
 def query(name: str, description: str, shape: Json) -> Json:
     return {"name": name, "in": "query", "required": False, "description": description,
             "schema": shape}  # fmt: skip
+
+
+def queried(shape: type[Shape]) -> list[Json]:
+    """Describe the fields of a shape that is read from a query."""
+    return [query(name, says, made) for name, says, made in kinds(shape)]
 
 
 def header(name: str, description: str, shape: Json) -> Json:

@@ -12,13 +12,14 @@ know a type (`types.py`) or what fields mean together (a shape's `check`, and wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar, get_args
 
 import msgspec
 
-from memtree.errors import BadRequest
+from memtree.errors import BadRequest, MemTreeError
 from memtree.memories.memory import UNSET
 from memtree.wire.json_body import Body
 from memtree_proxy.wire.json_schema import NULL, Json, array, described, either, object_of, schema
@@ -30,11 +31,13 @@ Value = TypeVar("Value", bound="Shape")
 @dataclass(frozen=True, slots=True, eq=False)  # hashable: it stands in annotations
 class Type:
     """A kind of value. `read` takes the value and the field's name; it raises `BadRequest` naming
-    it. `reads_null`: it says itself what is wrong where a required field is null or absent."""
+    it. `reads_null`: it says itself what is wrong where a required field is null or absent. `raw`:
+    it reads the JSON itself, as bytes; not within an array."""
 
     schema: Json
     read: Callable[[Any, str], Any]
     reads_null: bool = False
+    raw: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # hashable: it stands in annotations
@@ -90,6 +93,9 @@ class PostedFields(Mapping[str, Any]):
     def is_given(self, name: str) -> bool:
         return self._body.fragment(name) not in (None, b"null")
 
+    def raw(self, name: str) -> bytes | None:
+        return self._body.fragment(name) if self.is_given(name) else None
+
     def elements(self, name: str) -> Sequence[bytes]:
         """The raw elements of an array; none where it is no array."""
         try:
@@ -107,6 +113,7 @@ class _Field(NamedTuple):
     says: str
     read: Callable[[Any, str, Any], Any]
     reads_null: bool
+    raw: bool
     required: bool
     keeps_null: bool
     nullable: bool
@@ -125,7 +132,11 @@ def read(
             if field.required or fields.is_given(field.name):
                 values[field.attribute] = _many(fields, field, by)
             continue
-        value = fields.get(field.name)
+        if field.raw:
+            assert isinstance(fields, PostedFields)
+            value = fields.raw(field.name)
+        else:
+            value = fields.get(field.name)
         if value is None:
             if field.keeps_null and field.name in fields:
                 values[field.attribute] = None
@@ -144,6 +155,15 @@ def object_at(value: object, name: str) -> Mapping[str, Any]:
     return value
 
 
+@contextmanager
+def placed(place: str) -> Iterator[None]:
+    """Put a place, as `rows[0].`, before the field that an error names."""
+    try:
+        yield
+    except MemTreeError as error:
+        raise type(error)(f"{place}{error.message}", param=f"{place}{error.param}") from None
+
+
 def named(name: str) -> Type:
     """Say that an object's schema stands in the document under this name."""
     return Type(schema(name) if name else {}, object_at, reads_null=True)
@@ -159,6 +179,13 @@ def refuse_unknown(shape: type[Shape], given: Mapping[str, Any], name: str) -> N
 def names(shape: type[Shape]) -> tuple[str, ...]:
     """The fields' names as they are posted."""
     return tuple(field.name for field in _fields(shape))
+
+
+def kinds(shape: type[Shape]) -> Iterator[tuple[str, str, Json]]:
+    """The name, the sentence and the JSON Schema of each field that is not an array of shapes."""
+    for field in _fields(shape):
+        if not isinstance(field.kind, Many):
+            yield field.name, field.says, field.kind.schema
 
 
 def schema_of(shape: type[Shape], settings: Any = None) -> Json:
@@ -224,6 +251,7 @@ def _field(info: msgspec.structs.FieldInfo) -> _Field:
         says=next((one for one in parts if isinstance(one, str)), ""),
         read=_reader(kind, shape),
         reads_null=isinstance(kind, Type) and kind.reads_null,
+        raw=isinstance(kind, Type) and kind.raw,
         required=info.required,
         keeps_null=info.default is UNSET,
         nullable=not info.required and NOT_NULL not in parts,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.memories.documents.document import MAX_BYTES, MAX_METADATA_BYTES
-from memtree_proxy.memories.documents.fields import MAX_DOCUMENTS
+from memtree_proxy.wire.documents import MAX_DOCUMENTS
 from tests.fakes import HashingEmbedder
 from tests.http.owned.filing import FIELDS, KEY, LONG, PORTS, filing
 from tests.http.owned.remembering import error

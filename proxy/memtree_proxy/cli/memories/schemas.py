@@ -20,7 +20,8 @@ from memtree.stores import open_memories
 from memtree_proxy.cli.drawing.foreign_text import json_line, one_line, plain, plain_json
 from memtree_proxy.cli.memories.scope import tenant_of
 from memtree_proxy.cli.store.keys import opened
-from memtree_proxy.memories.schemas.rendering import schema_json
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.schemas import SCHEMA
 
 STDIN = "-"
 
@@ -29,7 +30,7 @@ async def show_all(options: argparse.Namespace, settings: Settings) -> int:
     async with _book(options, settings) as (book, tenant):
         for schema in await book.list(tenant):
             if options.json:
-                print(json_line(schema_json(schema)))
+                print(json_line(shown(SCHEMA, schema)))
             else:
                 unique = f"  (one for each {', '.join(schema.unique_on)})" * bool(schema.unique_on)
                 description = f"  {one_line(schema.description)}" * bool(schema.description)

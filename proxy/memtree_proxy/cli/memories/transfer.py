@@ -26,8 +26,9 @@ from memtree.memories.transfer.import_options import ImportOptions
 from memtree.memories.transfer.report import ImportReport
 from memtree_proxy.cli.drawing.foreign_text import json_line, one_line, plain
 from memtree_proxy.cli.memories.scope import scope_of, tenant_of
-from memtree_proxy.memories.transfer.rendering import report_json
 from memtree_proxy.memories.transfer.unpacking import unpacked
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.transfer import REPORT
 
 STDIN = "-"
 LARGEST = 1 << 30  # bytes of a file, unpacked
@@ -100,7 +101,7 @@ async def _opened(
 
 def _print(report: ImportReport, *, as_json: bool) -> None:
     if as_json:
-        print(json_line(report_json(report)))
+        print(json_line(shown(REPORT, report)))
         return
     would = "would be " if report.dry_run else ""
     print(

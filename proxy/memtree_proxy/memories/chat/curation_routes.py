@@ -10,7 +10,6 @@ from memtree.memories.curation import MemoryCuration
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree_proxy.access.auth import Gate
-from memtree_proxy.http import content_encoding
 from memtree_proxy.memories.answers import answer, counted, receipt
 from memtree_proxy.memories.chat import fields, rendering
 from memtree_proxy.memories.chat.routes import TAG, ChatRequests
@@ -19,7 +18,9 @@ from memtree_proxy.memories.fields import IF_MATCH_HEADER, if_version, limit
 from memtree_proxy.memories.requests import CHAT_MEMORY, naming, path_id
 from memtree_proxy.memories.user.fields import BULK_FIELDS, Deletion
 from memtree_proxy.wire import parameter
-from memtree_proxy.wire.operation import KNOWN, READING, operation
+from memtree_proxy.wire.operation import memory_operation
+
+route = memory_operation(TAG)
 
 
 class ChatCurationRoutes:
@@ -27,16 +28,13 @@ class ChatCurationRoutes:
         self._curation = curation
         self._requests = ChatRequests(gate, settings)
 
-    @operation(
+    @route(
         "POST /chat/api/{chatId}/memories/delete",
         "deleteChatMemories",
-        TAG,
         "Delete many memories",
         "What a filter or a list of ids means, or all: in one step. With `dry_run` they "
         "are counted. The receipt says that ids and texts were looked for afterwards.",
         answers={200: ("A receipt, or a count.", "BulkReceipt")},
-        errors=READING,
-        parameters=("chatId", content_encoding.HEADER),
         body="ChatBulkDeletion",
     )
     async def delete_many(self, request: Request) -> Response:
@@ -56,15 +54,13 @@ class ChatCurationRoutes:
             return await self._curation.count(scope, order.wanted)
         return await self._curation.known(scope, order.ids, purge=purge)
 
-    @operation(
+    @route(
         "GET /chat/api/{chatId}/memories/tombstones",
         "listChatTombstones",
-        TAG,
         "What was forgotten or replaced",
         "The newest first. Of what was forgotten no text is left.",
         answers={200: ("The tombstones.", "ChatTombstones")},
-        errors=(400, *KNOWN),
-        parameters=("chatId", parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES)),
+        parameters=(parameter.limit(MAX_TOMBSTONES, MAX_TOMBSTONES),),
     )
     async def tombstones(self, request: Request) -> Response:
         """List what was forgotten or replaced, newest first."""
@@ -73,15 +69,13 @@ class ChatCurationRoutes:
         stones = await self._curation.tombstones(scope, most)
         return answer({"tombstones": [rendering.tombstone_json(stone) for stone in stones]})
 
-    @operation(
+    @route(
         "GET /chat/api/{chatId}/memories/{memoryId}/history",
         "showChatMemoryHistory",
-        TAG,
         "What a memory said before",
         "Its versions, and those of the memories that it took the place of.",
         answers={200: ("The history.", "ChatMemoryHistory")},
-        errors=(400, 404, *KNOWN),
-        parameters=("chatId", "memoryId"),
+        errors=(404,),
     )
     async def history(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
@@ -89,16 +83,15 @@ class ChatCurationRoutes:
             past = await self._curation.past(scope, path_id(request, CHAT_MEMORY))
         return answer(rendering.past_json(past))
 
-    @operation(
+    @route(
         "POST /chat/api/{chatId}/memories/{memoryId}/merge",
         "mergeChatMemories",
-        TAG,
         "Let a memory replace an older one",
         "The older one counts no more; what it said stays in the history.",
         answers={200: ("The memory that counts.", "ChatMemory")},
         etag=True,
-        errors=(404, 409, 422, *READING),
-        parameters=("chatId", "memoryId", IF_MATCH_HEADER, content_encoding.HEADER),
+        errors=(404, 409, 422),
+        parameters=(IF_MATCH_HEADER,),
         body="ChatMemoryMerge",
     )
     async def merge(self, request: Request) -> Response:
@@ -116,16 +109,14 @@ class ChatCurationRoutes:
             )
         return await self._shown(scope, memory)
 
-    @operation(
+    @route(
         "POST /chat/api/{chatId}/memories/{memoryId}/settle",
         "settleChatMemories",
-        TAG,
         "Settle a conflict",
         "Of two memories of which one may replace the other: it does, or both are kept.",
         answers={200: ("The memory that counts.", "ChatMemory")},
         etag=True,
-        errors=(404, 409, 422, *READING),
-        parameters=("chatId", "memoryId", content_encoding.HEADER),
+        errors=(404, 409, 422),
         body="MemorySettlement",
     )
     async def settle(self, request: Request) -> Response:

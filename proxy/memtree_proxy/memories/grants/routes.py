@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.errors import BadRequest
-from memtree.memories.agents.agent_memory import AgentScopes
-from memtree.memories.fields.times import shown
-from memtree.memories.grants.grant import Chain, SignedGrant
-from memtree.memories.grants.grant_book import GrantBook, GrantReport
-from memtree.memories.grants.grant_json import read_grant, read_share_code
-from memtree.memories.grants.signatures.wallets import chain_of, shown_address
+from memtree.memories.grants.grant_book import GrantBook
 from memtree.memories.grants.wallet_proof import ADDRESS_HEADER
-from memtree.wire.json_body import Body
-from memtree_proxy.http import content_encoding
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import MemoryRequests
-from memtree_proxy.request import fields
 from memtree_proxy.request.delete_options import DRY_RUN
-from memtree_proxy.wire.operation import KNOWN, READING, operation
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.grants import REPORT, REVOKED, WALLETS, posted_grant
+from memtree_proxy.wire.operation import memory_operation
 from memtree_proxy.wire.wallet_headers import PROOF
 
-Json = dict[str, Any]
-
 TAG = "Grants"
-GRANT, SHARE_CODE = "grant", "shareCode"
+route = memory_operation(TAG)
 
 
 class GrantRoutes:
     def __init__(self, book: GrantBook, requests: MemoryRequests) -> None:
         self._book, self._requests = book, requests
 
-    @operation(
+    @route(
         "POST /grants/inspect",
         "inspectGrant",
-        TAG,
         "Inspect a grant",
         "What it would open for the tenant that asks, in a search that names no agent, or why "
         "nothing.",
         answers={200: ("What it says.", "GrantReport")},
-        errors=READING,
-        parameters=(content_encoding.HEADER,),
         body="Grant",
     )
     async def inspect(self, request: Request) -> Response:
@@ -51,57 +38,48 @@ class GrantRoutes:
         it."""
         tenant = await self._requests.tenant(request)
         grant = await self._requests.read(request, posted_grant)
-        return answer(
-            {"success": True, **report_json(await self._book.inspected(tenant.id, grant))}
-        )
+        return answer(shown(REPORT, await self._book.inspected(tenant.id, grant)))
 
-    @operation(
+    @route(
         "POST /grants/revoke",
         "revokeGrant",
-        TAG,
         "Revoke a grant",
         "From the answer on it opens nothing. Only the tenant of its grantor's wallet may (403).",
         answers={200: ("It opens nothing.", "RevokedGrant")},
-        errors=READING,
-        parameters=(content_encoding.HEADER,),
         body="Grant",
     )
     async def revoke(self, request: Request) -> Response:
         """`already`: it opened nothing before, for it was revoked or has expired."""
         tenant = await self._requests.tenant(request)
         grant = await self._requests.read(request, posted_grant)
-        new = await self._book.revoke(tenant.id, grant)
-        return answer({"success": True, "already": not new})
+        return answer(shown(REVOKED, await self._book.revoke(tenant.id, grant)))
 
 
 class WalletRoutes:
     def __init__(self, book: GrantBook, requests: MemoryRequests) -> None:
         self._book, self._requests = book, requests
 
-    @operation(
+    @route(
         "GET /wallets",
         "listWallets",
-        TAG,
         "List wallets",
         "Those that the tenant has proved to own, the oldest first.",
         answers={200: ("The wallets.", "Wallets")},
-        errors=(400, 409, *KNOWN),
+        errors=(409,),
         parameters=tuple(PROOF),
     )
     async def list(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        rows = await self._book.wallets(tenant.id)
-        return answer({"success": True, "wallets": [wallet_json(*row) for row in rows]})
+        return answer(shown(WALLETS, await self._book.wallets(tenant.id)))
 
-    @operation(
+    @route(
         "POST /wallets",
         "bindWallet",
-        TAG,
         "Prove a wallet",
         "By the three headers; there is no body. A wallet of another tenant is a 409 until that "
         "one releases it, a proof that another tenant used a 403.",
         answers={200: ("All its wallets.", "Wallets")},
-        errors=(409, *READING),
+        errors=(409, 413, 415),
         parameters=tuple({**header, "required": True} for header in PROOF.values()),
     )
     async def bind(self, request: Request) -> Response:
@@ -114,16 +92,14 @@ class WalletRoutes:
             )
         return await self.list(request)
 
-    @operation(
+    @route(
         "DELETE /wallets/{address}",
         "releaseWallet",
-        TAG,
         "Release a wallet",
         "Its grants open nothing of this tenant any more, nor do those to it; another tenant may "
         "prove it from now on.",
         answers={200: ("It is nobody's.", "Success")},
-        errors=(400, 404, *KNOWN),
-        parameters=("address",),
+        errors=(404,),
         deletes=(DRY_RUN,),
     )
     async def release(self, request: Request) -> Response:
@@ -131,42 +107,3 @@ class WalletRoutes:
         dry_run = (await self._requests.delete_options(request, DRY_RUN)).dry_run
         await self._book.release(tenant.id, request.path_params["address"], dry_run=dry_run)
         return counted(1) if dry_run else answer({"success": True})
-
-
-def posted_grant(body: Body) -> SignedGrant:
-    """`grant` or `shareCode`. Raises `BadRequest` naming the place."""
-    value, code = body.value(GRANT), fields.text(body.value(SHARE_CODE), SHARE_CODE)
-    if (value is None) == (code is None):
-        raise BadRequest(f"either {GRANT} or {SHARE_CODE} is required", param=GRANT)
-    place = SHARE_CODE if code is not None else GRANT
-    try:
-        return read_grant(value) if code is None else read_share_code(code)
-    except BadRequest as error:
-        if error.param in (GRANT, SHARE_CODE):
-            raise
-        raise BadRequest(f"{place}.{error.message}", param=f"{place}.{error.param}") from None
-
-
-def report_json(report: GrantReport) -> Json:
-    """`agentId`, `subjectId`: null where the grant is not limited."""
-    payload, opens = report.grant.payload, report.opens
-    sound = isinstance(opens, AgentScopes)
-    return {
-        "id": report.digest.hex(),
-        "chain": str(report.grant.chain),
-        "grantor": shown_address(payload.grantor),
-        "grantee": shown_address(payload.grantee),
-        "agentId": payload.agent,
-        "subjectId": payload.subject,
-        "expiresAt": payload.expires * 1000,
-        "opens": sound,
-        "reason": None if sound else str(opens),
-    }
-
-
-def wallet_json(address: str, since: float) -> Json:
-    return {
-        "address": shown_address(address),
-        "chain": str(chain_of(address) or Chain.EVM),
-        "since": shown(since),
-    }

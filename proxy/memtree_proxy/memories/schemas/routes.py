@@ -9,15 +9,22 @@ from starlette.responses import Response
 from memtree.errors import NotFound
 from memtree.memories.agents.schemas.memory_schema import checked_kind
 from memtree.memories.agents.schemas.schema_book import PutSchema, SchemaBook
-from memtree_proxy.http import content_encoding
 from memtree_proxy.memories.answers import answer, counted
 from memtree_proxy.memories.requests import MemoryRequests
-from memtree_proxy.memories.schemas import fields
-from memtree_proxy.memories.schemas.rendering import schema_json
 from memtree_proxy.request.delete_options import DRY_RUN
-from memtree_proxy.wire.operation import KNOWN, READING, operation
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.schemas import (
+    ALL,
+    CHANGED,
+    KEPT,
+    named_schema,
+    new_schema,
+    schema_change,
+)
 
 TAG = "Schemas"
+route = memory_operation(TAG)
 _UNKNOWN = "There is no schema of this kind."
 
 
@@ -26,62 +33,50 @@ class SchemaRoutes:
         self._book = book
         self._requests = requests
 
-    @operation(
+    @route(
         "GET /schemas",
         "listSchemas",
-        TAG,
         "List schemas",
         "Schemas belong to the tenant, whichever of its agents and users asks.",
         answers={200: ("All of them, by kind.", "MemorySchemas")},
-        errors=KNOWN,
     )
     async def list(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        schemas = await self._book.list(tenant.id)
-        return answer({"success": True, "schemas": [schema_json(schema) for schema in schemas]})
+        return answer(shown(ALL, await self._book.list(tenant.id)))
 
-    @operation(
+    @route(
         "POST /schemas",
         "createSchema",
-        TAG,
         "Create a schema",
         "For a kind that has none: where it has another one, the answer is a 409.",
         answers={
             201: ("It is there.", "KeptSchema"),
             200: ("The same was there already.", "KeptSchema"),
         },
-        errors=(409, 422, *READING),
-        parameters=(content_encoding.HEADER,),
+        errors=(409, 422),
         body="NamedSchema",
     )
     async def create(self, request: Request) -> Response:
         """201, or 200 where the same is there already."""
         tenant = await self._requests.tenant(request)
-        posted = await self._requests.read(request, fields.named_schema)
-        document, unique_on, description = posted.schema
-        return _put(
-            await self._book.create(tenant.id, posted.name, document, unique_on, description)
-        )
+        kind, schema = await self._requests.read(request, named_schema)
+        return _put(await self._book.create(tenant.id, kind, *schema))
 
-    @operation(
+    @route(
         "GET /schemas/{kind}",
         "readSchema",
-        TAG,
         "Show a schema",
         "With its text as it was posted.",
         answers={200: ("The schema.", "KeptSchema")},
-        errors=(400, 404, *KNOWN),
-        parameters=("kind",),
+        errors=(404,),
     )
     async def show(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
-        schema = await self._book.get(tenant.id, _kind(request))
-        return answer({"success": True, "schema": schema_json(schema)})
+        return answer(shown(KEPT, await self._book.get(tenant.id, _kind(request))))
 
-    @operation(
+    @route(
         "PUT /schemas/{kind}",
         "putSchema",
-        TAG,
         "Put a schema",
         "In the place of the one that the kind has, or as its first. Memories that are there stay; "
         "what they make unique is found anew.",
@@ -89,44 +84,38 @@ class SchemaRoutes:
             201: ("It is the first one of the kind.", "KeptSchema"),
             200: ("It took the place of another.", "KeptSchema"),
         },
-        errors=(409, 422, *READING),
-        parameters=("kind", content_encoding.HEADER),
+        errors=(409, 422),
         body="NewSchema",
     )
     async def put(self, request: Request) -> Response:
         """Store a schema. Answers 201, or 200 where it replaced another one."""
         tenant = await self._requests.tenant(request)
         kind = _kind(request)
-        posted = await self._requests.read(request, fields.schema)
+        posted = await self._requests.read(request, new_schema)
         return _put(await self._book.put(tenant.id, kind, *posted))
 
-    @operation(
+    @route(
         "PATCH /schemas/{kind}",
         "changeSchema",
-        TAG,
         "Change a schema",
         "Fields that are left out stay as they are.",
         answers={200: ("As it is now.", "ChangedSchema")},
-        errors=(404, 409, 422, *READING),
-        parameters=("kind", content_encoding.HEADER),
+        errors=(404, 409, 422),
         body="SchemaChange",
     )
     async def change(self, request: Request) -> Response:
         tenant = await self._requests.tenant(request)
         kind = _kind(request)
-        schema_change = await self._requests.read(request, fields.change)
-        changed = await self._book.change(tenant.id, kind, schema_change)
-        return answer({"success": True, "updated": True, "schema": schema_json(changed)})
+        change = await self._requests.read(request, schema_change)
+        return answer(shown(CHANGED, await self._book.change(tenant.id, kind, change)))
 
-    @operation(
+    @route(
         "DELETE /schemas/{kind}",
         "deleteSchema",
-        TAG,
         "Delete a schema",
         "Its memories stay as they are.",
         answers={200: ("It is gone.", "Success")},
-        errors=(400, 404, *KNOWN),
-        parameters=("kind",),
+        errors=(404,),
         deletes=(DRY_RUN,),
     )
     async def delete(self, request: Request) -> Response:
@@ -140,8 +129,7 @@ class SchemaRoutes:
 
 
 def _put(put: PutSchema) -> Response:
-    shown = {"success": True, "schema": schema_json(put.schema)}
-    return answer(shown, 201 if put.created else 200)
+    return answer(shown(KEPT, put.schema), 201 if put.created else 200)
 
 
 def _kind(request: Request) -> str:

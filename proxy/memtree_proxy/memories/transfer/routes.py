@@ -3,7 +3,7 @@ agent's where the query names one."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from starlette.requests import Request
@@ -11,24 +11,21 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memtree.config import Settings
-from memtree.errors import BadRequest, MemTreeError
-from memtree.memories.transfer.file_items import AUTO, FORMATS
-from memtree.memories.transfer.import_options import ImportOptions
+from memtree.errors import MemTreeError
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
 from memtree_proxy.http import content_encoding, request_body
 from memtree_proxy.http.own_headers import USER_HEADER
 from memtree_proxy.memories.answers import answer
 from memtree_proxy.memories.requests import MemoryRequests
-from memtree_proxy.memories.transfer.rendering import report_json
 from memtree_proxy.memories.transfer.unpacking import unpacked
 from memtree_proxy.observability import log
-from memtree_proxy.request import fields
 from memtree_proxy.wire.agent_parameters import one_agent
-from memtree_proxy.wire.json_schema import STRING, Json, content, described
-from memtree_proxy.wire.operation import KNOWN, READING, operation
-from memtree_proxy.wire.parameter import query
+from memtree_proxy.wire.answer import shown
+from memtree_proxy.wire.operation import memory_operation
+from memtree_proxy.wire.parameter import queried
+from memtree_proxy.wire.shape import read
+from memtree_proxy.wire.transfer import EXPORTED, MEDIA_TYPE, REPORT, ImportQuery
 
-MEDIA_TYPE = "application/x-ndjson"
 FILE_NAME = "memories.jsonl"
 
 
@@ -66,25 +63,7 @@ async def _send(send: Send, piece: bytes) -> None:
 
 
 TAG = "Export and import"
-EXPORTED = content(described(STRING, "A line of JSON each."), MEDIA_TYPE)
-
-
-def _asked() -> list[Json]:
-    flag: Json = {"type": "boolean", "default": False}
-    return [
-        query(
-            "format",
-            "What wrote the file; told from its content by default.",
-            {"type": "string", "enum": [AUTO, *FORMATS], "default": AUTO},
-        ),
-        query("dry_run", "Store nothing, and report what would be stored.", flag),
-        query(
-            "keep_ids",
-            "Bring our own export back as it was, with ids, histories, tombstones and settings, "
-            "into a scope that has no other memories (else 409).",
-            flag,
-        ),
-    ]
+route = memory_operation(TAG)
 
 
 class TransferRoutes:
@@ -93,17 +72,15 @@ class TransferRoutes:
     ) -> None:
         self._transfer, self._requests, self._settings = transfer, requests, settings
 
-    @operation(
+    @route(
         "GET /memories/export",
         "exportMemories",
-        TAG,
         "Export memories",
         "All memories of a user as lines of JSON, with groups, settings, earlier versions "
         "and tombstones; deleted ones never. Of an agent: with the schemas of the tenant. "
         "Grants and wallets are in none. A file without a last line of the type `end` "
         "is cut off.",
         answers={200: ("The lines, as long as it takes.", EXPORTED)},
-        errors=(400, *KNOWN),
         parameters=(USER_HEADER, *one_agent()),
     )
     async def export(self, request: Request) -> Response:
@@ -111,10 +88,9 @@ class TransferRoutes:
         lines = self._transfer.export(scope, self._requests.allowed(request, scope))
         return ExportResponse(await anext(lines), lines)  # what fails at once is told with a status
 
-    @operation(
+    @route(
         "POST /memories/import",
         "importMemories",
-        TAG,
         "Import memories",
         "A file of memories: our own export, or what mem0, OpenMemory, the MCP server "
         "`server-memory` or ChatGPT give out, or a list with one memory a line; also as a "
@@ -123,26 +99,15 @@ class TransferRoutes:
         "data is held against the schema of its kind, a text alone becomes the data of a "
         "fact, and a schema of the file is kept where its kind has none.",
         answers={200: ("What became of each line.", "ImportReport")},
-        errors=(409, *READING),
-        parameters=(*_asked(), USER_HEADER, content_encoding.HEADER, *one_agent()),
+        errors=(409,),
+        parameters=(*queried(ImportQuery), USER_HEADER, content_encoding.HEADER, *one_agent()),
         body="MemoryFile",
     )
     async def import_file(self, request: Request) -> Response:
         """200 with the report, also where nothing of the file could be imported."""
         scope = await self._requests.any_scope(request)
-        options = import_options(request.query_params)
+        options = read(ImportQuery, request.query_params).options()
         limit = self._settings.max_body_bytes
         with self._requests.costly(scope.tenant):
             file = await request_body.unpacked(request, limit, unpacked)
-            return answer(report_json(await self._transfer.import_file(scope, file, options)))
-
-
-def import_options(query: Mapping[str, str]) -> ImportOptions:
-    format_ = query.get("format", AUTO)
-    if format_ not in (AUTO, *FORMATS):
-        raise BadRequest(f"format must be one of {', '.join((AUTO, *FORMATS))}", param="format")
-    return ImportOptions(
-        format_,
-        dry_run=bool(fields.switch(query, "dry_run")),
-        keep_ids=bool(fields.switch(query, "keep_ids")),
-    )
+            return answer(shown(REPORT, await self._transfer.import_file(scope, file, options)))
