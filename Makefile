@@ -215,7 +215,7 @@ cover: install ## coverage of the tests by room, with branches; fails where a ro
 	$(BIN)/coverage erase
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/coverage run scripts/grouped_tests.py -m "$(FIRST)"
 	$(BIN)/coverage combine -q
-	$(BIN)/coverage json -q -o .coverage.json
+	$(BIN)/coverage json -q -i -o .coverage.json
 	$(BIN)/python scripts/room_coverage.py .coverage.json
 
 bench: install ## benchmarks (data from MEMTREE_BENCH_DATA, options in ARGS)

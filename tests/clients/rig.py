@@ -41,14 +41,14 @@ class Rig:
         invalid request and every answer as the upstream gave it; then the same requests again in
         every mode."""
         verdict = self.verdict(key)
-        assert verdict.problems == []
+        assert verdict.problems == [], verdict.problems
         script = self.upstream.scripts[key]
         assert script.done, f"the client stopped at step {script.at} of {len(script.steps)}"
         assert script.over == 0
         assert sum(verdict.states[state] for state in PACKED) >= 3, verdict.states
         assert len(verdict.epochs) >= 2, verdict.epochs
         again = asyncio.run(replayed.replay_all(key, verdict.posted, target))
-        assert again.problems == []
+        assert again.problems == [], again.problems
         assert again.states["packed"] or again.states["provisional"]
         return verdict
 

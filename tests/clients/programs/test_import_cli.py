@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
 import re
 import stat
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,6 +19,7 @@ from memtree.conversation.message import Message, Volatile, read_messages
 from memtree.stores import open_store
 from memtree.tenant_names import ANONYMOUS
 from memtree_proxy.access import auth
+from memtree_proxy.cli.main import main
 from tests.clients.programs.test_cli import QUICK, run
 from tests.foreign import (
     CLAUDE_SIMPLE,
@@ -144,7 +149,7 @@ def test_all_are_written_to_a_folder_and_broken_ones_are_told(export: Path) -> N
     assert len(list((export.parent / "again").iterdir())) == 3
 
 
-async def covered(store: Path, tenant: str) -> tuple[int, int]:
+async def _covered(store: Path, tenant: str) -> tuple[int, int]:
     """How many messages of the session's next request are indexed for a tenant, and all of them."""
     posted = [Message(json.dumps(one).encode()) for one in sent_by_cline(long_task())]
     read = history.read(tenant, posted, Volatile())
@@ -156,8 +161,39 @@ async def covered(store: Path, tenant: str) -> tuple[int, int]:
     return (found.length if found else 0), len(read)
 
 
-@pytest.mark.long
-async def test_the_first_request_finds_its_memory(task: Path, tmp_path: Path) -> None:
+def covered(store: Path, tenant: str) -> tuple[int, int]:
+    return asyncio.run(_covered(store, tenant))
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Called = Callable[..., Done]
+
+
+@pytest.fixture
+def called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Called:
+    """The command in this process, so that what it runs counts as covered."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    def call(*arguments: str, text: str | None = None) -> Done:
+        if text is not None:
+            monkeypatch.setattr("sys.stdin", io.StringIO(text))
+        capsys.readouterr()
+        code = main(list(arguments))
+        return Done(code, *capsys.readouterr())
+
+    return call
+
+
+def test_the_first_request_finds_its_memory(called: Called, task: Path, tmp_path: Path) -> None:
     """Every way of giving the key; all of the history is there, and nothing for others."""
     base = tmp_path / "w.db"
     store = ("--store", f"sqlite:///{base}", *QUICK)
@@ -166,61 +202,61 @@ async def test_the_first_request_finds_its_memory(task: Path, tmp_path: Path) ->
                       ("-3", ("--key-file", "key")), ("", ())):  # fmt: skip
         tenant = auth.tenant_id(f"{KEY}{key}") if more else ANONYMOUS
         if base.exists():
-            assert (await covered(base, tenant))[0] == 0
+            assert covered(base, tenant)[0] == 0
         stdin = f"{KEY}{key}\n" if more == ("--key", "-") else None
-        done = run(tmp_path, "import", str(task), "--warm", *more, *store, text=stdin)
+        done = called("import", str(task), "--warm", *more, *store, text=stdin)
         assert done.returncode == 0, done.stderr
         assert re.search(r"tokens, [1-9]\d*,\d+ indexed", done.stderr)
         assert KEY not in done.stderr + done.stdout
         assert ("Without --key" in done.stderr) is not bool(more)
-        known, length = await covered(base, tenant)
+        known, length = covered(base, tenant)
         assert known == length - 1  # the new question alone is not
 
 
-@pytest.mark.long
-async def test_a_running_server_warms_it_and_uses_it(task: Path, tmp_path: Path) -> None:
+def test_a_running_server_warms_it_and_uses_it(called: Called, task: Path, tmp_path: Path) -> None:
     base = tmp_path / "s.db"
     with running(base, "--upstream", "none", *QUICK) as server:
         for url, key in ((server.url, KEY), (f"{server.url}/v1/", f"{KEY}-2")):
-            done = run(tmp_path, "import", str(task), "--warm", "--server", url, "--key", key)
+            done = called("import", str(task), "--warm", "--server", url, "--key", key)
             assert done.returncode == 0, done.stderr
-            known, length = await covered(base, auth.tenant_id(key))
+            known, length = covered(base, auth.tenant_id(key))
             assert known == length - 1
         # written beside the running server, used by it at once
         store = ("--store", f"sqlite:///{base}", *QUICK)
-        run(tmp_path, "import", str(task), "--warm", "--key", f"{KEY}-3", *store)
+        called("import", str(task), "--warm", "--key", f"{KEY}-3", *store)
         posted = {"messages": sent_by_cline(long_task()), "mode": "fresh", "target_tokens": 4000}
         answer = server.post("/v1/context_memory", posted, authorization=f"Bearer {KEY}-3").json()
         assert answer["memory"]["state"] == "packed"
         assert answer["usage"]["prompt_tokens_details"]["cached_tokens"] > 5_000
-        wrong = run(tmp_path, "import", str(task), "--warm", "--server", f"{server.url}/nowhere")
+        wrong = called("import", str(task), "--warm", "--server", f"{server.url}/nowhere")
         assert wrong.returncode == 1
         assert "status" in wrong.stderr
         assert KEY not in server.log.read_text()
     url = f"http://127.0.0.1:{free_port()}"
-    down = run(tmp_path, "import", str(task), "--warm", "--server", url)
+    down = called("import", str(task), "--warm", "--server", url)
     assert down.returncode == 1
     assert url in down.stderr
     assert "Traceback" not in down.stderr
 
 
-@pytest.mark.long
-async def test_with_access_keys_only_these_are_tenants(task: Path, tmp_path: Path) -> None:
+def test_with_access_keys_only_these_are_tenants(
+    called: Called, task: Path, tmp_path: Path
+) -> None:
     base = tmp_path / "k.db"
     store = ("--store", f"sqlite:///{base}")
-    made = run(tmp_path, "keys", "create", "alice", *store)
-    secret = made.stdout.splitlines()[1]
+    made = called("keys", "create", "alice", *store)
+    secret = made.stdout.splitlines()[-1]
     for key in ((), ("--key", "mistaken")):
-        done = run(tmp_path, "import", str(task), "--warm", *key, *store, *QUICK)
+        done = called("import", str(task), "--warm", *key, *store, *QUICK)
         assert done.returncode == 1
         assert "access keys" in done.stderr
         assert "mistaken" not in done.stderr
-    done = run(tmp_path, "import", str(task), "--warm", "--key", secret, *store, *QUICK)
+    done = called("import", str(task), "--warm", "--key", secret, *store, *QUICK)
     assert done.returncode == 0, done.stderr
-    tenant = re.search(r"tenant (\S+)", run(tmp_path, "keys", "list", *store).stdout)
+    tenant = re.search(r"tenant (\S+)", called("keys", "list", *store).stdout)
     assert tenant
-    known, length = await covered(base, tenant[1])
+    known, length = covered(base, tenant[1])
     assert known == length - 1
     with running(base, "--upstream", "none", *QUICK) as server:
-        denied = run(tmp_path, "import", str(task), "--warm", "--server", server.url)
+        denied = called("import", str(task), "--warm", "--server", server.url)
         assert "status 401" in denied.stderr
