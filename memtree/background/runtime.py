@@ -105,7 +105,7 @@ class Runtime:
         try:
             await self.load_embedder()
         except EmbedderUnavailable as error:
-            log.warning("embedder.unavailable, asked again later: %s", error.message)
+            log.warning("embedder.unavailable, retried later: %s", error.message)
 
     async def settle(self) -> None:
         """Wait until everything posted is indexed in all stages."""

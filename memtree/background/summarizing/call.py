@@ -155,7 +155,7 @@ class SummaryCaller:
                 try:
                     await self._claim(tenant, ids)
                 except Unavailable as error:
-                    log.warning("summaries.claim_not_prolonged code=%s", error.code)
+                    log.warning("summaries.claim_not_renewed code=%s", error.code)
 
         task = asyncio.create_task(prolong())
         try:

@@ -237,7 +237,7 @@ class InProcessSummaries:
             job.tries = 0
         self.jobs.done(tenant, outcome.done | outcome.gone)
         if self._health.observe(tenant, outcome):
-            log.warning("summaries.useless tenant=%s", tenant[:10])
+            log.warning("summaries.all_rejected tenant=%s", tenant[:10])
             for job in self.jobs.of(tenant):
                 job.not_before = max(job.not_before, now + BACK_OFF_LIMIT)
 

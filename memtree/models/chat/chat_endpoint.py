@@ -180,7 +180,7 @@ class ChatEndpoint:
                 if self._pace.rest(self._clock()) > LONGEST_WAIT or (
                     self._pace.down and wait < math.inf
                 ):
-                    raise BrokenReply(f"{self._chat.host} is not asked for now", again=False)
+                    raise BrokenReply(f"{self._chat.host} is paused after a failure", again=False)
                 if wait < math.inf:
                     await self._pause(wait)
                 else:

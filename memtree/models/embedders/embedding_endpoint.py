@@ -111,7 +111,7 @@ class Endpoint:
         except openai.APITimeoutError:
             raise NotInTime(f"{self.host} did not answer in time") from None
         except AnswerTooLong:
-            raise EmbedderUnavailable(f"{self.host} answered more than it was asked for") from None
+            raise EmbedderUnavailable(f"{self.host} answered with too much data") from None
         except openai.APIConnectionError:
             raise ConnectionLost(f"{self.host} cannot be reached") from None
         if len(answer.content) <= INLINE_BYTES:
@@ -148,7 +148,7 @@ class Endpoint:
                 return unit
             # Models that look up words have no vector for a line of dashes; a broken model has none
             # for any text.
-            raise RequestRefused(f"{self.host} answered with zeros alone")
+            raise RequestRefused(f"{self.host} answered with zeros only")
         raise EmbedderUnavailable(f"{self.host} answered with {problem}")
 
 
