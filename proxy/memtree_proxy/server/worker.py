@@ -64,7 +64,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     try:
         blocking(settings.queue).close()
     except (TypeError, ValueError):  # not shown, since it may contain a password
-        raise BadRequest("queue: the URL has parts that cannot be used", param="queue") from None
+        raise BadRequest("queue: the URL has unsupported options", param="queue") from None
     async with (
         open_parts(settings) as parts,
         open_workshop(settings, parts, burst=options.burst) as workshop,

@@ -50,7 +50,7 @@ def posted(body: Body) -> PostedDocuments:
 def _documents(body: Body) -> list[NewDocument]:
     if any(_given(body, name) for name in _FIELDS):
         raise BadRequest(
-            f"{DOCUMENTS} must stand alone: each of them has an id and a text of its own",
+            f"{DOCUMENTS} excludes the other fields: each document has an id and a text of its own",
             param=DOCUMENTS,
         )
     rows = body.value(DOCUMENTS)
@@ -68,7 +68,7 @@ def _documents(body: Body) -> list[NewDocument]:
     twice = next((at for at, id_ in enumerate(ids) if id_ in ids[:at]), None)
     if twice is not None:
         place = f"{DOCUMENTS}[{twice}].id"
-        raise BadRequest(f"{place} is the id of another one of them", param=place)
+        raise BadRequest(f"{place} is also the id of another document", param=place)
     return documents
 
 

@@ -68,7 +68,7 @@ class PageSession:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise BadRequest(f"code: {error}", param="code") from error
         if self.local is None:
-            raise Unauthorized("This server knows no code.")
+            raise Unauthorized("This server accepts no codes.")
         key = self.local.redeem(code)
         return {"key": key if await self.gate.keyless() else None}
 

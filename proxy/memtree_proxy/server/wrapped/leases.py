@@ -138,7 +138,7 @@ class Leases:
             raise BadRequest(f"the lease: {error}", param="paths") from error
         self._local.redeem(posted.code)
         if self._stopped.is_set() or len(self._runs) >= MAX_RUNS:
-            raise Unavailable("This server takes no more runs of `memtree wrap`.")
+            raise Unavailable("This server accepts no more runs of `memtree wrap`.")
         return LeaseResponse(self, self._opened(posted))
 
     def _opened(self, posted: _Posted) -> _Run:
