@@ -159,4 +159,4 @@ def test_the_operator_revokes_and_releases(shell: Shell, store: list[str]) -> No
     assert released == [f"{ADA.address} was tenant t-ada's and is free"]
     for words in (("release", ADA.address), ("revoke", code)):
         assert "nobody has proved" in shell.run(*words, *store, code=1)[0]
-    assert "no address" in shell.run("release", "0x1", *store, code=1)[0]
+    assert "not the address" in shell.run("release", "0x1", *store, code=1)[0]

@@ -23,11 +23,11 @@ from memtree.errors import SummarizerUnavailable
 from memtree.models import openai_client
 from memtree.models.chat.chat_completion import (
     BrokenReply,
+    CallDenied,
     CallFailed,
     CallRefused,
     ChatClient,
     ChatReply,
-    Denied,
     ServerBusy,
 )
 from memtree.models.chat.response_format import CONTENT, KnownFormats, ResponseFormat, body
@@ -205,7 +205,7 @@ class ChatEndpoint:
             self._pace.worked()  # the server answers
         else:
             self._pace.failed(now, error.wait)
-        if isinstance(error, ServerBusy | BrokenReply | Denied):
+        if isinstance(error, ServerBusy | BrokenReply | CallDenied):
             log.info("summariser.failed", extra={"error": type(error).__name__})
 
     def _open(self) -> None:

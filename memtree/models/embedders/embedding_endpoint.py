@@ -67,13 +67,13 @@ class NotInTime(EmbedderUnavailable):
     """Raised if the vectors did not come in the time that the caller had."""
 
 
-class _Item(msgspec.Struct):
+class _VectorItem(msgspec.Struct):
     embedding: msgspec.Raw
     index: int | None = None
 
 
 class _Answer(msgspec.Struct):
-    data: list[_Item]
+    data: list[_VectorItem]
 
 
 class Endpoint:
@@ -152,7 +152,7 @@ class Endpoint:
         raise EmbedderUnavailable(f"{self.host} answered with {problem}")
 
 
-def _in_order(items: list[_Item], count: int) -> list[_Item]:
+def _in_order(items: list[_VectorItem], count: int) -> list[_VectorItem]:
     """Sort items by their index. Some servers leave out all indices, some that of the first (their
     encoder drops a zero)."""
     if len(items) != count:
