@@ -26,7 +26,7 @@ from benchmarks.quality.views import EXTRACTION, MODEL, open_summarised, views
 from benchmarks.report import Row, promises
 from benchmarks.session import first
 from benchmarks.subject import Bench, Subject
-from memtree.background.summarizing.call import Totals
+from memtree.background.summarizing.call import CallTotals
 from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.message import Message
 from memtree.tree.btree import walk
@@ -164,7 +164,7 @@ def _paid(name: str, tokens: int, nodes: Mapping[bytes, Node]) -> Iterator[Row]:
         yield Row(f"{name}: {what} a history token", paid / tokens, "tokens")
 
 
-def _counted(totals: Totals) -> Counter[str]:
+def _counted(totals: CallTotals) -> Counter[str]:
     calls = {f"calls {outcome}": number for outcome, number in totals.calls.items()}
     rejected = {f"drafts rejected: {name}": number for name, number in totals.problems.items()}
     return Counter(calls | rejected)

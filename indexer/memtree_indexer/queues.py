@@ -41,7 +41,7 @@ def open_redis_queues(
         return RedisQueues.of(settings, store, clock, embedder)
     # caused by the URL's query; not shown, since it may contain a password
     except (TypeError, ValueError):
-        raise BadRequest("queue: the URL has parts that cannot be used", param="queue") from None
+        raise BadRequest("queue: the URL has unsupported options", param="queue") from None
 
 
 def redis_queues(runtime: Runtime) -> RedisQueues | None:

@@ -105,7 +105,7 @@ class Runtime:
         try:
             await self.load_embedder()
         except EmbedderUnavailable as error:
-            log.warning("embedder.unavailable, asked again later: %s", error.message)
+            log.warning("embedder.unavailable, retried later: %s", error.message)
 
     async def settle(self) -> None:
         """Wait until everything posted is indexed in all stages."""
@@ -170,7 +170,7 @@ async def open_runtime(
             if summarizer
             else None
         )
-        parts = _Parts(settings, store, builder, clock, opened, shared, stage_three)
+        parts = _RuntimeParts(settings, store, builder, clock, opened, shared, stage_three)
         runtime = parts.runtime(lasting)
         sweeper = Sweeper(runtime.memory, runtime.memory_services.book)
         if lasting:
@@ -188,7 +188,7 @@ async def open_runtime(
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _RuntimeParts:
     """Parts from which a runtime is built. `stage_three`: summarises in this process."""
 
     settings: Settings

@@ -33,7 +33,7 @@ class LaterRequests:
     most: float
 
     def stay_within(
-        self, size: float, tokens: float, fixed: int, prices: Prices, extra: float, limit: Limit
+        self, size: float, tokens: float, fixed: int, prices: Prices, extra: float, limit: CostLimit
     ) -> bool:
         """Return True if folding never costs more than allowed, at any later request. `size`: of
         the first answer, at a history of `tokens`; `extra`: additional cost of that answer."""
@@ -54,7 +54,7 @@ class LaterRequests:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class CostLimit:
     """Limit on the cost of a first fold: the share `share` of `paid`, which is what sending
     everything has cost so far."""
 
@@ -102,7 +102,7 @@ def costs_little(
     if cached_messages is not None:
         cached = min(cached, history.size(0, cached_messages))
     extra = prices.write * (size - (history.tokens - cached)) - prices.read * cached
-    limit = Limit(direct_cost(history, fixed, prices), share)
+    limit = CostLimit(direct_cost(history, fixed, prices), share)
     if extra > share * limit.paid:
         return False
     return later is None or later.stay_within(size, history.tokens, fixed, prices, extra, limit)
@@ -133,7 +133,7 @@ def folds_at(
     def costs_little_after(requests: int) -> bool:
         cached = history.tokens + (requests - 1) * step
         read = requests * (fixed + history.tokens) + step * requests * (requests - 1) / 2
-        limit = Limit(paid + prices.cost(read, requests * step), share)
+        limit = CostLimit(paid + prices.cost(read, requests * step), share)
         extra = prices.write * (size - step) - prices.read * cached
         if extra > share * limit.paid:
             return False

@@ -168,7 +168,7 @@ class ContextMemory:
             try:
                 result, index = await self._epochs.answer(awaited, ask, limits)
             except Unavailable as error:
-                log.warning("lasting.unavailable code=%s", error.code)
+                log.warning("epoch.unavailable code=%s", error.code)
                 result, failed = None, True
             if result is not None:
                 if result.answer.state is State.PASSED:
@@ -209,7 +209,7 @@ class ContextMemory:
         try:
             result = await self._epochs.standing(indexed, ask, ask.limits)
         except Unavailable as error:
-            log.warning("lasting.unavailable code=%s", error.code)
+            log.warning("epoch.unavailable code=%s", error.code)
             return None
         finally:
             self._indexing.drop_forgotten(ask.tenant, generation)

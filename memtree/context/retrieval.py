@@ -144,7 +144,7 @@ class Retriever:
         search_query = query_text(posted, query)
         made, by_words = await self.rank(posted, index, search_query, work, early)
         if signs := made[0].cut_lines:
-            log.info("quotes.cut signs=%d", signs)
+            log.info("quotes.cut characters=%d", signs)
         return RetrievedContext(*made, by_words)
 
     async def _vector(self, query: str) -> tuple[NDArray[np.float32] | None, bool]:

@@ -159,7 +159,7 @@ class MemTree:
 
     async def _read(
         self, messages: Posted, system: Any, tools: Sequence[Any], dialect: Dialect | None
-    ) -> _Read:
+    ) -> _Messages:
         body: dict[str, Any] = {"input" if dialect == "responses" else "messages": messages}
         if system is not None:
             body["instructions" if dialect == "responses" else "system"] = system
@@ -168,16 +168,16 @@ class MemTree:
         if dialect is not None:
             body["dialect"] = dialect
 
-        def parse() -> _Read:
+        def parse() -> _Messages:
             split = json_body.split(_encoded(body))
             most = self._settings.max_messages
-            return _Read(split, posted_history.read(split, self._tenant, most))
+            return _Messages(split, posted_history.read(split, self._tenant, most))
 
         return await json_body.off_loop(len(messages) * 1_000, parse)
 
     def _request(
         self,
-        read: _Read,
+        read: _Messages,
         *,
         target: int | None = None,
         query: str | None = None,
@@ -222,7 +222,7 @@ async def open_memory(
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _Messages:
     body: json_body.Body
     history: PostedDialectHistory
 
@@ -264,4 +264,4 @@ def _plain(value: Any) -> Any:
         return value.model_dump(mode="json", exclude_none=True)
     if isinstance(value, Iterable):
         return list(value)
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} cannot be encoded as JSON")

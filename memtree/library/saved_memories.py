@@ -61,5 +61,5 @@ def scope_named(tenant: str, owner: str) -> Scope:
         return Scope.of_user(tenant)
     kind, _, name = owner.partition(":")
     if kind not in KINDS:
-        raise BadRequest(f"owner: {owner!r} is no user:ID, chat:ID or agent:ID", param="owner")
+        raise BadRequest("owner must be user:ID, chat:ID or agent:ID", param="owner")
     return Scope(tenant, ScopeKind(kind), checked_id(name, kind))

@@ -187,7 +187,7 @@ class MemoryBook:
         as `save` does, and `NotFound`."""
         old = await self.get(scope, ref)
         if not old.live(self.clock.now()):
-            raise NotFound("This memory counts no more: correct the one that does.", param="id")
+            raise NotFound("This memory was superseded: correct its successor.", param="id")
         new = self._made(inheriting(draft, old))
         if new.text_hash == text_hash(old.text):
             return SaveResult(old, existing=True)
@@ -335,7 +335,7 @@ class MemoryBook:
         try:
             older = await self.get(scope, other)
         except NotFound:
-            raise NotFound("with names no memory that is there.", param="with") from None
+            raise NotFound("with names no existing memory.", param="with") from None
         pairs = {(memory.id, each.id) for each in memory.updates}
         pairs |= {(each.id, older.id) for each in older.updates}
         if not pairs & {(memory.id, older.id)}:

@@ -128,7 +128,7 @@ class MemoryCuration:
         try:
             replaced = await self.book.get(scope, older)
         except NotFound:
-            raise NotFound("replaces names no memory that is there.", param="replaces") from None
+            raise NotFound("replaces names no existing memory.", param="replaces") from None
         if memory.id == replaced.id:
             raise BadRequest("replaces must name another memory", param="replaces")
         if structured and memory.kind != replaced.kind:

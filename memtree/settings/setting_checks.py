@@ -126,7 +126,7 @@ def check_summaries(settings: Settings) -> None:
     check_choice("summary_text", settings.summary_text, ("model", "both"))
     if settings.memories_extraction == "model" and not settings.summary_model:
         raise BadRequest(
-            "memories_extraction needs summary_base_url and summary_model to be `model`",
+            "memories_extraction needs summary_base_url and summary_model for `model`",
             param="memories_extraction",
         )
     for name in ("money_per_day", "input_price", "cached_price", "output_price"):
@@ -178,7 +178,7 @@ def _check_endpoint(settings: Settings, kind: str, what: str, wanted: bool) -> N
 
 def _check_key(name: str, key: str | None) -> None:
     if key is not None and not (key.isascii() and key.isprintable() and key == key.strip()):
-        raise BadRequest(f"{name} holds characters that no header can carry", param=name)
+        raise BadRequest(f"{name} contains characters that are not allowed in a header", param=name)
 
 
 CHECKS: tuple[Callable[[Settings], None], ...] = (

@@ -112,7 +112,7 @@ def input_price(entry: str) -> tuple[str, float]:
         cost = math.nan
     if name == OTHERS:
         raise BadRequest(
-            f"input_prices: {entry!r} names no model; savings are told in money for models that "
+            f"input_prices: {entry!r} names no model; savings are shown in money for models that "
             "are named, as in gpt-5=1.25",
             param="input_prices",
         )

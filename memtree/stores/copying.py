@@ -40,7 +40,7 @@ async def _refuse_other(source: Dump, target: Dump) -> None:
         async for page in pages:
             if strange := await source.missing(page):
                 raise BadRequest(
-                    f"The target holds something else ({strange} or more of its "
+                    f"The target has other data ({strange} or more of its "
                     f"{page.table.name} are not in the source): the two would be mixed. "
                     "Name an empty store.",
                     param="to",

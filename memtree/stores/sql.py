@@ -91,4 +91,4 @@ def finish(coroutine: Coroutine[Any, Any, T]) -> T:
         result: T = end.value
         return result
     coroutine.close()
-    raise RuntimeError("it waits for something that is not there")
+    raise RuntimeError("a statement to SQLite must not wait")

@@ -75,7 +75,7 @@ class LeafCut:
     seen: int
 
 
-class _Run(NamedTuple):
+class _BlockRun(NamedTuple):
     """A block before its tokens are counted."""
 
     message: int
@@ -209,7 +209,7 @@ def _around(
     return terms.merge(b.terms for b in before), terms.merge(b.terms for b in behind)
 
 
-def _message_runs(view: View, message: int) -> Iterator[_Run]:
+def _message_runs(view: View, message: int) -> Iterator[_BlockRun]:
     """Yield the blocks of one message. The border before its first block is the message's own."""
     role = view.message.role
     border = ASK if role == "user" else ROUND if role == "assistant" else MESSAGE
@@ -218,7 +218,7 @@ def _message_runs(view: View, message: int) -> Iterator[_Run]:
         made = node.CODE if code and kind != node.TOOL else kind
         if code is None:
             made = node.CALL
-        yield _Run(message, start, end, made, inner if start else border, view.text[start:end])
+        yield _BlockRun(message, start, end, made, inner if start else border, view.text[start:end])
 
 
 def _message_spans(view: View) -> Iterator[tuple[int, int, int, bool | None]]:

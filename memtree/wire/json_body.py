@@ -158,7 +158,7 @@ def split(raw: bytes) -> Body:
         spans = fragment.spans(raw, fields)
     except DuplicateKey as error:
         name = error.name[:64]
-        message = f"{name or 'a field'} stands twice in the body"
+        message = f"{name or 'a field'} is given twice in the body"
         raise BadRequest(message, param=name or None) from error
     check_utf8(raw, spans)
     return Body(raw, spans)

@@ -96,7 +96,7 @@ def test_what_cannot_be_read_is_told_and_the_others_are_added(shell: Shell) -> N
     files = ["missing.md", "image.png", "empty.md", "secret.md", "ports.md"]
     lines, said = shell.run("add", "handbook", *files, code=1)
     assert "missing.md: No such file" in said
-    assert "image.png: it is no text in UTF-8" in said
+    assert "image.png: it is not text in UTF-8" in said
     assert "empty.md: text must not be empty" in said
     assert len(said.splitlines()) == 3
     assert "1 secret masked" in lines[0]

@@ -94,10 +94,10 @@ def test_a_key_goes_to_a_file_that_nobody_else_reads(shell: Shell, tmp_path: Pat
 @pytest.mark.parametrize(
     ("words", "typed", "said"),
     [
-        (("--to", "0x1"), ADA.key.hex(), "--to is no address of a wallet"),
+        (("--to", "0x1"), ADA.key.hex(), "--to is not the address of a wallet"),
         (("--to", ADA.address.swapcase().replace("X", "x")), ADA.key.hex(), "typing error"),
         (("--to", BOB.address), "", "the private key is empty"),
-        (("--to", BOB.address), "a secret", "this is no private key"),
+        (("--to", BOB.address), "a secret", "this is not a private key"),
         (("--to", BOB.address, "--agent", "*"), ADA.key.hex(), "--agent"),
         (("--to", BOB.address, "--expires-in", "soon"), ADA.key.hex(), "--expires-in"),
         (("--to", BOB.address, "--key-file", "none"), "", "--key-file: none: No such file"),
@@ -159,4 +159,4 @@ def test_the_operator_revokes_and_releases(shell: Shell, store: list[str]) -> No
     assert released == [f"{ADA.address} was tenant t-ada's and is free"]
     for words in (("release", ADA.address), ("revoke", code)):
         assert "nobody has proved" in shell.run(*words, *store, code=1)[0]
-    assert "no address" in shell.run("release", "0x1", *store, code=1)[0]
+    assert "not the address" in shell.run("release", "0x1", *store, code=1)[0]

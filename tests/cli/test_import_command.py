@@ -25,7 +25,7 @@ def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (("none.json",), "none.json"),
         (("conversations.json", "--pick", "nothing"), "--pick nothing"),
-        (("conversations.json", "--pick", "trip"), "fits 2 conversations: 1 "),
+        (("conversations.json", "--pick", "trip"), "matches 2 conversations: 1 "),
         (("conversations.json", "-o", "x.json"), "2 conversations; choose one with --pick"),
         (("conversations.json", "--warm"), "2 conversations; choose one with --pick"),
         (("conversations.json", "--all"), "--all needs a folder"),

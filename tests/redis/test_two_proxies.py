@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.clients, needs_proc]
 KEY = {"authorization": "Bearer two-proxies"}
 QUESTION = {"role": "user", "content": "Which limit did we set for the invoice, and why?"}
 TOKENS = 300_000  # above a million bytes, of which a child process grows the tree
-BEGAN, WAITS, WAITED = "build.began", "turn.elsewhere", "turn.waited"
+BEGAN, WAITS, WAITED = "build.began", "build.elsewhere", "build.waited"
 FLAGS = ("--upstream", "none", "--embedder", "none")
 
 
@@ -170,8 +170,8 @@ def test_a_deletion_is_heard_of_elsewhere(pair, history, wanted) -> None:
         assert ask(server, history) == wanted
     deleted = one.post("/v1/context_memory/delete", {"all": True}, **KEY)
     assert deleted.status_code == 200, deleted.text
-    until(lambda: times("deletion.heard", other))
-    assert times("deletion.heard", one) == 0
+    until(lambda: times("deletion.received", other))
+    assert times("deletion.received", one) == 0
     assert ask(other, history) == wanted
     assert times(BEGAN, other) == 1  # it was read from the store before, and is grown now
     pair.check()

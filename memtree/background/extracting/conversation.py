@@ -73,7 +73,7 @@ class ExtractionTotals:
         self.skipped.update(skip.reason for skip in report.skipped)
 
 
-class _Kept(NamedTuple):
+class _DayCount(NamedTuple):
     """Number of memories of one conversation on one day."""
 
     day: int
@@ -97,7 +97,7 @@ class ConversationExtraction:
         self._extraction, self._snapshots = extraction, snapshots
         self._effective, self._clock = effective, clock
         self._done, self._volatile, self._infos = done, volatile, infos
-        self._kept: OrderedDict[tuple[Scope, bytes], _Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[Scope, bytes], _DayCount] = OrderedDict()
         self.totals = ExtractionTotals()
 
     async def read(self, job: ExtractionJob) -> None:
@@ -182,7 +182,7 @@ class ConversationExtraction:
         dry_run: bool,
     ) -> ExtractionReport:
         day = day_of(self._clock.now())
-        kept = self._kept.get(conversation, _Kept(day, 0))
+        kept = self._kept.get(conversation, _DayCount(day, 0))
         before = kept.memories if kept.day == day else 0
         place = await whole.place(posted_message.index) if read.candidates else NOWHERE
         report = await self._extraction.keep(
@@ -193,7 +193,7 @@ class ConversationExtraction:
             dry_run=dry_run,
         )
         if not dry_run:
-            remember(self._kept, conversation, _Kept(day, before + len(report.stored)))
+            remember(self._kept, conversation, _DayCount(day, before + len(report.stored)))
             self.totals.count(report)
         return report
 

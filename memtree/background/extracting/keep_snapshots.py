@@ -139,7 +139,7 @@ class SnapshotKeeper:
             new = made(draft, self._new_id(), now)
             memory = await self._store.put_snapshot(scope, window.key, new, most=self._most)
         except (SecretRejected, BadRequest, MemoryLimit) as error:
-            log.info("extraction.no_snapshot code=%s", error.code)
+            log.info("extraction.snapshot_rejected code=%s", error.code)
             return None
         if memory is not None:
             await self._saving.keep_vectors(scope, [(memory, None)])

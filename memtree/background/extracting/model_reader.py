@@ -38,7 +38,7 @@ NOT_GROUNDED, NO_ANSWER = "not_grounded", "no_answer"
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _CallItem:
     """A message of a call. `secret`: sentences that are withheld from the model."""
 
     message: UserMessage
@@ -59,13 +59,13 @@ class ModelReader:
             lambda: [_prepared(str(at + 1), message) for at, message in enumerate(messages)]
         )
         done = {row.message.digest: row for row in prepared if isinstance(row, ReadMessage)}
-        pending = [row for row in prepared if isinstance(row, _Asked)]
+        pending = [row for row in prepared if isinstance(row, _CallItem)]
         if pending:
             done |= await self._ask(scope.tenant, pending)
         return [done[message.digest] for message in messages if message.digest in done]
 
     async def _ask(
-        self, tenant: str, pending: Sequence[_Asked], *, again: bool = False
+        self, tenant: str, pending: Sequence[_CallItem], *, again: bool = False
     ) -> dict[bytes, ReadMessage]:
         said = await self._call(tenant, pending)
         if said is None or (again and not said.readable):
@@ -77,7 +77,7 @@ class ModelReader:
             return done
         return await asyncio.to_thread(_judged, pending, said)
 
-    async def _call(self, tenant: str, pending: Sequence[_Asked]) -> ModelNotes | None:
+    async def _call(self, tenant: str, pending: Sequence[_CallItem]) -> ModelNotes | None:
         """Call the model. Returns None if the day's limit is reached."""
         shown = [message.shown for message in pending]
         ids = [message.id for message in shown]
@@ -100,7 +100,7 @@ class ModelReader:
         return read
 
 
-def _prepared(id_: str, message: UserMessage) -> ReadMessage | _Asked:
+def _prepared(id_: str, message: UserMessage) -> ReadMessage | _CallItem:
     reason = SkipReason.FICTION if message.fiction else gate.message_reason(message.text)
     if reason:
         return ReadMessage(message, (), (SkippedText(message.text, reason),))
@@ -108,14 +108,14 @@ def _prepared(id_: str, message: UserMessage) -> ReadMessage | _Asked:
     hidden = tuple(message.text[start:end] for start, end in secret)
     if not spans:
         return ReadMessage(message, (), _secrets(hidden))
-    return _Asked(message, ShownMessage(id_, message.text, spans, message.said), hidden)
+    return _CallItem(message, ShownMessage(id_, message.text, spans, message.said), hidden)
 
 
 def _secrets(sentences: Sequence[str]) -> tuple[SkippedText, ...]:
     return tuple(SkippedText(sentence, SkipReason.SECRET) for sentence in sentences)
 
 
-def _judged(pending: Sequence[_Asked], said: ModelNotes) -> dict[bytes, ReadMessage]:
+def _judged(pending: Sequence[_CallItem], said: ModelNotes) -> dict[bytes, ReadMessage]:
     """Accept the trustworthy parts of an answer, by message digest."""
     notes: dict[str, list[ModelNote]] = {item.shown.id: [] for item in pending}
     for note in said.notes:
@@ -123,7 +123,7 @@ def _judged(pending: Sequence[_Asked], said: ModelNotes) -> dict[bytes, ReadMess
     return {item.message.digest: _believed(item, notes[item.shown.id]) for item in pending}
 
 
-def _quoted(pending: Sequence[_Asked], quote: str) -> str:
+def _quoted(pending: Sequence[_CallItem], quote: str) -> str:
     """Return the id of the message that contains a quotation; of the first one, if none does."""
     for message in pending:
         if grounding.grounds(message.shown.text, message.shown.spans, quote):
@@ -131,7 +131,7 @@ def _quoted(pending: Sequence[_Asked], quote: str) -> str:
     return pending[0].shown.id
 
 
-def _believed(message: _Asked, notes: Sequence[ModelNote]) -> ReadMessage:
+def _believed(message: _CallItem, notes: Sequence[ModelNote]) -> ReadMessage:
     candidates: list[Candidate] = []
     skipped = list(_secrets(message.secret))
     rules = standing_rules(message.shown.text) if notes else ()

@@ -37,7 +37,7 @@ from memtree.ports.chat_model import ModelQuestion
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _RuleItem:
     """A message of a call, and what rules extracted from it."""
 
     shown: ShownMessage
@@ -59,7 +59,7 @@ class StructuredModelReader:
             lambda: [_prepared(str(at + 1), item, schemas) for at, item in enumerate(messages)]
         )
         done = {row.message.digest: row for row in prepared if isinstance(row, StructuredReading)}
-        pending = [row for row in prepared if isinstance(row, _Asked)]
+        pending = [row for row in prepared if isinstance(row, _RuleItem)]
         kinds = schema_prompt.shown_kinds(schemas, [kind_fields(schema) for schema in schemas])
         if pending and kinds:
             done |= await self._ask(
@@ -72,7 +72,7 @@ class StructuredModelReader:
     async def _ask(
         self,
         tenant: str,
-        pending: Sequence[_Asked],
+        pending: Sequence[_RuleItem],
         kinds: Mapping[str, tuple[KindFields, str]],
         *,
         again: bool = False,
@@ -89,7 +89,7 @@ class StructuredModelReader:
         return await asyncio.to_thread(_judged, pending, said, known)
 
     async def _call(
-        self, tenant: str, pending: Sequence[_Asked], lines: Sequence[str]
+        self, tenant: str, pending: Sequence[_RuleItem], lines: Sequence[str]
     ) -> ModelRecords | None:
         """Call the model. Returns None if the day's limit is reached."""
         shown = [message.shown for message in pending]
@@ -112,18 +112,18 @@ class StructuredModelReader:
 
 def _prepared(
     id_: str, message: UserMessage, schemas: Sequence[MemorySchema]
-) -> StructuredReading | _Asked:
+) -> StructuredReading | _RuleItem:
     rules = read_by_rules(message, schemas)
     if message.fiction or gate.message_reason(message.text):
         return rules
     spans, _ = shown_spans(message.text)
     if not spans:
         return rules
-    return _Asked(ShownMessage(id_, message.text, spans, message.said), rules)
+    return _RuleItem(ShownMessage(id_, message.text, spans, message.said), rules)
 
 
 def _judged(
-    pending: Sequence[_Asked], said: ModelRecords, kinds: Mapping[str, KindFields]
+    pending: Sequence[_RuleItem], said: ModelRecords, kinds: Mapping[str, KindFields]
 ) -> dict[bytes, StructuredReading]:
     """Accept the trustworthy parts of an answer, by message digest."""
     by_id = {message.shown.id: message for message in pending}
@@ -148,7 +148,7 @@ def _judged(
 
 
 def _joined(
-    item: _Asked, more: Sequence[Finding], skipped: Sequence[SkippedText], readable: bool
+    item: _RuleItem, more: Sequence[Finding], skipped: Sequence[SkippedText], readable: bool
 ) -> StructuredReading:
     """Add the model's findings to those of rules: no value of a field twice; a memory that rules
     made from the same sentence gets the fields it lacks."""

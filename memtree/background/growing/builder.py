@@ -19,7 +19,7 @@ import time
 from functools import partial
 
 from memtree.background.growing.children import CLOSED, Children
-from memtree.background.growing.runs import KEEP_SECONDS, Run, SealedParts
+from memtree.background.growing.runs import KEEP_SECONDS, GrowthRun, SealedParts
 from memtree.background.progress import StageTotals
 from memtree.errors import Unavailable
 from memtree.ports.builder import Keep
@@ -57,7 +57,7 @@ class StageOne:
         self._parts = parts or min(os.cpu_count() or 1, MAX_PARTS)
         self._grace, self._keep_every = grace, keep_every
         self.children = Children(CHILDREN)
-        self.runs: dict[bytes, Run] = {}  # by the address of the history's end
+        self.runs: dict[bytes, GrowthRun] = {}  # by the address of the history's end
         self.done = StageTotals()
 
     async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
@@ -69,7 +69,7 @@ class StageOne:
         run = self.runs.get(end)
         # the run relies on a prefix of which a part was deleted
         if run is None or run.known > tail.known:
-            run = Run(tail, SealedParts(keep, self._keep_every), self._grace)
+            run = GrowthRun(tail, SealedParts(keep, self._keep_every), self._grace)
             self.runs[end] = run
             run.start(partial(self._run, tail, size, run.sealed))
             run.task.add_done_callback(partial(self._ended, end, run))
@@ -90,16 +90,16 @@ class StageOne:
         await self.children.close()
         await asyncio.gather(*(run.task for run in runs), return_exceptions=True)
 
-    def stop_run(self, end: bytes, run: Run) -> None:
+    def stop_run(self, end: bytes, run: GrowthRun) -> None:
         log.info("build.stopped why=nobody_waits")
         self._leave(end, run)  # immediately, since it cannot be joined any more
         run.stop()
 
-    def _leave(self, end: bytes, run: Run) -> None:
+    def _leave(self, end: bytes, run: GrowthRun) -> None:
         if self.runs.get(end) is run:
             del self.runs[end]
 
-    def _ended(self, end: bytes, run: Run, task: asyncio.Task[GrownTree]) -> None:
+    def _ended(self, end: bytes, run: GrowthRun, task: asyncio.Task[GrownTree]) -> None:
         run.stay()
         self._leave(end, run)
         if not task.cancelled():

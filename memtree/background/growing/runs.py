@@ -65,7 +65,7 @@ class SealedParts:
                 await self.hand_over()
 
 
-class Run:
+class GrowthRun:
     """One run of stage 1, which several requests may wait for. `tail`: the messages that it grows;
     `grace`: seconds for which it continues after the last request has stopped waiting."""
 

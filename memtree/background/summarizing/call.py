@@ -71,7 +71,7 @@ class SummaryCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """Outcome of a call for each of its nodes.
 
     `done`: they have a later summary now; of these, `kept` kept their extraction, because the
@@ -89,7 +89,7 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class Totals:
+class CallTotals:
     """Counts of this process for its metrics: calls by outcome, tokens by kind, nodes by outcome,
     rejected drafts by the first problem of each."""
 
@@ -119,9 +119,9 @@ class SummaryCaller:
         self._store, self._summarizer = store, summarizer
         self.spending, self.clock = spending, clock
         self._owner, self._both = owner, both
-        self.totals = Totals()
+        self.totals = CallTotals()
 
-    async def run(self, call: SummaryCall) -> Outcome:
+    async def run(self, call: SummaryCall) -> CallOutcome:
         """Make the call. Raises `SummarizerUnavailable` and store errors, and then stores
         nothing."""
         tenant = call.history.tenant
@@ -155,7 +155,7 @@ class SummaryCaller:
                 try:
                     await self._claim(tenant, ids)
                 except Unavailable as error:
-                    log.warning("summaries.claim_not_prolonged code=%s", error.code)
+                    log.warning("summaries.claim_not_renewed code=%s", error.code)
 
         task = asyncio.create_task(prolong())
         try:
@@ -170,15 +170,15 @@ class SummaryCaller:
         except Unavailable as error:  # the claims expire by themselves
             log.warning("summaries.claim_not_released code=%s", error.code)
 
-    async def _others(self, tenant: str, ids: set[bytes]) -> Outcome:
+    async def _others(self, tenant: str, ids: set[bytes]) -> CallOutcome:
         """Return why nodes could not be claimed."""
         if not ids:
-            return Outcome()
+            return CallOutcome()
         newest = await self._store.newest_summaries(tenant, list(ids))
         later = {id_ for id_, summary in newest.items() if summary.version > 0}
         left = ids - later
         stored = (await self._store.nodes(tenant, list(left))).keys() if left else set()
-        return Outcome(
+        return CallOutcome(
             done=frozenset(later),
             leased=frozenset(left & stored),
             gone=frozenset(left - stored),
@@ -186,13 +186,13 @@ class SummaryCaller:
 
     # -- the call ----------------------------------------------------------------------------
 
-    async def _ask(self, call: SummaryCall, work: tuple[NodeWork, ...]) -> Outcome:
+    async def _ask(self, call: SummaryCall, work: tuple[NodeWork, ...]) -> CallOutcome:
         tenant = call.history.tenant
         children = await self._children(tenant, work, call.nodes)
         tasks, size = await asyncio.to_thread(_prepared, call, work, children)
         reserved = await self.spending.reserve(tenant, size, _room(tasks))
         if reserved is None:
-            return Outcome(limited=True)
+            return CallOutcome(limited=True)
         started = self.clock.monotonic()
         try:
             written = await self._summarizer.write(tasks)
@@ -207,7 +207,7 @@ class SummaryCaller:
         self._count("answered", written.usage, micros, started)
         self.totals.problems.update(judged.problems)
         if not call.wanted():  # deleted meanwhile
-            return Outcome()
+            return CallOutcome()
         await self._put(tenant, judged.rows)
         outcome = judged.outcome()
         self.totals.nodes["written"] += len(outcome.done) - len(outcome.kept)
@@ -279,9 +279,9 @@ class _Verdict:
     rejected: dict[bytes, Cost] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> CallOutcome:
         kept = frozenset(id_ for id_, summary in self.rows.items() if summary.settled)
-        return Outcome(frozenset(self.rows), kept, self.rejected)
+        return CallOutcome(frozenset(self.rows), kept, self.rejected)
 
     def counts(self) -> dict[str, int]:
         nodes = sum(summary.by_model for summary in self.rows.values())
@@ -329,8 +329,8 @@ def _problem(draft: Draft | None, task: Task) -> str:
     return next((problem.name for problem in check(draft, task, tokens.count)), "")
 
 
-def _joined(unclaimed: Outcome, outcome: Outcome) -> Outcome:
-    return Outcome(
+def _joined(unclaimed: CallOutcome, outcome: CallOutcome) -> CallOutcome:
+    return CallOutcome(
         unclaimed.done | outcome.done,
         outcome.kept,
         outcome.rejected,

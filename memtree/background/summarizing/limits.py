@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from memtree.background.summarizing.call import Outcome
+from memtree.background.summarizing.call import CallOutcome
 from memtree.process.bounded import MAX_TENANTS, remember
 
 # So many nodes of a tenant in a row without an accepted draft mean that something is wrong with the
@@ -40,7 +40,7 @@ class ModelHealth:
         self.down = False  # the last call failed
         self._rejected: OrderedDict[str, int] = OrderedDict()  # tenant -> rejected nodes in a row
 
-    def observe(self, tenant: str, outcome: Outcome) -> bool:
+    def observe(self, tenant: str, outcome: CallOutcome) -> bool:
         """Count the result of a call. Returns True if so many drafts in a row were rejected that
         the tenant's next calls must wait."""
         if outcome.done or outcome.rejected:

@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from memtree.background.jobs import BACK_OFF_LIMIT, Jobs
 from memtree.background.progress import Backlog, StageTotals, waiting
-from memtree.background.summarizing.call import Outcome, SummaryCaller, Totals
+from memtree.background.summarizing.call import CallOutcome, CallTotals, SummaryCaller
 from memtree.background.summarizing.limits import DayLimits, ModelHealth
 from memtree.background.summarizing.running_calls import CallResult, RunningCalls
 from memtree.background.summarizing.scheduler import GATHER, PARALLEL, Scheduler
@@ -72,7 +72,7 @@ class InProcessSummaries:
         return self._calls.done
 
     @property
-    def totals(self) -> Totals:
+    def totals(self) -> CallTotals:
         return self._caller.totals
 
     @property
@@ -217,7 +217,7 @@ class InProcessSummaries:
     def _ended(self, job: SummaryJob, batch: CallBatch, result: CallResult) -> None:
         try:
             match result:
-                case Outcome():
+                case CallOutcome():
                     self._succeeded(job.tenant, result)
                 case Unavailable():
                     self._failed(job, result)
@@ -227,7 +227,7 @@ class InProcessSummaries:
             self.scheduler.ended(job, batch)
             self._unblock(self.jobs.of(job.tenant))
 
-    def _succeeded(self, tenant: str, outcome: Outcome) -> None:
+    def _succeeded(self, tenant: str, outcome: CallOutcome) -> None:
         if outcome.limited:
             self._stop(tenant)
         self._completed.add(tenant, outcome.done)
@@ -237,7 +237,7 @@ class InProcessSummaries:
             job.tries = 0
         self.jobs.done(tenant, outcome.done | outcome.gone)
         if self._health.observe(tenant, outcome):
-            log.warning("summaries.useless tenant=%s", tenant[:10])
+            log.warning("summaries.all_rejected tenant=%s", tenant[:10])
             for job in self.jobs.of(tenant):
                 job.not_before = max(job.not_before, now + BACK_OFF_LIMIT)
 

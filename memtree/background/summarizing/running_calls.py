@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection
 
 from memtree.background.progress import StageTotals
-from memtree.background.summarizing.call import Cost, Outcome, SummaryCall, SummaryCaller
+from memtree.background.summarizing.call import CallOutcome, Cost, SummaryCall, SummaryCaller
 from memtree.background.summarizing.summary_job import SummaryJob
 from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
@@ -23,7 +23,7 @@ log = logging.getLogger("memtree.indexer")
 MAX_REJECTED = 10_000  # nodes whose first draft was rejected
 
 # Result of a call: its outcome, the error, or None if it was cancelled.
-CallResult = Outcome | Exception | None
+CallResult = CallOutcome | Exception | None
 Ended = Callable[[SummaryJob, CallBatch, CallResult], None]
 
 
@@ -91,7 +91,7 @@ class RunningCalls:
         self._remember(job.tenant, outcome)
         return outcome
 
-    def _remember(self, tenant: str, outcome: Outcome) -> None:
+    def _remember(self, tenant: str, outcome: CallOutcome) -> None:
         for node in outcome.done | outcome.gone:
             self._rejected.pop((tenant, node), None)
         for node, cost in outcome.rejected.items():

@@ -22,7 +22,7 @@ _RECORD_BYTES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _RecordRow:
     """`before`: the list that this one branched from."""
 
     tenant: str
@@ -44,7 +44,7 @@ class ReadHistories:
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._rows: OrderedDict[int, _Row] = OrderedDict()
+        self._rows: OrderedDict[int, _RecordRow] = OrderedDict()
         self._nbytes = 0
 
     @property
@@ -71,7 +71,7 @@ class ReadHistories:
         if not isinstance(posted, MessageList):
             return
         earlier = posted.earlier
-        row = _Row(
+        row = _RecordRow(
             tenant, record, self._replaced(tenant, earlier.number, record) if earlier else None
         )
         if row.size > self._most:
@@ -101,7 +101,7 @@ class ReadHistories:
         self._drop(number)
         return earlier.before
 
-    def _row(self, tenant: str, number: int) -> _Row | None:
+    def _row(self, tenant: str, number: int) -> _RecordRow | None:
         row = self._rows.get(number)
         if row is None or row.tenant != tenant:
             return None

@@ -27,7 +27,7 @@ ID_BYTES = 60  # of a node of the frontier, with its level
 ROW = 700
 
 
-class _Row(NamedTuple):
+class _IndexRow(NamedTuple):
     """`indexed`: without its nodes, its corpus and the ids of leaves without vectors. `corpus`:
     None if there was none. `until`: on the monotonic clock."""
 
@@ -42,7 +42,7 @@ class FinishedIndexes:
     def __init__(self, nodes: NodeCache, clock: Clock, most: int = MOST) -> None:
         """`most`: bytes of all rows."""
         self._nodes, self._clock = nodes, clock
-        self._rows: SizedRows[tuple[str, bytes], _Row] = SizedRows(most, _size)
+        self._rows: SizedRows[tuple[str, bytes], _IndexRow] = SizedRows(most, _size)
 
     @property
     def nbytes(self) -> int:
@@ -57,7 +57,7 @@ class FinishedIndexes:
         if index.whole and index.trouble is None:
             kept = replace(index, tree=EMPTY_TREE, cached=True, corpus=None, unembedded=frozenset())
             corpus = ref(index.corpus) if index.corpus is not None else None
-            row = _Row(kept, corpus, self._clock.monotonic() + LASTING)
+            row = _IndexRow(kept, corpus, self._clock.monotonic() + LASTING)
             self._rows.put((posted.tenant, posted.addresses[-1]), row)
 
     def find(self, posted: History) -> IndexState | None:
@@ -90,7 +90,7 @@ class FinishedIndexes:
             return index
         return replace(index, cut=row.indexed.cut)
 
-    def _row(self, posted: History, length: int) -> _Row | None:
+    def _row(self, posted: History, length: int) -> _IndexRow | None:
         row = self._rows.get((posted.tenant, posted.addresses[length]))
         return None if row is None or self._clock.monotonic() > row.until else row
 
@@ -99,6 +99,6 @@ class FinishedIndexes:
         self._rows.drop_where(lambda key, _: tenant in (None, key[0]))
 
 
-def _size(_: object, row: _Row) -> int:
+def _size(_: object, row: _IndexRow) -> int:
     frontier, open_ = row.indexed.frontier, row.indexed.open
     return ROW + ID_BYTES * len(frontier.nodes) + (node_bytes(open_) if open_ else 0)

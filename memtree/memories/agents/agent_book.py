@@ -257,5 +257,5 @@ def _placed(error: BadRequest | NotFound, name: str) -> BadRequest | NotFound:
         return error
     param = f"{name}{place.removeprefix(_WRITES)}.id"
     if isinstance(error, NotFound):
-        return NotFound(f"{param} names no memory that is there.", param=param)
+        return NotFound(f"{param} names no existing memory.", param=param)
     return BadRequest(f"{param} names a memory of another kind", param=param)

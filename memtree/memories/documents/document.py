@@ -110,7 +110,7 @@ def _check_metadata(metadata: Metadata) -> None:
         size = len(msgspec.json.encode(metadata))
         msgspec.msgpack.encode(metadata)  # as it is stored
     except (OverflowError, TypeError, ValueError):  # numbers over 64 bits, lone surrogates
-        raise BadRequest("metadata holds what cannot be stored", param="metadata") from None
+        raise BadRequest("metadata has a value that cannot be stored", param="metadata") from None
     if size > MAX_METADATA_BYTES:
         raise BadRequest(
             f"metadata has {size} bytes; at most {MAX_METADATA_BYTES} are kept", param="metadata"

@@ -100,7 +100,7 @@ class GrantBook:
         grantor = canonical_address(grant.payload.grantor) or ""
         if (await self._store.wallet_tenants([grantor])).get(grantor) != tenant:
             raise Forbidden(
-                "the grant can be revoked by its grantor alone: prove to own that wallet first",
+                "only its grantor can revoke the grant: prove first that you own that wallet",
                 param="grant",
             )
         if grant.payload.expires <= self._clock.now():

@@ -45,7 +45,7 @@ def read_grant(value: object) -> SignedGrant:
         raise _wrong("s", "must be a signature")
     payload = _payload(value.get("p"))
     if chain_of(payload.grantor) is not Chain(chain):
-        raise _wrong("p.f", "is no address of the chain that c names")
+        raise _wrong("p.f", "is not an address of the chain that c names")
     return SignedGrant(payload, signature, Chain(chain))
 
 

@@ -86,7 +86,7 @@ class PendingVectors:
                 pause = self._first_pause
             except Exception as error:  # noqa: BLE001  no vector at all would follow any more
                 code = error.code if isinstance(error, MemTreeError) else type(error).__name__
-                log.warning("memories.vectors_wait code=%s", code)
+                log.warning("memories.vectors_delayed code=%s", code)
                 await asyncio.sleep(pause)
                 pause = min(LONGEST_PAUSE, pause * 2)
 

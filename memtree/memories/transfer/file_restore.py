@@ -146,7 +146,7 @@ class FileRestore:
         """Runs in a thread where the file is large."""
         file = read_memory_file(raw, self._options.format)
         if file.format != MEMTREE:
-            raise BadRequest("keep_ids is for our own exports alone", param="keep_ids")
+            raise BadRequest("keep_ids is only for exports of MemTree", param="keep_ids")
         ids: set[str] = set()
         for item in file.items:
             if isinstance(item, FileMemory):

@@ -5,9 +5,9 @@
 
 Every kind of reply is accepted: text, parts of text, only reasoning, a tool call, a refusal,
 nothing at all. Every failure is one of four errors, which differ in what to do next: `CallRefused`
-(ask in another form), `ServerBusy` and `BrokenReply` (retry later), `Denied` (much later). The body
-of an error is searched for the parameter that it names, and is never logged or shown: some servers
-quote the text that they refuse.
+(ask in another form), `ServerBusy` and `BrokenReply` (retry later), `CallDenied` (much later). The
+body of an error is searched for the parameter that it names, and is never logged or shown: some
+servers quote the text that they refuse.
 
 Retries are made in `chat_endpoint.py`, rate limits in `rate_limit.py`.
 """
@@ -76,7 +76,7 @@ class BrokenReply(CallFailed):
         self.again = again
 
 
-class Denied(CallFailed):
+class CallDenied(CallFailed):
     """The server rejects the key, the model or the account; a retry will not help soon."""
 
 
@@ -140,7 +140,7 @@ class ChatClient:
         if status in REFUSED:
             raise CallRefused(message, response_format.complaint(*_named(error))) from None
         if status < 500 and status not in PASSING:
-            raise Denied(message, wait=max(wait, DENIED_SECONDS)) from None
+            raise CallDenied(message, wait=max(wait, DENIED_SECONDS)) from None
         timed_out = status in TOO_LATE
         raise BrokenReply(message, wait=wait, billed=timed_out, again=not timed_out) from None
 

@@ -23,11 +23,11 @@ from memtree.errors import SummarizerUnavailable
 from memtree.models import openai_client
 from memtree.models.chat.chat_completion import (
     BrokenReply,
+    CallDenied,
     CallFailed,
     CallRefused,
     ChatClient,
     ChatReply,
-    Denied,
     ServerBusy,
 )
 from memtree.models.chat.response_format import CONTENT, KnownFormats, ResponseFormat, body
@@ -180,7 +180,7 @@ class ChatEndpoint:
                 if self._pace.rest(self._clock()) > LONGEST_WAIT or (
                     self._pace.down and wait < math.inf
                 ):
-                    raise BrokenReply(f"{self._chat.host} is not asked for now", again=False)
+                    raise BrokenReply(f"{self._chat.host} is paused after a failure", again=False)
                 if wait < math.inf:
                     await self._pause(wait)
                 else:
@@ -205,7 +205,7 @@ class ChatEndpoint:
             self._pace.worked()  # the server answers
         else:
             self._pace.failed(now, error.wait)
-        if isinstance(error, ServerBusy | BrokenReply | Denied):
+        if isinstance(error, ServerBusy | BrokenReply | CallDenied):
             log.info("summariser.failed", extra={"error": type(error).__name__})
 
     def _open(self) -> None:

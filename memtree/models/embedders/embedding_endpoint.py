@@ -67,13 +67,13 @@ class NotInTime(EmbedderUnavailable):
     """Raised if the vectors did not come in the time that the caller had."""
 
 
-class _Item(msgspec.Struct):
+class _VectorItem(msgspec.Struct):
     embedding: msgspec.Raw
     index: int | None = None
 
 
 class _Answer(msgspec.Struct):
-    data: list[_Item]
+    data: list[_VectorItem]
 
 
 class Endpoint:
@@ -111,7 +111,7 @@ class Endpoint:
         except openai.APITimeoutError:
             raise NotInTime(f"{self.host} did not answer in time") from None
         except AnswerTooLong:
-            raise EmbedderUnavailable(f"{self.host} answered more than it was asked for") from None
+            raise EmbedderUnavailable(f"{self.host} answered with too much data") from None
         except openai.APIConnectionError:
             raise ConnectionLost(f"{self.host} cannot be reached") from None
         if len(answer.content) <= INLINE_BYTES:
@@ -148,11 +148,11 @@ class Endpoint:
                 return unit
             # Models that look up words have no vector for a line of dashes; a broken model has none
             # for any text.
-            raise RequestRefused(f"{self.host} answered with zeros alone")
+            raise RequestRefused(f"{self.host} answered with zeros only")
         raise EmbedderUnavailable(f"{self.host} answered with {problem}")
 
 
-def _in_order(items: list[_Item], count: int) -> list[_Item]:
+def _in_order(items: list[_VectorItem], count: int) -> list[_VectorItem]:
     """Sort items by their index. Some servers leave out all indices, some that of the first (their
     encoder drops a zero)."""
     if len(items) != count:

@@ -159,7 +159,7 @@ class RemoteEmbedder:
     async def _asked(self, texts: list[str]) -> list[Matrix]:
         if not self._breaker.admits(self._clock()):
             self._find_out()
-            raise EmbedderUnavailable(f"{self._endpoint.host} is not asked for now: it failed")
+            raise EmbedderUnavailable(f"{self._endpoint.host} is paused after a failure")
         generation = self._queries.generation
         rows = list(await self._quick(texts))
         if generation == self._queries.generation:
@@ -223,7 +223,7 @@ class RemoteEmbedder:
     async def _patient(self, texts: list[str]) -> Matrix:
         wait = self._breaker.retry_after(self._clock())
         if wait > LONGEST_WAIT:
-            raise EmbedderUnavailable(f"{self._endpoint.host} wants to be asked in {wait:.0f} s")
+            raise EmbedderUnavailable(f"{self._endpoint.host} asked for a pause of {wait:.0f} s")
         await asyncio.sleep(wait)
         rows = await self._watched(self._endpoint.rows(texts, seconds=CALL_SECONDS), PATIENCE)
         self._breaker.alive()

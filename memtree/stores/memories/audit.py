@@ -49,7 +49,7 @@ class MemoryFacts(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Found:
+class _Rows:
     """Rows read so far. Memories by (scope, number)."""
 
     agents: AgentAudit = field(default_factory=AgentAudit)
@@ -60,7 +60,7 @@ class _Found:
 
 def audit_memories(rows: MemoryRows) -> list[str]:
     """Return the problems, one line each."""
-    index = _Found()
+    index = _Rows()
     tenants = {row.tenant: row for row in rows.memory_tenants}
     lines = list(index.agents.read_schemas(rows.memory_schemas))
     lines += list(_scopes(rows.memory_scopes, tenants, index))
@@ -82,7 +82,7 @@ def audit_memories(rows: MemoryRows) -> list[str]:
 
 
 def _scopes(
-    rows: Iterable[ScopeRow], tenants: Mapping[str, MemoryTenantRow], index: _Found
+    rows: Iterable[ScopeRow], tenants: Mapping[str, MemoryTenantRow], index: _Rows
 ) -> Lines:
     for row in rows:
         index.scopes[row.number] = row
@@ -90,7 +90,7 @@ def _scopes(
             yield row.number, "its tenant has no counter"
 
 
-def _memories(rows: Iterable[MemoryRow], index: _Found) -> Lines:
+def _memories(rows: Iterable[MemoryRow], index: _Rows) -> Lines:
     for row in rows:
         links = [row.superseded_by, row.duplicate_of]
         memory = None
@@ -123,14 +123,14 @@ def _memories(rows: Iterable[MemoryRow], index: _Found) -> Lines:
         index.ids.add((row.scope, row.id))
 
 
-def _links(index: _Found) -> Lines:
+def _links(index: _Rows) -> Lines:
     for (scope, number), memory in index.memories.items():
         for link in memory.links:
             if (scope, link) not in index.ids:
                 yield scope, f"memory {number}: it names {link}, which is missing"
 
 
-def _counts(index: _Found, tenants: Mapping[str, MemoryTenantRow]) -> Lines:
+def _counts(index: _Rows, tenants: Mapping[str, MemoryTenantRow]) -> Lines:
     counted = Counter(scope for (scope, _), memory in index.memories.items() if memory.counted)
     of_tenant: Counter[str] = Counter()
     numbers: dict[str, Counter[int]] = {}
@@ -152,7 +152,7 @@ def _counts(index: _Found, tenants: Mapping[str, MemoryTenantRow]) -> Lines:
             yield first, f"number {number} stands twice in its tenant"
 
 
-def _history(rows: Iterable[HistoryRow], index: _Found) -> Lines:
+def _history(rows: Iterable[HistoryRow], index: _Rows) -> Lines:
     kept: Counter[tuple[int, int]] = Counter()
     for row in rows:
         memory = index.memories.get((row.scope, row.number))
@@ -176,7 +176,7 @@ def _history(rows: Iterable[HistoryRow], index: _Found) -> Lines:
             yield scope, f"memory {number}: {kept[scope, number]} of its older versions are kept"
 
 
-def _tombstones(rows: Iterable[TombstoneRow], index: _Found) -> Lines:
+def _tombstones(rows: Iterable[TombstoneRow], index: _Rows) -> Lines:
     for row in rows:
         if row.scope not in index.scopes:
             yield row.scope, f"tombstone {row.number}: there is no such scope"
@@ -187,7 +187,7 @@ def _tombstones(rows: Iterable[TombstoneRow], index: _Found) -> Lines:
 
 
 def _vectors(
-    rows: Iterable[MemoryVectorRow], recipes: Iterable[MemoryRecipeRow], index: _Found
+    rows: Iterable[MemoryVectorRow], recipes: Iterable[MemoryRecipeRow], index: _Rows
 ) -> Lines:
     kept: Counter[tuple[int, int]] = Counter()
     counted: Counter[tuple[int, str]] = Counter()
@@ -208,7 +208,7 @@ def _vectors(
             yield scope, f"recipe {recipe}: it counts {expected} vectors, there are {there}"
 
 
-def _groups(groups: Iterable[GroupRow], members: Iterable[GroupMemberRow], index: _Found) -> Lines:
+def _groups(groups: Iterable[GroupRow], members: Iterable[GroupMemberRow], index: _Rows) -> Lines:
     there = set()
     for row in groups:
         there.add((row.scope, row.id))
@@ -229,7 +229,7 @@ def _groups(groups: Iterable[GroupRow], members: Iterable[GroupMemberRow], index
             yield member.scope, f"{where} is missing"
 
 
-def _settings(rows: Iterable[SettingsRow], index: _Found) -> Lines:
+def _settings(rows: Iterable[SettingsRow], index: _Rows) -> Lines:
     for row in rows:
         if row.scope not in index.scopes:
             yield row.scope, "settings: there is no such scope"
@@ -239,7 +239,7 @@ def _settings(rows: Iterable[SettingsRow], index: _Found) -> Lines:
             yield row.scope, f"settings: {error.message}"
 
 
-def _of_scopes(what: str, rows: Iterable[ExtractedRow], index: _Found) -> Lines:
+def _of_scopes(what: str, rows: Iterable[ExtractedRow], index: _Rows) -> Lines:
     """Check that the scopes of these rows exist. No other row is required: a mark outlives the
     memory it led to."""
     missing = {row.scope for row in rows} - index.scopes.keys()
@@ -250,7 +250,7 @@ def _of_scopes(what: str, rows: Iterable[ExtractedRow], index: _Found) -> Lines:
 def _named(
     what: str,
     rows: Iterable[ErasedRow | MemoryKeyRow | ShownRow | ConflictRow],
-    index: _Found,
+    index: _Rows,
     *,
     there: bool = True,
 ) -> Lines:

@@ -26,7 +26,7 @@ from memtree.stores.memories.tables.counters import (
 )
 from memtree.stores.memories.tables.lookup import kept, live
 from memtree.stores.memories.tables.rows import (
-    Standing,
+    RowState,
     changed_memory,
     columns,
     encoded,
@@ -78,7 +78,7 @@ async def change(
 
 
 async def _joining(
-    sql: Sql, scope: ScopeRow, row: Standing, change: MemoryChange, now: float, but: int = 0
+    sql: Sql, scope: ScopeRow, row: RowState, change: MemoryChange, now: float, but: int = 0
 ) -> tuple[MemoryChange, int]:
     """Merge a memory with another live one, if it is going to say the same. Returns the change with
     the fields of both, and how many fewer memories count. `but`: number of a memory that is removed
@@ -100,7 +100,7 @@ async def _joining(
     ), 1
 
 
-def _require_version(row: Standing, version: int | None) -> None:
+def _require_version(row: RowState, version: int | None) -> None:
     if version is not None and row.version != version:
         raise VersionConflict(
             f"The memory has version {row.version}, not {version}: somebody changed it."
@@ -108,7 +108,7 @@ def _require_version(row: Standing, version: int | None) -> None:
 
 
 async def change_row(
-    sql: Sql, scope: ScopeRow, row: Standing, change: MemoryChange, now: float
+    sql: Sql, scope: ScopeRow, row: RowState, change: MemoryChange, now: float
 ) -> Memory:
     memory, counted = await next_version(sql, scope, row, change, now)
     await commit(sql, scope, counted=counted)
@@ -116,7 +116,7 @@ async def change_row(
 
 
 async def next_version(
-    sql: Sql, scope: ScopeRow, row: Standing, change: MemoryChange, now: float
+    sql: Sql, scope: ScopeRow, row: RowState, change: MemoryChange, now: float
 ) -> tuple[Memory, int]:
     """Return the next version, and by how many the live memories grow. Another memory that has the
     unique values of the new data is superseded; the scope's counters stay unchanged."""
@@ -135,7 +135,7 @@ async def next_version(
 
 
 async def make_way(
-    sql: Sql, scope: ScopeRow, row: Standing, key: str, *, since: float, now: float
+    sql: Sql, scope: ScopeRow, row: RowState, key: str, *, since: float, now: float
 ) -> str | None:
     """Supersede another live memory that has this unique key, since `row` has it from now on.
     Returns that memory's id; None if there was none."""
@@ -150,7 +150,7 @@ async def make_way(
 async def put_version(
     sql: Sql,
     scope: ScopeRow,
-    row: Standing,
+    row: RowState,
     memory: Memory,
     change: MemoryChange,
     *,
@@ -202,7 +202,7 @@ async def supersede(
 
 
 async def replace_row(
-    sql: Sql, scope: ScopeRow, row: Standing, by: Memory, *, reason: str, since: float, now: float
+    sql: Sql, scope: ScopeRow, row: RowState, by: Memory, *, reason: str, since: float, now: float
 ) -> None:
     """Let `by` count in the place of a live memory, in its groups as well. `since`: when it began
     to, in the past."""
@@ -212,7 +212,7 @@ async def replace_row(
 
 
 async def leave_corrected(
-    sql: Sql, scope: ScopeRow, row: Standing, by: Memory, reason: str, now: float
+    sql: Sql, scope: ScopeRow, row: RowState, by: Memory, reason: str, now: float
 ) -> None:
     values: dict[str, Any] = {"scope": scope.number, "number": row.number}
     tombstone = Tombstone(row.id, row.number, now, reason, row.memory().text, by.id)
@@ -220,7 +220,7 @@ async def leave_corrected(
 
 
 async def put_away(
-    sql: Sql, scope: ScopeRow, replaced: Sequence[tuple[Standing, str, float]]
+    sql: Sql, scope: ScopeRow, replaced: Sequence[tuple[RowState, str, float]]
 ) -> None:
     """Mark live memories as superseded: each with the id of the memory that counts in its place,
     and since when."""
@@ -296,7 +296,7 @@ async def mark_duplicate(sql: Sql, scope: Scope, id_: str, of: str, *, now: floa
 
 async def begin_live(
     sql: Sql, scope: Scope, ref: MemoryRef, now: float
-) -> tuple[ScopeRow, Standing]:
+) -> tuple[ScopeRow, RowState]:
     at = await begin_known(sql, scope)
     rows = await live(sql, at.number, [ref], now) if at else []
     if at is None or not rows:

@@ -18,7 +18,7 @@ from memtree.stores.memories.tables.counters import (
 )
 from memtree.stores.memories.tables.lookup import counting, of_text
 from memtree.stores.memories.tables.rows import (
-    Standing,
+    RowState,
     columns,
     key_hash,
     new_memory,
@@ -83,7 +83,7 @@ async def add(
     return Added(stored)
 
 
-async def _repeated(sql: Sql, scope: ScopeRow, key: str, now: float) -> Standing | None:
+async def _repeated(sql: Sql, scope: ScopeRow, key: str, now: float) -> RowState | None:
     """Return the memory that an earlier call with this key added, or its successor. None if that is
     no longer live: the call then counts as new."""
     values: dict[str, Any] = {"scope": scope.number, "key": key_hash(key)}

@@ -9,7 +9,7 @@ from memtree.memories.memory import MAX_TAGS, Memory, NewMemory
 from memtree.memories.scope import ScopeKind
 from memtree.stores.memories.tables.counters import ScopeRow, count_vectors
 from memtree.stores.memories.tables.lookup import duplicates, of_text
-from memtree.stores.memories.tables.rows import Standing, time_column
+from memtree.stores.memories.tables.rows import RowState, time_column
 from memtree.stores.sql import Sql
 
 Said = TypeVar("Said", Memory, NewMemory)
@@ -27,7 +27,7 @@ JOIN_GROUPS = """
 
 async def twin_of(
     sql: Sql, scope: ScopeRow, text_hash: bytes, kind: str, now: float
-) -> Standing | None:
+) -> RowState | None:
     """Return the live memory of this kind that already has this text, in a scope of a user or a
     chat. From then on the two count as one."""
     if scope.kind not in _JOINING or kind:
@@ -36,7 +36,7 @@ async def twin_of(
     return None if twin is None or twin.memory().kind else twin
 
 
-def joined(new: Said, twin: Standing) -> Said:
+def joined(new: Said, twin: RowState) -> Said:
     """Merge a memory with its twin: all tags, the later expiry, and no taint if one of them has
     none."""
     old: Memory = twin.memory()
@@ -51,7 +51,7 @@ def joined(new: Said, twin: Standing) -> Said:
 
 
 async def count_as(
-    sql: Sql, scope: ScopeRow, row: Standing, main: str, number: int, now: float
+    sql: Sql, scope: ScopeRow, row: RowState, main: str, number: int, now: float
 ) -> None:
     """Make a live memory and its duplicates duplicates of `main`, which has this number."""
     every = [row.number, *(each.number for each in await duplicates(sql, scope.number, [row]))]

@@ -146,7 +146,7 @@ def scrub(db: sqlite3.Connection) -> None:
     (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
         raise StoreUnavailable(
-            "It is deleted, but its bytes are still in the store's files, for another process is "
+            "It is deleted, but its bytes are still in the store's files: another process is "
             "reading them; the next deletion or sweep clears them."
         )
     db.execute("DELETE FROM deletions WHERE number <= ?", (newest,))

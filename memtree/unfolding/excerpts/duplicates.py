@@ -106,7 +106,7 @@ class ShownTexts:
         self._owner: dict[int, int] = {}  # the first text with each run
         self._others: dict[int, list[int]] = {}  # further texts of the few runs that have several
         self._sizes: list[int] = []
-        self._known = Known()
+        self._known = TextDetails()
 
     def add(self, text: str, said: frozenset[int] | None = None) -> int:
         """Add a text that is shown now, and return its number. `said`: its runs, if known."""
@@ -156,12 +156,12 @@ def differences(older: str, newer: str) -> list[tuple[int, int]]:
     """Return the spans, (start, end) in characters, in which an older version differs: lines with a
     number, a name, an identifier or a negation that the newer one lacks; of long lines a few words
     around each."""
-    known = Known()
+    known = TextDetails()
     known.add(newer)
     return known.differences(older)
 
 
-class Known:
+class TextDetails:
     """Lines of some texts, and their words that distinguish texts; computed on demand, which is
     rare."""
 

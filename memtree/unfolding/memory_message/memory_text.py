@@ -87,7 +87,7 @@ class Entry:
         return self.spans[0].message
 
 
-Run = tuple[Entry, ...]  # entries of consecutive messages, under one label
+EntryRun = tuple[Entry, ...]  # entries of consecutive messages, under one label
 
 
 def render(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
@@ -248,7 +248,7 @@ def _facts(note: ExcerptNote) -> ExcerptNote:
     return msgspec.structs.replace(note, excerpt=-1)
 
 
-def runs(entries: Iterable[Entry], history: History) -> Iterator[Run]:
+def runs(entries: Iterable[Entry], history: History) -> Iterator[EntryRun]:
     """Group entries of consecutive messages under one label: whole messages of one path and day
     without notes, which all begin with a name, or are single lines of one role."""
     run: list[Entry] = []
@@ -310,7 +310,7 @@ def _holds(place: NodePlace, at: tuple[int, int]) -> bool:
     return (place.first, place.start) <= at < (place.end, place.tail)
 
 
-def run_pieces(run: Run, history: History, days: Days) -> Iterator[Piece]:
+def run_pieces(run: EntryRun, history: History, days: Days) -> Iterator[Piece]:
     """Yield a label and the texts below it; the label alone for parts that cannot be quoted, such
     as an image, and for calls that are only named; nothing if there is nothing to show."""
     texts = [quoted(entry.spans, history.view(entry.message)) for entry in run]

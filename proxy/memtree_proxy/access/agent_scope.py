@@ -56,7 +56,7 @@ def refuse_twice(query: QueryParams, names: Iterable[str]) -> None:
     """Raise `BadRequest` for a repeated query field, because two readers may see two values."""
     for name in names:
         if len(query.getlist(name)) > 1:
-            raise BadRequest(f"{name} stands twice", param=name)
+            raise BadRequest(f"{name} is given twice", param=name)
 
 
 def single_scope(scopes: AgentScopes) -> Scope:
@@ -64,5 +64,5 @@ def single_scope(scopes: AgentScopes) -> Scope:
     scope = scopes.single
     if scope is None:
         name = AGENT if scopes.agent is None else SUBJECT
-        raise BadRequest(f"{name} must name one here; {ALL} is for lists and searches", param=name)
+        raise BadRequest(f"{name} must be one name; {ALL} is for lists and searches", param=name)
     return scope

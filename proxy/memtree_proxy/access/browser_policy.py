@@ -147,8 +147,8 @@ class BrowserPolicy:
 
     def misdirected(self, fetch: FetchHeaders) -> MisdirectedRequest:
         return MisdirectedRequest(
-            "This server has no access keys, so it answers to local names alone, and "
-            f"{shown(fetch.host)} is none. Add it to allowed_hosts (MEMTREE_ALLOWED_HOSTS), or "
+            "This server has no access keys, so it answers only to local names, and "
+            f"{shown(fetch.host)} is not one. Add it to allowed_hosts (MEMTREE_ALLOWED_HOSTS), or "
             "create a key with `memtree keys create LABEL`.",
             param="host",
         )
@@ -289,7 +289,7 @@ def _host_entry(entry: str) -> str:
     authority = Authority.parse(entry)
     if authority is None or authority.port is not None or entry.endswith(":"):
         raise BadRequest(
-            f"allowed_hosts: {shown(entry)} is no host name, as in memory.example.com (without "
+            f"allowed_hosts: {shown(entry)} is not a host name, as in memory.example.com (without "
             "scheme and port; names in other scripts as xn--...)",
             param="allowed_hosts",
         )
@@ -299,8 +299,8 @@ def _host_entry(entry: str) -> str:
 def _origin_entry(entry: str) -> str:
     if entry != "null" and not _ORIGIN.fullmatch(entry):
         raise BadRequest(
-            f"allowed_origins: {shown(entry)} is no origin, as in http://localhost:3000, app://x "
-            "or null (without a path), and no scheme, as in vscode-webview:",
+            f"allowed_origins: {shown(entry)} is not an origin, as in http://localhost:3000, "
+            "app://x or null (without a path), and not a scheme, as in vscode-webview:",
             param="allowed_origins",
         )
     return _normal_origin(entry)
@@ -317,7 +317,7 @@ def _public(url: str | None) -> tuple[Authority | None, str]:
         parts, public = urlsplit(""), None
     if public is None or parts.scheme not in DEFAULT_PORTS or parts.query or parts.fragment:
         raise BadRequest(
-            f"public_url: {shown(without_password(url))} is no address, as in https://memory.example.com",
+            f"public_url: {shown(without_password(url))} is not an address, as in https://memory.example.com",
             param="public_url",
         )
     return public, parts.scheme

@@ -39,8 +39,8 @@ class LocalUser:
         known = hmac.compare_digest(right, code.encode())
         if not known or not -EARLY_SECONDS <= now - made <= CODE_SECONDS or code in self._used:
             raise Unauthorized(
-                f"This address was used already, or is older than {CODE_SECONDS} seconds, or is of "
-                "another start of the server. Run `memtree ui` again."
+                f"This address was used already, or is older than {CODE_SECONDS} seconds, or "
+                "is from another start of the server. Run `memtree ui` again."
             )
         self._used = {each: end for each, end in self._used.items() if end >= now}
         self._used[code] = made + CODE_SECONDS
@@ -50,7 +50,7 @@ class LocalUser:
         """Raise `Unauthorized` for a key made by an earlier start of the server."""
         if not hmac.compare_digest(key.encode(), self._key.encode()):
             raise Unauthorized(
-                "This key was of an earlier start of the server. Run `memtree ui` again."
+                "This key belongs to an earlier start of the server. Run `memtree ui` again."
             )
 
     def proof(self, nonce: str) -> str:

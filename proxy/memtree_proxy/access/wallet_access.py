@@ -47,7 +47,7 @@ def sent_headers(request: Request) -> WalletHeaders | None:
         return None
     for name, given in zip(WALLET_HEADERS, values, strict=True):
         if len(given) != 1:
-            problem = "stands twice" if given else "is missing: a wallet's proof has three headers"
+            problem = "is repeated" if given else "is missing: a wallet's proof has three headers"
             raise BadRequest(f"{name} {problem}", param=name)
     return WalletHeaders(*(given[0].strip() for given in values))
 

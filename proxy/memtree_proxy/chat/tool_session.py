@@ -48,7 +48,7 @@ def recall_handlers(folded: FoldedReader) -> dict[str, ToolHandler]:
     async def search(arguments: Mapping[str, Any], room: int) -> str:
         query = fields.text(arguments.get("query"), "query")
         if not (query and query.strip()):
-            raise BadRequest("query must be a string that is not empty")
+            raise BadRequest("query must be a non-empty string")
         return await folded.search(query, _number(arguments, "limit", EXCERPTS), room)
 
     async def read(arguments: Mapping[str, Any], room: int) -> str:

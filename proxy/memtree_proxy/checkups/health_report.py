@@ -1,8 +1,8 @@
 """Report problems of a running server, for callers that poll every few seconds.
 
-Each part is checked at most once in `Look.seconds`, by one caller at a time, and has `PATIENCE` to
-answer; callers in between get the last result. Nothing is checked without a request, and nothing
-continues after the request that began it.
+Each part is checked at most once in `PartCheck.seconds`, by one caller at a time, and has
+`PATIENCE` to answer; callers in between get the last result. Nothing is checked without a request,
+and nothing continues after the request that began it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OFTEN, SELDOM = 9.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PartCheck:
     """A check of one part, and for how many seconds its result stays valid."""
 
     part: str
@@ -37,12 +37,12 @@ class Look:
 class HealthReport:
     def __init__(
         self,
-        looks: Sequence[Look] = (),
+        looks: Sequence[PartCheck] = (),
         *,
         patience: float = PATIENCE,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._recent = [RecentLook(look, patience, monotonic) for look in looks]
+        self._recent = [RecentCheck(look, patience, monotonic) for look in looks]
 
     async def findings(self) -> list[Finding]:
         """Return the findings of all parts, in their order."""
@@ -50,10 +50,10 @@ class HealthReport:
         return [finding for part in by_part for finding in part]
 
 
-class RecentLook:
+class RecentCheck:
     """A check, and its last result."""
 
-    def __init__(self, look: Look, patience: float, monotonic: Callable[[], float]) -> None:
+    def __init__(self, look: PartCheck, patience: float, monotonic: Callable[[], float]) -> None:
         self._look, self._patience, self._monotonic = look, patience, monotonic
         self._alone = asyncio.Lock()
         self._found: Sequence[Finding] = ()
@@ -110,15 +110,15 @@ def health_report(settings: Settings, runtime: Runtime, patience: float = PATIEN
 
     return HealthReport(
         (
-            Look("upstream", upstream, SELDOM / 2),
-            Look("messages", messages, SELDOM / 2),
-            Look("store", store, SELDOM / 2),
-            Look("database", database, SELDOM),
-            Look("disk", disk, OFTEN),
-            Look("embedder", embedder, SELDOM),
-            Look("summaries", summaries, OFTEN),
-            Look("queue", partial(surroundings.queue, redis_queues(runtime)), OFTEN),
-            Look("files", files, OFTEN),
+            PartCheck("upstream", upstream, SELDOM / 2),
+            PartCheck("messages", messages, SELDOM / 2),
+            PartCheck("store", store, SELDOM / 2),
+            PartCheck("database", database, SELDOM),
+            PartCheck("disk", disk, OFTEN),
+            PartCheck("embedder", embedder, SELDOM),
+            PartCheck("summaries", summaries, OFTEN),
+            PartCheck("queue", partial(surroundings.queue, redis_queues(runtime)), OFTEN),
+            PartCheck("files", files, OFTEN),
         ),
         patience=patience,
     )

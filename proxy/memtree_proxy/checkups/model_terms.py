@@ -45,7 +45,7 @@ def models(settings: Settings, listed: Sequence[str]) -> Finding:
         more = len(unknown) - SHOWN_MODELS
         shown = ", ".join(unknown[:SHOWN_MODELS]) + (f" and {more} more" if more > 0 else "")
         text += f", as {shown}"
-    return Finding("models", "ok", f"{text}; --window NAME=TOKENS says otherwise")
+    return Finding("models", "ok", f"{text}; --window NAME=TOKENS changes it")
 
 
 def memory_begins(settings: Settings, listed: Sequence[str]) -> list[Finding]:

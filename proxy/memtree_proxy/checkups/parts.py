@@ -104,7 +104,7 @@ def seen_summarizer(settings: Settings, runtime: Runtime) -> Finding:
         return Finding("summaries", "ok", "extracted, no model is configured")
     stage = runtime.summaries
     if stage is None:
-        return Finding("summaries", "ok", f"{settings.summary_model} is asked by the workers")
+        return Finding("summaries", "ok", f"{settings.summary_model} is called by the workers")
     waiting = f"{stage.queue.waiting} nodes wait"
     if stage.queue.state("") != "ok":
         text = f"{stage.summarizer.recipe}: the last call failed, {waiting}"

@@ -108,7 +108,7 @@ def redis_version_and_policy(info: dict[str, Any]) -> Finding:
         return Finding(
             "queue",
             "warning",
-            f"{text}: it may throw waiting work away; set maxmemory-policy noeviction",
+            f"{text}: it may discard waiting work; set maxmemory-policy noeviction",
         )
     if not int(info.get("aof_enabled", 0)):
         text += ", no append-only file: work of the last minutes is lost with it, and comes again"

@@ -229,7 +229,7 @@ def read_title(body: Body) -> str:
     naming the field."""
     for name in body.spans:
         if name != TITLE:
-            raise BadRequest(f"{name[:80]} is no field here; known is {TITLE}", param=name[:80])
+            raise BadRequest(f"{name[:80]} is not a known field; known is {TITLE}", param=name[:80])
     title = (fields.text(body.value(TITLE), TITLE) or "").strip()
     if not 0 < len(title) <= LONGEST or not title.isprintable():
         raise BadRequest(f"{TITLE} must be 1 to {LONGEST} characters of one line", param=TITLE)
@@ -240,7 +240,7 @@ def read_pins(body: Body) -> tuple[PinnedPlace, ...]:
     """Read the passages that are to stay. Raises `BadRequest` naming the field."""
     for name in body.spans:
         if name != PINS:
-            raise BadRequest(f"{name[:80]} is no field here; known is {PINS}", param=name[:80])
+            raise BadRequest(f"{name[:80]} is not a known field; known is {PINS}", param=name[:80])
     posted = body.value(PINS)
     if not isinstance(posted, list) or len(posted) > MOST:
         raise BadRequest(f"{PINS} must be an array of at most {MOST} passages", param=PINS)

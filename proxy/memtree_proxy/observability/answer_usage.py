@@ -116,7 +116,7 @@ class _Details(msgspec.Struct, gc=False):
     cache_write_tokens: _Count = None
 
 
-class _Told(msgspec.Struct, gc=False):
+class _UsageObject(msgspec.Struct, gc=False):
     """`usage` in the form of all three APIs. Anthropic counts cached tokens separately from
     `input_tokens`, the others as part of them."""
 
@@ -144,13 +144,13 @@ class _Told(msgspec.Struct, gc=False):
         return ProviderUsage(entered, cached, details.cache_write_tokens, output)
 
 
-class _Whole(msgspec.Struct, gc=False):
-    usage: _Told | None = None
+class _WholeAnswer(msgspec.Struct, gc=False):
+    usage: _UsageObject | None = None
 
 
 _NONE = _Details()
-_decode = msgspec.json.Decoder(_Told).decode
-_decode_whole = msgspec.json.Decoder(_Whole).decode
+_decode = msgspec.json.Decoder(_UsageObject).decode
+_decode_whole = msgspec.json.Decoder(_WholeAnswer).decode
 
 
 def usage_of_whole(raw: bytes) -> ProviderUsage | None:
@@ -177,13 +177,13 @@ def usage_of(head: bytes, tail: bytes) -> ProviderUsage | None:
     if numbers is None or first == last:
         return numbers.usage() if numbers else None
     if (before := _told(first)) is not None:
-        for name in _Told.__struct_fields__:
+        for name in _UsageObject.__struct_fields__:
             if getattr(numbers, name) is None:
                 setattr(numbers, name, getattr(before, name))
     return numbers.usage()
 
 
-def _told(raw: bytes) -> _Told | None:
+def _told(raw: bytes) -> _UsageObject | None:
     if not raw or len(raw) > MOST_USAGE:
         return None
     try:

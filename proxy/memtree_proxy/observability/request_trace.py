@@ -35,7 +35,7 @@ from memtree_proxy.observability.timing import (
     BackgroundSink,
     Known,
     Spans,
-    Step,
+    StepTimer,
     StepTiming,
     TraceSpan,
     UpstreamTiming,
@@ -135,8 +135,8 @@ class Trace(msgspec.Struct):
 
     # -- the tracer --------------------------------------------------------------------------
 
-    def step(self, name: str) -> Step:
-        return Step(self, name)
+    def step(self, name: str) -> StepTimer:
+        return StepTimer(self, name)
 
     def add(self, step: StepTiming) -> None:
         self.work.steps[step.name] = self.work.steps.get(step.name, 0.0) + step.ended - step.begun
@@ -287,7 +287,7 @@ class Trace(msgspec.Struct):
 
 class UpstreamCall:
     """A request to the upstream, timed while it is entered. `headers`: those to send; `status`: set
-    it from the answer's. A class instead of a generator, for the same reason as `Step`."""
+    it from the answer's. A class instead of a generator, for the same reason as `StepTimer`."""
 
     __slots__ = ("_begun", "_handle", "_trace", "headers", "status")
 

@@ -78,7 +78,7 @@ class StepSink(Protocol):
     def add(self, step: StepTiming) -> None: ...
 
 
-class Step:
+class StepTimer:
     """Times one step. A class instead of a generator, since it takes a tenth of the time."""
 
     __slots__ = ("_begun", "_name", "_sink")
@@ -110,8 +110,8 @@ class BackgroundTracer:
         self._span, self._worked = span, worked
         self._taken: list[StepTiming] = []
 
-    def step(self, name: str) -> Step:
-        return Step(self, name)
+    def step(self, name: str) -> StepTimer:
+        return StepTimer(self, name)
 
     def add(self, step: StepTiming) -> None:
         if self._span is not None and len(self._taken) < MOST_STEPS:

@@ -55,7 +55,7 @@ def refuse_unknown(given: Iterable[str], known: Collection[str], what: str) -> N
         if name not in known:
             short = name[:MAX_NAME_CHARS]
             raise BadRequest(
-                f"{short} is no {what} here; known are {', '.join(sorted(known))}; "
+                f"{short} is not a known {what}; known are {', '.join(sorted(known))}; "
                 "nothing was done",
                 param=short,
             )

@@ -64,7 +64,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     try:
         blocking(settings.queue).close()
     except (TypeError, ValueError):  # not shown, since it may contain a password
-        raise BadRequest("queue: the URL has parts that cannot be used", param="queue") from None
+        raise BadRequest("queue: the URL has unsupported options", param="queue") from None
     async with (
         open_parts(settings) as parts,
         open_workshop(settings, parts, burst=options.burst) as workshop,
@@ -137,7 +137,7 @@ async def watched(workshop: Worker, host: str, port: int | None) -> AsyncIterato
         config = uvicorn.Config(
             health_app(workshop, tally), log_config=None, access_log=False, ws="none"
         )
-        server = _Quiet(config)
+        server = _SignalFreeServer(config)
         listen(sockets, host)
         task = asyncio.create_task(server.serve(sockets), name="health")
         try:
@@ -147,7 +147,7 @@ async def watched(workshop: Worker, host: str, port: int | None) -> AsyncIterato
             await asyncio.gather(task, return_exceptions=True)
 
 
-class _Quiet(uvicorn.Server):
+class _SignalFreeServer(uvicorn.Server):
     """Leaves signals to the worker."""
 
     @contextlib.contextmanager

@@ -71,7 +71,7 @@ class IndexedSession(NamedTuple):
         return any(self.projects[at : at + DIGEST_BYTES] in projects for at in starts)
 
 
-class Keys:
+class Hashes:
     """Keyed hashes of texts, which cannot be compared with those of another index."""
 
     def __init__(self, secret: bytes) -> None:
@@ -111,7 +111,7 @@ class SessionIndex:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self.keys = Keys(db.execute("SELECT value FROM secret").fetchone()[0])
+        self.keys = Hashes(db.execute("SELECT value FROM secret").fetchone()[0])
 
     def id(self, transcript: Transcript) -> bytes:
         return self.keys.digest(transcript.key) + self.keys.digest(f"\n{transcript.key}")
@@ -160,7 +160,7 @@ def _session(row: Sequence[bytes]) -> IndexedSession:
     )
 
 
-def packed(keys: Keys, given: Iterable[SessionPassage]) -> tuple[bytes, bytes, Terms]:
+def packed(keys: Hashes, given: Iterable[SessionPassage]) -> tuple[bytes, bytes, Terms]:
     """Return kinds, digests and terms of passages, packed."""
     passages = list(given)
     kinds = bytes(WANTED if each.meant else WORDS for each in passages)

@@ -75,14 +75,14 @@ class SessionAnswer:
     left_out: Sequence[str] = ()
 
 
-class _Asked(NamedTuple):
+class _Query(NamedTuple):
     query: str
     vector: Floats | None
     project: str | None
     limit: int
 
 
-class _Ranked(NamedTuple):
+class _Ranking(NamedTuple):
     """Passages of all sessions as rows: the session of each (-1 in between), and its passage
     there."""
 
@@ -125,7 +125,7 @@ class SessionSearch:
         the index cannot be written.
         """
         async with self._updated(patience, ended, progress) as (index, past, left_out):
-            question = _Asked(query, await self._vector(query), project, min(limit, MOST_QUOTED))
+            question = _Query(query, await self._vector(query), project, min(limit, MOST_QUOTED))
             answer = await asyncio.to_thread(self._answer, index, past, question)
         return replace(answer, left_out=left_out)
 
@@ -203,7 +203,7 @@ class SessionSearch:
     # -- answers -------------------------------------------------------------------------------
 
     def _answer(
-        self, index: SessionIndex, transcripts: Sequence[Transcript], question: _Asked
+        self, index: SessionIndex, transcripts: Sequence[Transcript], question: _Query
     ) -> SessionAnswer:
         folders = {index.keys.folder(each) for each in _spellings(question.project)}
         searched: list[tuple[Transcript, IndexedSession]] = []
@@ -221,14 +221,14 @@ class SessionSearch:
         self,
         index: SessionIndex,
         searched: Sequence[tuple[Transcript, IndexedSession]],
-        question: _Asked,
-    ) -> _Ranked:
+        question: _Query,
+    ) -> _Ranking:
         sizes = [len(session.kinds) for _, session in searched]
         numbers = [np.full(size + APART, at, np.int32) for at, size in enumerate(sizes)]
         rows = [np.arange(size + APART, dtype=np.int32) for size in sizes]
         of, row = (np.concatenate([np.empty(0, np.int32), *parts]) for parts in (numbers, rows))
         if not len(row):
-            return _Ranked(searched, of, row, ())
+            return _Ranking(searched, of, row, ())
         of[row >= np.array(sizes, np.int32)[of]] = -1
         lexicon = Lexicon()
         lexicon.extend(_apart(session.terms) for _, session in searched)
@@ -242,7 +242,7 @@ class SessionSearch:
         fused = fusion.rank(lexical, cosine, whole=whole).fused
         fused[~good | (of < 0)] = 0
         order = np.lexsort((-np.arange(len(fused)), -fused))[:LOOKED_AT]
-        return _Ranked(searched, of, row, [at for at in order.tolist() if fused[at] > 0])
+        return _Ranking(searched, of, row, [at for at in order.tolist() if fused[at] > 0])
 
 
 def _apart(one: Terms) -> Terms:
@@ -280,7 +280,7 @@ def _unit_rows(session: IndexedSession, width: int) -> Floats:
 
 
 def _quoted(
-    index: SessionIndex, ranked: _Ranked, wanted: dict[int, int], limit: int
+    index: SessionIndex, ranked: _Ranking, wanted: dict[int, int], limit: int
 ) -> list[Quotation]:
     quotations: list[Quotation] = []
     held: dict[int, ReadSession | None] = {}

@@ -74,7 +74,7 @@ class Upstream:
         if url.scheme not in _PORTS or not url.host:
             raise BadRequest(f"{setting} must be an http:// or https:// address", param=setting)
         if not url.plain:
-            raise BadRequest(f"{setting} must be a plain address, its key apart", param=setting)
+            raise BadRequest(f"{setting} must be a URL without a password or query", param=setting)
         usual = _PORTS[url.scheme]
         shown = f"[{url.host}]" if ":" in url.host else url.host
         authority = shown if url.port in (None, usual) else f"{shown}:{url.port}"
@@ -107,7 +107,7 @@ class Upstream:
             ) from error
         if answer.status > MAX_STATUS:
             answer.close()
-            raise UpstreamFailed(f"The upstream {self._name} answered with no valid status.")
+            raise UpstreamFailed(f"The upstream {self._name} answered with an invalid status.")
         return Reply(answer, self._name)
 
     async def close(self) -> None:

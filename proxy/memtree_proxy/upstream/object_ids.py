@@ -71,7 +71,7 @@ def named(body: Body) -> set[str]:
     root = {name: body.value(name) for name in body.spans}
     keys = sum(name in node for node in _nodes(root, frozenset()) for name in _KEYS)
     if keys != len(_KEY.findall(body.raw)):
-        raise BadRequest("a field of an object in the body stands twice")
+        raise BadRequest("a field of an object in the body is given twice")
     items = root.get("input")
     ids = [item["id"] for item in items if _refers(item)] if isinstance(items, list) else []
     ids += [id_ for node in _nodes(root, _FREE) for id_ in _named_by(node)]

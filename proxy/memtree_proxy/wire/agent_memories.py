@@ -404,7 +404,7 @@ class BatchDeletion(Shape, frozen=True):
         scopes = scopes_of(self.filters.agent_id, self.filters.subject_id, tenant)
         if self.filters.wanted() == ANY and scopes.agent is None and not scopes.subject:
             raise BadRequest(
-                "filters must say more than that: an agent, a subject, threadId, kind or tags",
+                "filters must name at least one of an agent, a subject, threadId, kind or tags",
                 param="filters",
             )
         return scopes

@@ -132,7 +132,7 @@ class AgentSearch(Shape, frozen=True):
     def check(cls, given: Mapping[str, Any], place: str) -> None:
         if beside := given.keys() & set(names(SearchFilters)):
             name = f"{place}{min(beside)}"
-            raise BadRequest(f"{name} belongs into filters", param=name)
+            raise BadRequest(f"{name} belongs in filters", param=name)
 
     @property
     def where(self) -> SearchFilters:

@@ -200,7 +200,7 @@ async def test_a_batch_finds_what_each_search_finds(served):
         ([{"query": "x", "filters": {"agent": "a"}}], "queries[0].filters"),
         ([{"query": "x", "filters": {"tags": "a,b"}}], "queries[0].filters.tags"),
         ([{"query": "x", "limit": "few"}], "queries[0].limit"),
-        ([{"query": "a", "agentId": "b"}], "queries[0].agentId belongs into filters"),
+        ([{"query": "a", "agentId": "b"}], "queries[0].agentId belongs in filters"),
     ],
 )
 async def test_one_wrong_search_refuses_the_batch(served, queries, named):

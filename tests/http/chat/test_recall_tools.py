@@ -276,8 +276,8 @@ async def test_results_end_with_the_room_in_the_window():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (Call("memory_search", {}), "query must be a string that is not empty"),
-        (Call("memory_search", {"query": " "}), "query must be a string that is not empty"),
+        (Call("memory_search", {}), "query must be a non-empty string"),
+        (Call("memory_search", {"query": " "}), "query must be a non-empty string"),
         (Call("memory_search", {"query": 7}), "query must be a string"),
         (Call("memory_search", {"query": "x", "limit": "many"}), "limit must be an integer"),
         (Call("memory_read", {}), "first is missing"),

@@ -170,4 +170,4 @@ async def test_a_server_that_starts_without_its_embedder_meets_it_later(
     async with serving(endpoint, port):
         await asyncio.to_thread(used.settled)
         assert await asyncio.to_thread(used.asked_until, "packed") <= {"degraded:embedder"}
-    assert b"embedder.unavailable, asked again later" in used.written()
+    assert b"embedder.unavailable, retried later" in used.written()

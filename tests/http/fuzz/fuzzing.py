@@ -42,8 +42,8 @@ WRITES = frozenset(
 ERRORS = {(one.status, one.code) for one in failures.tree()}
 # Where the fault is not in one field, `param` may be null.
 WHOLE = (
-    "the body is not valid JSON", "the body must be a JSON object", "a field stands twice",
-    "give exactly one of", "the path must not hold", "CONNECT is not spoken",
+    "the body is not valid JSON", "the body must be a JSON object", "a field is given twice",
+    "give exactly one of", "the path must not hold", "CONNECT is not supported",
     "the file ", "the zip ",
 )  # fmt: skip
 # What input can bring about; the others are faults of ours.

@@ -62,7 +62,7 @@ EVERYWHERE = {
     "deeper": f"{_REFUSED} None: the body is not valid JSON: nested too deeply",
     "bad UTF-8": f"{_REFUSED} @: @ is not valid UTF-8",
     "no JSON": f"{_REFUSED} None: the body is not valid JSON: JSON is malformed: invalid character",
-    "doubled": f"{_REFUSED} @: @ stands twice in the body",
+    "doubled": f"{_REFUSED} @: @ is given twice in the body",
 }
 HEADERS = (
     (b"host", b"edge"), (b"content-type", b"application/json"),

@@ -66,7 +66,7 @@ def test_what_names_none_is_refused_by_the_name_of_its_field(named: dict[str, An
 
 @pytest.mark.parametrize("query", ["agentId=a&agentId=a", "agentId=a&subjectId=&subjectId=s"])
 def test_a_field_that_stands_twice_in_a_query(query: str):
-    with pytest.raises(BadRequest, match="stands twice"):
+    with pytest.raises(BadRequest, match="is given twice"):
         queried_agents(QueryParams(query), "t")
 
 

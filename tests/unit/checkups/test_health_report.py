@@ -8,7 +8,7 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree_proxy.checkups.finding import Finding
-from memtree_proxy.checkups.health_report import HealthReport, Look
+from memtree_proxy.checkups.health_report import HealthReport, PartCheck
 
 
 class Part:
@@ -43,7 +43,7 @@ class HandClock:
 
 async def test_a_finding_stands_for_its_seconds() -> None:
     part, clock = Part(), HandClock()
-    report = HealthReport([Look("part", part.find, 10.0)], monotonic=clock)
+    report = HealthReport([PartCheck("part", part.find, 10.0)], monotonic=clock)
     for later, text in ((0.0, "look 1"), (9.9, "look 1"), (0.1, "look 2"), (5.0, "look 2")):
         clock.now += later
         assert await report.findings() == [Finding("part", "ok", text)]
@@ -52,7 +52,7 @@ async def test_a_finding_stands_for_its_seconds() -> None:
 
 async def test_many_callers_ask_once() -> None:
     part = Part()
-    report = HealthReport([Look("part", part.find, 10.0)], monotonic=HandClock())
+    report = HealthReport([PartCheck("part", part.find, 10.0)], monotonic=HandClock())
     answers = await asyncio.gather(*(report.findings() for _ in range(20)))
     assert part.asked == 1
     assert all(answer == [Finding("part", "ok", "look 1")] for answer in answers)
@@ -61,7 +61,7 @@ async def test_many_callers_ask_once() -> None:
 async def test_a_part_that_hangs_is_a_problem_and_is_left_alone() -> None:
     stuck, sound = Part(), Part()
     stuck.blocks = True
-    looks = [Look("stuck", stuck.find, 10.0), Look("part", sound.find, 10.0)]
+    looks = [PartCheck("stuck", stuck.find, 10.0), PartCheck("part", sound.find, 10.0)]
     found = await HealthReport(looks, patience=0.05).findings()
     assert found == [
         Finding("stuck", "problem", "no answer within 0.05 seconds"),
@@ -81,14 +81,14 @@ async def test_a_part_that_hangs_is_a_problem_and_is_left_alone() -> None:
 async def test_a_part_that_fails_is_a_problem(error: Exception, text: str) -> None:
     part = Part()
     part.error = error
-    found = await HealthReport([Look("disk", part.find, 10.0)]).findings()
+    found = await HealthReport([PartCheck("disk", part.find, 10.0)]).findings()
     assert found == [Finding("disk", "problem", text)]
 
 
 async def test_a_caller_that_goes_takes_its_look_along() -> None:
     part = Part()
     part.blocks = True
-    report = HealthReport([Look("part", part.find, 10.0)])
+    report = HealthReport([PartCheck("part", part.find, 10.0)])
     first = asyncio.create_task(report.findings())
     await part.begun.wait()
     first.cancel()

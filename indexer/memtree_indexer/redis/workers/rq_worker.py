@@ -54,7 +54,7 @@ class IdleWatch:
             return len(self._idle) >= self._lanes
 
 
-class _Unlimited(BaseDeathPenalty):
+class _NoTimeLimit(BaseDeathPenalty):
     """Disables RQ's time limits: they are alarms, which only a main thread may set; a slice ends by
     itself."""
 
@@ -68,7 +68,7 @@ class _Unlimited(BaseDeathPenalty):
 class _Worker(SimpleWorker):
     """RQ's side of a lane, for the lifetime of one connection."""
 
-    death_penalty_class = _Unlimited
+    death_penalty_class = _NoTimeLimit
     job_class = rq_job.Ticket
     log_result_lifespan = False
     at: tuple[Job, Execution] | None = None
@@ -182,7 +182,7 @@ class WorkerThread(threading.Thread):
                 job_class=rq_job.Ticket,
                 connection=self._client,
                 serializer=JSONSerializer,
-                death_penalty_class=_Unlimited,
+                death_penalty_class=_NoTimeLimit,
             )
         except DequeueTimeout:
             return None

@@ -227,7 +227,7 @@ def _span(raw: bytes, name: str, place: str) -> tuple[int, int]:
         fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
         span = json_fields.spans(raw, fields)[name]
     except DuplicateKey as error:
-        raise BadRequest(f"{place}: a field stands twice", param=place) from error
+        raise BadRequest(f"{place}: a field is given twice", param=place) from error
     return span.start, span.end
 
 

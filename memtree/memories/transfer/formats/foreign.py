@@ -72,7 +72,7 @@ def kept_data(value: object) -> Mapping[str, Any] | None:
 def no_object(line: int, value: object) -> LineResult | None:
     """Return the result of a line that is no object, or an ambiguous one; None for any other."""
     if isinstance(value, RepeatedKeys):
-        return LineResult(line, LineStatus.INVALID, "repeated_key", "a key stands twice in it")
+        return LineResult(line, LineStatus.INVALID, "repeated_key", "a key is given twice in it")
     if not isinstance(value, dict):
         return LineResult(line, LineStatus.INVALID, "not_an_object", "must be an object")
     return None

@@ -71,7 +71,7 @@ def read_memory_file(raw: bytes, format_: str = AUTO) -> MemoryFile:
         raise BadRequest("the file is empty")
     if format_ == TEXT or not _JSON.match(raw):
         if format_ not in (AUTO, TEXT, CHATGPT):
-            raise BadRequest(f"the file is no JSON, so it is not of the format {format_}")
+            raise BadRequest(f"the file is not JSON, so it cannot be of the format {format_}")
         if format_ == AUTO:
             _refuse_damaged(raw)
         return MemoryFile(CHATGPT if format_ == CHATGPT else TEXT, list_items(raw))
@@ -117,7 +117,7 @@ def as_utf8(raw: bytes) -> bytes:
         except UnicodeError:
             raise BadRequest("the file is broken text in UTF-16; save it in UTF-8") from None
     if b"\0" in raw[:4]:
-        raise BadRequest("the file is no text in UTF-8; save it in UTF-8")
+        raise BadRequest("the file is not text in UTF-8; save it as UTF-8")
     return raw.removeprefix(_UTF8)
 
 
@@ -199,6 +199,6 @@ def _unknown(seen: list[FileEntry | LineResult]) -> BadRequest:
     if broken is not None and not any(isinstance(entry, FileEntry) for entry in seen):
         return BadRequest(f"the file cannot be read: {broken.message} (line {broken.line})")
     return BadRequest(
-        "the file holds no memories in a format that is known; format names one of "
+        "the file contains no memories in a known format; set format to one of "
         f"{', '.join(FORMATS)}"
     )

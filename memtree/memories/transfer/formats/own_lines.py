@@ -74,8 +74,8 @@ def own_items(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
 def _check_header(fields: Mapping[str, Any]) -> None:
     if fields.get("format") != FORMAT or fields.get("version") != VERSION:
         raise BadRequest(
-            f"the file is no export of the format {FORMAT} in version {VERSION}; a later version "
-            "of the server may read it"
+            f"the file is not an export of the format {FORMAT} in version {VERSION}; a later "
+            "version of the server may read it"
         )
 
 
@@ -169,7 +169,7 @@ def _item(line: int, fields: FieldReader) -> FileItem:
             return FileTombstone(line, _tombstone(id_, fields))
         case "end":
             return FileEnd(line, fields.whole("memories", 0))
-    raise BadRequest("type must be one of those that an export has", param="type")
+    raise BadRequest("type must be a type of line that exports contain", param="type")
 
 
 def _memory(line: int, fields: FieldReader) -> FileMemory:

@@ -57,7 +57,7 @@ _TERMS, _COLUMNS = 64, 16
 _LARGEST, _WEIGHT = 255, 127  # largest values of uint8 and int8
 
 
-class Session(onnxruntime.InferenceSession):  # type: ignore[misc]
+class MiniLMSession(onnxruntime.InferenceSession):  # type: ignore[misc]
     """An inference session that does not keep the bytes it was made of, 11 MB: onnxruntime keeps
     them to restart the session if a GPU fails."""
 
@@ -66,7 +66,7 @@ class Session(onnxruntime.InferenceSession):  # type: ignore[misc]
         self._model_bytes = None
 
 
-def open_session(graph: bytes) -> Session:
+def open_session(graph: bytes) -> MiniLMSession:
     """Open an onnxruntime session with exact integer products and one thread a run. `graph`: an
     ONNX file's bytes.
 
@@ -92,7 +92,7 @@ def overflows(*, detour: bool = False) -> bool:
     return bool((sums != (_TERMS - 1) * _LARGEST * _WEIGHT).any())
 
 
-def _session(graph: bytes, *, detour: bool) -> Session:
+def _session(graph: bytes, *, detour: bool) -> MiniLMSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
@@ -103,7 +103,7 @@ def _session(graph: bytes, *, detour: bool) -> Session:
     options.enable_mem_pattern = False
     # errors only: no warning names anything an operator could change
     options.log_severity_level = 3
-    return Session(graph, options)
+    return MiniLMSession(graph, options)
 
 
 Matrix = NDArray[np.float32]

@@ -15,7 +15,7 @@ from memtree.stores.memories.tables.rows import (
     LARGEST,
     STANDING,
     STORED,
-    Standing,
+    RowState,
     filtering,
     read_memory,
     storable,
@@ -47,7 +47,7 @@ _TOTAL = """
         AND memories.counted = 1 AND expires > 0 AND expires <= :now)), 0)
     FROM memory_scopes WHERE {} AND counted > 0"""
 
-Found = list[tuple[Scope, int, Standing]]
+Found = list[tuple[Scope, int, RowState]]
 
 
 async def locate(
@@ -59,7 +59,7 @@ async def locate(
     condition, values = meant(scopes, numbered=True)
     rows = await sql.fetch(_LOCATE.format(condition), {**values, "ids": storable_ids})
     of_numbers = await scopes_of(sql, {scope for scope, *_ in rows})
-    agents = [(of_numbers[scope], scope, Standing._make(row)) for scope, *row in rows]
+    agents = [(of_numbers[scope], scope, RowState._make(row)) for scope, *row in rows]
     agents.sort(key=lambda each: (each[0].owner, each[0].subject))
     candidates = [*await _also(sql, also, storable_ids), *agents]
     # among equal times, the order of `also` is kept
@@ -88,7 +88,7 @@ async def _counting(sql: Sql, rows: Found) -> Found:
     for _, number, row in rows:
         if row.duplicate_of:
             of_duplicates.setdefault(number, []).append(row.duplicate_of)
-    mains: dict[tuple[int, str], Standing] = {}
+    mains: dict[tuple[int, str], RowState] = {}
     for number, wanted in of_duplicates.items():
         mains |= {(number, row.id): row for row in await stored(sql, number, wanted)}
     return [

@@ -47,14 +47,14 @@ class ScopesChanged(Exception):
     transaction."""
 
 
-class _Kept(NamedTuple):
+class _SchemaPart(NamedTuple):
     """Part of a schema that is stored encoded."""
 
     document: str
     description: str
 
 
-_decode = msgspec.msgpack.Decoder(_Kept).decode
+_decode = msgspec.msgpack.Decoder(_SchemaPart).decode
 
 
 async def schemas(sql: Sql, tenant: str) -> list[MemorySchema]:
@@ -179,7 +179,7 @@ def read_schema(
 
 
 def _columns(schema: MemorySchema) -> dict[str, Any]:
-    kept = _Kept(schema.document, schema.description)
+    kept = _SchemaPart(schema.document, schema.description)
     try:
         data, names = msgspec.msgpack.encode(kept), msgspec.json.encode(schema.unique_on).decode()
     except ValueError as error:  # from lone surrogates

@@ -19,9 +19,9 @@ from memtree.stores.memories.changing import make_way, put_away, put_version, re
 from memtree.stores.memories.saving import KEY_SECONDS, insert
 from memtree.stores.memories.tables.counters import ScopeRow, begin, commit, take_numbers
 from memtree.stores.memories.tables.lookup import live, stored
-from memtree.stores.memories.tables.rows import Standing, changed_memory, key_hash, plain
+from memtree.stores.memories.tables.rows import RowState, changed_memory, key_hash, plain
 from memtree.stores.memories.tables.unique_keys import (
-    Keyed,
+    KeyedRow,
     holders,
     keyed,
     unique_column,
@@ -43,7 +43,7 @@ _DIGEST = -1
 _decode = msgspec.msgpack.Decoder(_Written).decode
 
 
-class _Item(NamedTuple):
+class _Write(NamedTuple):
     """A write of a call. `place`: its index in the call. `key`: of its unique values."""
 
     place: int
@@ -86,7 +86,7 @@ async def write(
     keys = await unique_keys(sql, at, [_keyed(each) for each in writes])
     if not await _as_expected(sql, at, writes, keys, now):
         return None
-    for run in runs([_Item(*each) for each in zip(count(), writes, keys)]):
+    for run in runs([_Write(*each) for each in zip(count(), writes, keys)]):
         if run[0].write.replaces:
             await _replace(sql, batch, run[0])
         else:
@@ -123,10 +123,10 @@ async def _as_expected(
     )
 
 
-def runs(items: Sequence[_Item]) -> Iterator[list[_Item]]:
+def runs(items: Sequence[_Write]) -> Iterator[list[_Write]]:
     """Split the items into parts that can be stored in one step each: no item of a part makes
     another out of date, and an item that replaces a memory is a part by itself."""
-    run: list[_Item] = []
+    run: list[_Write] = []
     keys: set[str] = set()
     for each in items:
         alone = bool(each.write.replaces or (run and run[0].write.replaces))
@@ -139,13 +139,13 @@ def runs(items: Sequence[_Item]) -> Iterator[list[_Item]]:
         yield run
 
 
-async def _add(sql: Sql, batch: _Batch, run: Sequence[_Item]) -> None:
+async def _add(sql: Sql, batch: _Batch, run: Sequence[_Write]) -> None:
     at = batch.scope
     keys = [each.key for each in run]
     there = await holders(sql, at, keys, batch.now)
     new: list[NewMemory] = []
     new_keys: list[str] = []
-    replaced: dict[str, Standing] = {}  # by the id of the memory that replaces it
+    replaced: dict[str, RowState] = {}  # by the id of the memory that replaces it
     same: dict[int, Memory] = {}  # by the index of the write
     for each in run:
         given, old = each.write.memory, there.get(each.key) if each.key else None
@@ -172,7 +172,7 @@ async def _insert(
     batch: _Batch,
     new: Sequence[NewMemory],
     keys: Sequence[str],
-    replaced: dict[str, Standing],
+    replaced: dict[str, RowState],
 ) -> list[Memory]:
     if not new:
         return []
@@ -191,7 +191,7 @@ async def _insert(
     return memories
 
 
-async def _replace(sql: Sql, batch: _Batch, item: _Item) -> None:
+async def _replace(sql: Sql, batch: _Batch, item: _Write) -> None:
     """Store a new version under the existing id. Another memory that has its unique values is
     superseded."""
     at, new, key = batch.scope, item.write.memory, item.key
@@ -216,7 +216,7 @@ async def _replace(sql: Sql, batch: _Batch, item: _Item) -> None:
     batch.results.append(StructuredResult(memory, WriteOutcome.UPDATED, superseded))
 
 
-def _keyed(write: StructuredWrite) -> Keyed:
+def _keyed(write: StructuredWrite) -> KeyedRow:
     return keyed(write.memory, unique_column(write.memory.kind, write.unique_key))
 
 

@@ -21,7 +21,7 @@ from memtree.stores.memories.tables.lookup import (
     resolved,
     stored,
 )
-from memtree.stores.memories.tables.rows import Standing, encoded
+from memtree.stores.memories.tables.rows import RowState, encoded
 from memtree.stores.sql import Sql
 
 ROWS = 1_000  # rows read with their texts at a time
@@ -47,7 +47,7 @@ def in_parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
 async def remove(
     sql: Sql,
     scope: ScopeRow,
-    rows: Sequence[Standing],
+    rows: Sequence[RowState],
     *,
     reason: str | None,
     now: float,
@@ -102,8 +102,8 @@ async def undelete(
 
 
 async def _with_their_values(
-    sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float
-) -> list[Standing]:
+    sql: Sql, scope: ScopeRow, rows: Sequence[RowState], now: float
+) -> list[RowState]:
     """Return the rows without those whose unique values another memory has, or gets here. A
     superseded memory has none."""
     back = sorted(row for row in rows if not row.superseded_by)
@@ -124,7 +124,7 @@ async def _with_their_values(
 
 
 async def leave_tombstones(
-    sql: Sql, scope: ScopeRow, rows: Sequence[Standing], reason: str | None, now: float
+    sql: Sql, scope: ScopeRow, rows: Sequence[RowState], reason: str | None, now: float
 ) -> None:
     if reason is None or not rows:
         return

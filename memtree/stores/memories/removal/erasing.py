@@ -14,7 +14,7 @@ from memtree.stores.memories.tables.counters import (
     stamp,
 )
 from memtree.stores.memories.tables.lookup import lineage, stored
-from memtree.stores.memories.tables.rows import STANDING, Standing, encoded, standing
+from memtree.stores.memories.tables.rows import STANDING, RowState, encoded, standing
 from memtree.stores.sql import Sql
 
 _UNPAIR = "DELETE FROM memory_conflicts WHERE scope = :scope AND other IN :numbers[]"
@@ -57,14 +57,14 @@ _SCOPES = "SELECT number FROM memory_scopes WHERE tenant = :tenant ORDER BY numb
 _FIRST = f"SELECT {STANDING} FROM memories WHERE scope = :scope ORDER BY number LIMIT {ROWS}"
 
 
-async def erase(sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float) -> int:
+async def erase(sql: Sql, scope: ScopeRow, rows: Sequence[RowState], now: float) -> int:
     """Erase rows, their duplicates and the memories they superseded. Returns how many of them
     counted."""
     return (await _erase(sql, scope, rows, now))[1]
 
 
 async def _erase(
-    sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float
+    sql: Sql, scope: ScopeRow, rows: Sequence[RowState], now: float
 ) -> tuple[int, int]:
     """Erase rows. Returns how many memories were erased, and how many of them counted."""
     gone = await lineage(sql, scope.number, rows)
@@ -131,7 +131,7 @@ async def erase_scope(sql: Sql, number: int, now: float) -> int:
     return erased
 
 
-async def _unlink(sql: Sql, scope: ScopeRow, gone: Sequence[Standing]) -> None:
+async def _unlink(sql: Sql, scope: ScopeRow, gone: Sequence[RowState]) -> None:
     """Clear the links of memories that superseded one of the erased ones."""
     ids = {row.id for row in gone}
     after = [row.superseded_by for row in gone if row.superseded_by not in ids | {""}]

@@ -13,7 +13,7 @@ from memtree.stores.memories.tables.expiry import LIVE
 from memtree.stores.memories.tables.rows import (
     SCOPE,
     STANDING,
-    Standing,
+    RowState,
     in_order,
     named,
     plain,
@@ -53,7 +53,7 @@ _ROWS = 1_000  # rows read with their texts at a time
 _STEPS = 64  # most steps from a memory to its successors
 
 
-async def stored(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standing]:
+async def stored(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[RowState]:
     """Return the stored rows, whatever their state, in the order of the refs."""
     values = named(refs)
     if not values["ids"] and not values["numbers"]:
@@ -62,7 +62,7 @@ async def stored(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standi
     return in_order(standing(rows), refs)
 
 
-async def resolved(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standing]:
+async def resolved(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[RowState]:
     """Return the rows of the refs; a duplicate is replaced by the memory that counts for it."""
     rows = await stored(sql, scope, refs)
     if not any(row.duplicate_of for row in rows):
@@ -73,14 +73,14 @@ async def resolved(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Stan
     return list({row.number: row for row in counted if row is not None}.values())
 
 
-async def kept(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standing]:
+async def kept(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[RowState]:
     """Return memories that are not deleted, also expired and superseded ones."""
     return [row for row in await resolved(sql, scope, refs) if not row.deleted]
 
 
 async def with_twins(
-    sql: Sql, scope: ScopeRow, rows: Sequence[Standing], *, deleted: bool = False
-) -> list[Standing]:
+    sql: Sql, scope: ScopeRow, rows: Sequence[RowState], *, deleted: bool = False
+) -> list[RowState]:
     """Return these rows, and after them all of the same kind and text, whatever their state.
     `deleted`: deleted ones as well."""
     if not rows or scope.kind == ScopeKind.NAMESPACE:
@@ -95,18 +95,18 @@ async def with_twins(
 
 async def live(
     sql: Sql, scope: int, refs: Sequence[MemoryRef], now: float, *, follow: bool = True
-) -> list[Standing]:
+) -> list[RowState]:
     """Return live memories. `follow`: the id of a duplicate stands for the memory that counts."""
     rows = await (resolved if follow else stored)(sql, scope, refs)
     return [row for row in rows if row.live(now)]
 
 
-async def duplicates(sql: Sql, scope: int, rows: Iterable[Standing]) -> list[Standing]:
+async def duplicates(sql: Sql, scope: int, rows: Iterable[RowState]) -> list[RowState]:
     """Return the duplicates that these rows stand for."""
     return await _naming(sql, _DUPLICATES, scope, rows)
 
 
-async def _naming(sql: Sql, statement: str, scope: int, rows: Iterable[Standing]) -> list[Standing]:
+async def _naming(sql: Sql, statement: str, scope: int, rows: Iterable[RowState]) -> list[RowState]:
     ids = [row.id for row in rows]
     fetched: list[Row] = []
     for at in range(0, len(ids), _AT_ONCE):
@@ -124,7 +124,7 @@ async def members(sql: Sql, scope: Scope, wanted: MemoryFilter) -> dict[str, lis
     return {"members": [number for (number,) in await sql.many("i", _MEMBERS, values)]}
 
 
-async def lineage(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing]:
+async def lineage(sql: Sql, scope: int, rows: Sequence[RowState]) -> list[RowState]:
     """Return these rows, their duplicates, and the memories they superseded, which may hold older
     wordings."""
     every = {row.number: row for row in rows}
@@ -138,10 +138,10 @@ async def lineage(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standi
     return list(every.values())
 
 
-async def _past(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing]:
+async def _past(sql: Sql, scope: int, rows: Sequence[RowState]) -> list[RowState]:
     """Return the memories that these superseded, directly or not. A fact restated daily has a long
     past, so after a few single steps all links of the scope are read at once."""
-    by_number: dict[int, Standing] = {}
+    by_number: dict[int, RowState] = {}
     new = list(rows)
     for _ in range(_NEAR):
         before = await _naming(sql, _BEFORE, scope, new)
@@ -164,20 +164,20 @@ async def _past(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing
     return list(by_number.values())
 
 
-def _kind_of(row: Standing) -> tuple[str, bytes]:
+def _kind_of(row: RowState) -> tuple[str, bytes]:
     """Return kind and text hash. Texts with the same canonical form may come from data that differ
     in case."""
     memory = row.memory()
     return memory.kind, msgspec.json.encode(memory.data, order="deterministic")
 
 
-async def of_text(sql: Sql, scope: int, text_hash: bytes, now: float) -> Standing | None:
+async def of_text(sql: Sql, scope: int, text_hash: bytes, now: float) -> RowState | None:
     """Return the oldest live memory with this text."""
     values = {"scope": scope, "text_hash": text_hash, "now": now}
     return next(iter(standing(await sql.fetch(_OF_TEXT, values))), None)
 
 
-async def counting(sql: Sql, scope: int, number: int) -> Standing | None:
+async def counting(sql: Sql, scope: int, number: int) -> RowState | None:
     """Return the memory that counts for this one now: itself or its successor; None if that was
     deleted."""
     refs: list[MemoryRef] = [number]

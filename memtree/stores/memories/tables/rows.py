@@ -32,7 +32,7 @@ SCOPE = """
 STORED = "data, deleted, superseded_by, duplicate_of"  # columns that `read_memory` takes
 
 
-class Standing(NamedTuple):
+class RowState(NamedTuple):
     """Columns of a stored memory that decide how it may change."""
 
     number: int
@@ -57,7 +57,7 @@ class Standing(NamedTuple):
 
 
 _CHANGED = {each.name for each in fields(Memory)} & {each.name for each in fields(MemoryChange)}
-STANDING = ", ".join(Standing._fields)
+STANDING = ", ".join(RowState._fields)
 
 
 def scope_values(scope: Scope) -> dict[str, Any]:
@@ -282,14 +282,14 @@ def _number_or_text(value: str | float) -> str | float:
     return plain(value) if isinstance(value, str) else float(value)
 
 
-def in_order(rows: Sequence[Standing], refs: Sequence[MemoryRef]) -> list[Standing]:
+def in_order(rows: Sequence[RowState], refs: Sequence[MemoryRef]) -> list[RowState]:
     """Return each row once, in the order of the refs that name it."""
-    by_ref: dict[MemoryRef, Standing] = {}
+    by_ref: dict[MemoryRef, RowState] = {}
     for row in rows:
         by_ref[row.id] = by_ref[row.number] = row
     chosen = (by_ref.get(ref) for ref in refs)
     return list({row.number: row for row in chosen if row is not None}.values())
 
 
-def standing(rows: Iterable[Row]) -> list[Standing]:
-    return [Standing._make(row) for row in rows]
+def standing(rows: Iterable[Row]) -> list[RowState]:
+    return [RowState._make(row) for row in rows]

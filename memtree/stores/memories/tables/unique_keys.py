@@ -25,7 +25,7 @@ from memtree.stores.memories.tables.counters import ScopeRow, lock_tenant
 from memtree.stores.memories.tables.rows import (
     SCOPE,
     STANDING,
-    Standing,
+    RowState,
     plain,
     scope_values,
     standing,
@@ -51,7 +51,7 @@ PUT_KEY = """
 _decode_names = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
-class Keyed(NamedTuple):
+class KeyedRow(NamedTuple):
     """Row that gets a key. `otherwise`: the key it has if its kind has no schema."""
 
     kind: str
@@ -59,8 +59,8 @@ class Keyed(NamedTuple):
     otherwise: str = ""
 
 
-def keyed(memory: Memory | NewMemory, otherwise: str = "") -> Keyed:
-    return Keyed(plain(memory.kind), memory.data, otherwise)
+def keyed(memory: Memory | NewMemory, otherwise: str = "") -> KeyedRow:
+    return KeyedRow(plain(memory.kind), memory.data, otherwise)
 
 
 def unique_column(kind: str, key: bytes) -> str:
@@ -82,7 +82,7 @@ def read_names(unique_on: str) -> tuple[str, ...]:
         raise StoreCorrupt(f"A stored schema does not decode ({error}).") from error
 
 
-async def unique_keys(sql: Sql, scope: ScopeRow, items: Sequence[Keyed]) -> list[str]:
+async def unique_keys(sql: Sql, scope: ScopeRow, items: Sequence[KeyedRow]) -> list[str]:
     """Return the keys of memories of a scope, by the schemas of their kinds. Only scopes of agents
     have schemas."""
     kinds = sorted({each.kind for each in items if each.kind})
@@ -109,7 +109,7 @@ def key_of(schema: MemorySchema, data: Mapping[str, Any] | None) -> bytes:
 
 async def holders(
     sql: Sql, scope: ScopeRow, keys: Iterable[str], now: float
-) -> dict[str, Standing]:
+) -> dict[str, RowState]:
     """Return the live memories that have these keys. Expired ones have lost theirs."""
     wanted = sorted({key for key in keys if key})
     if not wanted:

@@ -112,7 +112,7 @@ class ChatMemories:
             kept = message_list.unread(chat.messages)
             self._services.extraction.submit(user.scope, kept, user.settings)
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memories
-            log.failure("chat.not_handed_over", error)
+            log.failure("chat.extraction_not_queued", error)
 
     async def injected(self, exchange: ChatExchange) -> ChatExchange:
         """Return the request with the memories that are relevant to it."""

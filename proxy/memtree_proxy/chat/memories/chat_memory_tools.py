@@ -145,5 +145,5 @@ def _cut(text: str, most: int | None) -> str:
 def _text(arguments: Mapping[str, Any], name: str) -> str:
     value = fields.text(arguments.get(name), name)
     if value is None or not value.strip():
-        raise BadRequest(f"{name} must be a string that is not empty", param=name)
+        raise BadRequest(f"{name} must be a non-empty string", param=name)
     return value

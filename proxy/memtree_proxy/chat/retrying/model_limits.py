@@ -20,12 +20,12 @@ LIFETIME = 3_600.0  # seconds
 _LONGEST_NAME = 200  # characters of a model's name that are kept
 
 
-class _Learned(NamedTuple):
+class _LearnedLimit(NamedTuple):
     number: int
     at: float
 
 
-_Rows = OrderedDict[tuple[str, str], _Learned]
+_Rows = OrderedDict[tuple[str, str], _LearnedLimit]
 
 
 class ModelLimits:
@@ -53,7 +53,7 @@ class ModelLimits:
         self._learn(self._toolless, tenant, model, 0)
 
     def _learn(self, rows: _Rows, tenant: str, model: str, number: int) -> None:
-        remember(rows, _key(tenant, model), _Learned(number, self._clock()), MAX_KEPT)
+        remember(rows, _key(tenant, model), _LearnedLimit(number, self._clock()), MAX_KEPT)
 
     def _known(self, rows: _Rows, tenant: str, model: str) -> int | None:
         row = rows.get(_key(tenant, model))

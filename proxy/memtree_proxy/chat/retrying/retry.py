@@ -151,7 +151,7 @@ class RetryingUpstream:
         reply = await self._forward(session.body(chat))
         if reply.status == 200:  # otherwise the error was about something else
             self._learned.learn_toolless(self._exchange.tenant.id, chat.model)
-            log.event("chat.toolless", status=status)
+            log.event("chat.tools_left_out", status=status)
         return reply
 
     async def _shorter(self, body: bytes, status: int, error: bytes) -> RelayedReply | None:

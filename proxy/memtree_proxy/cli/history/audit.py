@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.text import Text
 
 from memtree.background.runtime import SystemClock, open_runtime
-from memtree.background.summarizing.call import Outcome, SummaryCall, SummaryCaller
+from memtree.background.summarizing.call import CallOutcome, SummaryCall, SummaryCaller
 from memtree.background.summarizing.open import open_summarizer
 from memtree.background.summarizing.spending import MILLION, DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
@@ -181,7 +181,7 @@ class _Desk:
             return "none: another process is at it", None
         return audit_report.WRITTEN if known.by_model else audit_report.REJECTED, recording.draft
 
-    async def _refined(self, work: NodeWork, recording: _Recording) -> Outcome:
+    async def _refined(self, work: NodeWork, recording: _Recording) -> CallOutcome:
         """Asked for, and once more where the draft was rejected, as the indexer does."""
         clock = SystemClock()
         spending = Spending(self.store, clock, self.prices, DailyLimits.of(self.settings))

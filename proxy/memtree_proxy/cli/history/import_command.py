@@ -140,7 +140,7 @@ def _picked(numbered: list[tuple[int, ImportEntry]], pick: str) -> tuple[int, Im
             return fits[0]
         if fits:
             names = "; ".join(f"{at} {entry.conversation.title}" for at, entry in fits[:SHOWN])
-            raise BadRequest(f"--pick {pick}: fits {len(fits)} conversations: {names}")
+            raise BadRequest(f"--pick {pick}: matches {len(fits)} conversations: {names}")
     raise BadRequest(f"--pick {pick}: there is no such number, id or title")
 
 

@@ -146,7 +146,7 @@ def _text(file: str) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise BadRequest("it is no text in UTF-8", param="files") from None
+        raise BadRequest("it is not text in UTF-8", param="files") from None
 
 
 def _print(document: Document, as_json: bool, status: str = "") -> None:

@@ -131,7 +131,7 @@ async def release(options: argparse.Namespace, settings: Settings) -> int:
     """Whoever's it is: for an owner whose proof somebody else used first."""
     address = canonical_address(options.address)
     if address is None:
-        raise BadRequest("ADDRESS is no address of a wallet")
+        raise BadRequest("ADDRESS is not the address of a wallet")
     async with opened(settings) as store:
         memories = open_memories(store)
         tenant = (await memories.wallet_tenants([address])).get(address)
@@ -144,14 +144,14 @@ async def release(options: argparse.Namespace, settings: Settings) -> int:
 def _private_key(file: str | None) -> PrivateKey:
     key = read_private_key(secret("private key: ") if file is None else _file(file, "--key-file"))
     if key is None:
-        raise BadRequest("this is no private key: 32 bytes in hex, or 64 or 32 bytes in base58")
+        raise BadRequest("this is not a private key: 32 bytes in hex, or 64 or 32 bytes in base58")
     return key
 
 
 def _grantee(address: str) -> str:
     """A typing error here would give the grant to nobody, or to somebody else."""
     if canonical_address(address) is None:
-        raise BadRequest("--to is no address of a wallet")
+        raise BadRequest("--to is not the address of a wallet")
     if chain_of(address) is Chain.EVM and evm.has_wrong_checksum(address):
         raise BadRequest(
             "--to: capitals and small letters of this address do not fit its digits (EIP-55): "

@@ -70,4 +70,4 @@ def _refuse_users_filters(query: QueryParams) -> None:
     """Raise `BadRequest`: to leave a filter out would mean more memories than were asked for."""
     for name in USERS_FILTERS:
         if name in query:
-            raise BadRequest(f"{name} is of a user's memories, agentId of others", param=name)
+            raise BadRequest(f"{name} and agentId exclude each other", param=name)

@@ -220,7 +220,7 @@ def deletion(body: Body, purge: bool, known: tuple[str, ...] = OF_USERS) -> Dele
         wanted = _filter(given, ("superseded", "expired"), "filter.")
         if wanted == EVERYTHING:
             raise BadRequest(
-                "filter must say something; all: true deletes everything", param="filter"
+                "filter must not be empty; all: true deletes everything", param="filter"
             )
     return Deletion(ids(body) if named else None, wanted)
 
@@ -283,7 +283,7 @@ def _included(query: QueryParams) -> tuple[str, ...]:
     names = [name.strip() for value in query.getlist("include") for name in value.split(",")]
     for name in names:
         if name not in INCLUDED:
-            raise BadRequest(f"include must be of {', '.join(INCLUDED)}", param="include")
+            raise BadRequest(f"include must name only {', '.join(INCLUDED)}", param="include")
     return tuple(names)
 
 

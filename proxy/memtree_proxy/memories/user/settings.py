@@ -60,7 +60,7 @@ class SettingsRoutes:
 
 def _change(body: Body) -> SettingsChange:
     if body.value("plan") is not None:
-        raise Forbidden("plan is set with the key, by whoever runs the server", param="plan")
+        raise Forbidden("only the operator can set plan", param="plan")
     save, history = "memories_save_enabled", "memories_chat_history_enabled"
     change = SettingsChange(
         fields.boolean(body.value(save), save),

@@ -87,7 +87,7 @@ class RequestLogWriter(BackgroundWriter):
         try:
             row = request_row(seen, seconds)
         except Exception as error:  # noqa: BLE001  no request fails for want of its row
-            log.failure("requests.no_row", error)
+            log.failure("requests.row_failed", error)
             return
         self._waiting.append(WaitingRow(seen.tenant, row))
         self._drop()

@@ -89,7 +89,7 @@ def _function(name: str, text: str, static: str) -> str:
     ):  # fmt: skip
         text = pattern.sub(replacement, text)
     if (left := _LEFT.search(text)) and not left.string.startswith("import(", left.start()):
-        raise ValueError(f"{name} is written otherwise: {text[left.start() :][:60]!r}")
+        raise ValueError(f"{name} has a form that is not supported: {text[left.start() :][:60]!r}")
     returned = _listed((ours, value) for value, ours in exports)
     return f"const {_bound(name)} = (() => {{\n{text}\nreturn {{ {returned} }};\n}})();\n"
 

@@ -29,7 +29,7 @@ NO_STORE = {"cache-control": "no-store"}
 _LONGEST_BODY = 12 * LONGEST_CODE + 1_000
 
 
-class _Posted(msgspec.Struct, forbid_unknown_fields=True):
+class _PostedCode(msgspec.Struct, forbid_unknown_fields=True):
     code: Annotated[str, msgspec.Meta(max_length=LONGEST_CODE)]
 
 
@@ -64,11 +64,11 @@ class PageSession:
 
     async def _exchanged(self, body: bytes) -> dict[str, str | None]:
         try:
-            code = msgspec.json.decode(body, type=_Posted).code
+            code = msgspec.json.decode(body, type=_PostedCode).code
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise BadRequest(f"code: {error}", param="code") from error
         if self.local is None:
-            raise Unauthorized("This server knows no code.")
+            raise Unauthorized("This server accepts no codes.")
         key = self.local.redeem(code)
         return {"key": key if await self.gate.keyless() else None}
 

@@ -158,7 +158,7 @@ class GuardedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade():
             if self.parser.get_method() == b"CONNECT":
-                raise self._refusal(BadRequest("CONNECT is not spoken here."))
+                raise self._refusal(BadRequest("CONNECT is not supported here."))
             return  # called again, see `_declined`
         super().on_headers_complete()  # may find that the target is invalid
         self.cycle.transport = cast("asyncio.Transport", self._writer)  # its task has not begun

@@ -35,13 +35,13 @@ class Upload:
                 message = await receive()
         except TimeoutError as error:
             raise RequestTimeout(
-                f"Nothing more of the request body came in {self._seconds:.0f} s."
+                f"No more of the request body arrived in {self._seconds:.0f} s."
             ) from error
         self._waited += self._monotonic() - started
         self._size += len(message.get("body", b""))
         if self._crawls and message.get("more_body"):
             raise RequestTimeout(
-                f"The request body came in at less than {MIN_BYTES_PER_SECOND} bytes a second."
+                f"The request body arrived at less than {MIN_BYTES_PER_SECOND} bytes a second."
             )
         return message
 

@@ -53,7 +53,7 @@ class _Path(msgspec.Struct, forbid_unknown_fields=True):
     anthropic_upstream: str = AUTO
 
 
-class _Posted(msgspec.Struct, forbid_unknown_fields=True):
+class _LeaseRequest(msgspec.Struct, forbid_unknown_fields=True):
     code: Annotated[str, msgspec.Meta(max_length=LONGEST_CODE)]
     run: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8,32}$")]
     paths: Annotated[dict[str, _Path], msgspec.Meta(min_length=1, max_length=MAX_PATHS)]
@@ -84,7 +84,7 @@ class RunTotals:
 
 
 @dataclass(slots=True)
-class _Run:
+class _WrapRun:
     name: str
     paths: dict[bytes, WrappedPath]
     totals: RunTotals = field(default_factory=RunTotals)
@@ -98,7 +98,7 @@ class Leases:
         self, settings: Settings, local: LocalUser, ended: Callable[[], object] = lambda: None
     ) -> None:
         self._settings, self._local, self._ended = settings, local, ended
-        self._runs: dict[str, _Run] = {}
+        self._runs: dict[str, _WrapRun] = {}
         self._stopped = asyncio.Event()
         self._changed = asyncio.Event()
 
@@ -133,15 +133,15 @@ class Leases:
         """
         body = await request_body.read(request, _LONGEST_BODY)
         try:
-            posted = msgspec.json.decode(body, type=_Posted)
+            posted = msgspec.json.decode(body, type=_LeaseRequest)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise BadRequest(f"the lease: {error}", param="paths") from error
         self._local.redeem(posted.code)
         if self._stopped.is_set() or len(self._runs) >= MAX_RUNS:
-            raise Unavailable("This server takes no more runs of `memtree wrap`.")
+            raise Unavailable("This server accepts no more runs of `memtree wrap`.")
         return LeaseResponse(self, self._opened(posted))
 
-    def _opened(self, posted: _Posted) -> _Run:
+    def _opened(self, posted: _LeaseRequest) -> _WrapRun:
         known = {key for run in self._runs.values() for key in run.paths}
         keys = {token: _hashed(token) for token in posted.paths}
         # A run whose connection broke connects again, perhaps before the break of the old one is
@@ -157,9 +157,9 @@ class Leases:
             )
             for token, path in posted.paths.items()
         }
-        return _Run(posted.run, paths, before.totals if before else RunTotals())
+        return _WrapRun(posted.run, paths, before.totals if before else RunTotals())
 
-    async def held(self, run: _Run) -> AsyncGenerator[bytes]:
+    async def held(self, run: _WrapRun) -> AsyncGenerator[bytes]:
         """Keep the paths of a run open while this is iterated."""
         self._runs[run.name] = run
         self._changed.set()
@@ -208,7 +208,7 @@ class Leases:
 class LeaseResponse(Response):
     """Answers for as long as the client stays connected."""
 
-    def __init__(self, leases: Leases, run: _Run) -> None:
+    def __init__(self, leases: Leases, run: _WrapRun) -> None:
         self._leases, self._run = leases, run
         self.status_code, self.background = 200, None
         self.raw_headers = [(b"content-type", b"application/x-ndjson")]

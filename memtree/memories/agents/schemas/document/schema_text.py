@@ -71,7 +71,7 @@ def _check_size(text: str) -> None:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        raise SchemaInvalid("a name stands twice in one object of the schema", param="schema")
+        raise SchemaInvalid("a name is given twice in one object of the schema", param="schema")
     for name in members:
         _check_text(name)
     for value in members.values():
