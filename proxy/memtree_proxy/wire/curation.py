@@ -67,10 +67,6 @@ OF_CHATS = (
 AGENTS_FILTERS = ("kind", "threadId")
 OF_USERS = (*OF_CHATS, "group_id")
 OF_AGENTS = (*OF_CHATS, *AGENTS_FILTERS)
-OF_BOTH = (  # of users and agents, in the order of the document
-    "category", "tags", "source_type", "group_id", "tainted", "standing", "conflicts",
-    "created_from", "created_before", *AGENTS_FILTERS,
-)  # fmt: skip
 BULK_FIELDS = ("filter", "ids", "all")  # of a request that deletes many
 _MAYBE_STRING, _MAYBE_ID = either(STRING, NULL), either(MEMORY_ID, NULL)
 
@@ -145,9 +141,10 @@ def bulk_deletion(body: Body, known: Sequence[str]) -> BulkDeletion:
     return posted
 
 
-def deletion_schema(filters: Sequence[str], *, agents: bool) -> Json:
-    """`filters`: fields that a filter may have. `agents`: a body may name them."""
+def deletion_schema(*, agents: bool) -> Json:
+    """`agents`: a body may name them, and a filter what their memories have."""
     known, given = schema_of(BulkFilter)["properties"], schema_of(BulkDeletion)["properties"]
+    filters = known if agents else OF_CHATS
     wanted = object_of(
         {name: known[name] for name in filters},
         (),
@@ -155,10 +152,10 @@ def deletion_schema(filters: Sequence[str], *, agents: bool) -> Json:
         anyOf=[when_given(name) for name in filters],
         description="All of these must hold; a filter that says nothing is a 400.",
     )
-    listed = {name: given[name] for name in given if agents or name not in AGENT_FIELDS}
+    named = {name: given[name] for name in given if agents or name not in AGENT_FIELDS}
     everything = {"required": ["all"], "properties": {"all": {"const": True}}}
     return {
-        **object_of({**listed, "filter": either(wanted, NULL)}, (), additionalProperties=False),
+        **object_of({**named, "filter": either(wanted, NULL)}, (), additionalProperties=False),
         "oneOf": [when_given("filter"), when_given("ids"), everything],
     }
 

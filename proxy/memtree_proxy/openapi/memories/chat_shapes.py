@@ -92,7 +92,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
         "ChatMemoryEdit": edit_of(given, "content"),
         "MemoryIds": schema_of(curation.MemoryIds),
         "ChatMemoryMerge": curation.merge_schema(curation.ChatMemoryMerge, "content", settings),
-        "ChatBulkDeletion": curation.deletion_schema(curation.OF_CHATS, agents=False),
+        "ChatBulkDeletion": curation.deletion_schema(agents=False),
     }
 
 

@@ -166,7 +166,7 @@ _CHANGEABLE: dict[str, Json] = {
 }
 _BODIES: dict[str, Json] = {
     "MemorySettlement": schema_of(curation.MemorySettlement),
-    "BulkDeletion": curation.deletion_schema(curation.OF_BOTH, agents=True),
+    "BulkDeletion": curation.deletion_schema(agents=True),
     "NewMemoryGroup": object_of(_NEW_GROUP, ("title",), description="A group to be made."),
     "MemoryGroupEdit": {
         **object_of({**_NEW_GROUP, "title": either(_TITLE, NULL)}, ()),
