@@ -9,6 +9,7 @@ tenant.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -190,11 +191,8 @@ class CurationRoutes:
         scope, id_ = await self._one(request)
         with naming(MEMORY):
             past = await self._curation.past(scope, id_)
-        return answer(
-            shown(
-                curation.AGENT_HISTORY if scope.kind is ScopeKind.AGENT else curation.HISTORY, past
-            )
-        )
+        of_agent = scope.kind is ScopeKind.AGENT
+        return answer(shown(curation.AGENT_HISTORY if of_agent else curation.HISTORY, past))
 
     @route(
         "POST /memories/{memory_id}/merge",
@@ -211,7 +209,7 @@ class CurationRoutes:
     async def merge(self, request: Request) -> Response:
         scope, id_ = await self._one(request)
         version, most = if_version(request.headers), self._requests.max_text_chars
-        merge = await self._requests.read(request, lambda body: read(curation.MemoryMerge, body))
+        merge = await self._requests.read(request, partial(read, curation.MemoryMerge))
         text = UNSET if merge.text is None else memory_text(merge.text, most, "text")
         with naming(MEMORY):
             memory = await self._curation.merge(
@@ -233,9 +231,7 @@ class CurationRoutes:
     async def settle(self, request: Request) -> Response:
         """Settle the conflict of two memories: one replaces the other, or both are kept."""
         scope, id_ = await self._one(request)
-        posted = await self._requests.read(
-            request, lambda body: read(curation.MemorySettlement, body)
-        )
+        posted = await self._requests.read(request, partial(read, curation.MemorySettlement))
         with naming(MEMORY):
             memory = await self._book.settle(scope, id_, posted.other, replaces=posted.replaces)
         return await self._shown(scope, memory)

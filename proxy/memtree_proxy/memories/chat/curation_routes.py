@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -92,9 +94,7 @@ class ChatCurationRoutes:
         """A memory takes the place of an older one, which stays in its history."""
         scope = await self._requests.scope(request)
         version, most = if_version(request.headers), self._requests.max_text_chars
-        merge = await self._requests.read(
-            request, lambda body: read(curation.ChatMemoryMerge, body)
-        )
+        merge = await self._requests.read(request, partial(read, curation.ChatMemoryMerge))
         text = UNSET if merge.content is None else memory_text(merge.content, most, "content")
         with naming(CHAT_MEMORY):
             memory = await self._curation.merge(
@@ -119,9 +119,7 @@ class ChatCurationRoutes:
     async def settle(self, request: Request) -> Response:
         """Settle the conflict of two memories: one replaces the other, or both are kept."""
         scope = await self._requests.scope(request)
-        posted = await self._requests.read(
-            request, lambda body: read(curation.MemorySettlement, body)
-        )
+        posted = await self._requests.read(request, partial(read, curation.MemorySettlement))
         with naming(CHAT_MEMORY):
             memory = await self._curation.book.settle(
                 scope, path_id(request, CHAT_MEMORY), posted.other, replaces=posted.replaces

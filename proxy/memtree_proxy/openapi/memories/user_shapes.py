@@ -11,7 +11,6 @@ from memtree.memories.users.user_memories import (
     PLANS,
 )
 from memtree_proxy.http.own_headers import USER_HEADER
-from memtree_proxy.memories.fields import MAX_IDS
 from memtree_proxy.openapi.memories.curation_shapes import (
     edit_of,
     hits_of,
@@ -173,7 +172,7 @@ _BODIES: dict[str, Json] = {
         "anyOf": [when_given("title"), {"required": ["description"]}, {"required": ["category"]}],
     },
     "GroupMembers": object_of(
-        {"memory_ids": array(STRING, minItems=1, maxItems=MAX_IDS)},
+        {"memory_ids": array(STRING, minItems=1, maxItems=curation.MAX_IDS)},
         description="Memories that are there.",
     ),
     "MemorySettingsEdit": {
