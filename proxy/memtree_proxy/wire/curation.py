@@ -102,12 +102,13 @@ class BulkFilter(Shape, frozen=True, rename={"group": "group_id", "thread_id": "
 
 
 def memory_filter(given: Mapping[str, Any], place: str = "", **states: Any) -> MemoryFilter:
-    """`place`: what stands before a field's name in errors. `states`: what is meant as well."""
+    """Read a filter. `place`: stands before a field's name in errors. `states`: superseded,
+    expired and deleted memories that it lets through."""
     return MemoryFilter(**msgspec.structs.asdict(read(BulkFilter, given, place=place)), **states)
 
 
 def _filter(value: object, name: str, known: Sequence[str]) -> MemoryFilter:
-    """`known`: fields that a filter may have."""
+    """Read the filter of a deletion. `known`: fields that it may have."""
     given = object_at(value, name)
     if set(given) - set(known):
         raise BadRequest(f"{name} knows only {', '.join(known)}", param=name)
@@ -126,13 +127,13 @@ class BulkDeletion(Shape, frozen=True, rename={"agent_id": "agentId", "subject_i
     subject_id: Annotated[str, A_MANY] = ""
 
     def wanted(self, *, purged: bool) -> MemoryFilter:
-        """`purged`: all of them means the deleted ones as well."""
+        """Return the filter of what goes. `purged`: with `all`, the deleted ones as well."""
         return replace(EVERYTHING, deleted=purged) if self.all else self.filter or ANY
 
 
 def bulk_deletion(body: Body, known: Sequence[str]) -> BulkDeletion:
-    """Raises `BadRequest` unless it says in exactly one way which memories are meant; a filter that
-    lets all through is none. `known`: what a filter may say."""
+    """Read which memories shall go. Raises `BadRequest` unless a body says that in exactly one way;
+    a filter that lets all through is none. `known`: fields that a filter may have."""
     posted = read(BulkDeletion, body, known)
     if [posted.all, posted.filter is not None, posted.ids is not None].count(True) != 1:
         raise BadRequest("give exactly one of filter, ids and all: true")
@@ -142,7 +143,7 @@ def bulk_deletion(body: Body, known: Sequence[str]) -> BulkDeletion:
 
 
 def deletion_schema(*, agents: bool) -> Json:
-    """`agents`: a body may name them, and a filter what their memories have."""
+    """Describe a deletion of many. `agents`: a body may name them, and a filter their fields."""
     known, given = schema_of(BulkFilter)["properties"], schema_of(BulkDeletion)["properties"]
     filters = known if agents else OF_CHATS
     wanted = object_of(
@@ -221,7 +222,7 @@ def _time(seconds: float | None) -> str | None:
 
 
 def _said(text: str, category: Json, tainted: str) -> Answer[Memory]:
-    """What a memory said at one time. `text`: the name of the field of its text."""
+    """Return the fields of a memory at one time. `text`: the name of the field of its text."""
     return {
         text: Shown(STRING, "text", "What is remembered."),
         "category": Shown(either(category, NULL)),
@@ -257,7 +258,7 @@ _SAID_OF_AGENT: Answer[Memory] = {
 
 
 def _history(said: Answer[Memory]) -> Answer[MemoryPast]:
-    """Versions of a memory, and of those that it took the place of."""
+    """Show the versions of a memory, and of those that it took the place of."""
     at = Shown[Memory](TIME, lambda memory: shown_time(memory.updated))
     version = {"version": said["version"], "at": at, **said}
     versions = array(schema_of_answer(version))
