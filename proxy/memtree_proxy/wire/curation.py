@@ -59,14 +59,6 @@ from memtree_proxy.wire.types import (
 
 MAX_IDS = 1_000  # of one request
 SOURCE_TYPES = ("user", "model", EXTRACTED, IMPORTED)
-# What a filter may say of whose memories.
-OF_CHATS = (
-    "category", "tags", "source_type", "tainted", "standing", "conflicts", "created_from",
-    "created_before",
-)  # fmt: skip
-AGENTS_FILTERS = ("kind", "threadId")
-OF_USERS = (*OF_CHATS, "group_id")
-OF_AGENTS = (*OF_CHATS, *AGENTS_FILTERS)
 BULK_FIELDS = ("filter", "ids", "all")  # of a request that deletes many
 _MAYBE_STRING, _MAYBE_ID = either(STRING, NULL), either(MEMORY_ID, NULL)
 
@@ -99,6 +91,12 @@ class BulkFilter(Shape, frozen=True, rename={"group": "group_id", "thread_id": "
     created_before: Annotated[float | None, A_TIME] = None
     kind: Annotated[str | None, CATEGORY_NAME, "Of agents; and no `group_id`."] = None
     thread_id: Annotated[str | None, AN_ID] = None
+
+
+# What a filter may say of whose memories.
+AGENTS_FILTERS = ("kind", "threadId")
+OF_CHATS = tuple(name for name in names(BulkFilter) if name not in ("group_id", *AGENTS_FILTERS))
+OF_USERS, OF_AGENTS = (*OF_CHATS, "group_id"), (*OF_CHATS, *AGENTS_FILTERS)
 
 
 def memory_filter(given: Mapping[str, Any], place: str = "", **states: Any) -> MemoryFilter:
